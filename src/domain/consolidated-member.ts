@@ -1,0 +1,71 @@
+/** One person over all cooperatives: what the lookup by national ID answers. */
+import type { Loan } from './loans.ts';
+import type { Gender, Member } from './members.ts';
+
+/** Days of the production summary (specification section 8). */
+export const PRODUCTION_WINDOW_DAYS = 365;
+
+export interface ProductionSummary {
+  readonly entriesCount: number;
+  readonly totalGrams: bigint;
+  /** Epoch seconds; null when the window is empty. */
+  readonly lastDeliveryAt: number | null;
+}
+
+export interface SavingsSummary {
+  readonly accountsCount: number;
+  readonly totalContributionsMinor: bigint;
+  readonly totalWithdrawalsMinor: bigint;
+  /** Epoch seconds; null when there is no transaction. */
+  readonly lastTransactionAt: number | null;
+}
+
+/** The three blocks that only a key with `members:financials` sees. */
+export interface Financials {
+  readonly production: ProductionSummary;
+  /** At most LOAN_HISTORY_LIMIT, in the order of historyRank. */
+  readonly loans: readonly Loan[];
+  readonly savings: SavingsSummary;
+}
+
+export interface Membership {
+  readonly member: Member;
+  /** Null for keys that may not see it. */
+  readonly financials: Financials | null;
+}
+
+export interface ConsolidatedMember {
+  readonly identityCard: string;
+  readonly primaryFullName: string;
+  readonly nameVariants: readonly string[];
+  readonly gender: Gender | null;
+  readonly dateOfBirth: string | null;
+  readonly mobile: string | null;
+  readonly memberships: readonly Membership[];
+}
+
+/** Newest registration first; of equal ones, the higher id counts as newer (contract sections 7 and 13). */
+export function compareNewestFirst(a: Member, b: Member): number {
+  return b.registrationDate - a.registrationDate || b.id - a.id;
+}
+
+/**
+ * Consolidates the active memberships of one person.
+ * @param memberships newest registration first (compareNewestFirst)
+ * @returns undefined when there is none
+ */
+export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {
+  const newest = memberships[0]?.member;
+  if (newest === undefined) return undefined;
+  const firstKnown = <K extends 'gender' | 'dateOfBirth' | 'mobile'>(field: K): Member[K] | null =>
+    memberships.find(({ member }) => member[field] !== null)?.member[field] ?? null;
+  return {
+    identityCard: newest.identityCard,
+    primaryFullName: newest.fullName,
+    nameVariants: [...new Set(memberships.map(({ member }) => member.fullName))],
+    gender: firstKnown('gender'),
+    dateOfBirth: firstKnown('dateOfBirth'),
+    mobile: firstKnown('mobile'),
+    memberships,
+  };
+}

@@ -1,0 +1,93 @@
+/** Dates and instants: `YYYY-MM-DD` texts, and epoch seconds shown with the offset of the registry's time zone. */
+import { FieldFault } from './errors.ts';
+
+export const DAY_SECONDS = 86_400;
+
+/** The time zone of a registry: a fixed offset, as its country has no daylight saving time. */
+export interface TimeZone {
+  readonly offsetSeconds: number;
+  /** As ISO 8601 writes it: `+02:00`. */
+  readonly suffix: string;
+}
+
+const OFFSET = /^([+-])([01][0-9]|2[0-3]):([0-5][0-9])$/;
+
+/** @param text `+02:00`, `-03:30` or `Z` */
+export function parseTimeZone(text: string): TimeZone | FieldFault {
+  if (text === 'Z') return { offsetSeconds: 0, suffix: '+00:00' };
+  const match = OFFSET.exec(text);
+  if (match === null) return new FieldFault('Expected an offset such as +02:00.');
+  const seconds = Number(match[2]) * 3600 + Number(match[3]) * 60;
+  return { offsetSeconds: match[1] === '-' ? -seconds : seconds, suffix: text };
+}
+
+export const KIGALI: TimeZone = { offsetSeconds: 7200, suffix: '+02:00' };
+
+export const DATE_FAULT = new FieldFault(
+  'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.',
+);
+export const DATE_TIME_FAULT = new FieldFault(
+  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+);
+export const FUTURE_FAULT = new FieldFault('This date is in the future.');
+
+// Dates before this year are typing errors, never a birth or a founding on record.
+const FIRST_YEAR = 1850;
+const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
+const DATE_TIME =
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:[.,][0-9]{1,9})?)?(Z|z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?$/;
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function isCalendarDay(year: number, month: number, day: number): boolean {
+  if (year < FIRST_YEAR || month < 1 || month > 12 || day < 1) return false;
+  const isLeap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return day <= (MONTH_DAYS[month - 1] as number) + (isLeap ? 1 : 0);
+}
+
+/** A calendar date `YYYY-MM-DD`, as it was given. */
+export function parseDate(text: string): string | FieldFault {
+  const match = DATE.exec(text);
+  if (match === null || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3])))
+    return DATE_FAULT;
+  return text;
+}
+
+/**
+ * Epoch seconds of an ISO 8601 date-time. Fractions of a second are dropped (whole seconds are kept, contract
+ * section 7). Without an offset the text is read in the registry's zone; a date alone is its midnight there.
+ */
+export function parseDateTime(text: string, zone: TimeZone): number | FieldFault {
+  if (text.length === 10) {
+    const date = parseDate(text);
+    return date instanceof FieldFault ? DATE_TIME_FAULT : startOfDay(date, zone);
+  }
+  const match = DATE_TIME.exec(text);
+  if (match === null) return DATE_TIME_FAULT;
+  const date = parseDate(match[1] as string);
+  if (date instanceof FieldFault) return DATE_TIME_FAULT;
+  const clock = Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4] ?? 0);
+  return startOfDay(date, zone) + zone.offsetSeconds + clock - offsetOf(match[5], zone);
+}
+
+function offsetOf(text: string | undefined, zone: TimeZone): number {
+  if (text === undefined) return zone.offsetSeconds;
+  if (text === 'Z' || text === 'z') return 0;
+  const seconds = Number(text.slice(1, 3)) * 3600 + Number(text.slice(-2)) * 60;
+  return text.startsWith('-') ? -seconds : seconds;
+}
+
+/** Epoch seconds of midnight at the start of a valid `YYYY-MM-DD` in the zone. */
+export function startOfDay(date: string, zone: TimeZone): number {
+  const days = Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8, 10)));
+  return days / 1000 - zone.offsetSeconds;
+}
+
+/** `2025-03-01T08:30:00+02:00` for an instant in epoch seconds. */
+export function formatDateTime(epochSeconds: number, zone: TimeZone): string {
+  return new Date((epochSeconds + zone.offsetSeconds) * 1000).toISOString().slice(0, 19) + zone.suffix;
+}
+
+/** The calendar date `YYYY-MM-DD` of an instant in epoch seconds, in the zone. */
+export function formatDate(epochSeconds: number, zone: TimeZone): string {
+  return new Date((epochSeconds + zone.offsetSeconds) * 1000).toISOString().slice(0, 10);
+}

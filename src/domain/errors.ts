@@ -1,0 +1,81 @@
+/** The faults a rule can find: what callers of the domain and the store may throw and must expect. */
+
+/** Messages by field name; `non_field_errors` holds those about the whole (contract section 5). */
+export type FieldMessages = { [field: string]: string[] };
+
+/** One field's value was refused. Returned by parsers, not thrown: an import meets millions of values. */
+export class FieldFault {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** `invalid`: values refused by field; `not_found`: no such row; `unavailable`: try again later. */
+export type FaultCode = 'invalid' | 'not_found' | 'unavailable';
+
+/** A refusal that the caller can understand and act on. Anything else that is thrown is a defect. */
+export class Fault extends Error {
+  readonly code: FaultCode;
+  readonly fields: FieldMessages | undefined;
+  /** For `unavailable`: after how many seconds trying again makes sense. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: FaultCode,
+    detail: string,
+    more: { fields?: FieldMessages; retryAfterSeconds?: number } = {},
+  ) {
+    super(detail);
+    this.name = 'Fault';
+    this.code = code;
+    this.fields = more.fields;
+    this.retryAfterSeconds = more.retryAfterSeconds;
+  }
+}
+
+export const NON_FIELD_ERRORS = 'non_field_errors';
+
+/** Collects the faults of one body, query or row, so that all of them are told at once. */
+export class FaultList {
+  // No prototype: a field may be called `__proto__` or `constructor`.
+  readonly fields: FieldMessages = Object.create(null);
+  private found = false;
+
+  get isEmpty(): boolean {
+    return !this.found;
+  }
+
+  has(field: string): boolean {
+    return field in this.fields;
+  }
+
+  add(field: string, message: string): void {
+    this.found = true;
+    const messages = this.fields[field];
+    if (messages === undefined) this.fields[field] = [message];
+    else if (!messages.includes(message)) messages.push(message);
+  }
+
+  addAll(fields: FieldMessages): void {
+    for (const [field, messages] of Object.entries(fields))
+      for (const message of messages) this.add(field, message);
+  }
+
+  /** @throws Fault `invalid` when anything was added. */
+  throwIfAny(): void {
+    if (this.found) throw new Fault('invalid', 'Invalid input.', { fields: this.fields });
+  }
+}
+
+export const notFound = (): Fault => new Fault('not_found', 'Not found.');
+
+const MAX_ECHO_CHARACTERS = 32;
+
+/**
+ * Whether a value that a client sent may be repeated in an answer: short, printable, and without a run of
+ * six digits that could be part of a national ID (contract section 5).
+ */
+export function mayEcho(text: string): boolean {
+  return text.length <= MAX_ECHO_CHARACTERS && !/\p{Nd}{6}|\p{C}/u.test(text);
+}

@@ -1,0 +1,32 @@
+/** A loan, as the lookup shows it. */
+
+export const LOAN_STATUSES = ['pending', 'approved', 'rejected', 'cancelled', 'paid', 'defaulted'] as const;
+export type LoanStatus = (typeof LOAN_STATUSES)[number];
+
+/** `loan_history` holds at most this many (specification section 8). */
+export const LOAN_HISTORY_LIMIT = 10;
+
+export interface Loan {
+  readonly id: number;
+  /** Hundredths of a franc. */
+  readonly amountMinor: number;
+  /** Hundredths of a per cent a year. */
+  readonly interestRateHundredths: number;
+  readonly status: LoanStatus;
+  readonly paidAmountMinor: number;
+  /** Epoch seconds, as the following ones. */
+  readonly loanStartDate: number | null;
+  readonly loanEndDate: number | null;
+  readonly approvedAt: number | null;
+}
+
+/**
+ * The place of a loan in its history: 0 still to start, 1 started (by start date), 2 never started. The store
+ * sorts by the same rule in SQL (contract section 7).
+ */
+export function historyRank(loan: Pick<Loan, 'status' | 'loanStartDate'>): 0 | 1 | 2 {
+  if (loan.status === 'pending') return 0;
+  if (loan.loanStartDate !== null) return 1;
+  if (loan.status === 'approved') return 0;
+  return loan.status === 'rejected' || loan.status === 'cancelled' ? 2 : 1;
+}

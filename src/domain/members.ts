@@ -1,0 +1,77 @@
+/** A member: one person in one cooperative. */
+import type { CooperativeReference } from './cooperatives.ts';
+import { FieldFault } from './errors.ts';
+import { MAX_LENGTH, parseText } from './text.ts';
+
+export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;
+export type MemberStatus = (typeof MEMBER_STATUSES)[number];
+
+export const ROLES = [
+  'MEMBER',
+  'PRESIDENT',
+  'VICE_PRESIDENT',
+  'SECRETARY',
+  'TREASURER',
+  'ADVISOR',
+  'AUDITOR',
+  'MANAGER',
+] as const;
+export type Role = (typeof ROLES)[number];
+
+export const GENDERS = ['MALE', 'FEMALE', 'OTHER'] as const;
+export type Gender = (typeof GENDERS)[number];
+
+/** The values of a member that its cooperative decides, checked and with defaults filled in. */
+export interface MemberValues {
+  readonly cooperativeId: number;
+  /** 16 digits, always as text: it does not fit a double exactly. */
+  readonly identityCard: string;
+  readonly memberCode: string;
+  readonly fullName: string;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly gender: Gender | null;
+  /** `YYYY-MM-DD`. */
+  readonly dateOfBirth: string | null;
+  readonly mobile: string | null;
+  readonly role: Role;
+  readonly status: MemberStatus;
+  /** Epoch seconds. */
+  readonly registrationDate: number;
+}
+
+export interface Member extends Omit<MemberValues, 'cooperativeId'> {
+  readonly id: number;
+  readonly cooperative: CooperativeReference;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface MemberFilter {
+  readonly identityCard?: string;
+  readonly cooperativeId?: number;
+  readonly status?: MemberStatus;
+}
+
+export interface Names {
+  readonly fullName: string;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+}
+
+/**
+ * The names of a member from what was given: `full_name`, or both parts, which then make it. A full name is
+ * never split: a guess is wrong for names that are written surname first (contract section 13).
+ * @returns undefined when neither was given
+ */
+export function composeNames(
+  fullName: string | null,
+  firstName: string | null,
+  lastName: string | null,
+): Names | FieldFault | undefined {
+  if (fullName !== null) return { fullName, firstName, lastName };
+  if (firstName === null || lastName === null) return undefined;
+  const composed = parseText(`${firstName} ${lastName}`, MAX_LENGTH.name);
+  return composed instanceof FieldFault ? composed : { fullName: composed, firstName, lastName };
+}

@@ -1,0 +1,107 @@
+/** The sliding-window limiter of one key: exact for both windows, O(1) a decision. */
+
+export const DEFAULT_PER_HOUR = 1_000;
+export const DEFAULT_PER_DAY = 10_000;
+/** Largest limit that an operator may set (contract section 3). */
+export const MAX_LIMIT = 10_000_000;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+export interface RateLimits {
+  readonly perHour: number;
+  readonly perDay: number;
+}
+
+/** The state of one window after a decision. */
+export interface WindowUsage {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Requests left now. */
+  readonly remaining: number;
+  /** Milliseconds until at least one more is free; 0 when nothing in the window was used. */
+  readonly resetMs: number;
+}
+
+export interface Decision {
+  readonly admitted: boolean;
+  /** Milliseconds after which a request is admitted; 0 when this one was. */
+  readonly waitMs: number;
+  readonly hour: WindowUsage;
+  readonly day: WindowUsage;
+}
+
+/**
+ * Remembers when requests were admitted and decides on the next. In no window `(t − w, t]` are more than n
+ * admitted, and none is refused while fewer were (contract section 3). The times lie in one ring that grows by
+ * doubling; for each window a cursor marks the oldest time still inside, and each time is passed by each
+ * cursor once, so a decision costs O(1) amortised.
+ *
+ * Times are whole milliseconds of a monotonic clock and must not decrease between calls.
+ */
+export class SlidingWindows {
+  private times = new Float64Array(16);
+  // Counters since the start, never reduced; the slot of the i-th admitted time is i mod the ring's length.
+  private admitted = 0;
+  private hourStart = 0;
+  private dayStart = 0;
+
+  /** Decides on one request now and, when it is admitted, counts it. */
+  take(limits: RateLimits, nowMs: number): Decision {
+    this.advance(nowMs);
+    const hourWaitMs = this.waitMs(this.hourStart, limits.perHour, HOUR_MS, nowMs);
+    const dayWaitMs = this.waitMs(this.dayStart, limits.perDay, DAY_MS, nowMs);
+    const waitMs = Math.max(hourWaitMs, dayWaitMs);
+    if (waitMs === 0) this.record(nowMs);
+    return { admitted: waitMs === 0, waitMs, ...this.usageAt(limits, nowMs) };
+  }
+
+  /** The state of both windows, without counting a request. */
+  usage(limits: RateLimits, nowMs: number): { hour: WindowUsage; day: WindowUsage } {
+    this.advance(nowMs);
+    return this.usageAt(limits, nowMs);
+  }
+
+  private usageAt(limits: RateLimits, nowMs: number): { hour: WindowUsage; day: WindowUsage } {
+    return {
+      hour: this.windowUsage(this.hourStart, limits.perHour, HOUR_MS, nowMs),
+      day: this.windowUsage(this.dayStart, limits.perDay, DAY_MS, nowMs),
+    };
+  }
+
+  private timeAt(index: number): number {
+    // The ring's length is a power of two, and indexes stay far below 2^53.
+    return this.times[index % this.times.length] as number;
+  }
+
+  private advance(nowMs: number): void {
+    while (this.hourStart < this.admitted && this.timeAt(this.hourStart) <= nowMs - HOUR_MS) this.hourStart++;
+    while (this.dayStart < this.admitted && this.timeAt(this.dayStart) <= nowMs - DAY_MS) this.dayStart++;
+  }
+
+  private record(nowMs: number): void {
+    if (this.admitted - this.dayStart === this.times.length) this.grow();
+    this.times[this.admitted % this.times.length] = nowMs;
+    this.admitted++;
+  }
+
+  private grow(): void {
+    const grown = new Float64Array(this.times.length * 2);
+    for (let i = this.dayStart; i < this.admitted; i++) grown[i % grown.length] = this.timeAt(i);
+    this.times = grown;
+  }
+
+  /** How long until fewer than `limit` admitted times are inside the window: when the limit-th newest leaves it. */
+  private waitMs(start: number, limit: number, windowMs: number, nowMs: number): number {
+    if (this.admitted - start < limit) return 0;
+    return this.timeAt(this.admitted - limit) + windowMs - nowMs;
+  }
+
+  private windowUsage(start: number, limit: number, windowMs: number, nowMs: number): WindowUsage {
+    const used = this.admitted - start;
+    // A limit that was lowered may have been passed already: then the limit-th newest decides.
+    const next = Math.max(start, this.admitted - limit);
+    const resetMs = used === 0 ? 0 : this.timeAt(next) + windowMs - nowMs;
+    return { limit, windowMs, remaining: Math.max(0, limit - used), resetMs };
+  }
+}

@@ -1,0 +1,113 @@
+/** Bodies of POST and PUT: declared fields, checked together, every fault reported at once. */
+import Type, { type TSchema } from 'typebox';
+import { FaultList, FieldFault, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
+import { type FieldContext, type FieldKind, nullable } from './fields.ts';
+
+export interface BodyField<T> extends FieldKind<T> {
+  readonly presence: 'required' | 'nullable' | 'default';
+  /** What an omitted field becomes, for OpenAPI. */
+  readonly fallback?: T;
+}
+
+export interface BodyFields {
+  readonly [name: string]: BodyField<unknown>;
+}
+
+/** Must be given. */
+export const required = <Kind extends FieldKind<unknown>>(kind: Kind) => ({
+  ...kind,
+  presence: 'required' as const,
+});
+/** Null when it is omitted. */
+export const optional = <Kind extends FieldKind<unknown>>(kind: Kind) => ({
+  ...kind,
+  presence: 'nullable' as const,
+});
+/** Undefined when it is omitted; null is refused. The handler knows the default, the schema shows it. */
+export const defaulting = <Kind extends FieldKind<unknown>>(kind: Kind, fallback?: KindValue<Kind>) => ({
+  ...kind,
+  presence: 'default' as const,
+  ...(fallback === undefined ? {} : { fallback }),
+});
+
+type KindValue<Kind> = Kind extends FieldKind<infer T> ? T : never;
+
+type ValueOf<F> =
+  F extends FieldKind<infer T>
+    ? F extends { presence: 'nullable' }
+      ? T | null
+      : F extends { presence: 'default' }
+        ? T | undefined
+        : T
+    : never;
+
+export type ParsedBody<Fields extends BodyFields> = { [Name in keyof Fields]: ValueOf<Fields[Name]> };
+
+const REQUIRED = 'This field is required.';
+const NOT_NULL = 'This field may not be null.';
+
+/**
+ * Checks a parsed JSON body against its fields. The values of faulty fields are undefined: look at the faults
+ * before believing them.
+ * @param readOnly fields that the resource's own answers carry, accepted and ignored
+ * @throws Fault `invalid` when the body is no object
+ */
+export function parseBody<Fields extends BodyFields>(
+  fields: Fields,
+  readOnly: readonly string[],
+  body: unknown,
+  context: FieldContext,
+): { values: Partial<ParsedBody<Fields>>; faults: FaultList } {
+  const faults = new FaultList();
+  const given = asObject(body, faults);
+  faults.throwIfAny();
+  const values: { [name: string]: unknown } = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const parsed = parseField(field, Object.hasOwn(given, name) ? given[name] : undefined, context);
+    if (parsed instanceof FieldFault) faults.add(name, parsed.message);
+    else values[name] = parsed;
+  }
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(fields, name) && !readOnly.includes(name)) {
+      faults.add(mayEcho(name) ? name : NON_FIELD_ERRORS, 'Unknown field.');
+    }
+  }
+  return { values: values as Partial<ParsedBody<Fields>>, faults };
+}
+
+function parseField(field: BodyField<unknown>, value: unknown, context: FieldContext): unknown {
+  if (value === undefined) {
+    if (field.presence === 'required') return new FieldFault(REQUIRED);
+    return field.presence === 'nullable' ? null : undefined;
+  }
+  if (value === null) return field.presence === 'nullable' ? null : new FieldFault(NOT_NULL);
+  return field.parse(value, context);
+}
+
+function asObject(body: unknown, faults: FaultList): { [name: string]: unknown } {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body))
+    return body as { [name: string]: unknown };
+  faults.add(
+    NON_FIELD_ERRORS,
+    body === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${typeName(body)}.`,
+  );
+  return {};
+}
+
+/** The type's name as DRF says it. */
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'string') return 'str';
+  if (typeof value === 'boolean') return 'bool';
+  return Number.isInteger(value) ? 'int' : 'float';
+}
+
+/** The JSON schema of a body. */
+export function bodySchema(fields: BodyFields): TSchema {
+  const properties = Object.entries(fields).map(([name, field]) => {
+    const schema = field.presence === 'nullable' ? nullable(field.schema) : field.schema;
+    const shown = field.fallback === undefined ? schema : { ...schema, default: field.fallback };
+    return [name, field.presence === 'required' ? shown : Type.Optional(shown as TSchema)];
+  });
+  return Type.Object(Object.fromEntries(properties));
+}

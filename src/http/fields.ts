@@ -1,0 +1,87 @@
+/** Kinds of values in bodies and queries: one declaration gives the check, the TypeScript type and the schema. */
+import Type, { type TSchema } from 'typebox';
+import {
+  DATE_FAULT,
+  FUTURE_FAULT,
+  formatDate,
+  parseDate,
+  parseDateTime,
+  type TimeZone,
+} from '../domain/date-time.ts';
+import { FieldFault, mayEcho } from '../domain/errors.ts';
+import { BLANK, NOT_A_STRING, parseChoice, parseText } from '../domain/text.ts';
+
+/** What checking a value needs to know beside the value. */
+export interface FieldContext {
+  readonly zone: TimeZone;
+  readonly nowSeconds: number;
+}
+
+export interface FieldKind<T, Schema extends TSchema = TSchema> {
+  readonly schema: Schema;
+  /** Checks a value that is neither null nor absent. */
+  readonly parse: (value: unknown, context: FieldContext) => T | FieldFault;
+}
+
+/** @param parse of a string that is not blank */
+export function text<T, Schema extends TSchema>(
+  schema: Schema,
+  parse: (value: string, context: FieldContext) => T | FieldFault,
+): FieldKind<T, Schema> {
+  return {
+    schema,
+    parse(value, context) {
+      if (typeof value !== 'string' || !value.isWellFormed()) return NOT_A_STRING;
+      return value.trim() === '' ? BLANK : parse(value, context);
+    },
+  };
+}
+
+/** @param maxLength in characters */
+export const plainText = (maxLength: number, description: string) =>
+  text(Type.String({ minLength: 1, maxLength, description }), (value) => parseText(value, maxLength));
+
+export const choice = <T extends string>(choices: readonly T[], description: string) =>
+  text(Type.Unsafe<T>({ type: 'string', enum: [...choices], description }), (value) =>
+    parseChoice(value, choices),
+  );
+
+/** A calendar date that is not after today in the registry's zone. */
+export const pastDate = (description: string) =>
+  text(Type.String({ format: 'date', description }), (value, { zone, nowSeconds }) => {
+    const date = parseDate(value);
+    if (date instanceof FieldFault) return DATE_FAULT;
+    return date > formatDate(nowSeconds, zone) ? FUTURE_FAULT : date;
+  });
+
+/** An instant that is not after now, as epoch seconds. */
+export const pastDateTime = (description: string) =>
+  text(Type.String({ format: 'date-time', description }), (value, { zone, nowSeconds }) => {
+    const instant = parseDateTime(value, zone);
+    return typeof instant === 'number' && instant > nowSeconds ? FUTURE_FAULT : instant;
+  });
+
+const ID = /^[0-9]{1,12}$/;
+
+/** Ids are the decimal text of an integer key, never as long as a national ID (contract section 1). */
+export const parseId = (value: string): number | undefined => (ID.test(value) ? Number(value) : undefined);
+
+/** The id of another resource: a string of digits, or a whole number (contract section 13). */
+export const reference = (description: string): FieldKind<number> => ({
+  schema: Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })], {
+    description,
+  }),
+  parse(value) {
+    const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
+    if (!isId) return new FieldFault('Incorrect type. Expected pk value.');
+    const id = parseId(String(value).trim());
+    if (id !== undefined) return id;
+    const echo = String(value);
+    return new FieldFault(
+      mayEcho(echo) ? `Invalid pk "${echo}" - object does not exist.` : 'Invalid pk - object does not exist.',
+    );
+  },
+});
+
+/** `schema`, or null. */
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);

@@ -1,0 +1,78 @@
+/** Lists: the page parameters, the envelope and its links (contract section 6). */
+import Type, { type TSchema } from 'typebox';
+import { FieldFault } from '../domain/errors.ts';
+import { DEFAULT_PAGE_SIZE, lastPage, MAX_PAGE_SIZE, type Page, type PageRequest } from '../domain/page.ts';
+import { invalidPage } from './errors.ts';
+import type { QueryParameter } from './query.ts';
+import { ok, type Reply } from './reply.ts';
+import type { RouteRequest } from './route.ts';
+
+const WHOLE_NUMBER = /^[0-9]+$/;
+
+/** A page that is no number is remembered as such: it is a 404, but only after every parameter was looked at. */
+const page: QueryParameter<number> = {
+  description: 'Number of the page, from 1.',
+  schema: Type.Integer({ minimum: 1, default: 1 }),
+  parse: (value) => (WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN),
+};
+
+const pageSize: QueryParameter<number> = {
+  description: `Rows of a page; more than ${MAX_PAGE_SIZE} are clipped to that.`,
+  schema: Type.Integer({ minimum: 1, default: DEFAULT_PAGE_SIZE }),
+  parse(value) {
+    if (!WHOLE_NUMBER.test(value)) return new FieldFault('A valid integer is required.');
+    if (Number(value) < 1) return new FieldFault('Ensure this value is greater than or equal to 1.');
+    return Math.min(Number(value), MAX_PAGE_SIZE);
+  },
+};
+
+export const PAGE_PARAMETERS = { page, page_size: pageSize };
+
+/** @throws Refusal 404 for a page that is none */
+export function toPageRequest(query: {
+  page?: number | undefined;
+  page_size?: number | undefined;
+}): PageRequest {
+  const number = query.page ?? 1;
+  if (!Number.isSafeInteger(number) || number < 1) throw invalidPage();
+  return { page: number, pageSize: query.page_size ?? DEFAULT_PAGE_SIZE };
+}
+
+/**
+ * The envelope of a page.
+ * @throws Refusal 404 for a page past the last
+ */
+export function envelope<T>(
+  request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>,
+  pageRequest: PageRequest,
+  found: Page<T>,
+  format: (row: T) => unknown,
+): Reply {
+  const last = lastPage(found.count, pageRequest.pageSize);
+  if (pageRequest.page > last) throw invalidPage();
+  return ok({
+    count: found.count,
+    next: pageRequest.page < last ? linkTo(request, pageRequest.page + 1) : null,
+    previous: pageRequest.page > 1 ? linkTo(request, pageRequest.page - 1) : null,
+    results: found.rows.map(format),
+  });
+}
+
+/** The same request with another page, keys in alphabetical order; the link to page 1 drops `page`, as DRF does. */
+function linkTo(request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>, number: number): string {
+  const query = new URLSearchParams(request.search);
+  if (number === 1) query.delete('page');
+  else query.set('page', String(number));
+  query.sort();
+  const search = query.toString();
+  return `${request.baseUrl}${request.path}${search === '' ? '' : `?${search}`}`;
+}
+
+/** Schema of an envelope around rows. */
+export const envelopeSchema = <Row extends TSchema>(row: Row) =>
+  Type.Object({
+    count: Type.Integer({ minimum: 0, description: 'All rows of the list, exact.' }),
+    next: Type.Union([Type.String({ format: 'uri' }), Type.Null()]),
+    previous: Type.Union([Type.String({ format: 'uri' }), Type.Null()]),
+    results: Type.Array(row),
+  });

@@ -1,0 +1,64 @@
+/** How often a key may call: exact sliding windows, and the headers that tell (contract section 4). */
+import type { Clock } from '../../clock.ts';
+import type { ApiKey } from '../../domain/api-keys.ts';
+import { type Decision, SlidingWindows, type WindowUsage } from '../../domain/rate-limit.ts';
+import { Refusal } from '../errors.ts';
+import type { Headers } from '../reply.ts';
+import type { Middleware } from './call.ts';
+
+const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
+
+/** The windows of every key that has called since the start. A restart empties them. */
+export class RateLimiter {
+  private readonly windows = new Map<number, SlidingWindows>();
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  take(key: ApiKey): Decision {
+    return this.windowsOf(key).take(key.limits, this.nowMs());
+  }
+
+  usage(key: ApiKey): { hour: WindowUsage; day: WindowUsage } {
+    return this.windowsOf(key).usage(key.limits, this.nowMs());
+  }
+
+  private windowsOf(key: ApiKey): SlidingWindows {
+    let windows = this.windows.get(key.id);
+    if (windows === undefined) {
+      windows = new SlidingWindows();
+      this.windows.set(key.id, windows);
+    }
+    return windows;
+  }
+
+  // Whole milliseconds keep the arithmetic of the windows exact. A step of the wall clock has no part in it.
+  private nowMs(): number {
+    return Math.floor(this.clock.monotonicMs());
+  }
+}
+
+/** @returns a middleware that throws Refusal 429 */
+export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
+  return ({ caller, headers }) => {
+    if (caller === undefined) return;
+    const decision = limiter.take(caller);
+    addUsage(headers, decision, clock.now());
+    if (decision.admitted) return;
+    const seconds = toSeconds(decision.waitMs);
+    const detail = `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`;
+    throw new Refusal(429, detail, { 'Retry-After': String(seconds) });
+  };
+}
+
+function addUsage(headers: Headers, { hour, day }: Decision, nowMs: number): void {
+  headers['RateLimit-Policy'] = `"hour";q=${hour.limit};w=3600, "day";q=${day.limit};w=86400`;
+  headers.RateLimit = `"hour";r=${hour.remaining};t=${toSeconds(hour.resetMs)}, "day";r=${day.remaining};t=${toSeconds(day.resetMs)}`;
+  // The window with the least left; on a tie the longer one (contract section 13).
+  const tightest = hour.remaining < day.remaining ? hour : day;
+  headers['X-RateLimit-Limit'] = String(tightest.limit);
+  headers['X-RateLimit-Remaining'] = String(tightest.remaining);
+  headers['X-RateLimit-Reset'] = String(toSeconds(nowMs + tightest.resetMs));
+}

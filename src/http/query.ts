@@ -1,0 +1,44 @@
+/** Query parameters: declared ones only, each at most once, every fault reported at once. */
+import type { TSchema } from 'typebox';
+import { FaultList, FieldFault, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
+
+export interface QueryParameter<T> {
+  readonly description: string;
+  readonly schema: TSchema;
+  readonly parse: (value: string) => T | FieldFault;
+}
+
+export interface QueryParameters {
+  readonly [name: string]: QueryParameter<unknown>;
+}
+
+export type ParsedQuery<Parameters extends QueryParameters> = {
+  [Name in keyof Parameters]?: Parameters[Name] extends QueryParameter<infer T> ? T : never;
+};
+
+/**
+ * A misspelt filter must never return everyone: unknown and repeated parameters are refused (contract section 5).
+ * @throws Fault `invalid`
+ */
+export function parseQuery<Parameters extends QueryParameters>(
+  parameters: Parameters,
+  query: URLSearchParams,
+): ParsedQuery<Parameters> {
+  const faults = new FaultList();
+  const values: { [name: string]: unknown } = {};
+  for (const name of new Set(query.keys())) {
+    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    const shownName = mayEcho(name) ? name : NON_FIELD_ERRORS;
+    if (parameter === undefined) {
+      faults.add(shownName, 'Unknown parameter.');
+      continue;
+    }
+    const given = query.getAll(name);
+    const value =
+      given.length > 1 ? new FieldFault('Given more than once.') : parameter.parse(given[0] as string);
+    if (value instanceof FieldFault) faults.add(shownName, value.message);
+    else values[name] = value;
+  }
+  faults.throwIfAny();
+  return values as ParsedQuery<Parameters>;
+}

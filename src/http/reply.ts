@@ -1,0 +1,19 @@
+/** What a route answers, before it becomes bytes. */
+
+export type Headers = { [name: string]: string };
+
+export interface Reply {
+  readonly status: number;
+  /** A value for JSON, or bytes that are JSON already; undefined for no body. */
+  readonly body: unknown;
+  readonly headers?: Headers;
+}
+
+export const ok = (body: unknown): Reply => ({ status: 200, body });
+
+/** @param path of the new resource, from the root */
+export const created = (path: string, body: unknown): Reply => ({
+  status: 201,
+  body,
+  headers: { Location: path },
+});

@@ -1,0 +1,214 @@
+/** Cooperatives: list, one, create, update. */
+import Type, { type Static } from 'typebox';
+import { type Clock, nowSeconds } from '../../clock.ts';
+import {
+  COOPERATIVE_STATUSES,
+  type Cooperative,
+  type CooperativeReference,
+  type CooperativeValues,
+  SECTORS,
+} from '../../domain/cooperatives.ts';
+import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
+import { notFound } from '../../domain/errors.ts';
+import { MAX_LENGTH, parseChoice, parseCooperativeCode } from '../../domain/text.ts';
+import type { CooperativeStore } from '../../store/port.ts';
+import { defaulting, optional, type ParsedBody, parseBody, required } from '../body.ts';
+import { choice, nullable, parseId, pastDate, plainText, text } from '../fields.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
+import { created, ok } from '../reply.ts';
+import { API_PREFIX, defineRoute, type Parameter, type Route, type RouteRequest } from '../route.ts';
+
+export const COOPERATIVE_ID: Parameter = {
+  description: "A cooperative's id; opaque.",
+  schema: Type.String({ pattern: '^[0-9]{1,12}$' }),
+};
+
+/** One declaration per field: the body's check, the answer's schema and OpenAPI all come from it. */
+const FIELDS = {
+  code: text(
+    Type.String({ pattern: '^[A-Z0-9-]{1,32}$', description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".' }),
+    parseCooperativeCode,
+  ),
+  name: plainText(MAX_LENGTH.name, 'Name of the cooperative.'),
+  sector: choice(SECTORS, 'What the cooperative does.'),
+  province: plainText(MAX_LENGTH.place, 'Province of its seat.'),
+  district: plainText(MAX_LENGTH.place, 'District of its seat.'),
+  registration_date: pastDate('Day on which it was registered.'),
+  status: choice(COOPERATIVE_STATUSES, 'Whether it works.'),
+};
+
+const BODY = {
+  code: required(FIELDS.code),
+  name: required(FIELDS.name),
+  sector: optional(FIELDS.sector),
+  province: optional(FIELDS.province),
+  district: optional(FIELDS.district),
+  registration_date: optional(FIELDS.registration_date),
+  status: defaulting(FIELDS.status, 'active'),
+};
+
+const dateTime = (description: string) => Type.String({ format: 'date-time', description });
+
+export const COOPERATIVE = Type.Object(
+  {
+    id: Type.String({ description: 'Opaque.' }),
+    code: FIELDS.code.schema,
+    name: FIELDS.name.schema,
+    sector: nullable(FIELDS.sector.schema),
+    province: nullable(FIELDS.province.schema),
+    district: nullable(FIELDS.district.schema),
+    registration_date: nullable(FIELDS.registration_date.schema),
+    status: FIELDS.status.schema,
+    members_count: Type.Integer({ minimum: 0, description: 'Active members.' }),
+    created_at: dateTime('When the row was created.'),
+    updated_at: dateTime('When the row last changed.'),
+  },
+  { title: 'Cooperative', additionalProperties: false },
+);
+
+/** What other resources show of a cooperative. */
+export const COOPERATIVE_REFERENCE = Type.Object(
+  { id: Type.String(), code: Type.String(), name: Type.String() },
+  { title: 'CooperativeReference', additionalProperties: false },
+);
+
+export const formatCooperativeReference = (
+  cooperative: CooperativeReference,
+): Static<typeof COOPERATIVE_REFERENCE> => ({
+  id: String(cooperative.id),
+  code: cooperative.code,
+  name: cooperative.name,
+});
+
+function formatCooperative(cooperative: Cooperative, zone: TimeZone): Static<typeof COOPERATIVE> {
+  return {
+    id: String(cooperative.id),
+    code: cooperative.code,
+    name: cooperative.name,
+    sector: cooperative.sector,
+    province: cooperative.province,
+    district: cooperative.district,
+    registration_date: cooperative.registrationDate,
+    status: cooperative.status,
+    members_count: cooperative.membersCount,
+    created_at: formatDateTime(cooperative.createdAt, zone),
+    updated_at: formatDateTime(cooperative.updatedAt, zone),
+  };
+}
+
+/** @throws Fault `not_found` for what is no id: a malformed cooperative id is 404 (contract section 1) */
+export function readCooperativeId(request: RouteRequest): number {
+  const id = parseId(request.params.id ?? '');
+  if (id === undefined) throw notFound();
+  return id;
+}
+
+const filter = <T>(description: string, schema: Parameter['schema'], parse: (value: string) => T) => ({
+  description,
+  schema,
+  parse,
+});
+
+const LIST_QUERY = {
+  ...PAGE_PARAMETERS,
+  code: filter('Only the cooperative with this code.', Type.String(), (value) => value),
+  status: filter('Only those of this status.', FIELDS.status.schema, (value) =>
+    parseChoice(value, COOPERATIVE_STATUSES),
+  ),
+  sector: filter('Only those of this sector.', FIELDS.sector.schema, (value) => parseChoice(value, SECTORS)),
+  district: filter('Only those of this district.', Type.String(), (value) => value),
+};
+
+export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: TimeZone): Route[] {
+  const format = (cooperative: Cooperative) => formatCooperative(cooperative, zone);
+
+  /** @throws Fault `invalid` with every fault of the body, conflicts with stored rows included */
+  async function readValues(body: unknown, id?: number): Promise<CooperativeValues> {
+    const readOnly = id === undefined ? [] : ['id', 'members_count', 'created_at', 'updated_at'];
+    const { values, faults } = parseBody(BODY, readOnly, body, { zone, nowSeconds: nowSeconds(clock) });
+    if (!faults.isEmpty && values.code !== undefined) {
+      faults.addAll(await store.conflicts({ code: values.code }, id));
+    }
+    faults.throwIfAny();
+    return toValues(values as ParsedBody<typeof BODY>);
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/cooperatives',
+      operationId: 'listCooperatives',
+      summary: 'List cooperatives',
+      tag: 'cooperatives',
+      access: { scope: 'cooperatives:read' },
+      query: LIST_QUERY,
+      answers: { 200: { description: 'One page of cooperatives.', schema: envelopeSchema(COOPERATIVE) } },
+      refusals: [400, 404],
+      async handle(request) {
+        const { page, page_size, ...filters } = request.query;
+        const pageRequest = toPageRequest({ page, page_size });
+        return envelope(request, pageRequest, await store.list(filters, pageRequest), format);
+      },
+    }),
+    {
+      method: 'POST',
+      path: '/cooperatives',
+      operationId: 'createCooperative',
+      summary: 'Create a cooperative',
+      tag: 'cooperatives',
+      access: { scope: 'cooperatives:write' },
+      body: BODY,
+      answers: { 201: { description: 'The new cooperative.', schema: COOPERATIVE } },
+      refusals: [400, 503],
+      async handle(request) {
+        const cooperative = await store.create(await readValues(request.body), nowSeconds(clock));
+        return created(`${API_PREFIX}/cooperatives/${cooperative.id}`, format(cooperative));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/cooperatives/{id}',
+      operationId: 'getCooperative',
+      summary: 'Read a cooperative',
+      tag: 'cooperatives',
+      access: { scope: 'cooperatives:read' },
+      params: { id: COOPERATIVE_ID },
+      answers: { 200: { description: 'The cooperative.', schema: COOPERATIVE } },
+      refusals: [400, 404],
+      async handle(request) {
+        const cooperative = await store.find(readCooperativeId(request));
+        if (cooperative === undefined) throw notFound();
+        return ok(format(cooperative));
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/cooperatives/{id}',
+      operationId: 'updateCooperative',
+      summary: 'Replace a cooperative',
+      description: 'An omitted optional field becomes null or its default. Read-only fields are ignored.',
+      tag: 'cooperatives',
+      access: { scope: 'cooperatives:write' },
+      params: { id: COOPERATIVE_ID },
+      body: BODY,
+      answers: { 200: { description: 'The cooperative as it is now.', schema: COOPERATIVE } },
+      refusals: [400, 404, 503],
+      async handle(request) {
+        const id = readCooperativeId(request);
+        if ((await store.find(id)) === undefined) throw notFound();
+        const values = await readValues(request.body, id);
+        return ok(format(await store.update(id, () => values, nowSeconds(clock))));
+      },
+    },
+  ];
+}
+
+const toValues = (body: ParsedBody<typeof BODY>): CooperativeValues => ({
+  code: body.code,
+  name: body.name,
+  sector: body.sector,
+  province: body.province,
+  district: body.district,
+  registrationDate: body.registration_date,
+  status: body.status ?? 'active',
+});

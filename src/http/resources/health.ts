@@ -1,0 +1,41 @@
+/** Whether the process is up, and whether it can answer. No key needed. */
+import Type from 'typebox';
+import type { RegistryStore } from '../../store/port.ts';
+import { Refusal } from '../errors.ts';
+import { ok } from '../reply.ts';
+import type { Route } from '../route.ts';
+
+const HEALTH = Type.Object({ status: Type.Literal('ok') }, { title: 'Health', additionalProperties: false });
+
+export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: () => boolean): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      isOutsideApi: true,
+      operationId: 'getHealth',
+      summary: 'Whether the process is up',
+      tag: 'operation',
+      access: 'public',
+      answers: { 200: { description: 'It is.', schema: HEALTH } },
+      handle: () => ok({ status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      isOutsideApi: true,
+      operationId: 'getReadiness',
+      summary: 'Whether the database answers and the server is not shutting down',
+      tag: 'operation',
+      access: 'public',
+      answers: { 200: { description: 'It is ready.', schema: HEALTH } },
+      refusals: [503],
+      async handle() {
+        if (isDraining()) throw new Refusal(503, 'The server is shutting down.', { 'Retry-After': '5' });
+        if (!(await store.isReady()))
+          throw new Refusal(503, 'The database does not answer.', { 'Retry-After': '5' });
+        return ok({ status: 'ok' });
+      },
+    },
+  ];
+}

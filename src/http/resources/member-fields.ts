@@ -1,0 +1,112 @@
+/** The fields of a member: one declaration each for the body's check, the answer's schema and OpenAPI. */
+import Type, { type Static } from 'typebox';
+import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
+import { parseIdentityCard } from '../../domain/identity-card.ts';
+import { GENDERS, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
+import { parseMobile } from '../../domain/mobile.ts';
+import { MAX_LENGTH } from '../../domain/text.ts';
+import { defaulting, optional, required } from '../body.ts';
+import { choice, nullable, pastDate, pastDateTime, plainText, reference, text } from '../fields.ts';
+import { COOPERATIVE_REFERENCE, formatCooperativeReference } from './cooperatives.ts';
+
+export const MEMBER_FIELDS = {
+  identity_card: text(
+    Type.String({ pattern: '^[0-9]{16}$', description: 'National ID: exactly 16 digits.' }),
+    parseIdentityCard,
+  ),
+  member_code: plainText(MAX_LENGTH.memberCode, "The cooperative's own code for the member; unique there."),
+  full_name: plainText(MAX_LENGTH.name, 'Name as registered in the cooperative.'),
+  first_name: plainText(MAX_LENGTH.name, 'Never guessed from the full name.'),
+  last_name: plainText(MAX_LENGTH.name, 'Never guessed from the full name.'),
+  gender: choice(GENDERS, 'As registered; never derived from the national ID.'),
+  date_of_birth: pastDate('As registered; never derived from the national ID.'),
+  mobile: text(
+    Type.String({ description: 'E.164; `07…`, `7…` and `2507…` are read as Rwandan.' }),
+    parseMobile,
+  ),
+  role: choice(ROLES, 'Role in the cooperative.'),
+  status: choice(MEMBER_STATUSES, 'Only active memberships are found by the lookups.'),
+  registration_date: pastDateTime(
+    'When the person joined the cooperative; the newest decides the primary name.',
+  ),
+};
+
+const F = MEMBER_FIELDS;
+
+/** The body of POST. */
+export const MEMBER_BODY = {
+  cooperative_id: required(reference('The cooperative.')),
+  identity_card: required(F.identity_card),
+  member_code: required(F.member_code),
+  // Required unless first and last name are both given: the handler sees to that.
+  full_name: optional(F.full_name),
+  first_name: optional(F.first_name),
+  last_name: optional(F.last_name),
+  gender: optional(F.gender),
+  date_of_birth: optional(F.date_of_birth),
+  mobile: optional(F.mobile),
+  role: defaulting(F.role, 'MEMBER'),
+  status: defaulting(F.status, 'active'),
+  // The fallback is now on POST, the stored one on PUT.
+  registration_date: defaulting(F.registration_date),
+};
+
+/** The body of PUT: the cooperative cannot change, so it may be left out, as it is in what GET gives. */
+export const MEMBER_UPDATE_BODY = {
+  ...MEMBER_BODY,
+  cooperative_id: defaulting(reference('Cannot be changed.')),
+};
+
+/** What GET gives of a member beside its body's fields. */
+export const MEMBER_READ_ONLY = ['id', 'cooperative', 'created_at', 'updated_at'];
+
+const ROW = {
+  id: Type.String({ description: 'Opaque.' }),
+  member_code: F.member_code.schema,
+  full_name: F.full_name.schema,
+  identity_card: F.identity_card.schema,
+  mobile: nullable(F.mobile.schema),
+  gender: nullable(F.gender.schema),
+  role: F.role.schema,
+  status: F.status.schema,
+  cooperative: COOPERATIVE_REFERENCE,
+  registration_date: F.registration_date.schema,
+};
+
+/** One row of a list. */
+export const MEMBER_ROW = Type.Object(ROW, { title: 'MemberRow', additionalProperties: false });
+
+/** One member by its own path. */
+export const MEMBER = Type.Object(
+  {
+    ...ROW,
+    first_name: nullable(F.first_name.schema),
+    last_name: nullable(F.last_name.schema),
+    date_of_birth: nullable(F.date_of_birth.schema),
+    created_at: Type.String({ format: 'date-time', description: 'When the row was created.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the row last changed.' }),
+  },
+  { title: 'Member', additionalProperties: false },
+);
+
+export const formatMemberRow = (member: Member, zone: TimeZone): Static<typeof MEMBER_ROW> => ({
+  id: String(member.id),
+  member_code: member.memberCode,
+  full_name: member.fullName,
+  identity_card: member.identityCard,
+  mobile: member.mobile,
+  gender: member.gender,
+  role: member.role,
+  status: member.status,
+  cooperative: formatCooperativeReference(member.cooperative),
+  registration_date: formatDateTime(member.registrationDate, zone),
+});
+
+export const formatMember = (member: Member, zone: TimeZone): Static<typeof MEMBER> => ({
+  ...formatMemberRow(member, zone),
+  first_name: member.firstName,
+  last_name: member.lastName,
+  date_of_birth: member.dateOfBirth,
+  created_at: formatDateTime(member.createdAt, zone),
+  updated_at: formatDateTime(member.updatedAt, zone),
+});

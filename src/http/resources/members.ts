@@ -1,0 +1,260 @@
+/** Members: the lists, one by id or by national ID, create, update. */
+import Type from 'typebox';
+import { type Clock, nowSeconds } from '../../clock.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
+import { type FaultList, FieldFault, notFound } from '../../domain/errors.ts';
+import { isIdentityCard, parseIdentityCard } from '../../domain/identity-card.ts';
+import {
+  composeNames,
+  MEMBER_STATUSES,
+  type Member,
+  type MemberValues,
+  type Names,
+} from '../../domain/members.ts';
+import { parseChoice } from '../../domain/text.ts';
+import type { CooperativeStore, MemberStore } from '../../store/port.ts';
+import { type ParsedBody, parseBody } from '../body.ts';
+import { badRequest } from '../errors.ts';
+import { parseId } from '../fields.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
+import { created, ok } from '../reply.ts';
+import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
+import { COOPERATIVE_ID, readCooperativeId } from './cooperatives.ts';
+import {
+  formatMember,
+  formatMemberRow,
+  MEMBER,
+  MEMBER_BODY,
+  MEMBER_FIELDS,
+  MEMBER_READ_ONLY,
+  MEMBER_ROW,
+  MEMBER_UPDATE_BODY,
+} from './member-fields.ts';
+import { CONSOLIDATED_MEMBER, formatConsolidated, lookUp } from './memberships.ts';
+
+const ID_OR_NATIONAL_ID: Parameter = {
+  description:
+    'Exactly 16 digits: a national ID, for the consolidated lookup. 1 to 12 digits: the id of a member.',
+  schema: Type.String({ pattern: '^([0-9]{16}|[0-9]{1,12})$' }),
+  takesAnyByte: true,
+};
+
+const FILTERS = {
+  identity_card: {
+    description: 'Only the rows of this person, of every status.',
+    schema: MEMBER_FIELDS.identity_card.schema,
+    parse: parseIdentityCard,
+  },
+  status: {
+    description: 'Only members of this status.',
+    schema: MEMBER_FIELDS.status.schema,
+    parse: (value: string) => parseChoice(value, MEMBER_STATUSES),
+  },
+};
+const LIST_QUERY = {
+  ...PAGE_PARAMETERS,
+  ...FILTERS,
+  cooperative: {
+    description: 'Only members of the cooperative with this id.',
+    schema: COOPERATIVE_ID.schema,
+    // What is no id is the id of no cooperative: an empty list (contract section 13).
+    parse: (value: string) => parseId(value) ?? -1,
+  },
+};
+const COOPERATIVE_LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS };
+
+type Body = ParsedBody<typeof MEMBER_UPDATE_BODY>;
+
+export function memberRoutes(
+  store: MemberStore,
+  cooperatives: CooperativeStore,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] {
+  const formatRow = (member: Member) => formatMemberRow(member, zone);
+
+  /**
+   * Checks a body.
+   * @returns what gives the values from the row that is stored when they are written
+   * @throws Fault `invalid` with every fault of the body, conflicts with stored rows included
+   */
+  async function readValues(
+    body: unknown,
+    stored?: Member,
+  ): Promise<(current: Member | undefined) => MemberValues> {
+    const fields = stored === undefined ? MEMBER_BODY : MEMBER_UPDATE_BODY;
+    const readOnly = stored === undefined ? [] : MEMBER_READ_ONLY;
+    const now = nowSeconds(clock);
+    const parsed = parseBody(fields as typeof MEMBER_UPDATE_BODY, readOnly, body, { zone, nowSeconds: now });
+    const { faults } = parsed;
+    const cooperativeId = parsed.values.cooperative_id ?? stored?.cooperative.id;
+    if (stored !== undefined && cooperativeId !== stored.cooperative.id) {
+      faults.add('cooperative_id', 'This field cannot be changed.');
+    }
+    const names = readNames(parsed.values, faults);
+    if (!faults.isEmpty) {
+      const { identity_card: identityCard, member_code: memberCode } = parsed.values;
+      const known = { cooperativeId, identityCard, memberCode } as Partial<MemberValues>;
+      if (!faults.has('cooperative_id')) faults.addAll(await store.conflicts(known, stored?.id));
+    }
+    faults.throwIfAny();
+    const given = parsed.values.registration_date;
+    return (current) =>
+      toValues(
+        parsed.values as Body,
+        names as Names,
+        cooperativeId as number,
+        given ?? current?.registrationDate ?? now,
+      );
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/members',
+      operationId: 'listMembers',
+      summary: 'List members',
+      description: 'One row per person and cooperative, in order of id, of every status.',
+      tag: 'members',
+      access: { scope: 'members:read' },
+      query: LIST_QUERY,
+      answers: { 200: { description: 'One page of members.', schema: envelopeSchema(MEMBER_ROW) } },
+      refusals: [400, 404],
+      async handle(request) {
+        const { identity_card, cooperative, status } = request.query;
+        const pageRequest = toPageRequest(request.query);
+        const page = await store.list(toFilter(identity_card, cooperative, status), pageRequest);
+        return envelope(request, pageRequest, page, formatRow);
+      },
+    }),
+    {
+      method: 'POST',
+      path: '/members',
+      operationId: 'createMember',
+      summary: 'Create a member',
+      tag: 'members',
+      access: { scope: 'members:write' },
+      body: MEMBER_BODY,
+      answers: { 201: { description: 'The new member.', schema: MEMBER } },
+      refusals: [400, 503],
+      async handle(request) {
+        const decide = await readValues(request.body);
+        const member = await store.create(decide(undefined), nowSeconds(clock));
+        return created(`${API_PREFIX}/members/${member.id}`, formatMember(member, zone));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/members/{id}',
+      operationId: 'getMember',
+      summary: 'Look up a person by national ID, or read a member by id',
+      tag: 'members',
+      access: { scope: 'members:read' },
+      optionalScopes: ['members:financials'],
+      params: { id: ID_OR_NATIONAL_ID },
+      answers: {
+        200: {
+          description: 'The consolidated member for a national ID, the member for an id.',
+          schema: Type.Union([CONSOLIDATED_MEMBER, MEMBER]),
+        },
+      },
+      refusals: [400, 404],
+      async handle(request) {
+        const given = request.params.id ?? '';
+        if (isIdentityCard(given))
+          return ok(formatConsolidated(await lookUp(store, given, request.caller, clock), zone));
+        const id = parseId(given);
+        if (id === undefined)
+          throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
+        const member = await store.find(id);
+        if (member === undefined) throw notFound();
+        return ok(formatMember(member, zone));
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/members/{id}',
+      operationId: 'updateMember',
+      summary: 'Replace a member',
+      description:
+        'Takes a member id only. An omitted optional field becomes null or its default; an omitted registration_date keeps the stored one. Read-only fields are ignored.',
+      tag: 'members',
+      access: { scope: 'members:write' },
+      params: { id: ID_OR_NATIONAL_ID },
+      body: MEMBER_UPDATE_BODY,
+      answers: { 200: { description: 'The member as it is now.', schema: MEMBER } },
+      refusals: [400, 404, 503],
+      async handle(request) {
+        const id = parseId(request.params.id ?? '');
+        if (id === undefined) throw badRequest('Expected a member id.');
+        const stored = await store.find(id);
+        if (stored === undefined) throw notFound();
+        const decide = await readValues(request.body, stored);
+        return ok(formatMember(await store.update(id, decide, nowSeconds(clock)), zone));
+      },
+    },
+    defineRoute({
+      method: 'GET',
+      path: '/cooperatives/{id}/members',
+      operationId: 'listCooperativeMembers',
+      summary: 'List the members of a cooperative',
+      tag: 'members',
+      access: { scope: 'members:read' },
+      params: { id: COOPERATIVE_ID },
+      query: COOPERATIVE_LIST_QUERY,
+      answers: { 200: { description: 'One page of its members.', schema: envelopeSchema(MEMBER_ROW) } },
+      refusals: [400, 404],
+      async handle(request) {
+        const id = readCooperativeId(request);
+        if ((await cooperatives.find(id)) === undefined) throw notFound();
+        const { identity_card, status } = request.query;
+        const pageRequest = toPageRequest(request.query);
+        return envelope(
+          request,
+          pageRequest,
+          await store.list(toFilter(identity_card, id, status), pageRequest),
+          formatRow,
+        );
+      },
+    }),
+  ];
+}
+
+/** Only what was given, as an absent filter is not an undefined one. */
+const toFilter = (
+  identityCard: string | undefined,
+  cooperativeId: number | undefined,
+  status: Member['status'] | undefined,
+) => ({
+  ...(identityCard === undefined ? {} : { identityCard }),
+  ...(cooperativeId === undefined ? {} : { cooperativeId }),
+  ...(status === undefined ? {} : { status }),
+});
+
+function readNames(values: Partial<Body>, faults: FaultList): Names | undefined {
+  const { full_name, first_name, last_name } = values;
+  if (full_name === undefined || first_name === undefined || last_name === undefined) return undefined;
+  const names = composeNames(full_name, first_name, last_name);
+  if (names instanceof FieldFault) faults.add('full_name', names.message);
+  else if (names !== undefined) return names;
+  else faults.add('full_name', 'This field is required.');
+  return undefined;
+}
+
+const toValues = (
+  body: Body,
+  names: Names,
+  cooperativeId: number,
+  registrationDate: number,
+): MemberValues => ({
+  cooperativeId,
+  identityCard: body.identity_card,
+  memberCode: body.member_code,
+  ...names,
+  gender: body.gender,
+  dateOfBirth: body.date_of_birth,
+  mobile: body.mobile,
+  role: body.role ?? 'MEMBER',
+  status: body.status ?? 'active',
+  registrationDate,
+});

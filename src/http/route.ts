@@ -1,0 +1,75 @@
+/** A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration. */
+import type { TSchema } from 'typebox';
+import type { ApiKey, Scope } from '../domain/api-keys.ts';
+import type { Awaitable } from '../store/port.ts';
+import type { BodyFields } from './body.ts';
+import type { ParsedQuery, QueryParameters } from './query.ts';
+import type { Reply } from './reply.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT';
+
+/**
+ * Who may call: the holder of a scope, of any active key, anybody, or a peer on this machine. A route without
+ * this does not compile.
+ */
+export type Access = { readonly scope: Scope } | 'any key' | 'public';
+
+export interface Parameter {
+  readonly description: string;
+  readonly schema: TSchema;
+  /**
+   * Bytes outside `[A-Za-z0-9_./-]` reach the handler in this segment instead of 404: a mistyped national ID
+   * must never read as "not found" (contract section 1).
+   */
+  readonly takesAnyByte?: boolean;
+}
+
+/** What a handler is given. */
+export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
+  /** Raw path segments by parameter name. */
+  readonly params: { readonly [name: string]: string };
+  /** Checked against the route's declaration. */
+  readonly query: ParsedQuery<Query>;
+  /** The query as it was sent, for links to other pages. */
+  readonly search: URLSearchParams;
+  /** The parsed JSON, for routes that have a body. */
+  readonly body: unknown;
+  /** Undefined on public routes. */
+  readonly caller: ApiKey | undefined;
+  /** The path as it was sent, without the query. */
+  readonly path: string;
+  /** `https://host`, for absolute links: PUBLIC_URL, else the request's own scheme and host. */
+  readonly baseUrl: string;
+}
+
+export interface Route<Query extends QueryParameters = QueryParameters> {
+  readonly method: Method;
+  /** Template with `{name}` segments; under the API's prefix unless `isOutsideApi`. */
+  readonly path: string;
+  readonly isOutsideApi?: boolean;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly access: Access;
+  /** Scopes that change the answer without being required. */
+  readonly optionalScopes?: readonly Scope[];
+  readonly params?: { readonly [name: string]: Parameter };
+  readonly query?: Query;
+  readonly body?: BodyFields;
+  /** Schema of the body of each success status. */
+  readonly answers: { readonly [status: number]: { readonly description: string; readonly schema: TSchema } };
+  /** Statuses that the handler itself may refuse with, beside those of the pipeline. */
+  readonly refusals?: readonly (400 | 404 | 503)[];
+  readonly handle: (request: RouteRequest<Query>) => Awaitable<Reply>;
+}
+
+/** A route whose handler sees the types of its own query parameters. */
+export const defineRoute = <Query extends QueryParameters = QueryParameters>(route: Route<Query>): Route =>
+  route as unknown as Route;
+
+export const API_PREFIX = '/api/v1';
+
+/** The whole template of a route's path. */
+export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
+  route.isOutsideApi === true ? route.path : API_PREFIX + route.path;

@@ -1,0 +1,34 @@
+/** The whole API on one screen. */
+import type { Clock } from '../clock.ts';
+import type { TimeZone } from '../domain/date-time.ts';
+import type { RegistryStore } from '../store/port.ts';
+import type { RateLimiter } from './middleware/limit-rate.ts';
+import { withOpenApi } from './openapi.ts';
+import { cooperativeRoutes } from './resources/cooperatives.ts';
+import { healthRoutes } from './resources/health.ts';
+import { meRoutes } from './resources/me.ts';
+import { memberRoutes } from './resources/members.ts';
+import { membershipRoutes } from './resources/memberships.ts';
+import type { Route } from './route.ts';
+
+/** Version of the API's description: the major one is the `v1` of the address (specification section 9). */
+export const API_VERSION = '1.0.0';
+
+export interface RouteParts {
+  readonly store: RegistryStore;
+  readonly limiter: Pick<RateLimiter, 'usage'>;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+  readonly isDraining: () => boolean;
+}
+
+export function createRoutes({ store, limiter, clock, zone, isDraining }: RouteParts): Route[] {
+  const routes = [
+    ...cooperativeRoutes(store.cooperatives, clock, zone),
+    ...memberRoutes(store.members, store.cooperatives, clock, zone),
+    ...membershipRoutes(store.members, clock, zone),
+    ...meRoutes(limiter, zone),
+    ...healthRoutes(store, isDraining),
+  ];
+  return withOpenApi(routes, API_VERSION);
+}

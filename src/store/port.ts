@@ -1,0 +1,97 @@
+/**
+ * What the rest may ask of storage. One method is one atomic change; a write's promise settles when the change
+ * is on disk. An engine is one folder beside this file, with the same nouns as file names.
+ */
+import type { ApiKey, ApiKeyValues } from '../domain/api-keys.ts';
+import type { Membership } from '../domain/consolidated-member.ts';
+import type { Cooperative, CooperativeFilter, CooperativeValues } from '../domain/cooperatives.ts';
+import type { FieldMessages } from '../domain/errors.ts';
+import type { Member, MemberFilter, MemberValues } from '../domain/members.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
+
+/** An engine in this process answers at once, one across a network later. */
+export type Awaitable<T> = T | Promise<T>;
+
+export interface CooperativeStore {
+  find(id: number): Awaitable<Cooperative | undefined>;
+  list(filter: CooperativeFilter, request: PageRequest): Awaitable<Page<Cooperative>>;
+  /** What a write of these values would be refused for: a code that another cooperative has. */
+  conflicts(values: Partial<CooperativeValues>, exceptId?: number): Awaitable<FieldMessages>;
+  /** @throws Fault `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
+  create(values: CooperativeValues, nowSeconds: number): Promise<Cooperative>;
+  /**
+   * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a Fault
+   * @throws Fault `not_found`, `invalid`, `unavailable`
+   */
+  update(
+    id: number,
+    decide: (stored: Cooperative) => CooperativeValues,
+    nowSeconds: number,
+  ): Promise<Cooperative>;
+}
+
+/** The production window `(after, until]` in epoch seconds. */
+export interface Window {
+  readonly after: number;
+  readonly until: number;
+}
+
+export interface MemberStore {
+  find(id: number): Awaitable<Member | undefined>;
+  list(filter: MemberFilter, request: PageRequest): Awaitable<Page<Member>>;
+  /**
+   * The active memberships of a person, newest registration first.
+   * @param window of production; null leaves the financial blocks out
+   */
+  listActiveMemberships(identityCard: string, window: Window | null): Awaitable<readonly Membership[]>;
+  findActiveMembership(
+    cooperativeId: number,
+    identityCard: string,
+    window: Window | null,
+  ): Awaitable<Membership | undefined>;
+  /** What a write of these values would be refused for: an unknown cooperative, a NID or code already there. */
+  conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
+  /** @throws Fault `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
+  create(values: MemberValues, nowSeconds: number): Promise<Member>;
+  /**
+   * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a Fault
+   * @throws Fault `not_found`, `invalid`, `unavailable`
+   */
+  update(id: number, decide: (stored: Member) => MemberValues, nowSeconds: number): Promise<Member>;
+}
+
+export interface RegistryStore {
+  readonly cooperatives: CooperativeStore;
+  readonly members: MemberStore;
+  /** Whether the database answers. */
+  isReady(): Awaitable<boolean>;
+  close(): Promise<void>;
+}
+
+/** One secret of a key: only its SHA-256 is stored. */
+export interface KeySecret {
+  readonly hash: Uint8Array;
+  readonly prefix: string;
+}
+
+export interface ApiKeyStore {
+  /** The key that the secret belongs to, disabled and expired ones too; ended secrets are unknown. */
+  findBySecret(hash: Uint8Array, nowSeconds: number): ApiKey | undefined;
+  find(id: number, nowSeconds: number): ApiKey | undefined;
+  list(nowSeconds: number): readonly ApiKey[];
+  create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): ApiKey;
+  /** @returns undefined when there is no such key */
+  update(
+    id: number,
+    changes: Partial<ApiKeyValues> & { isActive?: boolean },
+    nowSeconds: number,
+  ): ApiKey | undefined;
+  /**
+   * Adds a secret; those before it end.
+   * @param overlapSeconds how long the earlier secrets stay valid
+   */
+  rotate(id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined;
+  close(): void;
+}

@@ -1,0 +1,152 @@
+/** API keys in a file of their own, so that a long import never delays disabling one. */
+import type { ApiKey, ApiKeyValues, Scope } from '../../domain/api-keys.ts';
+import type { ApiKeyStore, KeySecret } from '../port.ts';
+import { type Connection, openDatabase } from './database.ts';
+import { KEYS_SCHEMA, migrate } from './migrations.ts';
+
+interface KeyRow {
+  id: number;
+  name: string;
+  scopes: string;
+  allowed_addresses: string;
+  allowed_hosts: string;
+  per_hour: number;
+  per_day: number;
+  is_active: number;
+  expires_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+type Stored = Partial<ApiKeyValues> & { isActive?: boolean };
+
+/** Keys remembered with a proof of freshness; more than this are looked up each time. */
+const MAX_REMEMBERED = 1_000;
+const ALL_KEYS = 'every key, for the operator';
+
+/**
+ * @param busyTimeoutMs how long a change may wait for another process; the server never changes keys
+ * @throws DatabaseFileError
+ */
+export function openApiKeys(
+  file: string,
+  options: { busyTimeoutMs: number; create: boolean },
+): ApiKeyStore & {
+  readonly connection: Connection;
+} {
+  const db = openDatabase(file, { ...options, cacheKiB: 1024 });
+  migrate(db, KEYS_SCHEMA);
+
+  const selectOne = db.prepare<[number], KeyRow>('SELECT * FROM api_keys WHERE id = ?');
+  const selectAll = db.prepare<[], KeyRow>('SELECT * FROM api_keys ORDER BY id', ALL_KEYS);
+  const selectSecret = db.prepare<[Uint8Array], { key_id: number; ends_at: number | null }>(
+    'SELECT key_id, ends_at FROM api_key_secrets WHERE hash = ?',
+  );
+  const selectPrefixes = db.prepare<[number, number], { prefix: string }>(
+    `SELECT prefix FROM api_key_secrets WHERE key_id = ? AND (ends_at IS NULL OR ends_at > ?) ORDER BY created_at, hash`,
+    'the secrets of one key',
+  );
+  const insert = db.prepare<unknown[]>(
+    `INSERT INTO api_keys (name, scopes, allowed_addresses, allowed_hosts, per_hour, per_day, is_active, expires_at,
+       created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const replace = db.prepare<unknown[]>(
+    `UPDATE api_keys SET name = ?, scopes = ?, allowed_addresses = ?, allowed_hosts = ?, per_hour = ?, per_day = ?,
+       is_active = ?, expires_at = ?, updated_at = ? WHERE id = ?`,
+  );
+  const insertSecret = db.prepare<[Uint8Array, number, string, number]>(
+    'INSERT INTO api_key_secrets (hash, key_id, prefix, created_at, ends_at) VALUES (?, ?, ?, ?, NULL)',
+  );
+  const endSecrets = db.prepare<[endsAt: number, keyId: number, endsAtToo: number]>(
+    'UPDATE api_key_secrets SET ends_at = ? WHERE key_id = ? AND (ends_at IS NULL OR ends_at > ?)',
+  );
+  const dataVersion = db.prepare<[], { data_version: number }>('PRAGMA data_version');
+
+  const toKey = (row: KeyRow, nowSeconds: number): ApiKey => ({
+    id: row.id,
+    name: row.name,
+    scopes: JSON.parse(row.scopes) as Scope[],
+    allowedAddresses: JSON.parse(row.allowed_addresses) as string[],
+    allowedHosts: JSON.parse(row.allowed_hosts) as string[],
+    limits: { perHour: row.per_hour, perDay: row.per_day },
+    isActive: row.is_active === 1,
+    expiresAt: row.expires_at,
+    prefixes: selectPrefixes.all(row.id, nowSeconds).map(({ prefix }) => prefix),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  });
+
+  function find(id: number, nowSeconds: number): ApiKey | undefined {
+    const row = selectOne.get(id);
+    return row && toKey(row, nowSeconds);
+  }
+
+  const toColumns = (key: ApiKeyValues & { isActive: boolean }) => [
+    key.name,
+    JSON.stringify(key.scopes),
+    JSON.stringify(key.allowedAddresses),
+    JSON.stringify(key.allowedHosts),
+    key.limits.perHour,
+    key.limits.perDay,
+    key.isActive ? 1 : 0,
+    key.expiresAt,
+  ];
+
+  // What was read stays right until SQLite's data version says that another connection has committed; this
+  // connection's own changes forget it. Never by age: a disabled key must be refused by the very next request.
+  const remembered = new Map<string, { key: ApiKey; endsAt: number | null }>();
+  let rememberedVersion = -1;
+
+  return {
+    connection: db,
+    find,
+
+    findBySecret(hash, nowSeconds) {
+      const version = (dataVersion.get() as { data_version: number }).data_version;
+      if (version !== rememberedVersion || remembered.size >= MAX_REMEMBERED) remembered.clear();
+      rememberedVersion = version;
+      const name = Buffer.from(hash).toString('latin1');
+      let found = remembered.get(name);
+      if (found === undefined) {
+        const secret = selectSecret.get(hash);
+        const key = secret && find(secret.key_id, nowSeconds);
+        if (secret === undefined || key === undefined) return undefined;
+        found = { key, endsAt: secret.ends_at };
+        remembered.set(name, found);
+      }
+      return found.endsAt !== null && found.endsAt <= nowSeconds ? undefined : found.key;
+    },
+
+    list: (nowSeconds) => selectAll.all().map((row) => toKey(row, nowSeconds)),
+
+    create: (values: ApiKeyValues, secret: KeySecret, nowSeconds: number) =>
+      db.immediately(() => {
+        const added = insert.run(...toColumns({ ...values, isActive: true }), nowSeconds, nowSeconds);
+        const id = Number(added.lastInsertRowid);
+        insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
+        remembered.clear();
+        return find(id, nowSeconds) as ApiKey;
+      }),
+
+    update: (id: number, changes: Stored, nowSeconds: number) =>
+      db.immediately(() => {
+        const stored = find(id, nowSeconds);
+        if (stored === undefined) return undefined;
+        replace.run(...toColumns({ ...stored, ...changes }), nowSeconds, id);
+        remembered.clear();
+        return find(id, nowSeconds);
+      }),
+
+    rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number) =>
+      db.immediately(() => {
+        if (selectOne.get(id) === undefined) return undefined;
+        const endsAt = nowSeconds + overlapSeconds;
+        endSecrets.run(endsAt, id, endsAt);
+        insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
+        remembered.clear();
+        return find(id, nowSeconds);
+      }),
+
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,75 @@
+/** Checks of the database files that an operator asks for: they read everything and change nothing. */
+import { existsSync } from 'node:fs';
+import { type Connection, openDatabase } from './database.ts';
+import { COUNTER_CHECKS } from './member-counts.ts';
+import { KEYS_SCHEMA, migrate, REGISTRY_SCHEMA } from './migrations.ts';
+
+export interface Finding {
+  readonly check: string;
+  /** Null when the check passed. */
+  readonly fault: string | null;
+  /** What was counted or read. */
+  readonly value?: string;
+}
+
+const BUSY_TIMEOUT_MS = 10_000;
+const COUNTED = [
+  'cooperatives',
+  'members',
+  'production_entries',
+  'loans',
+  'savings_accounts',
+  'savings_transactions',
+] as const;
+
+/** @throws DatabaseFileError when a file is no database of ours */
+export function checkDatabase(databaseFile: string, keysFile: string): Finding[] {
+  const registry = openDatabase(databaseFile, { busyTimeoutMs: BUSY_TIMEOUT_MS, tempStore: 'FILE' });
+  try {
+    migrate(registry, REGISTRY_SCHEMA);
+    // One snapshot for all: rows and counters must be of the same moment.
+    registry.exec('BEGIN');
+    const findings = [
+      ...checkFile('registry', registry),
+      ...COUNTER_CHECKS.map(({ name, sql }): Finding => {
+        const wrong = registry.raw.prepare(sql).get();
+        return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
+      }),
+      ...COUNTED.map((table): Finding => {
+        const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+        return { check: `rows of ${table}`, fault: null, value: String(count) };
+      }),
+    ];
+    registry.exec('COMMIT');
+    return [...findings, ...checkKeys(keysFile)];
+  } finally {
+    registry.close();
+  }
+}
+
+function checkKeys(keysFile: string): Finding[] {
+  if (!existsSync(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
+  const keys = openDatabase(keysFile, { busyTimeoutMs: BUSY_TIMEOUT_MS });
+  try {
+    migrate(keys, KEYS_SCHEMA);
+    const count = keys.raw.prepare('SELECT count(*) FROM api_keys').pluck().get();
+    return [...checkFile('keys', keys), { check: 'rows of api_keys', fault: null, value: String(count) }];
+  } finally {
+    keys.close();
+  }
+}
+
+function checkFile(name: string, db: Connection): Finding[] {
+  const integrity = db.raw.pragma('integrity_check(1)', { simple: true }) as string;
+  const dangling = db.raw.pragma('foreign_key_check') as { table: string; rowid: number }[];
+  const wrong = db.wrongSettings();
+  const first = dangling[0];
+  return [
+    { check: `${name}: integrity`, fault: integrity === 'ok' ? null : integrity },
+    {
+      check: `${name}: foreign keys`,
+      fault: first === undefined ? null : `${dangling.length} rows refer to nothing, first row ${first.rowid} of ${first.table}`,
+    },
+    { check: `${name}: settings`, fault: wrong.length === 0 ? null : wrong.join(', ') },
+  ];
+}

@@ -1,0 +1,137 @@
+/** Cooperatives in SQLite. There are a few thousand of them, so their list may be scanned and counted. */
+import type {
+  Cooperative,
+  CooperativeFilter,
+  CooperativeStatus,
+  CooperativeValues,
+  Sector,
+} from '../../domain/cooperatives.ts';
+import { FaultList, type FieldMessages, notFound } from '../../domain/errors.ts';
+import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
+import type { CooperativeStore } from '../port.ts';
+import type { Connection } from './database.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+interface CooperativeRow {
+  id: number;
+  code: string;
+  name: string;
+  sector: Sector | null;
+  province: string | null;
+  district: string | null;
+  registration_date: string | null;
+  status: CooperativeStatus;
+  members_count: number;
+  created_at: number;
+  updated_at: number;
+}
+
+type Filters = [code: string | null, status: string | null, sector: string | null, district: string | null];
+type Values = [string, string, string | null, string | null, string | null, string | null, string];
+
+const ROW = `c.id, c.code, c.name, c.sector, c.province, c.district, c.registration_date, c.status,
+  coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0) AS members_count,
+  c.created_at, c.updated_at`;
+const MATCHES = `(?1 IS NULL OR c.code = ?1) AND (?2 IS NULL OR c.status = ?2)
+  AND (?3 IS NULL OR c.sector = ?3) AND (?4 IS NULL OR c.district = ?4)`;
+const FEW = 'a few thousand cooperatives';
+
+export function openCooperatives(db: Connection, queue: WriteQueue): CooperativeStore {
+  const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
+  const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
+  const count = db.prepare<Filters, { count: number }>(
+    `SELECT count(*) AS count FROM cooperatives c WHERE ${MATCHES}`,
+    FEW,
+  );
+  const selectPage = db.prepare<[...Filters, limit: number, offset: number], CooperativeRow>(
+    `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES} ORDER BY c.id LIMIT ?5 OFFSET ?6`,
+    FEW,
+  );
+  const insert = db.prepare<[...Values, createdAt: number, updatedAt: number]>(
+    `INSERT INTO cooperatives (code, name, sector, province, district, registration_date, status, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const replace = db.prepare<[...Values, updatedAt: number, id: number]>(
+    `UPDATE cooperatives SET code = ?, name = ?, sector = ?, province = ?, district = ?, registration_date = ?,
+     status = ?, updated_at = ? WHERE id = ?`,
+  );
+
+  function find(id: number): Cooperative | undefined {
+    const row = selectOne.get(id);
+    return row && toCooperative(row);
+  }
+
+  function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
+    const faults = new FaultList();
+    const holder = values.code === undefined ? undefined : selectIdByCode.get(values.code);
+    if (holder !== undefined && holder.id !== exceptId) faults.add('code', 'This field must be unique.');
+    return faults.fields;
+  }
+
+  function refuseConflicts(values: CooperativeValues, exceptId?: number): void {
+    const faults = new FaultList();
+    faults.addAll(conflicts(values, exceptId));
+    faults.throwIfAny();
+  }
+
+  return {
+    find,
+    conflicts,
+
+    list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
+      const matches: Filters = [
+        filter.code ?? null,
+        filter.status ?? null,
+        filter.sector ?? null,
+        filter.district ?? null,
+      ];
+      const rows = selectPage.all(...matches, request.pageSize, offsetOf(request));
+      return { count: (count.get(...matches) as { count: number }).count, rows: rows.map(toCooperative) };
+    },
+
+    create: (values, nowSeconds) =>
+      queue.write(() => {
+        refuseConflicts(values);
+        const { lastInsertRowid } = insert.run(...toColumns(values), nowSeconds, nowSeconds);
+        return find(Number(lastInsertRowid)) as Cooperative;
+      }),
+
+    update: (id, decide, nowSeconds) =>
+      queue.write(() => {
+        const stored = find(id);
+        if (stored === undefined) throw notFound();
+        const values = decide(stored);
+        refuseConflicts(values, id);
+        const columns = toColumns(values);
+        if (toColumns(stored).every((column, i) => column === columns[i])) return stored;
+        replace.run(...columns, nowSeconds, id);
+        return find(id) as Cooperative;
+      }),
+  };
+}
+
+const toColumns = (values: CooperativeValues): Values => [
+  values.code,
+  values.name,
+  values.sector,
+  values.province,
+  values.district,
+  values.registrationDate,
+  values.status,
+];
+
+function toCooperative(row: CooperativeRow): Cooperative {
+  return {
+    id: row.id,
+    code: row.code,
+    name: row.name,
+    sector: row.sector,
+    province: row.province,
+    district: row.district,
+    registrationDate: row.registration_date,
+    status: row.status,
+    membersCount: row.members_count,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

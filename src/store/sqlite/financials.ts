@@ -1,0 +1,99 @@
+/** The financial blocks of one membership, computed from its entries. */
+import type { Financials, SavingsSummary } from '../../domain/consolidated-member.ts';
+import { LOAN_HISTORY_LIMIT, type Loan, type LoanStatus } from '../../domain/loans.ts';
+import type { Window } from '../port.ts';
+import type { Connection } from './database.ts';
+
+interface ExactSum {
+  count: number;
+  // A sum in two parts, each far below 2^53: SQLite's own sum of the largest amounts would overflow.
+  millions: number | null;
+  rest: number | null;
+  last_at: number | null;
+}
+
+interface LoanRow {
+  id: number;
+  amount_minor: number;
+  interest_rate_hundredths: number;
+  status: LoanStatus;
+  paid_amount_minor: number;
+  loan_start_date: number | null;
+  loan_end_date: number | null;
+  approved_at: number | null;
+}
+
+const MILLION = 1_000_000;
+const exactSum = (column: string): string =>
+  `count(*) AS count, sum(${column} / ${MILLION}) AS millions, sum(${column} % ${MILLION}) AS rest`;
+const toExact = (sum: ExactSum): bigint =>
+  BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);
+
+export function openFinancials(db: Connection): (memberId: number, window: Window) => Financials {
+  const sumProduction = db.prepare<[memberId: number, after: number, until: number], ExactSum>(
+    `SELECT ${exactSum('grams')}, max(delivered_at) AS last_at FROM production_entries
+     WHERE member_id = ? AND delivered_at > ? AND delivered_at <= ?`,
+    'the entries of one member in 365 days',
+  );
+  // The order of historyRank, in SQL.
+  const selectLoans = db.prepare<[memberId: number], LoanRow>(
+    `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date, loan_end_date,
+       approved_at
+     FROM loans WHERE member_id = ?
+     ORDER BY
+       CASE
+         WHEN status = 'pending' OR (status = 'approved' AND loan_start_date IS NULL) THEN 0
+         WHEN status IN ('rejected', 'cancelled') AND loan_start_date IS NULL THEN 2
+         ELSE 1
+       END,
+       CASE WHEN status <> 'pending' THEN loan_start_date END DESC, id DESC
+     LIMIT ${LOAN_HISTORY_LIMIT}`,
+    'the loans of one member',
+  );
+  const countAccounts = db.prepare<[memberId: number], { count: number }>(
+    'SELECT count(*) AS count FROM savings_accounts WHERE member_id = ?',
+    'the accounts of one member',
+  );
+  const sumSavings = db.prepare<[memberId: number, kind: string], ExactSum>(
+    `SELECT ${exactSum('t.amount_minor')}, max(t.transacted_at) AS last_at
+     FROM savings_accounts a JOIN savings_transactions t ON t.account_id = a.id
+     WHERE a.member_id = ? AND t.kind = ?`,
+    'the savings transactions of one member',
+  );
+
+  function summarizeSavings(memberId: number): SavingsSummary {
+    const contributions = sumSavings.get(memberId, 'contribution') as ExactSum;
+    const withdrawals = sumSavings.get(memberId, 'withdrawal') as ExactSum;
+    const lastAt = [contributions.last_at, withdrawals.last_at].filter((at) => at !== null);
+    return {
+      accountsCount: (countAccounts.get(memberId) as { count: number }).count,
+      totalContributionsMinor: toExact(contributions),
+      totalWithdrawalsMinor: toExact(withdrawals),
+      lastTransactionAt: lastAt.length === 0 ? null : Math.max(...lastAt),
+    };
+  }
+
+  return (memberId, window) => {
+    const production = sumProduction.get(memberId, window.after, window.until) as ExactSum;
+    return {
+      production: {
+        entriesCount: production.count,
+        totalGrams: toExact(production),
+        lastDeliveryAt: production.last_at,
+      },
+      loans: selectLoans.all(memberId).map(toLoan),
+      savings: summarizeSavings(memberId),
+    };
+  };
+}
+
+const toLoan = (row: LoanRow): Loan => ({
+  id: row.id,
+  amountMinor: row.amount_minor,
+  interestRateHundredths: row.interest_rate_hundredths,
+  status: row.status,
+  paidAmountMinor: row.paid_amount_minor,
+  loanStartDate: row.loan_start_date,
+  loanEndDate: row.loan_end_date,
+  approvedAt: row.approved_at,
+});

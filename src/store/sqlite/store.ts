@@ -1,0 +1,68 @@
+/** The registry's storage in SQLite: opens the file, migrates it, and wires the nouns to one write queue. */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { RegistryStore } from '../port.ts';
+import { openCooperatives } from './cooperatives.ts';
+import { type Connection, openDatabase } from './database.ts';
+import { openMembers } from './members.ts';
+import { migrate, REGISTRY_SCHEMA } from './migrations.ts';
+import { WriteQueue } from './write-queue.ts';
+
+/** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
+const RESERVED_BYTES = 64 * 1024 * 1024;
+const ROOM_CHECK_MS = 1_000;
+
+export interface SqliteStoreOptions {
+  readonly file: string;
+  readonly monotonicMs: () => number;
+  /** Free bytes of the disk; given by tests. */
+  readonly freeBytes?: () => number;
+}
+
+/** @throws DatabaseFileError when the file cannot be used, with what to do about it */
+export function openSqliteStore(
+  options: SqliteStoreOptions,
+): RegistryStore & { readonly connection: Connection } {
+  const db = openDatabase(options.file, { busyTimeoutMs: 0, create: true });
+  migrate(db, REGISTRY_SCHEMA);
+  const queue = new WriteQueue(db, { monotonicMs: options.monotonicMs, hasRoom: roomCheck(options) });
+  const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
+
+  return {
+    connection: db,
+    cooperatives: openCooperatives(db, queue),
+    members: openMembers(db, queue),
+    isReady() {
+      try {
+        probe.get();
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    async close() {
+      queue.close();
+      db.close();
+    },
+  };
+}
+
+/** Asks the disk at most once a second. */
+function roomCheck(options: SqliteStoreOptions): () => boolean {
+  const freeBytes = options.freeBytes ?? (() => readFreeBytes(dirname(options.file)));
+  let checkedMs = Number.NEGATIVE_INFINITY;
+  let hasRoom = true;
+  return () => {
+    const nowMs = options.monotonicMs();
+    if (nowMs - checkedMs >= ROOM_CHECK_MS) {
+      checkedMs = nowMs;
+      hasRoom = freeBytes() >= RESERVED_BYTES;
+    }
+    return hasRoom;
+  };
+}
+
+function readFreeBytes(folder: string): number {
+  const disk = statfsSync(folder);
+  return disk.bavail * disk.bsize;
+}

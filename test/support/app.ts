@@ -1,0 +1,187 @@
+/** A registry on a port of its own, with a clock that tests set, and keys at hand. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Clock } from '../../src/clock.ts';
+import { type Config, readConfig, type Setting } from '../../src/config.ts';
+import type { ApiKeyValues, Scope } from '../../src/domain/api-keys.ts';
+import { issueSecret } from '../../src/cli/keys.ts';
+import { composeRegistry, type Registry } from '../../src/registry.ts';
+import { openApiKeys } from '../../src/store/sqlite/api-keys.ts';
+import type { ServerTimeouts } from '../../src/http/server.ts';
+
+/** 2025-06-15T12:00:00+02:00. */
+export const NOON = Date.UTC(2025, 5, 15, 10);
+
+export interface TestClock extends Clock {
+  /** Moves both clocks. */
+  advance(ms: number): void;
+  /** Moves the wall clock alone, as an administrator's correction does. */
+  stepWall(ms: number): void;
+}
+
+export function testClock(startMs = NOON): TestClock {
+  let wall = startMs;
+  let monotonic = 1_000;
+  return {
+    now: () => wall,
+    monotonicMs: () => monotonic,
+    advance(ms) {
+      wall += ms;
+      monotonic += ms;
+    },
+    stepWall(ms) {
+      wall += ms;
+    },
+  };
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'registry-test-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface TestReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any;
+}
+
+export interface Sent {
+  readonly method?: string;
+  /** The whole key; `null` sends no Authorization header. */
+  readonly key?: string | null;
+  readonly headers?: { [name: string]: string | string[] };
+  readonly body?: unknown;
+  readonly raw?: string | Buffer;
+}
+
+export interface TestApp {
+  readonly registry: Registry;
+  readonly config: Config;
+  readonly clock: TestClock;
+  readonly url: string;
+  readonly port: number;
+  readonly logLines: string[];
+  /** Holds every scope. */
+  readonly fullKey: string;
+  issue(scopes: readonly Scope[], more?: Partial<ApiKeyValues>): { id: number; key: string };
+  /** A second connection to the keys, as another process would have. */
+  withKeys<T>(work: (keys: ReturnType<typeof openApiKeys>) => T): T;
+  send(path: string, sent?: Sent): Promise<TestReply>;
+}
+
+const ALL: readonly Scope[] = [
+  'cooperatives:read',
+  'cooperatives:write',
+  'members:read',
+  'members:write',
+  'members:financials',
+];
+
+/** Starts a registry that ends with the test. */
+export async function startApp(
+  context: TestContext,
+  options: {
+    settings?: { [name in Setting]?: string };
+    timeouts?: Partial<ServerTimeouts>;
+    startMs?: number;
+    folder?: string;
+  } = {},
+): Promise<TestApp> {
+  const folder = options.folder ?? temporaryFolder(context);
+  const clock = testClock(options.startMs);
+  const logLines: string[] = [];
+  const config = readConfig({ PORT: '0', REGISTRY_DB: join(folder, 'registry.db'), ...options.settings });
+  const registry = composeRegistry({
+    config,
+    clock,
+    writeLog: (lines) => void logLines.push(...lines.split('\n').filter((line) => line !== '')),
+    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+  });
+  const { address } = await registry.listen();
+  context.after(() => registry.close());
+
+  function withKeys<T>(work: (keys: ReturnType<typeof openApiKeys>) => T): T {
+    const keys = openApiKeys(config.keysFile, { busyTimeoutMs: 2_000, create: true });
+    try {
+      return work(keys);
+    } finally {
+      keys.close();
+    }
+  }
+
+  function issue(scopes: readonly Scope[], more: Partial<ApiKeyValues> = {}): { id: number; key: string } {
+    const secret = issueSecret();
+    const values: ApiKeyValues = {
+      name: 'test',
+      scopes,
+      allowedAddresses: [],
+      allowedHosts: [],
+      limits: { perHour: 100_000, perDay: 1_000_000 },
+      expiresAt: null,
+      ...more,
+    };
+    const { id } = withKeys((keys) => keys.create(values, secret, Math.floor(clock.now() / 1000)));
+    return { id, key: secret.text };
+  }
+
+  const fullKey = issue(ALL).key;
+  const url = `http://127.0.0.1:${address.port}`;
+  return {
+    registry,
+    config,
+    clock,
+    url,
+    port: address.port,
+    logLines,
+    fullKey,
+    issue,
+    withKeys,
+    send: (path, sent = {}) => send(address.port, path, { key: fullKey, ...sent }),
+  };
+}
+
+/** Sends one request to loopback; `path` is used as it is, under `/api/v1` unless it starts with `//`. */
+export function send(port: number, path: string, sent: Sent): Promise<TestReply> {
+  const payload = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body));
+  const headers: { [name: string]: string | string[] } = {
+    ...(typeof sent.key === 'string' ? { Authorization: `Bearer ${sent.key}` } : {}),
+    ...(sent.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(payload === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(payload)) }),
+    ...sent.headers,
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      {
+        host: '127.0.0.1',
+        port,
+        path: path.startsWith('//') ? path.slice(1) : `/api/v1${path}`,
+        method: sent.method ?? 'GET',
+        headers,
+      },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            text,
+            json: text === '' ? undefined : JSON.parse(text),
+          });
+        });
+        incoming.on('error', reject);
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(payload);
+  });
+}

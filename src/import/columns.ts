@@ -1,0 +1,94 @@
+/**
+ * The columns of each kind of file, in the order in which they are staged. To add one: declare it here and name
+ * its place in the table in `store/sqlite/import-targets.ts`; a test holds both together.
+ */
+import { COOPERATIVE_STATUSES, SECTORS } from '../domain/cooperatives.ts';
+import { MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
+import type { FieldFault } from '../domain/errors.ts';
+import { LOAN_STATUSES } from '../domain/loans.ts';
+import { MEMBER_STATUSES, ROLES } from '../domain/members.ts';
+import { parseMobile } from '../domain/mobile.ts';
+import { MAX_LENGTH, parseCooperativeCode, parseText } from '../domain/text.ts';
+import type { ImportKind } from '../store/port.ts';
+import {
+  type CellContext,
+  readChoice,
+  readDateTime,
+  readDecimal,
+  readGender,
+  readIdentityCard,
+  readPastDate,
+  readPastDateTime,
+} from './cells.ts';
+
+export interface ImportColumn {
+  readonly name: string;
+  /** Whether the file must have it and no cell of it may be empty. */
+  readonly isRequired: boolean;
+  /** Of a cell that is not empty, trimmed. */
+  readonly parse: (cell: string, context: CellContext) => string | number | FieldFault;
+}
+
+const required = (name: string, parse: ImportColumn['parse']): ImportColumn => ({ name, isRequired: true, parse });
+const optional = (name: string, parse: ImportColumn['parse']): ImportColumn => ({ name, isRequired: false, parse });
+const upTo = (length: number) => (cell: string) => parseText(cell, length);
+
+const COOPERATIVE_CODE = required('cooperative_code', parseCooperativeCode);
+const MEMBER_CODE = required('member_code', upTo(MAX_LENGTH.memberCode));
+const REFERENCE = required('reference', upTo(MAX_LENGTH.reference));
+
+export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportColumn[] } = {
+  cooperatives: [
+    required('code', parseCooperativeCode),
+    required('name', upTo(MAX_LENGTH.name)),
+    optional('sector', readChoice(SECTORS)),
+    optional('province', upTo(MAX_LENGTH.place)),
+    optional('district', upTo(MAX_LENGTH.place)),
+    optional('registration_date', readPastDate),
+    optional('status', readChoice(COOPERATIVE_STATUSES)),
+  ],
+  members: [
+    COOPERATIVE_CODE,
+    required('identity_card', readIdentityCard),
+    MEMBER_CODE,
+    // Required unless first and last name are both given: rows.ts sees to that.
+    optional('full_name', upTo(MAX_LENGTH.name)),
+    optional('first_name', upTo(MAX_LENGTH.name)),
+    optional('last_name', upTo(MAX_LENGTH.name)),
+    optional('gender', readGender),
+    optional('date_of_birth', readPastDate),
+    optional('mobile', parseMobile),
+    optional('role', readChoice(ROLES)),
+    optional('status', readChoice(MEMBER_STATUSES)),
+    optional('registration_date', readPastDateTime),
+  ],
+  production: [
+    COOPERATIVE_CODE,
+    MEMBER_CODE,
+    REFERENCE,
+    required('delivered_at', readPastDateTime),
+    required('kg', readDecimal(WEIGHT)),
+    optional('product', upTo(MAX_LENGTH.product)),
+  ],
+  loans: [
+    COOPERATIVE_CODE,
+    MEMBER_CODE,
+    REFERENCE,
+    required('amount', readDecimal(MONEY)),
+    required('interest_rate', readDecimal(RATE)),
+    optional('status', readChoice(LOAN_STATUSES)),
+    optional('paid_amount', readDecimal(MONEY_OR_ZERO)),
+    optional('loan_start_date', readDateTime),
+    optional('loan_end_date', readDateTime),
+    optional('approved_at', readPastDateTime),
+  ],
+  savings: [
+    COOPERATIVE_CODE,
+    MEMBER_CODE,
+    required('account_number', upTo(MAX_LENGTH.accountNumber)),
+    REFERENCE,
+    required('kind', readChoice(['contribution', 'withdrawal'])),
+    required('amount', readDecimal(MONEY)),
+    required('transacted_at', readPastDateTime),
+  ],
+};

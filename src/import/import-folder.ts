@@ -1,0 +1,19 @@
+/** A folder of CSV files → the files of each kind, in the order in which they refer to each other. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { IMPORT_KINDS } from '../store/port.ts';
+import type { ImportFile } from './import-files.ts';
+
+/**
+ * Files called `<kind>*.csv`, in order of kind and name.
+ * @returns also the names of CSV files that are of no kind and are left
+ */
+export function listImportFiles(folder: string): { files: ImportFile[]; left: string[] } {
+  const names = readdirSync(folder)
+    .filter((name) => /\.csv$/i.test(name))
+    .sort();
+  const files = IMPORT_KINDS.flatMap((kind) =>
+    names.filter((name) => name.startsWith(kind)).map((name) => ({ kind, path: join(folder, name) })),
+  );
+  return { files, left: names.filter((name) => !IMPORT_KINDS.some((kind) => name.startsWith(kind))) };
+}

@@ -1,0 +1,120 @@
+/** A CSV file → its records with the lines on which they start. */
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { CsvError, parse } from 'csv-parse';
+import { FileFault } from './rows.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+/** A longer record is a quote that was never closed. */
+const MAX_RECORD_BYTES = 256 * 1024;
+const LINE_FEED = 0x0a;
+
+export interface CsvOptions {
+  /** @param line on which the record starts; the header is line 1 */
+  readonly onRecord: (cells: string[], line: number) => void;
+  /** @param bytes read so far */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+const wholeFault = (line: number, message: string) => new FileFault([{ line, column: '', message }]);
+
+/**
+ * Reads a whole file. A byte order mark, CRLF, quoted fields and `;` as separator are accepted; empty lines are
+ * passed over.
+ * @throws FileFault for bytes that are not UTF-8, for quotes that do not match, and what onRecord throws
+ */
+export async function readCsv(file: string, { onRecord, onProgress }: CsvOptions): Promise<void> {
+  const parser = parse({
+    bom: true,
+    delimiter: await detectDelimiter(file),
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: MAX_RECORD_BYTES,
+    // Handled as it is read and dropped: no record waits in a stream.
+    on_record(cells: string[], { lines }: { lines: number }) {
+      onRecord(cells, lines - innerLines(cells));
+      return null;
+    },
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    parser.on('end', resolve).on('error', reject);
+  });
+  // Awaited below; this alone keeps a fault in the middle of the loop from counting as unhandled.
+  ended.catch(() => {});
+  parser.resume();
+  try {
+    let bytes = 0;
+    for await (const chunk of utf8Chunks(createReadStream(file, { highWaterMark: CHUNK_BYTES }))) {
+      bytes += chunk.length;
+      if (!parser.write(chunk)) await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), ended]);
+      onProgress?.(bytes);
+    }
+    parser.end();
+    await ended;
+  } catch (error) {
+    parser.destroy();
+    throw error instanceof CsvError ? toFileFault(error) : error;
+  }
+}
+
+function toFileFault(error: CsvError): FileFault {
+  const opened = /opening quote at line ([0-9]+)/.exec(error.message)?.[1];
+  const line = Number(opened ?? error.lines ?? 1);
+  if (error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE') {
+    return wholeFault(line, 'A quote (") is opened and never closed.');
+  }
+  return wholeFault(line, 'A quote (") stands inside a cell. Put the whole cell in quotes and double the inner one ("").');
+}
+
+/** Line breaks inside the quoted cells of a record: csv-parse gives the line on which it ends. */
+function innerLines(cells: readonly string[]): number {
+  let count = 0;
+  for (const cell of cells) {
+    if (cell.includes('\n') || cell.includes('\r')) count += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
+  }
+  return count;
+}
+
+async function detectDelimiter(file: string): Promise<',' | ';'> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(16 * 1024), 0, 16 * 1024, 0);
+    const header = buffer.toString('latin1', 0, bytesRead).split('\n', 1)[0] ?? '';
+    return header.split(';').length > header.split(',').length ? ';' : ',';
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Passes chunks on at line ends, each checked to be UTF-8: a line feed is never inside a character. */
+async function* utf8Chunks(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let line = 1;
+  let rest = Buffer.alloc(0);
+  for await (const chunk of source) {
+    const joined = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = joined.lastIndexOf(LINE_FEED) + 1;
+    if (end === 0 && joined.length > MAX_RECORD_BYTES) throw wholeFault(line, 'The line is too long to be a row.');
+    const whole = joined.subarray(0, end);
+    rest = joined.subarray(end);
+    line += checkUtf8(whole, line);
+    if (whole.length > 0) yield whole;
+  }
+  checkUtf8(rest, line);
+  if (rest.length > 0) yield rest;
+}
+
+/** @returns how many lines the bytes have when they are valid */
+function checkUtf8(bytes: Buffer, firstLine: number): number {
+  const isValid = isUtf8(bytes);
+  let lines = 0;
+  for (let start = 0; start < bytes.length; lines++) {
+    const feed = bytes.indexOf(LINE_FEED, start);
+    const end = feed === -1 ? bytes.length : feed;
+    if (!isValid && !isUtf8(bytes.subarray(start, end))) {
+      throw wholeFault(firstLine + lines, 'The line is not UTF-8. Save the file as "CSV UTF-8" and import it again.');
+    }
+    start = end + 1;
+  }
+  return lines;
+}

@@ -1,0 +1,192 @@
+/** An import's session: a staging file attached beside the registry, checked whole before the lock is taken. */
+import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Fault } from '../../domain/errors.ts';
+import type { ImportFault, ImportKind, ImportResult, ImportSession, StagedValue } from '../port.ts';
+import { type Connection, isBusy, isDiskFull, openDatabase, type Statement } from './database.ts';
+import { applyStaged } from './import-apply.ts';
+import { CHECKS, type Check, PLANS, TRAILING_ZERO } from './import-checks.ts';
+import { stagedColumns } from './import-targets.ts';
+import { migrate, REGISTRY_SCHEMA } from './migrations.ts';
+
+/** How long an apply waits for another writer. */
+const BUSY_TIMEOUT_MS = 10_000;
+const CACHE_KIB = 64 * 1024;
+const MARK = '.importing-';
+
+let sessions = 0;
+
+/**
+ * Removes the staging files that killed imports have left beside a database.
+ * @returns how many there were
+ */
+export function removeStaleStaging(databaseFile: string): number {
+  const folder = dirname(databaseFile);
+  const prefix = basename(databaseFile) + MARK;
+  const stale = readdirSync(folder).filter((name) => name.startsWith(prefix) && !isRunning(Number.parseInt(name.slice(prefix.length), 10)));
+  for (const name of stale) rmSync(join(folder, name), { force: true });
+  return stale.filter((name) => !name.endsWith('-journal')).length;
+}
+
+function isRunning(pid: number): boolean {
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * Opens a session on a registry, creating the database when it is missing.
+ * @param monotonicMs of a clock that never steps back
+ * @throws DatabaseFileError
+ */
+export function openImportSession(databaseFile: string, monotonicMs: () => number): ImportSession {
+  const db = openDatabase(databaseFile, {
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    tempStore: 'FILE',
+    cacheKiB: CACHE_KIB,
+    create: true,
+  });
+  try {
+    migrate(db, REGISTRY_SCHEMA);
+    removeStaleStaging(databaseFile);
+    const file = `${databaseFile}${MARK}${process.pid}-${++sessions}`;
+    closeSync(openSync(file, 'wx', 0o600));
+    attach(db, file);
+    return createSession(db, file, monotonicMs);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** The staging file needs no durability: after a crash it is thrown away. */
+function attach(db: Connection, file: string): void {
+  db.raw.prepare('ATTACH ? AS staging').run(file);
+  for (const setting of ['journal_mode = TRUNCATE', 'synchronous = OFF', 'secure_delete = OFF', 'cache_size = -16384']) {
+    db.raw.pragma(`staging.${setting}`);
+  }
+  db.exec(`
+    CREATE TABLE staging.faults (line INTEGER, "column" TEXT, message TEXT, is_whole INTEGER);
+    CREATE INDEX staging.faults_line ON faults (line);
+    CREATE TABLE staging.status_changes (id INTEGER PRIMARY KEY, cooperative_id, old_status, new_status);
+    CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT,
+      PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;`);
+}
+
+function createSession(db: Connection, file: string, monotonicMs: () => number): ImportSession {
+  let kind: ImportKind = 'cooperatives';
+  let columns: ReadonlySet<string> = new Set();
+  let insertRow: Statement<StagedValue[], unknown>;
+  let checkedVersion = -1;
+  const insertFault = db.prepare<[number, string, string, number]>('INSERT INTO staging.faults VALUES (?, ?, ?, ?)');
+  const version = () => db.raw.pragma('main.data_version', { simple: true }) as number;
+  const number = (sql: string): number => db.raw.prepare(sql).pluck().get() as number;
+
+  function plan(): void {
+    db.exec(`DELETE FROM staging.plan; INSERT INTO staging.plan (line, id, cooperative_id, member_id, account_id) ${PLANS[kind]}`);
+  }
+
+  function runChecks(checks: readonly Check[], isWhole: number): void {
+    for (const { column, sql } of checks) {
+      db.raw.prepare(`INSERT INTO staging.faults SELECT found.*, ? FROM (SELECT line, ?, message FROM (${named(sql)})) AS found`)
+        .run(isWhole, column);
+    }
+  }
+
+  function checkAgainstRegistry(): void {
+    db.exec('BEGIN');
+    checkedVersion = version();
+    plan();
+    runChecks(CHECKS[kind], 0);
+    db.exec('COMMIT');
+  }
+
+  /** What was checked outside the lock holds unless somebody has written since: then it is checked again. */
+  function repeatChecks(): void {
+    if (version() === checkedVersion) return;
+    const before = number('SELECT coalesce(max(rowid), 0) FROM staging.faults');
+    plan();
+    runChecks(CHECKS[kind], 0);
+    db.exec('DELETE FROM staging.plan WHERE line NOT IN (SELECT line FROM staging.rows)');
+    const isNew = number(`SELECT count(*) FROM staging.faults WHERE rowid > ${before} AND line IN (SELECT line FROM staging.rows)`);
+    if (isNew > 0) {
+      throw new Fault('unavailable', 'The registry was changed while the file was checked and no longer agrees with it. Import it again.');
+    }
+  }
+
+  function applyInTransaction(nowSeconds: number): ImportResult {
+    db.exec('BEGIN IMMEDIATE');
+    const lockedMs = monotonicMs();
+    repeatChecks();
+    const rows = number('SELECT count(*) FROM staging.rows');
+    const { created, changed } = applyStaged(db, kind, columns, nowSeconds);
+    db.exec('COMMIT');
+    return { created, changed, unchanged: rows - created - changed, lockMs: monotonicMs() - lockedMs };
+  }
+
+  return {
+    start(nextKind, present) {
+      kind = nextKind;
+      columns = present;
+      const staged = stagedColumns(kind);
+      db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.plan; DELETE FROM staging.faults;
+        CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${staged.map(({ name, type }) => `${name} ${type}`).join(', ')});
+        CREATE TABLE staging.plan (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER, member_id INTEGER,
+          account_id INTEGER);
+        BEGIN`);
+      insertRow = db.raw.prepare(`INSERT INTO staging.rows VALUES (?${', ?'.repeat(staged.length)})`) as never;
+    },
+    stage: (line, values) => void insertRow.run(line, ...values),
+    addFault: ({ line, column, message }, isWhole = false) => void insertFault.run(line, column, message, isWhole ? 1 : 0),
+    check({ acceptTrailingZero }) {
+      db.exec('COMMIT');
+      if (kind === 'members' && !acceptTrailingZero) runChecks([TRAILING_ZERO], 1);
+      checkAgainstRegistry();
+    },
+    counts: () => ({
+      rows: number('SELECT count(*) FROM staging.rows'),
+      refusedRows: number('SELECT count(DISTINCT line) FROM staging.faults'),
+      faults: number('SELECT count(*) FROM staging.faults'),
+      isWholeRefused: number('SELECT count(*) FROM staging.faults WHERE is_whole = 1') > 0,
+    }),
+    faults: () =>
+      db.raw.prepare('SELECT line, "column", message FROM staging.faults ORDER BY line, rowid').iterate() as Iterable<ImportFault>,
+    faultsOf: (line) =>
+      db.raw.prepare('SELECT line, "column", message FROM staging.faults WHERE line = ? ORDER BY rowid').all(line) as ImportFault[],
+    dropRefused() {
+      db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);
+        DELETE FROM staging.plan WHERE line IN (SELECT line FROM staging.faults)`);
+    },
+    rememberForReferences() {
+      if (kind === 'cooperatives') db.exec('INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows');
+      if (kind === 'members') {
+        db.exec('INSERT OR IGNORE INTO staging.known_members SELECT cooperative_code, member_code FROM staging.rows');
+      }
+    },
+    apply(nowSeconds) {
+      try {
+        const result = applyInTransaction(nowSeconds);
+        // Outside the lock: the log of a large import would stay as large as the import.
+        db.raw.pragma('main.wal_checkpoint(PASSIVE)');
+        return result;
+      } catch (error) {
+        if (db.raw.inTransaction) db.exec('ROLLBACK');
+        if (isBusy(error)) throw new Fault('unavailable', 'Another process is writing to the registry. Nothing was imported; try again.');
+        if (isDiskFull(error)) throw new Fault('unavailable', 'The disk is full. Nothing was imported.');
+        throw error;
+      }
+    },
+    close() {
+      db.close();
+      for (const suffix of ['', '-journal']) rmSync(file + suffix, { force: true });
+    },
+  };
+}
+
+/** Names the two columns of a check's SELECT, whatever it calls them. */
+const named = (sql: string): string => `WITH found (line, message) AS (${sql}) SELECT line, message FROM found`;

@@ -9,7 +9,10 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   process.exit(2);
 }
 
-const [{ runCommand }, { systemClock }] = await Promise.all([import('./cli/program.ts'), import('./clock.ts')]);
+const [{ runCommand }, { systemClock }] = await Promise.all([
+  import('./cli/program.ts'),
+  import('./clock.ts'),
+]);
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,

@@ -22,7 +22,9 @@ export function addCheckCommand(program: Command, context: CliContext): void {
       const findings = checkDatabase(config.databaseFile, config.keysFile);
       const isSound = findings.every(({ fault }) => fault === null);
       if (options.json === true) {
-        context.out(`${JSON.stringify({ database: config.databaseFile, sound: isSound, checks: findings }, undefined, 2)}\n`);
+        context.out(
+          `${JSON.stringify({ database: config.databaseFile, sound: isSound, checks: findings }, undefined, 2)}\n`,
+        );
       } else {
         context.out(formatTable(['CHECK', 'RESULT'], findings.map(toRow)));
         context.out(`\n${config.databaseFile} is ${isSound ? 'sound' : 'NOT sound'}.\n`);
@@ -31,4 +33,7 @@ export function addCheckCommand(program: Command, context: CliContext): void {
     });
 }
 
-const toRow = ({ check, fault, value }: Finding): string[] => [check, fault ?? (value === undefined ? 'ok' : `ok, ${value}`)];
+const toRow = ({ check, fault, value }: Finding): string[] => [
+  check,
+  fault ?? (value === undefined ? 'ok' : `ok, ${value}`),
+];

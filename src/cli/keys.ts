@@ -70,7 +70,11 @@ export function addKeysCommand(program: Command, context: CliContext): void {
   const zoneOf = () => readConfig(context.env).zone;
 
   /** Opens the keys for one command and answers with its outcome. */
-  function withKeys<T>(options: KeyOptions, create: boolean, work: (store: ApiKeyStore, now: number) => T): T {
+  function withKeys<T>(
+    options: KeyOptions,
+    create: boolean,
+    work: (store: ApiKeyStore, now: number) => T,
+  ): T {
     const env = options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db };
     const store = openApiKeys(readConfig(env).keysFile, { busyTimeoutMs: BUSY_TIMEOUT_MS, create });
     try {
@@ -81,7 +85,8 @@ export function addKeysCommand(program: Command, context: CliContext): void {
   }
 
   function found(key: ApiKey | undefined): ApiKey {
-    if (key === undefined) throw new CommandError(EXIT.refused, 'There is no key with this id. `keys list` shows all.');
+    if (key === undefined)
+      throw new CommandError(EXIT.refused, 'There is no key with this id. `keys list` shows all.');
     return key;
   }
 
@@ -123,13 +128,21 @@ export function addKeysCommand(program: Command, context: CliContext): void {
       .option('--name <name>', 'who holds the key', parseName)
       .option('--scope <scope>', `what it may do, repeatable: ${SCOPES.join(', ')}`, collectScopes)
       .option('--allow-ip <block>', 'address or CIDR block it may come from, repeatable', collectAddresses)
-      .option('--allow-host <domain>', 'domain it may be used for, *.example.rw too, repeatable', collectHosts)
+      .option(
+        '--allow-host <domain>',
+        'domain it may be used for, *.example.rw too, repeatable',
+        collectHosts,
+      )
       .option('--per-hour <n>', `requests an hour (default ${DEFAULT_PER_HOUR})`, parseLimit)
       .option('--per-day <n>', `requests a day (default ${DEFAULT_PER_DAY})`, parseLimit)
-      .option('--expires <date>', 'last day (in the time zone of the registry), or the instant it ends', (text) => {
-        parseExpiry(text, zoneOf());
-        return text;
-      });
+      .option(
+        '--expires <date>',
+        'last day (in the time zone of the registry), or the instant it ends',
+        (text) => {
+          parseExpiry(text, zoneOf());
+          return text;
+        },
+      );
 
   withRestrictions(keys.command('create'))
     .description('issue a key; it is printed once')
@@ -164,7 +177,9 @@ export function addKeysCommand(program: Command, context: CliContext): void {
     .action((options: KeyOptions) => {
       const all = withKeys(options, false, (store, now) => store.list(now));
       if (options.json === true) {
-        context.out(`${JSON.stringify({ keys: all.map((key) => describeKey(key, zoneOf())) }, undefined, 2)}\n`);
+        context.out(
+          `${JSON.stringify({ keys: all.map((key) => describeKey(key, zoneOf())) }, undefined, 2)}\n`,
+        );
         return;
       }
       const rows = all.map((key) => [
@@ -204,16 +219,25 @@ export function addKeysCommand(program: Command, context: CliContext): void {
     withTarget(keys.command(verb).argument('<id>', 'id of the key', parsePositiveId))
       .description(`${verb} a key; holds from the next request`)
       .action((id: number, options: KeyOptions) => {
-        printKey(found(withKeys(options, false, (store, now) => store.update(id, { isActive }, now))), options);
+        printKey(
+          found(withKeys(options, false, (store, now) => store.update(id, { isActive }, now))),
+          options,
+        );
       });
   }
 
   withTarget(keys.command('rotate').argument('<id>', 'id of the key', parsePositiveId))
     .description('issue a new secret for a key; its id, limits and usage stay')
-    .option('--overlap <time>', 'how long the old secret stays valid: 30m, 24h, 7d (default: it ends at once)', parseDuration)
+    .option(
+      '--overlap <time>',
+      'how long the old secret stays valid: 30m, 24h, 7d (default: it ends at once)',
+      parseDuration,
+    )
     .action((id: number, options: KeyOptions) => {
       const secret = issueSecret();
-      const key = withKeys(options, false, (store, now) => store.rotate(id, secret, options.overlap ?? 0, now));
+      const key = withKeys(options, false, (store, now) =>
+        store.rotate(id, secret, options.overlap ?? 0, now),
+      );
       printKey(found(key), options, secret.text);
     });
 }
@@ -234,7 +258,10 @@ function toChanges(options: KeyOptions, stored: ApiKey, zone: TimeZone) {
     ...(expires === undefined ? {} : { expiresAt: parseExpiry(expires, zone) }),
   };
   if (Object.keys(changes).length === 0) {
-    throw new CommandError(EXIT.usage, 'Nothing to change: name at least one option, see `keys update --help`.');
+    throw new CommandError(
+      EXIT.usage,
+      'Nothing to change: name at least one option, see `keys update --help`.',
+    );
   }
   return changes;
 }

@@ -34,7 +34,9 @@ export function collectHosts(text: string, before: readonly string[] = []): read
   const hosts = split(text).map((part) => {
     const host = part.toLowerCase().replace(/\.$/, '');
     if (!DOMAIN.test(host)) {
-      throw new InvalidArgumentError('Expected a domain such as portal.example.rw or *.example.rw, without a port.');
+      throw new InvalidArgumentError(
+        'Expected a domain such as portal.example.rw or *.example.rw, without a port.',
+      );
     }
     return host;
   });
@@ -43,12 +45,14 @@ export function collectHosts(text: string, before: readonly string[] = []): read
 
 export function parseLimit(text: string): number {
   const limit = /^[0-9]{1,8}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MAX_LIMIT) throw new InvalidArgumentError(`Expected a number from 1 to ${MAX_LIMIT}.`);
+  if (limit < 1 || limit > MAX_LIMIT)
+    throw new InvalidArgumentError(`Expected a number from 1 to ${MAX_LIMIT}.`);
   return limit;
 }
 
 export function parsePositiveId(text: string): number {
-  if (!/^[1-9][0-9]{0,11}$/.test(text)) throw new InvalidArgumentError('Expected the id of a key, as `keys list` shows.');
+  if (!/^[1-9][0-9]{0,11}$/.test(text))
+    throw new InvalidArgumentError('Expected the id of a key, as `keys list` shows.');
   return Number(text);
 }
 
@@ -69,7 +73,8 @@ const LONGEST_OVERLAP_DAYS = 90;
 /** Seconds of `90s`, `30m`, `24h` or `7d`. */
 export function parseDuration(text: string): number {
   const match = /^([0-9]{1,6})([smhd])$/.exec(text);
-  const seconds = match === null ? Number.NaN : Number(match[1]) * (UNIT_SECONDS[match[2] as string] as number);
+  const seconds =
+    match === null ? Number.NaN : Number(match[1]) * (UNIT_SECONDS[match[2] as string] as number);
   if (!(seconds <= LONGEST_OVERLAP_DAYS * DAY_SECONDS)) {
     throw new InvalidArgumentError(`Expected a time such as 24h or 7d, at most ${LONGEST_OVERLAP_DAYS}d.`);
   }
@@ -84,4 +89,3 @@ export function parseName(text: string): string {
   }
   return name;
 }
-

@@ -53,11 +53,15 @@ function stopSignal(): Promise<void> {
 function listenFault(error: unknown, host: string, port: number): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'EADDRINUSE') {
-    return new CommandError(EXIT.refused, `Port ${port} is in use. Choose another: --port ${port + 1}, or PORT.`);
+    return new CommandError(
+      EXIT.refused,
+      `Port ${port} is in use. Choose another: --port ${port + 1}, or PORT.`,
+    );
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     return new CommandError(EXIT.usage, `${host} is no address of this machine.`);
   }
-  if (code === 'EACCES') return new CommandError(EXIT.refused, `Port ${port} needs more rights than this process has.`);
+  if (code === 'EACCES')
+    return new CommandError(EXIT.refused, `Port ${port} needs more rights than this process has.`);
   return error;
 }

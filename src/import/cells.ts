@@ -1,6 +1,7 @@
 /** Cells as spreadsheets write them → values of the registry (contract section 11). */
-import { type DecimalKind, parseDecimal } from '../domain/decimal.ts';
+
 import { FUTURE_FAULT, formatDate, parseDate, parseDateTime, type TimeZone } from '../domain/date-time.ts';
+import { type DecimalKind, parseDecimal } from '../domain/decimal.ts';
 import { FieldFault } from '../domain/errors.ts';
 import { IDENTITY_CARD_FAULT, isIdentityCard } from '../domain/identity-card.ts';
 import { GENDERS, type Gender } from '../domain/members.ts';
@@ -60,7 +61,8 @@ const isoOf = (cell: string): string => cell.replace(DAY_FIRST, '$3-$2-$1');
 /** `2024-03-31` or `31/03/2024`, not after today. */
 export function readPastDate(cell: string, { zone, nowSeconds }: CellContext): string | FieldFault {
   const date = parseDate(isoOf(cell));
-  if (date instanceof FieldFault) return !DAY_FIRST.test(cell) && ONE_DIGIT.test(cell) ? ONE_DIGIT_FAULT : CELL_DATE_FAULT;
+  if (date instanceof FieldFault)
+    return !DAY_FIRST.test(cell) && ONE_DIGIT.test(cell) ? ONE_DIGIT_FAULT : CELL_DATE_FAULT;
   return date > formatDate(nowSeconds, zone) ? FUTURE_FAULT : date;
 }
 
@@ -83,7 +85,9 @@ const ONE_COMMA_GROUP = /^[0-9]{1,3},[0-9]{3}$/;
 const AMBIGUOUS_FAULT = new FieldFault(
   'It is unclear whether the comma separates thousands or decimals. Write 12500 or 12.500.',
 );
-const DECIMAL_COMMA_FAULT = new FieldFault('This is a decimal comma. Write a point before the decimals: 1250.50.');
+const DECIMAL_COMMA_FAULT = new FieldFault(
+  'This is a decimal comma. Write a point before the decimals: 1250.50.',
+);
 
 /**
  * Minor units of an amount with or without separated thousands. `12,500` is ambiguous where three decimals may

@@ -29,8 +29,16 @@ export interface ImportColumn {
   readonly parse: (cell: string, context: CellContext) => string | number | FieldFault;
 }
 
-const required = (name: string, parse: ImportColumn['parse']): ImportColumn => ({ name, isRequired: true, parse });
-const optional = (name: string, parse: ImportColumn['parse']): ImportColumn => ({ name, isRequired: false, parse });
+const required = (name: string, parse: ImportColumn['parse']): ImportColumn => ({
+  name,
+  isRequired: true,
+  parse,
+});
+const optional = (name: string, parse: ImportColumn['parse']): ImportColumn => ({
+  name,
+  isRequired: false,
+  parse,
+});
 const upTo = (length: number) => (cell: string) => parseText(cell, length);
 
 const COOPERATIVE_CODE = required('cooperative_code', parseCooperativeCode);

@@ -55,7 +55,11 @@ export async function importFiles(
   return reports;
 }
 
-async function importFile(session: ImportSession, file: ImportFile, options: ImportOptions): Promise<FileReport> {
+async function importFile(
+  session: ImportSession,
+  file: ImportFile,
+  options: ImportOptions,
+): Promise<FileReport> {
   const startMs = options.clock.monotonicMs();
   await stageFile(session, file, options);
   session.check({ acceptTrailingZero: options.acceptsTrailingZero === true });
@@ -93,7 +97,9 @@ async function stageFile(session: ImportSession, file: ImportFile, options: Impo
       },
     });
     if (!isStarted) {
-      throw new FileFault([{ line: 1, column: '', message: 'The file is empty: its first line must name the columns.' }]);
+      throw new FileFault([
+        { line: 1, column: '', message: 'The file is empty: its first line must name the columns.' },
+      ]);
     }
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
@@ -109,11 +115,16 @@ const quote = (cell: string): string => (/[",\r\n;]/.test(cell) ? `"${cell.repla
  * Appends the refused rows of a file with their faults: `line,column,reason` and the row's own cells. The only
  * place where national IDs leave the registry's own files, so it is readable by its owner alone.
  */
-export async function writeRejects(session: ImportSession, file: ImportFile, rejectsPath: string): Promise<void> {
+export async function writeRejects(
+  session: ImportSession,
+  file: ImportFile,
+  rejectsPath: string,
+): Promise<void> {
   const out = createWriteStream(rejectsPath, { flags: 'a', mode: 0o600 });
   const write = (cells: readonly string[]) => out.write(`${cells.map(quote).join(',')}\n`);
   const writeFaults = (line: number, cells: readonly string[]) => {
-    for (const { column, message } of session.faultsOf(line)) write([String(line), column, message, ...cells]);
+    for (const { column, message } of session.faultsOf(line))
+      write([String(line), column, message, ...cells]);
   };
   let isHeader = true;
   let lastLine = 0;
@@ -136,4 +147,7 @@ export async function writeRejects(session: ImportSession, file: ImportFile, rej
 }
 
 /** Bytes of a file, and its name without the folder. */
-export const describeFile = (file: ImportFile) => ({ name: basename(file.path), bytes: statSync(file.path).size });
+export const describeFile = (file: ImportFile) => ({
+  name: basename(file.path),
+  bytes: statSync(file.path).size,
+});

@@ -47,7 +47,8 @@ export async function readCsv(file: string, { onRecord, onProgress }: CsvOptions
     let bytes = 0;
     for await (const chunk of utf8Chunks(createReadStream(file, { highWaterMark: CHUNK_BYTES }))) {
       bytes += chunk.length;
-      if (!parser.write(chunk)) await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), ended]);
+      if (!parser.write(chunk))
+        await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), ended]);
       onProgress?.(bytes);
     }
     parser.end();
@@ -64,7 +65,10 @@ function toFileFault(error: CsvError): FileFault {
   if (error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE') {
     return wholeFault(line, 'A quote (") is opened and never closed.');
   }
-  return wholeFault(line, 'A quote (") stands inside a cell. Put the whole cell in quotes and double the inner one ("").');
+  return wholeFault(
+    line,
+    'A quote (") stands inside a cell. Put the whole cell in quotes and double the inner one ("").',
+  );
 }
 
 /** Line breaks inside the quoted cells of a record: csv-parse gives the line on which it ends. */
@@ -90,11 +94,12 @@ async function detectDelimiter(file: string): Promise<',' | ';'> {
 /** Passes chunks on at line ends, each checked to be UTF-8: a line feed is never inside a character. */
 async function* utf8Chunks(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let line = 1;
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of source) {
     const joined = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const end = joined.lastIndexOf(LINE_FEED) + 1;
-    if (end === 0 && joined.length > MAX_RECORD_BYTES) throw wholeFault(line, 'The line is too long to be a row.');
+    if (end === 0 && joined.length > MAX_RECORD_BYTES)
+      throw wholeFault(line, 'The line is too long to be a row.');
     const whole = joined.subarray(0, end);
     rest = joined.subarray(end);
     line += checkUtf8(whole, line);
@@ -112,7 +117,10 @@ function checkUtf8(bytes: Buffer, firstLine: number): number {
     const feed = bytes.indexOf(LINE_FEED, start);
     const end = feed === -1 ? bytes.length : feed;
     if (!isValid && !isUtf8(bytes.subarray(start, end))) {
-      throw wholeFault(firstLine + lines, 'The line is not UTF-8. Save the file as "CSV UTF-8" and import it again.');
+      throw wholeFault(
+        firstLine + lines,
+        'The line is not UTF-8. Save the file as "CSV UTF-8" and import it again.',
+      );
     }
     start = end + 1;
   }

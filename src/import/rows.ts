@@ -32,7 +32,11 @@ const NAMES = ['full_name', 'first_name', 'last_name'];
  * Reads a header: known columns in any order, each once, none of the required ones missing.
  * @throws FileFault with every fault of the header
  */
-export function createRowReader(kind: ImportKind, header: readonly string[], context: CellContext): RowReader {
+export function createRowReader(
+  kind: ImportKind,
+  header: readonly string[],
+  context: CellContext,
+): RowReader {
   const declared = IMPORT_COLUMNS[kind];
   const names = header.map((cell) => cell.trim().toLowerCase());
   const faults = headerFaults(kind, names);
@@ -85,14 +89,19 @@ function headerFaults(kind: ImportKind, names: readonly string[]): { column: str
     if (!declared.some((known) => known.name === name)) {
       const known = declared.map((each) => each.name).join(', ');
       faults.push({ column, message: `Unknown column in place ${i + 1}. Known: ${known}.` });
-    } else if (names.indexOf(name) < i) faults.push({ column, message: 'The column stands in the header twice.' });
+    } else if (names.indexOf(name) < i)
+      faults.push({ column, message: 'The column stands in the header twice.' });
   });
   for (const { name, isRequired } of declared) {
     if (isRequired && !names.includes(name)) faults.push({ column: name, message: 'The column is missing.' });
   }
-  const hasName = names.includes('full_name') || (names.includes('first_name') && names.includes('last_name'));
+  const hasName =
+    names.includes('full_name') || (names.includes('first_name') && names.includes('last_name'));
   if (kind === 'members' && !hasName) {
-    faults.push({ column: 'full_name', message: 'The column is missing: full_name, or first_name and last_name.' });
+    faults.push({
+      column: 'full_name',
+      message: 'The column is missing: full_name, or first_name and last_name.',
+    });
   }
   return faults;
 }

@@ -6,7 +6,6 @@ import type { ApiKey, ApiKeyValues } from '../domain/api-keys.ts';
 import type { Membership } from '../domain/consolidated-member.ts';
 import type { Cooperative, CooperativeFilter, CooperativeValues } from '../domain/cooperatives.ts';
 import type { FieldMessages } from '../domain/errors.ts';
-import type { ImportKind } from '../domain/import-kinds.ts';
 import type { Member, MemberFilter, MemberValues } from '../domain/members.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 
@@ -122,6 +121,8 @@ export type StagedValue = string | number | null;
 
 /** One import of one or more files: everything is staged and checked beside the registry before it is written. */
 export interface ImportSession {
+  /** Whether the registry holds neither cooperatives nor members. */
+  isRegistryEmpty(): boolean;
   /** Begins a file, forgetting the one before. @param columns those the file has */
   start(kind: ImportKind, columns: ReadonlySet<string>): void;
   /** @param values of every column of the kind, in its order; of a faulty row, null where the fault is */
@@ -140,56 +141,5 @@ export interface ImportSession {
   rememberForReferences(): void;
   /** @throws Fault `unavailable` when another process holds the lock for too long; nothing was written then */
   apply(nowSeconds: number): ImportResult;
-  close(): void;
-}
-
-/** A checked cell as it is staged: minor units, epoch seconds, text; null for an empty or unreadable one. */
-export type StagedValue = string | number | null;
-
-/** What is wrong with a row, or with a whole file when it speaks of the header. */
-export interface ImportFault {
-  /** The line on which the row starts; 1 is the header. */
-  readonly line: number;
-  /** Null when the fault is not one column's. */
-  readonly column: string | null;
-  readonly message: string;
-}
-
-export interface ImportCounts {
-  readonly created: number;
-  readonly changed: number;
-  readonly unchanged: number;
-  /** Rows with at least one fault. */
-  readonly refused: number;
-}
-
-export interface ImportOutcome extends ImportCounts {
-  /** Whether the good rows are in; with faults, only when faulty rows may be skipped. */
-  readonly isApplied: boolean;
-  /** How long other writes had to wait; 0 when the lock was not taken. */
-  readonly lockMs: number;
-}
-
-/** One file on its way in. Of one store, only the newest may be used. */
-export interface StagedFile {
-  /**
-   * @param line greater than that of the row before
-   * @param values in the order of the columns; null also for those that have a fault
-   */
-  addRow(line: number, values: readonly StagedValue[]): void;
-  addFault(fault: ImportFault): void;
-  /**
-   * Checks the rows against each other and the registry, then brings the good ones in, in one transaction, unless
-   * there are faults that may not be skipped. A rehearsal changes nothing but what later files of the run see.
-   * @throws Fault `unavailable` when another process holds the lock for 10 s
-   */
-  finish(options: { readonly skipInvalid: boolean; readonly nowSeconds: number }): Awaitable<ImportOutcome>;
-  /** All of them by line. */
-  faults(): Iterable<ImportFault>;
-}
-
-export interface ImportStore {
-  /** @param columns those of the file, by the names under which they are staged */
-  stage(kind: ImportKind, columns: readonly string[]): StagedFile;
   close(): void;
 }

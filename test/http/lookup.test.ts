@@ -8,7 +8,8 @@ const NID = '1198589000123042';
 test('a person in two cooperatives is answered as one consolidated record', async (context) => {
   const app = await startApp(context);
   const coop = async (code: string) =>
-    (await app.send('/cooperatives', { method: 'POST', body: { code, name: `Coop ${code}` } })).json.id as string;
+    (await app.send('/cooperatives', { method: 'POST', body: { code, name: `Coop ${code}` } })).json
+      .id as string;
   const first = await coop('A-1');
   const second = await coop('B-2');
   for (const [cooperative_id, full_name, registration_date] of [
@@ -17,7 +18,14 @@ test('a person in two cooperatives is answered as one consolidated record', asyn
   ]) {
     const reply = await app.send('/members', {
       method: 'POST',
-      body: { cooperative_id, identity_card: NID, member_code: 'M-1', full_name, registration_date, mobile: '0788123456' },
+      body: {
+        cooperative_id,
+        identity_card: NID,
+        member_code: 'M-1',
+        full_name,
+        registration_date,
+        mobile: '0788123456',
+      },
     });
     assert.equal(reply.status, 201, reply.text);
   }

@@ -4,13 +4,13 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { issueSecret } from '../../src/cli/keys.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Config, readConfig, type Setting } from '../../src/config.ts';
 import type { ApiKeyValues, Scope } from '../../src/domain/api-keys.ts';
-import { issueSecret } from '../../src/cli/keys.ts';
+import type { ServerTimeouts } from '../../src/http/server.ts';
 import { composeRegistry, type Registry } from '../../src/registry.ts';
 import { openApiKeys } from '../../src/store/sqlite/api-keys.ts';
-import type { ServerTimeouts } from '../../src/http/server.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
 export const NOON = Date.UTC(2025, 5, 15, 10);

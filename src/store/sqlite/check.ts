@@ -68,7 +68,10 @@ function checkFile(name: string, db: Connection): Finding[] {
     { check: `${name}: integrity`, fault: integrity === 'ok' ? null : integrity },
     {
       check: `${name}: foreign keys`,
-      fault: first === undefined ? null : `${dangling.length} rows refer to nothing, first row ${first.rowid} of ${first.table}`,
+      fault:
+        first === undefined
+          ? null
+          : `${dangling.length} rows refer to nothing, first row ${first.rowid} of ${first.table}`,
     },
     { check: `${name}: settings`, fault: wrong.length === 0 ? null : wrong.join(', ') },
   ];

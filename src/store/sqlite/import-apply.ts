@@ -18,7 +18,10 @@ export function applyStaged(
 ): { created: number; changed: number } {
   const target = TARGETS[kind];
   if (kind === 'savings') openAccounts(db);
-  const changed = kind === 'members' ? updateMembers(db, target, columns, nowSeconds) : update(db, target, columns, nowSeconds);
+  const changed =
+    kind === 'members'
+      ? updateMembers(db, target, columns, nowSeconds)
+      : update(db, target, columns, nowSeconds);
   const created = kind === 'members' ? insertMembers(db, target, nowSeconds) : insert(db, target, nowSeconds);
   return { created, changed };
 }
@@ -66,11 +69,17 @@ const toAssignment = ({ from, to, whenEmpty }: TargetColumn) => ({
 function insertMembers(db: Connection, target: Target, nowSeconds: number): number {
   const lastId = db.raw.prepare('SELECT coalesce(max(id), 0) FROM main.members').pluck().get() as number;
   const created = insert(db, target, nowSeconds);
-  if (created > 0) count(db, `SELECT id, cooperative_id, status, 1 AS delta FROM main.members WHERE id > ${lastId}`, true);
+  if (created > 0)
+    count(db, `SELECT id, cooperative_id, status, 1 AS delta FROM main.members WHERE id > ${lastId}`, true);
   return created;
 }
 
-function updateMembers(db: Connection, target: Target, columns: ReadonlySet<string>, nowSeconds: number): number {
+function updateMembers(
+  db: Connection,
+  target: Target,
+  columns: ReadonlySet<string>,
+  nowSeconds: number,
+): number {
   // What counted before a change of status no longer does, and the new status does.
   db.exec(`DELETE FROM staging.status_changes;
     INSERT INTO staging.status_changes

@@ -120,8 +120,9 @@ export const TRAILING_ZERO: Check = {
   column: 'identity_card',
   sql: `SELECT 1, 'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. '
             || 'Format the column as text and enter them again, or say --accept-trailing-zero.'
-        FROM (SELECT DISTINCT identity_card FROM staging.rows WHERE identity_card IS NOT NULL) AS cards
-        HAVING count(*) >= ${TRAILING_ZERO_ROWS} AND sum(cards.identity_card NOT LIKE '%0') = 0`,
+        FROM (SELECT count(DISTINCT identity_card) AS cards, sum(identity_card NOT LIKE '%0') AS others
+              FROM staging.rows WHERE identity_card IS NOT NULL)
+        WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,
 };
 
 const cooperativeOf = `coalesce((SELECT id FROM main.cooperatives WHERE code = r.cooperative_code),

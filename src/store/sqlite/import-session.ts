@@ -23,7 +23,9 @@ let sessions = 0;
 export function removeStaleStaging(databaseFile: string): number {
   const folder = dirname(databaseFile);
   const prefix = basename(databaseFile) + MARK;
-  const stale = readdirSync(folder).filter((name) => name.startsWith(prefix) && !isRunning(Number.parseInt(name.slice(prefix.length), 10)));
+  const stale = readdirSync(folder).filter(
+    (name) => name.startsWith(prefix) && !isRunning(Number.parseInt(name.slice(prefix.length), 10)),
+  );
   for (const name of stale) rmSync(join(folder, name), { force: true });
   return stale.filter((name) => !name.endsWith('-journal')).length;
 }
@@ -66,7 +68,12 @@ export function openImportSession(databaseFile: string, monotonicMs: () => numbe
 /** The staging file needs no durability: after a crash it is thrown away. */
 function attach(db: Connection, file: string): void {
   db.raw.prepare('ATTACH ? AS staging').run(file);
-  for (const setting of ['journal_mode = TRUNCATE', 'synchronous = OFF', 'secure_delete = OFF', 'cache_size = -16384']) {
+  for (const setting of [
+    'journal_mode = TRUNCATE',
+    'synchronous = OFF',
+    'secure_delete = OFF',
+    'cache_size = -16384',
+  ]) {
     db.raw.pragma(`staging.${setting}`);
   }
   db.exec(`
@@ -83,17 +90,24 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
   let columns: ReadonlySet<string> = new Set();
   let insertRow: Statement<StagedValue[], unknown>;
   let checkedVersion = -1;
-  const insertFault = db.prepare<[number, string, string, number]>('INSERT INTO staging.faults VALUES (?, ?, ?, ?)');
+  const insertFault = db.prepare<[number, string, string, number]>(
+    'INSERT INTO staging.faults VALUES (?, ?, ?, ?)',
+  );
   const version = () => db.raw.pragma('main.data_version', { simple: true }) as number;
   const number = (sql: string): number => db.raw.prepare(sql).pluck().get() as number;
 
   function plan(): void {
-    db.exec(`DELETE FROM staging.plan; INSERT INTO staging.plan (line, id, cooperative_id, member_id, account_id) ${PLANS[kind]}`);
+    db.exec(
+      `DELETE FROM staging.plan; INSERT INTO staging.plan (line, id, cooperative_id, member_id, account_id) ${PLANS[kind]}`,
+    );
   }
 
   function runChecks(checks: readonly Check[], isWhole: number): void {
     for (const { column, sql } of checks) {
-      db.raw.prepare(`INSERT INTO staging.faults SELECT found.*, ? FROM (SELECT line, ?, message FROM (${named(sql)})) AS found`)
+      db.raw
+        .prepare(
+          `INSERT INTO staging.faults SELECT found.*, ? FROM (SELECT line, ?, message FROM (${named(sql)})) AS found`,
+        )
         .run(isWhole, column);
     }
   }
@@ -113,9 +127,14 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
     plan();
     runChecks(CHECKS[kind], 0);
     db.exec('DELETE FROM staging.plan WHERE line NOT IN (SELECT line FROM staging.rows)');
-    const isNew = number(`SELECT count(*) FROM staging.faults WHERE rowid > ${before} AND line IN (SELECT line FROM staging.rows)`);
+    const isNew = number(
+      `SELECT count(*) FROM staging.faults WHERE rowid > ${before} AND line IN (SELECT line FROM staging.rows)`,
+    );
     if (isNew > 0) {
-      throw new Fault('unavailable', 'The registry was changed while the file was checked and no longer agrees with it. Import it again.');
+      throw new Fault(
+        'unavailable',
+        'The registry was changed while the file was checked and no longer agrees with it. Import it again.',
+      );
     }
   }
 
@@ -130,6 +149,7 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
   }
 
   return {
+    isRegistryEmpty: () => number('SELECT count(*) FROM (SELECT 1 FROM main.cooperatives LIMIT 1)') === 0,
     start(nextKind, present) {
       kind = nextKind;
       columns = present;
@@ -139,10 +159,13 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
         CREATE TABLE staging.plan (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER, member_id INTEGER,
           account_id INTEGER);
         BEGIN`);
-      insertRow = db.raw.prepare(`INSERT INTO staging.rows VALUES (?${', ?'.repeat(staged.length)})`) as never;
+      insertRow = db.raw.prepare(
+        `INSERT INTO staging.rows VALUES (?${', ?'.repeat(staged.length)})`,
+      ) as never;
     },
     stage: (line, values) => void insertRow.run(line, ...values),
-    addFault: ({ line, column, message }, isWhole = false) => void insertFault.run(line, column, message, isWhole ? 1 : 0),
+    addFault: ({ line, column, message }, isWhole = false) =>
+      void insertFault.run(line, column, message, isWhole ? 1 : 0),
     check({ acceptTrailingZero }) {
       db.exec('COMMIT');
       if (kind === 'members' && !acceptTrailingZero) runChecks([TRAILING_ZERO], 1);
@@ -155,17 +178,24 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
       isWholeRefused: number('SELECT count(*) FROM staging.faults WHERE is_whole = 1') > 0,
     }),
     faults: () =>
-      db.raw.prepare('SELECT line, "column", message FROM staging.faults ORDER BY line, rowid').iterate() as Iterable<ImportFault>,
+      db.raw
+        .prepare('SELECT line, "column", message FROM staging.faults ORDER BY line, rowid')
+        .iterate() as Iterable<ImportFault>,
     faultsOf: (line) =>
-      db.raw.prepare('SELECT line, "column", message FROM staging.faults WHERE line = ? ORDER BY rowid').all(line) as ImportFault[],
+      db.raw
+        .prepare('SELECT line, "column", message FROM staging.faults WHERE line = ? ORDER BY rowid')
+        .all(line) as ImportFault[],
     dropRefused() {
       db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);
         DELETE FROM staging.plan WHERE line IN (SELECT line FROM staging.faults)`);
     },
     rememberForReferences() {
-      if (kind === 'cooperatives') db.exec('INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows');
+      if (kind === 'cooperatives')
+        db.exec('INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows');
       if (kind === 'members') {
-        db.exec('INSERT OR IGNORE INTO staging.known_members SELECT cooperative_code, member_code FROM staging.rows');
+        db.exec(
+          'INSERT OR IGNORE INTO staging.known_members SELECT cooperative_code, member_code FROM staging.rows',
+        );
       }
     },
     apply(nowSeconds) {
@@ -176,7 +206,11 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
         return result;
       } catch (error) {
         if (db.raw.inTransaction) db.exec('ROLLBACK');
-        if (isBusy(error)) throw new Fault('unavailable', 'Another process is writing to the registry. Nothing was imported; try again.');
+        if (isBusy(error))
+          throw new Fault(
+            'unavailable',
+            'Another process is writing to the registry. Nothing was imported; try again.',
+          );
         if (isDiskFull(error)) throw new Fault('unavailable', 'The disk is full. Nothing was imported.');
         throw error;
       }
@@ -189,4 +223,5 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
 }
 
 /** Names the two columns of a check's SELECT, whatever it calls them. */
-const named = (sql: string): string => `WITH found (line, message) AS (${sql}) SELECT line, message FROM found`;
+const named = (sql: string): string =>
+  `WITH found (line, message) AS (${sql}) SELECT line, message FROM found`;

@@ -97,7 +97,11 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
     keys: [COOPERATIVE, MEMBER, { name: 'account_number' }, REFERENCE],
     resolved: ['cooperative_id', 'account_id'],
     hasTimestamps: false,
-    columns: [text('kind', KEEP), integer('amount', { ...KEEP, to: 'amount_minor' }), integer('transacted_at', KEEP)],
+    columns: [
+      text('kind', KEEP),
+      integer('amount', { ...KEEP, to: 'amount_minor' }),
+      integer('transacted_at', KEEP),
+    ],
   },
 };
 

@@ -1,0 +1,27 @@
+/** The committed openapi.json: its text as the routes say it, and the program that writes it. */
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/clock.ts';
+import { KIGALI } from '../../src/domain/date-time.ts';
+import { RateLimiter } from '../../src/http/middleware/limit-rate.ts';
+import { describeApi } from '../../src/http/openapi.ts';
+import type { Route } from '../../src/http/route.ts';
+import { API_VERSION, createRoutes } from '../../src/http/routes.ts';
+import type { RegistryStore } from '../../src/store/port.ts';
+
+export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
+
+/** Every route, of a registry without storage: declaring routes touches none. */
+export const declaredRoutes = (): Route[] =>
+  createRoutes({
+    store: {} as RegistryStore,
+    limiter: new RateLimiter(systemClock),
+    clock: systemClock,
+    zone: KIGALI,
+    isDraining: () => false,
+  });
+
+export const openApiText = (): string =>
+  `${JSON.stringify(describeApi(declaredRoutes(), API_VERSION), undefined, 2)}\n`;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(OPENAPI_FILE, openApiText());

@@ -26,25 +26,30 @@ interface CooperativeRow {
   updated_at: number;
 }
 
-type Filters = [code: string | null, status: string | null, sector: string | null, district: string | null];
+interface Filters {
+  code: string | null;
+  status: string | null;
+  sector: string | null;
+  district: string | null;
+}
 type Values = [string, string, string | null, string | null, string | null, string | null, string];
 
 const ROW = `c.id, c.code, c.name, c.sector, c.province, c.district, c.registration_date, c.status,
   coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0) AS members_count,
   c.created_at, c.updated_at`;
-const MATCHES = `(?1 IS NULL OR c.code = ?1) AND (?2 IS NULL OR c.status = ?2)
-  AND (?3 IS NULL OR c.sector = ?3) AND (?4 IS NULL OR c.district = ?4)`;
+const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.status = @status)
+  AND (@sector IS NULL OR c.sector = @sector) AND (@district IS NULL OR c.district = @district)`;
 const FEW = 'a few thousand cooperatives';
 
 export function openCooperatives(db: Connection, queue: WriteQueue): CooperativeStore {
   const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
-  const count = db.prepare<Filters, { count: number }>(
+  const count = db.prepare<[Filters], { count: number }>(
     `SELECT count(*) AS count FROM cooperatives c WHERE ${MATCHES}`,
     FEW,
   );
-  const selectPage = db.prepare<[...Filters, limit: number, offset: number], CooperativeRow>(
-    `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES} ORDER BY c.id LIMIT ?5 OFFSET ?6`,
+  const selectPage = db.prepare<[Filters & { limit: number; offset: number }], CooperativeRow>(
+    `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES} ORDER BY c.id LIMIT @limit OFFSET @offset`,
     FEW,
   );
   const insert = db.prepare<[...Values, createdAt: number, updatedAt: number]>(
@@ -79,14 +84,9 @@ export function openCooperatives(db: Connection, queue: WriteQueue): Cooperative
     conflicts,
 
     list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
-      const matches: Filters = [
-        filter.code ?? null,
-        filter.status ?? null,
-        filter.sector ?? null,
-        filter.district ?? null,
-      ];
-      const rows = selectPage.all(...matches, request.pageSize, offsetOf(request));
-      return { count: (count.get(...matches) as { count: number }).count, rows: rows.map(toCooperative) };
+      const matches: Filters = { code: null, status: null, sector: null, district: null, ...filter };
+      const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
+      return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
     },
 
     create: (values, nowSeconds) =>

@@ -33,9 +33,9 @@ export function openMemberCounts(db: Connection) {
     `SELECT coalesce(sum(members), 0) AS members FROM member_blocks WHERE span = ${LARGE_BLOCK} AND status = ?`,
     `one row per ${LARGE_BLOCK} members`,
   );
-  const countInCooperative = db.prepare<[number, string | null], { members: number }>(
+  const countInCooperative = db.prepare<[{ id: number; status: string | null }], { members: number }>(
     `SELECT coalesce(sum(members), 0) AS members FROM member_counts
-     WHERE cooperative_id = ?1 AND (?2 IS NULL OR status = ?2)`,
+     WHERE cooperative_id = @id AND (@status IS NULL OR status = @status)`,
     'one row per status',
   );
   const listLargeBlocks = db.prepare<[string], Block>(
@@ -71,7 +71,7 @@ export function openMemberCounts(db: Connection) {
       const row =
         cooperativeId === undefined
           ? countAll.get(status ?? ANY)
-          : countInCooperative.get(cooperativeId, status ?? null);
+          : countInCooperative.get({ id: cooperativeId, status: status ?? null });
       return (row as { members: number }).members;
     },
 

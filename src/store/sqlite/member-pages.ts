@@ -31,15 +31,19 @@ export function openMemberPages(db: Connection) {
   );
   // The index orders by id within a status, so the list of all statuses is a merge of theirs.
   const eachStatus = MEMBER_STATUSES.map(
-    (status) => `SELECT id FROM members WHERE cooperative_id = ?1 AND status = '${status}'`,
+    (status) => `SELECT id FROM members WHERE cooperative_id = @id AND status = '${status}'`,
   );
-  const inCooperative = db.prepare<[number, limit: number, offset: number], MemberRow>(
-    rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT ?2 OFFSET ?3`),
+  const inCooperative = db.prepare<[{ id: number; limit: number; offset: number }], MemberRow>(
+    rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT @limit OFFSET @offset`),
     ONE_COOPERATIVE,
   );
-  const ofPerson = db.prepare<[string, number | null, MemberStatus | null], MemberRow>(
+  const ofPerson = db.prepare<
+    [{ identityCard: string; cooperativeId: number | null; status: MemberStatus | null }],
+    MemberRow
+  >(
     `SELECT ${MEMBER_ROW} FROM ${JOINED}
-     WHERE m.identity_card = ?1 AND (?2 IS NULL OR m.cooperative_id = ?2) AND (?3 IS NULL OR m.status = ?3)
+     WHERE m.identity_card = @identityCard AND (@cooperativeId IS NULL OR m.cooperative_id = @cooperativeId)
+       AND (@status IS NULL OR m.status = @status)
      ORDER BY m.id`,
     'the memberships of one person',
   );
@@ -57,11 +61,11 @@ export function openMemberPages(db: Connection) {
       limit: number,
     ): MemberRow[] =>
       status === undefined
-        ? inCooperative.all(id, limit, offset)
+        ? inCooperative.all({ id, limit, offset })
         : inCooperativeWithStatus.all(id, status, limit, offset),
 
     /** Every row of one person that matches: as many as cooperatives at most. */
     ofPerson: (identityCard: string, cooperativeId: number | undefined, status: MemberStatus | undefined) =>
-      ofPerson.all(identityCard, cooperativeId ?? null, status ?? null),
+      ofPerson.all({ identityCard, cooperativeId: cooperativeId ?? null, status: status ?? null }),
   };
 }

@@ -1,0 +1,153 @@
+/** `keys`: what the operator's command prints and stores (contract sections 3 and 10). */
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { crc32 } from 'node:zlib';
+import { isApiKey } from '../../src/domain/api-keys.ts';
+import { NOON, temporaryFolder, testClock } from '../support/app.ts';
+import { command } from '../support/command.ts';
+
+function place(context: TestContext) {
+  const folder = temporaryFolder(context);
+  const clock = testClock(NOON);
+  const run = (...args: string[]) => command(['keys', ...args], { REGISTRY_DB: join(folder, 'registry.db') }, clock);
+  const json = async (...args: string[]) => {
+    const outcome = await run(...args, '--json');
+    assert.equal(outcome.status, 0, outcome.err);
+    return JSON.parse(outcome.out);
+  };
+  return { folder, clock, run, json };
+}
+
+test('create prints the key once, and the file never holds it', async (context) => {
+  const { folder, run, json } = place(context);
+  const created = await json('create', '--name', 'Union portal', '--scope', 'members:read');
+  assert.match(created.key, /^crs_[0-9A-Za-z]{36}$/);
+  assert.ok(isApiKey(created.key, crc32));
+  assert.equal(created.prefix, created.key.slice(0, 10));
+  assert.deepEqual(created.prefixes, [created.prefix]);
+  const shown = await run('show', created.id);
+  assert.ok(shown.out.includes(created.prefix));
+  assert.ok(!shown.out.includes(created.key));
+  const file = join(folder, 'registry.keys.db');
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.ok(!readFileSync(file).includes(created.key.slice(10)));
+});
+
+test('create for a person prints what the key may do and the key on a line of its own', async (context) => {
+  const { run } = place(context);
+  const outcome = await run(
+    'create',
+    '--name',
+    'Bank',
+    '--scope',
+    'members:read,members:financials',
+    '--allow-ip',
+    '10.20.0.0/16',
+    '--allow-ip',
+    '2001:db8::/32,192.0.2.7',
+    '--allow-host',
+    '*.Example.rw.',
+    '--per-hour',
+    '5',
+    '--expires',
+    '2025-12-31',
+  );
+  assert.equal(outcome.status, 0);
+  assert.match(outcome.out, /^scopes {7}members:read, members:financials$/m);
+  assert.match(outcome.out, /^addresses {4}10\.20\.0\.0\/16, 2001:db8::\/32, 192\.0\.2\.7\/32$/m);
+  assert.match(outcome.out, /^hosts {8}\*\.example\.rw$/m);
+  assert.match(outcome.out, /^requests {5}5 an hour, 10000 a day$/m);
+  assert.match(outcome.out, /^expires {6}2026-01-01T00:00:00\+02:00$/m);
+  assert.match(outcome.out, /^crs_[0-9A-Za-z]{36}$/m);
+  assert.match(outcome.err, /only time the key is shown/);
+});
+
+test('list shows every key with its state', async (context) => {
+  const { run, json, clock } = place(context);
+  await json('create', '--name', 'first', '--scope', 'members:read');
+  await json('create', '--name', 'second', '--scope', 'cooperatives:read', '--expires', '2025-06-15T13:00:00+02:00');
+  await json('disable', '1');
+  clock.advance(2 * 3_600_000);
+  const { out } = await run('list');
+  assert.match(out, /^1 +first +disabled +crs_\S+ +members:read +1000\/10000$/m);
+  assert.match(out, /^2 +second +expired /m);
+  const listed = await json('list');
+  assert.deepEqual(
+    listed.keys.map((key: { id: string; is_active: boolean }) => [key.id, key.is_active]),
+    [
+      ['1', false],
+      ['2', true],
+    ],
+  );
+});
+
+test('update replaces what it names and keeps the rest', async (context) => {
+  const { json, run } = place(context);
+  await json('create', '--name', 'a', '--scope', 'members:read', '--per-hour', '7', '--allow-ip', '10.0.0.1');
+  const changed = await json('update', '1', '--scope', 'members:read', '--scope', 'members:write', '--per-day', '9');
+  assert.deepEqual(changed.scopes, ['members:read', 'members:write']);
+  assert.equal(changed.per_hour, 7);
+  assert.equal(changed.per_day, 9);
+  assert.deepEqual(changed.allowed_addresses, ['10.0.0.1/32']);
+  assert.equal(changed.name, 'a');
+  const freed = await json('update', '1', '--any-ip', '--any-host', '--name', 'b', '--expires', '2026-01-01');
+  assert.deepEqual([freed.allowed_addresses, freed.name], [[], 'b']);
+  assert.equal((await json('update', '1', '--never-expires', '--allow-host', 'a.rw')).expires_at, null);
+  const nothing = await run('update', '1');
+  assert.equal(nothing.status, 2);
+  assert.match(nothing.err, /Nothing to change/);
+});
+
+test('rotate keeps id and limits, with two valid secrets during the overlap', async (context) => {
+  const { json } = place(context);
+  const first = await json('create', '--name', 'a', '--scope', 'members:read', '--per-hour', '7');
+  const second = await json('rotate', '1', '--overlap', '24h');
+  assert.equal(second.id, first.id);
+  assert.equal(second.per_hour, 7);
+  assert.notEqual(second.key, first.key);
+  assert.deepEqual([...second.prefixes].sort(), [first.prefix, second.prefix].sort());
+  const third = await json('rotate', '1');
+  assert.deepEqual(third.prefixes, [third.prefix]);
+});
+
+test('enable undoes disable', async (context) => {
+  const { json } = place(context);
+  await json('create', '--name', 'a', '--scope', 'members:read');
+  assert.equal((await json('disable', '1')).is_active, false);
+  assert.equal((await json('enable', '1')).is_active, true);
+});
+
+for (const [what, args, message] of [
+  ['no name', ['create', '--scope', 'members:read'], /Name the holder/],
+  ['a blank name', ['create', '--name', ' ', '--scope', 'members:read'], /1 to 100 characters/],
+  ['no scope', ['create', '--name', 'a'], /at least one --scope/],
+  ['an unknown scope', ['create', '--name', 'a', '--scope', 'members:all'], /Known scopes: cooperatives:read/],
+  ['a wrong address', ['create', '--name', 'a', '--scope', 'members:read', '--allow-ip', '10.0.0'], /no IP address/],
+  ['a wrong host', ['create', '--name', 'a', '--scope', 'members:read', '--allow-host', 'a.rw:80'], /without a port/],
+  ['a limit of 0', ['create', '--name', 'a', '--scope', 'members:read', '--per-hour', '0'], /1 to 10000000/],
+  ['a wrong date', ['create', '--name', 'a', '--scope', 'members:read', '--expires', 'soon'], /such as 2026-12-31/],
+  ['a wrong id', ['show', 'x'], /id of a key/],
+  ['a wrong overlap', ['rotate', '1', '--overlap', '1w'], /24h or 7d/],
+  ['an unknown option', ['list', '--all'], /unknown option/],
+] as const) {
+  test(`${what} is wrong usage and exits with 2`, async (context) => {
+    const { run } = place(context);
+    const outcome = await run(...args);
+    assert.equal(outcome.status, 2);
+    assert.match(outcome.err, message);
+    assert.equal(outcome.out, '');
+  });
+}
+
+test('a key that does not exist is refused with 1, a missing database with 2', async (context) => {
+  const { run, json } = place(context);
+  assert.equal((await run('list')).status, 2);
+  await json('create', '--name', 'a', '--scope', 'members:read');
+  for (const args of [['show', '9'], ['update', '9', '--name', 'x'], ['disable', '9'], ['rotate', '9']]) {
+    const outcome = await run(...args);
+    assert.equal(outcome.status, 1, args.join(' '));
+    assert.match(outcome.err, /no key with this id/);
+  }
+});

@@ -1,0 +1,119 @@
+/** `seed` and `check`: the demo data, dated up to today, in a sound database. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { startApp, temporaryFolder, testClock } from '../support/app.ts';
+import { command } from '../support/command.ts';
+
+// 2028-02-29: the demo data must also move over a leap day.
+const LEAP_NOON = Date.UTC(2028, 1, 29, 10);
+
+test('seed makes a registry that answers, with nothing in the future and the window never empty', async (context) => {
+  const folder = temporaryFolder(context);
+  const env = { REGISTRY_DB: join(folder, 'registry.db') };
+  const seeded = await command(['seed'], env, testClock(LEAP_NOON));
+  assert.equal(seeded.status, 0, seeded.err);
+  const { keys } = JSON.parse(readFileSync(join(folder, 'demo-keys.json'), 'utf8'));
+  assert.equal(statSync(join(folder, 'demo-keys.json')).mode & 0o777, 0o600);
+  const curls = [...seeded.out.matchAll(/curl -H 'Authorization: Bearer (\S+)' '?http:\/\/[^/]+\/api\/v1(\/[^\s']+)'?/g)];
+  assert.equal(curls.length, 2);
+  const app = await startApp(context, { folder, startMs: LEAP_NOON });
+  for (const [, key = '', path = ''] of curls) {
+    assert.equal(key, keys[0].key);
+    assert.equal((await app.send(path, { key })).status, 200);
+  }
+  const person = (await app.send(curls[0]?.[2] ?? '', { key: keys[0].key })).json;
+  assert.ok(person.memberships.length >= 2);
+  assert.ok(person.name_variants.length >= 2);
+  for (const membership of person.memberships) assert.ok(membership.production_summary.entries_count > 0);
+  const db = openDatabase(env.REGISTRY_DB, { busyTimeoutMs: 1_000 });
+  const latest = db.raw
+    .prepare('SELECT max((SELECT max(delivered_at) FROM production_entries), (SELECT max(transacted_at) FROM savings_transactions))')
+    .pluck()
+    .get() as number;
+  db.close();
+  assert.ok(latest * 1000 <= LEAP_NOON);
+  assert.ok(latest * 1000 > LEAP_NOON - 3 * 86_400_000);
+});
+
+test('seed refuses a database that holds data, and with --if-empty leaves it as it is', async (context) => {
+  const folder = temporaryFolder(context);
+  const env = { REGISTRY_DB: join(folder, 'registry.db') };
+  const first = await command(['seed', '--json'], env);
+  assert.equal(first.status, 0, first.err);
+  assert.equal(JSON.parse(first.out).keys.length, 4);
+  const again = await command(['seed'], env);
+  assert.equal(again.status, 1);
+  assert.match(again.err, /already holds data/);
+  const left = await command(['seed', '--if-empty', '--json'], env);
+  assert.equal(left.status, 0);
+  assert.equal(left.out, first.out);
+});
+
+test('seed --csv only writes the demo files, which import as any folder does', async (context) => {
+  const folder = temporaryFolder(context);
+  const files = join(folder, 'csv');
+  assert.equal((await command(['seed', '--csv', files])).status, 0);
+  assert.deepEqual(readdirSync(files).sort(), [
+    'cooperatives.csv',
+    'loans.csv',
+    'members.csv',
+    'production.csv',
+    'savings.csv',
+  ]);
+  const env = { REGISTRY_DB: join(folder, 'registry.db') };
+  const imported = await command(['import', files, '--json'], env);
+  assert.equal(imported.status, 0, imported.out.slice(0, 500));
+  const counts = JSON.parse(imported.out).files.map((file: { kind: string; created: number }) => file.created);
+  assert.deepEqual(counts, [40, 2250, 24492, 300, 9609]);
+  const checked = await command(['check', '--json'], env);
+  assert.equal(checked.status, 0, checked.out);
+  assert.equal(JSON.parse(checked.out).sound, true);
+});
+
+test('check exits 2 without a database and for a file that is none', async (context) => {
+  const folder = temporaryFolder(context);
+  assert.equal((await command(['check', '--db', join(folder, 'none.db')])).status, 2);
+  writeFileSync(join(folder, 'text.db'), 'this is no database, only a text that is long enough to be looked at\n'.repeat(40));
+  const outcome = await command(['check', '--db', join(folder, 'text.db')]);
+  assert.equal(outcome.status, 2);
+  assert.match(outcome.err, /cannot be used as a database/);
+});
+
+for (const [what, damage] of [
+  ['a counter that is wrong', 'UPDATE member_counts SET members = members + 1 WHERE rowid_alias'],
+  ['a block that is wrong', "UPDATE member_blocks SET members = members + 1 WHERE status = 'any'"],
+  ['a row that refers to nothing', 'PRAGMA foreign_keys = OFF; UPDATE members SET cooperative_id = 99 WHERE id = 1'],
+] as const) {
+  test(`check exits 1 for ${what}`, async (context) => {
+    const app = await startApp(context);
+    const cooperative = await app.send('/cooperatives', { method: 'POST', body: { code: 'A', name: 'A' } });
+    const body = {
+      cooperative_id: cooperative.json.id,
+      identity_card: '1198589000123042',
+      member_code: '1',
+      full_name: 'Uwase',
+    };
+    assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
+    const env = { REGISTRY_DB: app.config.databaseFile };
+    assert.equal((await command(['check'], env)).status, 0);
+    const db = openDatabase(app.config.databaseFile, { busyTimeoutMs: 1_000 });
+    db.exec(damage.replace('WHERE rowid_alias', ''));
+    db.close();
+    const outcome = await command(['check'], env);
+    assert.equal(outcome.status, 1, outcome.out);
+    assert.match(outcome.out, /NOT sound/);
+  });
+}
+
+test('every command has a help text, and no command is wrong usage', async () => {
+  for (const name of ['serve', 'seed', 'import', 'keys', 'check']) {
+    const outcome = await command([name, '--help']);
+    assert.equal(outcome.status, 0);
+    assert.match(outcome.out, /Usage: /);
+  }
+  assert.equal((await command([])).status, 2);
+  assert.equal((await command(['fly'])).status, 2);
+});

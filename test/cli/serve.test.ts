@@ -1,0 +1,104 @@
+/** `serve` in a process of its own: signals, keys changed by another process, wrong settings. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { send, temporaryFolder } from '../support/app.ts';
+import { command, spawnCommand } from '../support/command.ts';
+
+async function serve(context: TestContext) {
+  const databaseFile = join(temporaryFolder(context), 'registry.db');
+  const env = { REGISTRY_DB: databaseFile, HOST: '127.0.0.1', PORT: '0' };
+  const server = spawnCommand(['serve'], env);
+  context.after(async () => {
+    server.child.kill('SIGKILL');
+    await server.ended;
+  });
+  await server.waitFor('listening on');
+  const port = Number(/listening on 127\.0\.0\.1:([0-9]+)/.exec(server.output())?.[1]);
+  const keys = async (...args: string[]) => JSON.parse((await command(['keys', ...args, '--json'], env)).out);
+  return { server, port, keys, env };
+}
+
+test('disabling a key with the command while the server runs holds from the next request', async (context) => {
+  const { port, keys } = await serve(context);
+  const { id, key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:read');
+  assert.equal((await send(port, '/cooperatives', { key })).status, 200);
+  await keys('disable', id);
+  const refused = await send(port, '/cooperatives', { key });
+  assert.equal(refused.status, 401);
+  assert.deepEqual(refused.json, { detail: 'API key is inactive.' });
+  await keys('enable', id);
+  assert.equal((await send(port, '/cooperatives', { key })).status, 200);
+  await keys('update', id, '--scope', 'members:read');
+  assert.equal((await send(port, '/cooperatives', { key })).status, 403);
+});
+
+test('SIGTERM answers what was received and ends with status 0, even with a half-sent request', async (context) => {
+  const { server, port } = await serve(context);
+  const half = connect(port, '127.0.0.1');
+  await once(half, 'connect');
+  half.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
+  half.on('error', () => {});
+  // Answered only when the server has seen the half-sent one too.
+  assert.equal((await send(port, '//healthz', {})).status, 200);
+  server.child.kill('SIGTERM');
+  await server.waitFor('stopping');
+  half.write('\r\n');
+  const [chunk] = (await once(half, 'data')) as [Buffer];
+  assert.match(chunk.toString(), /^HTTP\/1\.1 200 OK/);
+  assert.match(chunk.toString(), /connection: close/i);
+  assert.equal(await server.ended, 0);
+});
+
+test('a second SIGTERM exits at once', async (context) => {
+  const { server, port } = await serve(context);
+  const half = connect(port, '127.0.0.1');
+  await once(half, 'connect');
+  half.on('error', () => {});
+  half.write('GET /healthz HTTP/1.1\r\n');
+  assert.equal((await send(port, '//healthz', {})).status, 200);
+  server.child.kill('SIGTERM');
+  await server.waitFor('stopping');
+  server.child.kill('SIGTERM');
+  assert.equal(await server.ended, 1);
+});
+
+test('a log line of a request has its route template, never the path', async (context) => {
+  const { server, port, keys } = await serve(context);
+  const { key } = await keys('create', '--name', 'a', '--scope', 'members:read');
+  assert.equal((await send(port, '/members/1198589000123042/', { key })).status, 404);
+  await server.waitFor('"status":404');
+  const line = server
+    .output()
+    .split('\n')
+    .find((text) => text.includes('"status":404')) as string;
+  const entry = JSON.parse(line);
+  assert.equal(entry.route, '/api/v1/members/{id}');
+  assert.equal(entry.key_id, 1);
+  assert.ok(!server.output().includes('1198589000123042'));
+  assert.ok(!server.output().includes(key));
+});
+
+test('wrong settings are told all at once and exit with 2', async () => {
+  const outcome = await command(['serve'], {
+    PORT: '99999',
+    PUBLIC_URL: 'registry.example.rw/x',
+    TRUSTED_PROXIES: '10.0.0.0/33',
+    TIME_ZONE_OFFSET: '2',
+    LOG_LEVEL: 'loud',
+  });
+  assert.equal(outcome.status, 2);
+  for (const name of ['PORT', 'PUBLIC_URL', 'TRUSTED_PROXIES', 'TIME_ZONE_OFFSET', 'LOG_LEVEL']) {
+    assert.match(outcome.err, new RegExp(`^ {2}${name}: `, 'm'));
+  }
+});
+
+test('a port in use is refused with a way out', async (context) => {
+  const { port } = await serve(context);
+  const folder = temporaryFolder(context);
+  const outcome = await command(['serve', '--port', String(port), '--db', join(folder, 'other.db')]);
+  assert.equal(outcome.status, 1);
+  assert.match(outcome.err, new RegExp(`Port ${port} is in use`));
+});

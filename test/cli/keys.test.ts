@@ -11,7 +11,8 @@ import { command } from '../support/command.ts';
 function place(context: TestContext) {
   const folder = temporaryFolder(context);
   const clock = testClock(NOON);
-  const run = (...args: string[]) => command(['keys', ...args], { REGISTRY_DB: join(folder, 'registry.db') }, clock);
+  const run = (...args: string[]) =>
+    command(['keys', ...args], { REGISTRY_DB: join(folder, 'registry.db') }, clock);
   const json = async (...args: string[]) => {
     const outcome = await run(...args, '--json');
     assert.equal(outcome.status, 0, outcome.err);
@@ -67,7 +68,15 @@ test('create for a person prints what the key may do and the key on a line of it
 test('list shows every key with its state', async (context) => {
   const { run, json, clock } = place(context);
   await json('create', '--name', 'first', '--scope', 'members:read');
-  await json('create', '--name', 'second', '--scope', 'cooperatives:read', '--expires', '2025-06-15T13:00:00+02:00');
+  await json(
+    'create',
+    '--name',
+    'second',
+    '--scope',
+    'cooperatives:read',
+    '--expires',
+    '2025-06-15T13:00:00+02:00',
+  );
   await json('disable', '1');
   clock.advance(2 * 3_600_000);
   const { out } = await run('list');
@@ -86,7 +95,16 @@ test('list shows every key with its state', async (context) => {
 test('update replaces what it names and keeps the rest', async (context) => {
   const { json, run } = place(context);
   await json('create', '--name', 'a', '--scope', 'members:read', '--per-hour', '7', '--allow-ip', '10.0.0.1');
-  const changed = await json('update', '1', '--scope', 'members:read', '--scope', 'members:write', '--per-day', '9');
+  const changed = await json(
+    'update',
+    '1',
+    '--scope',
+    'members:read',
+    '--scope',
+    'members:write',
+    '--per-day',
+    '9',
+  );
   assert.deepEqual(changed.scopes, ['members:read', 'members:write']);
   assert.equal(changed.per_hour, 7);
   assert.equal(changed.per_day, 9);
@@ -123,11 +141,27 @@ for (const [what, args, message] of [
   ['no name', ['create', '--scope', 'members:read'], /Name the holder/],
   ['a blank name', ['create', '--name', ' ', '--scope', 'members:read'], /1 to 100 characters/],
   ['no scope', ['create', '--name', 'a'], /at least one --scope/],
-  ['an unknown scope', ['create', '--name', 'a', '--scope', 'members:all'], /Known scopes: cooperatives:read/],
-  ['a wrong address', ['create', '--name', 'a', '--scope', 'members:read', '--allow-ip', '10.0.0'], /no IP address/],
-  ['a wrong host', ['create', '--name', 'a', '--scope', 'members:read', '--allow-host', 'a.rw:80'], /without a port/],
+  [
+    'an unknown scope',
+    ['create', '--name', 'a', '--scope', 'members:all'],
+    /Known scopes: cooperatives:read/,
+  ],
+  [
+    'a wrong address',
+    ['create', '--name', 'a', '--scope', 'members:read', '--allow-ip', '10.0.0'],
+    /no IP address/,
+  ],
+  [
+    'a wrong host',
+    ['create', '--name', 'a', '--scope', 'members:read', '--allow-host', 'a.rw:80'],
+    /without a port/,
+  ],
   ['a limit of 0', ['create', '--name', 'a', '--scope', 'members:read', '--per-hour', '0'], /1 to 10000000/],
-  ['a wrong date', ['create', '--name', 'a', '--scope', 'members:read', '--expires', 'soon'], /such as 2026-12-31/],
+  [
+    'a wrong date',
+    ['create', '--name', 'a', '--scope', 'members:read', '--expires', 'soon'],
+    /such as 2026-12-31/,
+  ],
   ['a wrong id', ['show', 'x'], /id of a key/],
   ['a wrong overlap', ['rotate', '1', '--overlap', '1w'], /24h or 7d/],
   ['an unknown option', ['list', '--all'], /unknown option/],
@@ -145,7 +179,12 @@ test('a key that does not exist is refused with 1, a missing database with 2', a
   const { run, json } = place(context);
   assert.equal((await run('list')).status, 2);
   await json('create', '--name', 'a', '--scope', 'members:read');
-  for (const args of [['show', '9'], ['update', '9', '--name', 'x'], ['disable', '9'], ['rotate', '9']]) {
+  for (const args of [
+    ['show', '9'],
+    ['update', '9', '--name', 'x'],
+    ['disable', '9'],
+    ['rotate', '9'],
+  ]) {
     const outcome = await run(...args);
     assert.equal(outcome.status, 1, args.join(' '));
     assert.match(outcome.err, /no key with this id/);

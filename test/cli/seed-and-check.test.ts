@@ -17,7 +17,9 @@ test('seed makes a registry that answers, with nothing in the future and the win
   assert.equal(seeded.status, 0, seeded.err);
   const { keys } = JSON.parse(readFileSync(join(folder, 'demo-keys.json'), 'utf8'));
   assert.equal(statSync(join(folder, 'demo-keys.json')).mode & 0o777, 0o600);
-  const curls = [...seeded.out.matchAll(/curl -H 'Authorization: Bearer (\S+)' '?http:\/\/[^/]+\/api\/v1(\/[^\s']+)'?/g)];
+  const curls = [
+    ...seeded.out.matchAll(/curl -H 'Authorization: Bearer (\S+)' '?http:\/\/[^/]+\/api\/v1(\/[^\s']+)'?/g),
+  ];
   assert.equal(curls.length, 2);
   const app = await startApp(context, { folder, startMs: LEAP_NOON });
   for (const [, key = '', path = ''] of curls) {
@@ -30,7 +32,9 @@ test('seed makes a registry that answers, with nothing in the future and the win
   for (const membership of person.memberships) assert.ok(membership.production_summary.entries_count > 0);
   const db = openDatabase(env.REGISTRY_DB, { busyTimeoutMs: 1_000 });
   const latest = db.raw
-    .prepare('SELECT max((SELECT max(delivered_at) FROM production_entries), (SELECT max(transacted_at) FROM savings_transactions))')
+    .prepare(
+      'SELECT max((SELECT max(delivered_at) FROM production_entries), (SELECT max(transacted_at) FROM savings_transactions))',
+    )
     .pluck()
     .get() as number;
   db.close();
@@ -66,7 +70,9 @@ test('seed --csv only writes the demo files, which import as any folder does', a
   const env = { REGISTRY_DB: join(folder, 'registry.db') };
   const imported = await command(['import', files, '--json'], env);
   assert.equal(imported.status, 0, imported.out.slice(0, 500));
-  const counts = JSON.parse(imported.out).files.map((file: { kind: string; created: number }) => file.created);
+  const counts = JSON.parse(imported.out).files.map(
+    (file: { kind: string; created: number }) => file.created,
+  );
   assert.deepEqual(counts, [40, 2250, 24492, 300, 9609]);
   const checked = await command(['check', '--json'], env);
   assert.equal(checked.status, 0, checked.out);
@@ -76,7 +82,10 @@ test('seed --csv only writes the demo files, which import as any folder does', a
 test('check exits 2 without a database and for a file that is none', async (context) => {
   const folder = temporaryFolder(context);
   assert.equal((await command(['check', '--db', join(folder, 'none.db')])).status, 2);
-  writeFileSync(join(folder, 'text.db'), 'this is no database, only a text that is long enough to be looked at\n'.repeat(40));
+  writeFileSync(
+    join(folder, 'text.db'),
+    'this is no database, only a text that is long enough to be looked at\n'.repeat(40),
+  );
   const outcome = await command(['check', '--db', join(folder, 'text.db')]);
   assert.equal(outcome.status, 2);
   assert.match(outcome.err, /cannot be used as a database/);
@@ -85,7 +94,10 @@ test('check exits 2 without a database and for a file that is none', async (cont
 for (const [what, damage] of [
   ['a counter that is wrong', 'UPDATE member_counts SET members = members + 1 WHERE rowid_alias'],
   ['a block that is wrong', "UPDATE member_blocks SET members = members + 1 WHERE status = 'any'"],
-  ['a row that refers to nothing', 'PRAGMA foreign_keys = OFF; UPDATE members SET cooperative_id = 99 WHERE id = 1'],
+  [
+    'a row that refers to nothing',
+    'PRAGMA foreign_keys = OFF; UPDATE members SET cooperative_id = 99 WHERE id = 1',
+  ],
 ] as const) {
   test(`check exits 1 for ${what}`, async (context) => {
     const app = await startApp(context);

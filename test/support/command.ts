@@ -48,7 +48,9 @@ export interface RunningCommand {
 
 /** In a process of its own, which its caller must end. */
 export function spawnCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], { env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+    env: { ...process.env, ...env },
+  });
   let output = '';
   const waiting: (() => void)[] = [];
   const onData = (chunk: Buffer) => {

@@ -4,7 +4,7 @@ import type { Connection } from './database.ts';
 import type { Anchor } from './member-counts.ts';
 import { MEMBER_ROW, type MemberRow } from './members.ts';
 
-const JOINED = 'members m JOIN cooperatives c ON c.id = m.cooperative_id';
+const PERSON = 'members m INDEXED BY members_person JOIN cooperatives c ON c.id = m.cooperative_id';
 const ONE_PAGE = 'one page and less than one small block before it';
 const ONE_COOPERATIVE = 'an entry of the covering index for each row before the page, inside one cooperative';
 
@@ -41,7 +41,7 @@ export function openMemberPages(db: Connection) {
     [{ identityCard: string; cooperativeId: number | null; status: MemberStatus | null }],
     MemberRow
   >(
-    `SELECT ${MEMBER_ROW} FROM ${JOINED}
+    `SELECT ${MEMBER_ROW} FROM ${PERSON}
      WHERE m.identity_card = @identityCard AND (@cooperativeId IS NULL OR m.cooperative_id = @cooperativeId)
        AND (@status IS NULL OR m.status = @status)
      ORDER BY m.id`,

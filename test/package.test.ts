@@ -1,0 +1,85 @@
+/** The publishable package: packed, installed in an empty project, embedded and run (contract sections 10 and 12). */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { temporaryFolder } from './support/app.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const run = promisify(execFile);
+
+// The runtime of this test first on the path, as an embedding program has its own.
+const { NODE_V8_COVERAGE: _, ...plainEnv } = process.env;
+const env = { ...plainEnv, PATH: `${dirname(process.execPath)}:${plainEnv.PATH}` };
+
+const EMBEDDING = `
+import { createServer } from 'node:http';
+import { openRegistry } from 'cooperative-registry';
+const one = openRegistry({ db: 'one/registry.db' });
+const two = openRegistry({ db: 'two/registry.db', timeZoneOffset: '+03:00' });
+const mine = createServer(one.handler).listen(0, '127.0.0.1');
+await new Promise((resolve) => mine.once('listening', resolve));
+const running = await two.listen();
+const ask = async (port, path) => {
+  const reply = await fetch('http://127.0.0.1:' + port + path);
+  return [reply.status, await reply.json()];
+};
+const answers = [
+  await ask(mine.address().port, '/readyz'),
+  await ask(running.address.port, '/readyz'),
+  await ask(mine.address().port, '/api/v1/members'),
+];
+mine.close();
+mine.closeAllConnections();
+await one.close();
+await two.close();
+console.log(JSON.stringify(answers));
+`;
+
+test('the packed package installs in an empty project, embeds twice in one process and runs as a command', async (context) => {
+  const folder = temporaryFolder(context);
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder, '--loglevel=error'], {
+    cwd: ROOT,
+    env,
+  });
+  const packed = JSON.parse(stdout.slice(stdout.indexOf('[')))[0] as {
+    filename: string;
+    files: { path: string }[];
+  };
+  const paths = packed.files.map(({ path }) => path);
+  assert.ok(paths.includes('dist/index.d.ts') && paths.includes('data/seed/members.csv'));
+  assert.deepEqual(
+    paths.filter((path) => /^(src|test|bench|node_modules)\/|\.db$|demo-keys/.test(path)),
+    [],
+  );
+
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{"name":"embedding","private":true,"type":"module"}');
+  writeFileSync(join(project, 'embed.js'), EMBEDDING);
+  const install = [
+    'install',
+    '--ignore-scripts',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
+  await run('npm', [...install, join(folder, packed.filename)], { cwd: project, env });
+
+  const embedded = await run(process.execPath, ['embed.js'], { cwd: project, env });
+  assert.deepEqual(JSON.parse(embedded.stdout), [
+    [200, { status: 'ok' }],
+    [200, { status: 'ok' }],
+    [401, { detail: 'Authentication credentials were not provided.' }],
+  ]);
+
+  const bin = join(project, 'node_modules', '.bin', 'cooperative-registry');
+  const seeded = await run(bin, ['seed', '--json'], { cwd: project, env });
+  assert.equal(JSON.parse(seeded.stdout).keys.length, 4);
+  const checked = await run(bin, ['check', '--json'], { cwd: project, env });
+  assert.equal(JSON.parse(checked.stdout).sound, true);
+});

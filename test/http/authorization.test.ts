@@ -1,0 +1,152 @@
+/** The authorization matrix, generated from the route table (contract sections 2 and 3). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
+import { fullPath, type Route } from '../../src/http/route.ts';
+import { type Sent, startApp, type TestApp, type TestReply } from '../support/app.ts';
+import { declaredRoutes } from '../support/openapi-file.ts';
+
+const NID = '1198589000123042';
+const DENIED = { detail: 'You do not have permission to perform this action.' };
+const REALM = 'Bearer realm="cooperative-registry"';
+const INVALID = `${REALM}, error="invalid_token"`;
+
+const pathOf = (route: Route): string => fullPath(route).replace('{id}', '1').replace('{nid}', NID);
+
+/** Sends a call of the route that reaches its handler; what the handler says of it does not matter here. */
+function call(app: TestApp, route: Route, sent: Sent): Promise<TestReply> {
+  return app.send(`/${pathOf(route)}`, {
+    method: route.method,
+    ...(route.body === undefined ? {} : { body: {} }),
+    ...sent,
+  });
+}
+
+const passed = (reply: TestReply): void => assert.ok(![401, 403, 429].includes(reply.status), reply.text);
+
+function denied(reply: TestReply, authenticate: string | undefined): void {
+  assert.equal(reply.status, 403);
+  assert.deepEqual(reply.json, DENIED);
+  assert.equal(reply.headers['www-authenticate'], authenticate);
+}
+
+function unauthenticated(reply: TestReply, detail: string, authenticate: string): void {
+  assert.equal(reply.status, 401);
+  assert.deepEqual(reply.json, { detail });
+  assert.equal(reply.headers['www-authenticate'], authenticate);
+  assert.equal(reply.headers.ratelimit, undefined);
+}
+
+const routes = declaredRoutes();
+const guarded = routes.filter((route) => route.access !== 'public');
+const name = (route: Route): string => `${route.method} ${fullPath(route)}`;
+
+test('every path of the contract is in the matrix', () => {
+  assert.deepEqual(guarded.map(name).sort(), [
+    'GET /api/v1/cooperatives',
+    'GET /api/v1/cooperatives/{id}',
+    'GET /api/v1/cooperatives/{id}/members',
+    'GET /api/v1/cooperatives/{id}/members/{nid}',
+    'GET /api/v1/me',
+    'GET /api/v1/members',
+    'GET /api/v1/members/{id}',
+    'POST /api/v1/cooperatives',
+    'POST /api/v1/members',
+    'PUT /api/v1/cooperatives/{id}',
+    'PUT /api/v1/members/{id}',
+  ]);
+});
+
+for (const route of routes.filter(({ access }) => access === 'public')) {
+  test(`${name(route)} needs no key`, async (context) => {
+    const app = await startApp(context);
+    assert.equal((await call(app, route, { key: null })).status, 200);
+  });
+}
+
+for (const route of guarded) {
+  test(`${name(route)} is refused with 401 without a valid key, and says why`, async (context) => {
+    const app = await startApp(context);
+    const expired = app.issue(SCOPES, { expiresAt: Math.floor(app.clock.now() / 1000) });
+    const disabled = app.issue(SCOPES);
+    app.withKeys((keys) => keys.update(disabled.id, { isActive: false }, 0));
+    const unknown = app.issue(SCOPES).key;
+    app.withKeys((keys) => keys.connection.exec('DELETE FROM api_key_secrets WHERE key_id = 4'));
+    const notProvided = 'Authentication credentials were not provided.';
+    const cases: [header: string | undefined, detail: string, authenticate: string][] = [
+      [undefined, notProvided, REALM],
+      ['', notProvided, REALM],
+      ['Basic dXNlcjpwYXNz', notProvided, REALM],
+      ['Bearer', 'Invalid token header. No credentials provided.', INVALID],
+      ['Bearer ', 'Invalid token header. No credentials provided.', INVALID],
+      ['Bearer a b', 'Invalid token header. Token string should not contain spaces.', INVALID],
+      ['Bearer malformed', 'Invalid API key.', INVALID],
+      [`Bearer ${app.fullKey.slice(0, -1)}`, 'Invalid API key.', INVALID],
+      [`Bearer ${unknown}`, 'Invalid API key.', INVALID],
+      [`Bearer ${expired.key}`, 'Invalid API key.', INVALID],
+      [`bearer ${disabled.key}`, 'API key is inactive.', INVALID],
+    ];
+    for (const [header, detail, authenticate] of cases) {
+      const headers = header === undefined ? {} : { Authorization: header };
+      unauthenticated(await call(app, route, { key: null, headers }), detail, authenticate);
+    }
+    passed(await call(app, route, { key: null, headers: { Authorization: `bEaReR ${app.fullKey}` } }));
+  });
+
+  test(`${name(route)} is allowed to its scope alone`, async (context) => {
+    const app = await startApp(context);
+    const needed = typeof route.access === 'string' ? undefined : route.access.scope;
+    const missing = `${REALM}, error="insufficient_scope", scope="${needed}"`;
+    const sets: (readonly Scope[])[] = [
+      [],
+      ...SCOPES.map((scope) => [scope]),
+      SCOPES.filter((scope) => scope !== needed),
+      SCOPES,
+    ];
+    for (const scopes of sets) {
+      const reply = await call(app, route, { key: app.issue(scopes).key });
+      if (needed === undefined || scopes.includes(needed)) passed(reply);
+      else denied(reply, missing);
+    }
+  });
+
+  test(`${name(route)} respects the address and host allowlists, before the scope`, async (context) => {
+    const app = await startApp(context);
+    const cases: [restriction: Partial<ApiKeyValues>, isAllowed: boolean][] = [
+      [{ allowedAddresses: ['127.0.0.0/8'] }, true],
+      [{ allowedAddresses: ['10.0.0.0/8', '127.0.0.1/32'] }, true],
+      [{ allowedAddresses: ['10.0.0.0/8', '::1/128'] }, false],
+      [{ allowedHosts: ['127.0.0.1'] }, true],
+      [{ allowedHosts: ['portal.example.rw', '*.example.org'] }, false],
+      [{ allowedAddresses: ['127.0.0.1/32'], allowedHosts: ['127.0.0.1'] }, true],
+      [{ allowedAddresses: ['127.0.0.1/32'], allowedHosts: ['example.rw'] }, false],
+      [{ allowedAddresses: ['10.0.0.1/32'], allowedHosts: ['127.0.0.1'] }, false],
+    ];
+    for (const [restriction, isAllowed] of cases) {
+      const reply = await call(app, route, { key: app.issue(SCOPES, restriction).key });
+      if (isAllowed) passed(reply);
+      else denied(reply, undefined);
+      // A key without the scope learns of the restriction first: no WWW-Authenticate.
+      if (!isAllowed) denied(await call(app, route, { key: app.issue([], restriction).key }), undefined);
+    }
+  });
+
+  test(`${name(route)}: only an admitted request consumes quota`, async (context) => {
+    const app = await startApp(context);
+    const { id, key } = app.issue(SCOPES, { limits: { perHour: 2, perDay: 5 } });
+    app.withKeys((keys) => keys.update(id, { scopes: [], allowedHosts: ['example.rw'] }, 0));
+    for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 403);
+    app.withKeys((keys) => keys.update(id, { allowedHosts: [], isActive: false }, 0));
+    for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 401);
+    app.withKeys((keys) => keys.update(id, { scopes: SCOPES, isActive: true }, 0));
+    const first = await call(app, route, { key });
+    passed(first);
+    assert.equal(first.headers['x-ratelimit-remaining'], '1');
+    passed(await call(app, route, { key }));
+    for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 429);
+    app.clock.advance(3_600_000);
+    const after = await call(app, route, { key });
+    passed(after);
+    assert.match(after.headers.ratelimit as string, /^"hour";r=1;t=3600, "day";r=2;t=82800$/);
+  });
+}

@@ -16,7 +16,9 @@ class NaiveModel {
   }
 
   mayAdmit(limits: RateLimits, nowMs: number): boolean {
-    return this.inWindow(HOUR, nowMs).length < limits.perHour && this.inWindow(DAY, nowMs).length < limits.perDay;
+    return (
+      this.inWindow(HOUR, nowMs).length < limits.perHour && this.inWindow(DAY, nowMs).length < limits.perDay
+    );
   }
 
   admit(nowMs: number): void {
@@ -47,12 +49,15 @@ const gap = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: 0, max: 1_200_000 }) },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 2 * DAY }) },
 );
-const limits = fc.record({ perHour: fc.integer({ min: 1, max: 6 }), perDay: fc.integer({ min: 1, max: 20 }) });
+const limits = fc.record({
+  perHour: fc.integer({ min: 1, max: 6 }),
+  perDay: fc.integer({ min: 1, max: 20 }),
+});
 const step = fc.record({ gap, changed: fc.option(limits, { freq: 12 }) });
 
 test('in no window are more than n admitted, and none is refused while fewer were: 20,000 random cases', () => {
   fc.assert(
-    fc.property(limits, fc.array(step, { minLength: 1, maxLength: 60, size: "max" }), (first, steps) => {
+    fc.property(limits, fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), (first, steps) => {
       const windows = new SlidingWindows();
       const model = new NaiveModel();
       let current: RateLimits = first;

@@ -1,5 +1,5 @@
 /** `import`: brings CSV files into the registry, each whole or not at all. */
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
@@ -86,7 +86,7 @@ async function runImport(
   const config = readConfig(
     options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db },
   );
-  if (options.rejects !== undefined) prepareRejects(options.rejects);
+  if (options.rejects !== undefined) prepareRejects(options.rejects, files);
   const session = openImportSession(config.databaseFile, context.clock.monotonicMs);
   const screen = createScreen(context, options);
   // Removes the staging file when the import is interrupted; after SIGKILL the next start does.
@@ -122,9 +122,16 @@ async function runImport(
   if (reports.some((report) => report.faults > 0)) throw new CommandError(EXIT.refused, '');
 }
 
-function prepareRejects(path: string): void {
+/** An earlier rejects file is removed, so that the new one has its own mode; anything else is left. */
+function prepareRejects(path: string, files: readonly ImportFile[]): void {
   if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
-  rmSync(path, { force: true });
+  if (!existsSync(path)) return;
+  if (!statSync(path).isFile())
+    throw new CommandError(EXIT.usage, `${path} is no file. Name one for --rejects.`);
+  if (files.some((file) => realpathSync(file.path) === realpathSync(path))) {
+    throw new CommandError(EXIT.usage, `${path} is to be imported. Name another file for --rejects.`);
+  }
+  rmSync(path);
 }
 
 interface Screen {

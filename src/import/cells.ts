@@ -10,7 +10,15 @@ import { parseChoice } from '../domain/text.ts';
 export interface CellContext {
   readonly zone: TimeZone;
   readonly nowSeconds: number;
+  /** The day of now in the zone, `YYYY-MM-DD`. */
+  readonly today: string;
 }
+
+export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
+  zone,
+  nowSeconds,
+  today: formatDate(nowSeconds, zone),
+});
 
 const SPACES = /[\s\u00a0\u202f]/g;
 const SCIENTIFIC = /^[0-9](?:[.,][0-9]+)?[Ee]\+?[0-9]+$/;
@@ -58,12 +66,13 @@ const CELL_DATE_TIME_FAULT = new FieldFault(
 
 const isoOf = (cell: string): string => cell.replace(DAY_FIRST, '$3-$2-$1');
 
-/** `2024-03-31` or `31/03/2024`, not after today. */
-export function readPastDate(cell: string, { zone, nowSeconds }: CellContext): string | FieldFault {
-  const date = parseDate(isoOf(cell));
+/** `2024-03-31`, `31/03/2024` or the day of a date-time in the registry's zone; not after today. */
+export function readPastDate(cell: string, { zone, today }: CellContext): string | FieldFault {
+  const instant = cell.length > 10 ? parseDateTime(cell, zone) : undefined;
+  const date = typeof instant === 'number' ? formatDate(instant, zone) : parseDate(isoOf(cell));
   if (date instanceof FieldFault)
     return !DAY_FIRST.test(cell) && ONE_DIGIT.test(cell) ? ONE_DIGIT_FAULT : CELL_DATE_FAULT;
-  return date > formatDate(nowSeconds, zone) ? FUTURE_FAULT : date;
+  return date > today ? FUTURE_FAULT : date;
 }
 
 /** Epoch seconds of a date or date-time; without an offset it is in the registry's zone. */

@@ -5,6 +5,7 @@ import { finished } from 'node:stream/promises';
 import { type Clock, nowSeconds } from '../clock.ts';
 import type { TimeZone } from '../domain/date-time.ts';
 import type { ImportKind, ImportResult, ImportSession } from '../store/port.ts';
+import { cellContext } from './cells.ts';
 import { readCsv } from './read-csv.ts';
 import { createRowReader, FileFault, type RowReader } from './rows.ts';
 
@@ -77,7 +78,7 @@ async function importFile(
 }
 
 async function stageFile(session: ImportSession, file: ImportFile, options: ImportOptions): Promise<void> {
-  const context = { zone: options.zone, nowSeconds: nowSeconds(options.clock) };
+  const context = cellContext(options.zone, nowSeconds(options.clock));
   let reader: RowReader | undefined;
   let isStarted = false;
   try {

@@ -25,15 +25,18 @@ const wholeFault = (line: number, message: string) => new FileFault([{ line, col
  * @throws FileFault for bytes that are not UTF-8, for quotes that do not match, and what onRecord throws
  */
 export async function readCsv(file: string, { onRecord, onProgress }: CsvOptions): Promise<void> {
+  const lineOf = createLineCount();
   const parser = parse({
     bom: true,
+    // Both, so that a file put together from two keeps its rows apart.
+    record_delimiter: ['\r\n', '\n'],
     delimiter: await detectDelimiter(file),
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_BYTES,
     // Handled as it is read and dropped: no record waits in a stream.
     on_record(cells: string[], { lines }: { lines: number }) {
-      onRecord(cells, lines - innerLines(cells));
+      onRecord(cells, lineOf.record(cells, lines));
       return null;
     },
   });
@@ -55,15 +58,14 @@ export async function readCsv(file: string, { onRecord, onProgress }: CsvOptions
     await ended;
   } catch (error) {
     parser.destroy();
-    throw error instanceof CsvError ? toFileFault(error) : error;
+    throw error instanceof CsvError ? toFileFault(error, lineOf.next()) : error;
   }
 }
 
-function toFileFault(error: CsvError): FileFault {
-  const opened = /opening quote at line ([0-9]+)/.exec(error.message)?.[1];
-  const line = Number(opened ?? error.lines ?? 1);
+/** @param line on which the record starts that cannot be read */
+function toFileFault(error: CsvError, line: number): FileFault {
   if (error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE') {
-    return wholeFault(line, 'A quote (") is opened and never closed.');
+    return wholeFault(line, 'A quote (") is opened in this row and never closed.');
   }
   return wholeFault(
     line,
@@ -71,13 +73,27 @@ function toFileFault(error: CsvError): FileFault {
   );
 }
 
-/** Line breaks inside the quoted cells of a record: csv-parse gives the line on which it ends. */
-function innerLines(cells: readonly string[]): number {
-  let count = 0;
-  for (const cell of cells) {
-    if (cell.includes('\n') || cell.includes('\r')) count += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
-  }
-  return count;
+/**
+ * The lines on which records start. csv-parse gives the line on which one ends, and counts a CRLF inside quotes
+ * twice.
+ */
+function createLineCount() {
+  let countedTwice = 0;
+  let lastLine = 0;
+  return {
+    record(cells: readonly string[], lines: number): number {
+      let breaks = 0;
+      for (const cell of cells) {
+        if (!cell.includes('\n') && !cell.includes('\r')) continue;
+        breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
+        countedTwice += cell.match(/\r\n/g)?.length ?? 0;
+      }
+      lastLine = lines - countedTwice;
+      return lastLine - breaks;
+    },
+    /** The line after the last record: where the one starts that could not be read. */
+    next: () => lastLine + 1,
+  };
 }
 
 async function detectDelimiter(file: string): Promise<',' | ';'> {

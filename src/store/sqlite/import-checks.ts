@@ -9,23 +9,27 @@ export interface Check {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
+/** Sets of rows with the same values in these columns, each with its first line. */
+const repeated = (columns: readonly string[]): string =>
+  `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
+    WHERE ${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')}
+    GROUP BY ${columns.join(', ')} HAVING count(*) > 1) AS d`;
+const sameAs = (columns: readonly string[]): string =>
+  columns.map((name) => `r.${name} = d.${name}`).join(' AND ');
+
 /** Later rows that have the same values in these columns as an earlier one. */
 const twice = (column: string, columns: readonly string[]): Check => ({
   column,
-  sql: `SELECT line, 'Same as line ' || first || '.' FROM (
-          SELECT line, min(line) OVER (PARTITION BY ${columns.join(', ')}) AS first FROM staging.rows
-          WHERE ${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')})
-        WHERE line > first`,
+  sql: `SELECT r.line, 'Same as line ' || d.first || '.' FROM ${repeated(columns)}
+        CROSS JOIN staging.rows r ON ${sameAs(columns)} AND r.line > d.first`,
 });
 
 /** Rows that share `columns` with an earlier row but differ from it in `other`. */
 const shared = (column: string, columns: readonly string[], other: string, message: string): Check => ({
   column,
-  sql: `SELECT line, ${quoted(message)} || first || '.' FROM (
-          SELECT line, ${other} AS own, min(line) OVER same AS first, first_value(${other}) OVER same AS firsts
-          FROM staging.rows WHERE ${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')}
-          WINDOW same AS (PARTITION BY ${columns.join(', ')} ORDER BY line))
-        WHERE own <> firsts`,
+  sql: `SELECT r.line, ${quoted(message)} || d.first || '.' FROM ${repeated(columns)}
+        CROSS JOIN staging.rows f ON f.line = d.first
+        CROSS JOIN staging.rows r ON ${sameAs(columns)} AND r.line > d.first AND r.${other} <> f.${other}`,
 });
 
 const where = (column: string, message: string, condition: string, from = ''): Check => ({
@@ -62,6 +66,12 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       'Another member of the cooperative has this code.',
       'm.identity_card <> r.identity_card',
       'CROSS JOIN main.members m ON m.cooperative_id = p.cooperative_id AND m.member_code = r.member_code',
+    ),
+    where(
+      'member_code',
+      'Another member of the cooperative has this code in a file before this one.',
+      'k.identity_card <> r.identity_card',
+      'CROSS JOIN staging.known_members k ON k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code',
     ),
   ],
   production: [

@@ -1,6 +1,4 @@
 /** An import's session: a staging file attached beside the registry, checked whole before the lock is taken. */
-import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
 import { Fault } from '../../domain/errors.ts';
 import type { ImportFault, ImportKind, ImportResult, ImportSession, StagedValue } from '../port.ts';
 import { type Connection, isBusy, isDiskFull, openDatabase, type Statement } from './database.ts';
@@ -8,37 +6,17 @@ import { applyStaged } from './import-apply.ts';
 import { CHECKS, type Check, PLANS, TRAILING_ZERO } from './import-checks.ts';
 import { stagedColumns } from './import-targets.ts';
 import { migrate, REGISTRY_SCHEMA } from './migrations.ts';
+import {
+  attachStaging,
+  checkpoint,
+  createStagingFile,
+  removeStagingFile,
+  removeStaleStaging,
+} from './staging.ts';
 
 /** How long an apply waits for another writer. */
 const BUSY_TIMEOUT_MS = 10_000;
 const CACHE_KIB = 64 * 1024;
-const MARK = '.importing-';
-
-let sessions = 0;
-
-/**
- * Removes the staging files that killed imports have left beside a database.
- * @returns how many there were
- */
-export function removeStaleStaging(databaseFile: string): number {
-  const folder = dirname(databaseFile);
-  const prefix = basename(databaseFile) + MARK;
-  const stale = readdirSync(folder).filter(
-    (name) => name.startsWith(prefix) && !isRunning(Number.parseInt(name.slice(prefix.length), 10)),
-  );
-  for (const name of stale) rmSync(join(folder, name), { force: true });
-  return stale.filter((name) => !name.endsWith('-journal')).length;
-}
-
-function isRunning(pid: number): boolean {
-  if (!(pid > 0)) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
 
 /**
  * Opens a session on a registry, creating the database when it is missing.
@@ -55,9 +33,11 @@ export function openImportSession(databaseFile: string, monotonicMs: () => numbe
   try {
     migrate(db, REGISTRY_SCHEMA);
     removeStaleStaging(databaseFile);
-    const file = `${databaseFile}${MARK}${process.pid}-${++sessions}`;
-    closeSync(openSync(file, 'wx', 0o600));
-    attach(db, file);
+    // The log is copied back after the apply, when its lock is free.
+    db.raw.pragma('wal_autocheckpoint = 0');
+    const file = createStagingFile(databaseFile);
+    attachStaging(db, file);
+    createTables(db);
     return createSession(db, file, monotonicMs);
   } catch (error) {
     db.close();
@@ -65,23 +45,13 @@ export function openImportSession(databaseFile: string, monotonicMs: () => numbe
   }
 }
 
-/** The staging file needs no durability: after a crash it is thrown away. */
-function attach(db: Connection, file: string): void {
-  db.raw.prepare('ATTACH ? AS staging').run(file);
-  for (const setting of [
-    'journal_mode = TRUNCATE',
-    'synchronous = OFF',
-    'secure_delete = OFF',
-    'cache_size = -16384',
-  ]) {
-    db.raw.pragma(`staging.${setting}`);
-  }
+function createTables(db: Connection): void {
   db.exec(`
     CREATE TABLE staging.faults (line INTEGER, "column" TEXT, message TEXT, is_whole INTEGER);
     CREATE INDEX staging.faults_line ON faults (line);
     CREATE TABLE staging.status_changes (id INTEGER PRIMARY KEY, cooperative_id, old_status, new_status);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
-    CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT,
+    CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;`);
 }
 
@@ -194,7 +164,7 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
         db.exec('INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows');
       if (kind === 'members') {
         db.exec(
-          'INSERT OR IGNORE INTO staging.known_members SELECT cooperative_code, member_code FROM staging.rows',
+          'INSERT OR IGNORE INTO staging.known_members SELECT cooperative_code, member_code, identity_card FROM staging.rows',
         );
       }
     },
@@ -202,7 +172,7 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
       try {
         const result = applyInTransaction(nowSeconds);
         // Outside the lock: the log of a large import would stay as large as the import.
-        db.raw.pragma('main.wal_checkpoint(PASSIVE)');
+        checkpoint(db, BUSY_TIMEOUT_MS);
         return result;
       } catch (error) {
         if (db.raw.inTransaction) db.exec('ROLLBACK');
@@ -217,7 +187,7 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
     },
     close() {
       db.close();
-      for (const suffix of ['', '-journal']) rmSync(file + suffix, { force: true });
+      removeStagingFile(file);
     },
   };
 }

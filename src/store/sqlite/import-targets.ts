@@ -48,7 +48,8 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
       text('sector'),
       text('province'),
       text('district'),
-      text('registration_date'),
+      // Nullable, but kept like the status (contract section 11).
+      text('registration_date', KEEP),
       text('status', { ...KEEP, initial: "'active'" }),
     ],
   },

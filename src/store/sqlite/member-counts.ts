@@ -131,17 +131,21 @@ export const COUNTER_CHECKS: readonly { readonly name: string; readonly sql: str
  * @param isNew whether the changes are new members, which count under any status as well
  */
 export function addChangesSql(changes: string, isNew: boolean): string[] {
+  const added = 'ON CONFLICT DO UPDATE SET members = members + excluded.members';
   const blocks = (span: number, status: string) =>
-    `INSERT INTO member_blocks (span, status, block, members)
-     SELECT ${span}, ${status}, id / ${span}, sum(delta) FROM (${changes}) WHERE true GROUP BY 2, 3
-     ON CONFLICT DO UPDATE SET members = members + excluded.members`;
+    `INSERT INTO main.member_blocks (span, status, block, members)
+     SELECT ${span}, ${status}, block / ${span / SMALL_BLOCK}, sum(delta) FROM temp.changed_blocks WHERE true
+     GROUP BY 2, 3 ${added}`;
   return [
-    `INSERT INTO member_counts (cooperative_id, status, members)
-     SELECT cooperative_id, status, sum(delta) FROM (${changes}) WHERE true GROUP BY 1, 2
-     ON CONFLICT DO UPDATE SET members = members + excluded.members`,
+    `INSERT INTO main.member_counts (cooperative_id, status, members)
+     SELECT cooperative_id, status, sum(delta) FROM (${changes}) WHERE true GROUP BY 1, 2 ${added}`,
+    // The changes, a million of them perhaps, are read once for all blocks; the rest are sums of the small ones.
+    `CREATE TEMP TABLE changed_blocks AS
+     SELECT status, id / ${SMALL_BLOCK} AS block, sum(delta) AS delta FROM (${changes}) GROUP BY 1, 2`,
     ...[SMALL_BLOCK, LARGE_BLOCK].flatMap((span) => [
       blocks(span, 'status'),
       ...(isNew ? [blocks(span, `'${ANY}'`)] : []),
     ]),
+    'DROP TABLE temp.changed_blocks',
   ];
 }

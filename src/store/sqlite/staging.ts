@@ -1,79 +1,60 @@
-/** The staging database of one import: a private file beside the registry's, attached to a connection of its own. */
+/** The staging files of imports: private, beside the registry's database, gone with their import or at the next start. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { type Connection, isBusy, openDatabase } from './database.ts';
-import { migrate, REGISTRY_SCHEMA } from './migrations.ts';
+import { type Connection, isBusy } from './database.ts';
 
-/** How long the command waits for another process's lock (contract section 11). */
-const BUSY_TIMEOUT_MS = 10_000;
-const REGISTRY_CACHE_KIB = 64 * 1024;
-const STAGING_CACHE_KIB = 32 * 1024;
 const MARK = '.importing-';
-/** What SQLite and a rehearsal put beside a file. */
-const COMPANIONS = ['', '-journal', '-wal', '-shm'];
+const JOURNAL = '-journal';
+/** An empty file this young may belong to an import that is about to lock it, if its process runs. */
+const FRESH_MS = 10_000;
 
-export interface Staging {
-  /** The registry as `main`, the staging file as `staging`. */
-  readonly db: Connection;
-  close(): void;
-}
-
-/**
- * Opens the registry for an import. A missing database is created, for a rehearsal only for as long as it lasts.
- * @throws DatabaseFileError
- */
-export function openStaging(databaseFile: string, isRehearsal: boolean): Staging {
-  removeStaleStaging(databaseFile);
+/** An empty file that only its owner can read: SQLite would let others. */
+export function createStagingFile(databaseFile: string): string {
   const file = `${databaseFile}${MARK}${process.pid}-${randomBytes(4).toString('hex')}`;
-  const isScratch = isRehearsal && !existsSync(databaseFile);
-  const db = openDatabase(isScratch ? `${file}-empty` : databaseFile, {
-    busyTimeoutMs: BUSY_TIMEOUT_MS,
-    tempStore: 'FILE',
-    cacheKiB: REGISTRY_CACHE_KIB,
-    create: true,
-  });
-  const close = () => {
-    db.close();
-    removeWithCompanions(file);
-    if (isScratch) removeWithCompanions(`${file}-empty`);
-  };
-  try {
-    migrate(db, REGISTRY_SCHEMA);
-    // The checkpoint is made after the lock is free.
-    db.raw.pragma('wal_autocheckpoint = 0');
-    // Created here, because SQLite would let others read it.
-    closeSync(openSync(file, 'ax', 0o600));
-    db.raw.prepare('ATTACH ? AS staging').run(file);
-    // Nothing in it outlives the import, so it need not survive a power cut; the held lock says it is in use.
-    db.exec(`PRAGMA staging.journal_mode = DELETE; PRAGMA staging.synchronous = OFF;
-      PRAGMA staging.locking_mode = EXCLUSIVE; PRAGMA staging.secure_delete = OFF;
-      PRAGMA staging.cache_size = -${STAGING_CACHE_KIB};
-      CREATE TABLE staging.lock_holder (id INTEGER PRIMARY KEY)`);
-  } catch (error) {
-    close();
-    throw error;
+  closeSync(openSync(file, 'wx', 0o600));
+  return file;
+}
+
+/** Attaches the file as `staging`. It needs no durability: after a crash it is thrown away. */
+export function attachStaging(db: Connection, file: string): void {
+  db.raw.prepare('ATTACH ? AS staging').run(file);
+  for (const setting of [
+    'journal_mode = TRUNCATE',
+    'synchronous = OFF',
+    'secure_delete = OFF',
+    'cache_size = -16384',
+    // Held from the first write to the end: it tells others that the file is in use.
+    'locking_mode = EXCLUSIVE',
+  ]) {
+    db.raw.pragma(`staging.${setting}`);
   }
-  return { db, close };
+}
+
+export function removeStagingFile(file: string): void {
+  for (const suffix of ['', JOURNAL]) rmSync(file + suffix, { force: true });
 }
 
 /**
- * Removes what killed imports have left beside the database. An import that still runs holds a lock on its file,
- * which is then left alone.
- * @returns the names of the removed files
+ * Removes the staging files that killed imports have left beside a database. Those in use are known by their lock,
+ * not by a process id: in a container every import has the same one.
+ * @returns how many there were
  */
-export function removeStaleStaging(databaseFile: string): string[] {
+export function removeStaleStaging(databaseFile: string): number {
   const folder = dirname(databaseFile);
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => name.startsWith(basename(databaseFile) + MARK));
-  const inUse = names.filter((name) => /-[0-9a-f]{8}$/.test(name) && isLocked(join(folder, name)));
-  const stale = names.filter((name) => !inUse.some((used) => name.startsWith(used)));
-  for (const name of stale) rmSync(join(folder, name), { force: true });
-  return stale;
+  if (!existsSync(folder)) return 0;
+  const stale = readdirSync(folder)
+    .filter((name) => name.startsWith(basename(databaseFile) + MARK) && !name.endsWith(JOURNAL))
+    .map((name) => join(folder, name))
+    .filter((file) => !isInUse(file));
+  for (const file of stale) removeStagingFile(file);
+  return stale.length;
 }
 
-function isLocked(file: string): boolean {
+function isInUse(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.size === 0) return Date.now() - found.mtimeMs < FRESH_MS && isRunning(processOf(file));
   let db: Database.Database | undefined;
   try {
     db = new Database(file, { timeout: 0, fileMustExist: true });
@@ -87,15 +68,23 @@ function isLocked(file: string): boolean {
   }
 }
 
-function removeWithCompanions(file: string): void {
-  for (const companion of COMPANIONS) rmSync(file + companion, { force: true });
+const processOf = (file: string): number => Number(/-([0-9]+)-[0-9a-f]+$/.exec(file)?.[1] ?? 0);
+
+function isRunning(pid: number): boolean {
+  if (pid === 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
-/** Empties the write-ahead log as far as readers allow, without making writers wait. */
-export function checkpoint(db: Connection): void {
-  // The copying is done by the first, which takes no lock; the second then has only the file to cut.
+/** Empties the registry's write-ahead log as far as readers allow, without making other writers wait. */
+export function checkpoint(db: Connection, busyTimeoutMs: number): void {
+  // The first copies and takes no lock; the second then has only the file to cut, or gives up at once.
   db.raw.pragma('main.wal_checkpoint(PASSIVE)');
   db.raw.pragma('busy_timeout = 0');
   db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
-  db.raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  db.raw.pragma(`busy_timeout = ${busyTimeoutMs}`);
 }

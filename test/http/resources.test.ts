@@ -1,0 +1,327 @@
+/** Cooperatives and members: what POST and PUT take and give, and the membership lookup (contract section 7). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Schema from 'typebox/schema';
+import { startApp, type TestApp, type TestReply } from '../support/app.ts';
+
+const NID = '1198589000123042';
+const NOW = '2025-06-15T12:00:00+02:00';
+
+const post = (app: TestApp, path: string, body: unknown) => app.send(path, { method: 'POST', body });
+const put = (app: TestApp, path: string, body: unknown) => app.send(path, { method: 'PUT', body });
+
+/** Checks an answer against the schema that its route declares. */
+function conforms(app: TestApp, operationId: string, reply: TestReply): void {
+  const route = app.registry.routes.find((each) => each.operationId === operationId);
+  const schema = route?.answers[reply.status]?.schema;
+  assert.ok(schema, `${operationId} ${reply.status}: ${reply.text}`);
+  assert.ok(Schema.Check(schema as never, reply.json), reply.text);
+}
+
+async function createCooperative(app: TestApp, code = 'A-1'): Promise<string> {
+  const reply = await post(app, '/cooperatives', { code, name: `Coop ${code}` });
+  assert.equal(reply.status, 201, reply.text);
+  return reply.json.id;
+}
+
+test('a cooperative is created with defaults, answered whole, and found at its Location', async (context) => {
+  const app = await startApp(context);
+  const reply = await post(app, '/cooperatives', { code: 'A-1', name: '  Abahuje\t Coffee\n' });
+  assert.equal(reply.status, 201);
+  assert.deepEqual(reply.json, {
+    id: '1',
+    code: 'A-1',
+    name: 'Abahuje Coffee',
+    sector: null,
+    province: null,
+    district: null,
+    registration_date: null,
+    status: 'active',
+    members_count: 0,
+    created_at: NOW,
+    updated_at: NOW,
+  });
+  assert.equal(reply.headers.location, '/api/v1/cooperatives/1');
+  conforms(app, 'createCooperative', reply);
+  const read = await app.send('/cooperatives/1');
+  assert.deepEqual(read.json, reply.json);
+  conforms(app, 'getCooperative', read);
+  conforms(app, 'listCooperatives', await app.send('/cooperatives'));
+  conforms(app, 'getCaller', await app.send('/me'));
+  conforms(app, 'getHealth', await app.send('//healthz'));
+  conforms(app, 'getReadiness', await app.send('//readyz'));
+});
+
+test('PUT replaces: an omitted optional field becomes null or its default', async (context) => {
+  const app = await startApp(context);
+  await post(app, '/cooperatives', {
+    code: 'A',
+    name: 'A',
+    sector: 'mining',
+    province: 'West',
+    district: 'Rubavu',
+    registration_date: '2020-02-29',
+    status: 'inactive',
+  });
+  app.clock.advance(60_000);
+  const reply = await put(app, '/cooperatives/1', { code: 'B', name: 'B' });
+  assert.equal(reply.status, 200);
+  assert.deepEqual(reply.json, {
+    id: '1',
+    code: 'B',
+    name: 'B',
+    sector: null,
+    province: null,
+    district: null,
+    registration_date: null,
+    status: 'active',
+    members_count: 0,
+    created_at: NOW,
+    updated_at: '2025-06-15T12:01:00+02:00',
+  });
+  conforms(app, 'updateCooperative', reply);
+  assert.equal((await put(app, '/cooperatives/9', { code: 'B', name: 'B' })).status, 404);
+});
+
+test('what GET gave can be changed and sent back', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await createCooperative(app);
+  const cooperative = (await app.send(`/cooperatives/${cooperative_id}`)).json;
+  assert.equal(
+    (await put(app, `/cooperatives/${cooperative_id}`, { ...cooperative, name: 'Changed' })).json.name,
+    'Changed',
+  );
+  await post(app, '/members', {
+    cooperative_id,
+    identity_card: NID,
+    member_code: 'M-1',
+    full_name: 'Uwase Aline',
+    registration_date: '2020-01-01',
+    mobile: '0781234567',
+  });
+  const member = (await app.send('/members/1')).json;
+  const reply = await put(app, '/members/1', { ...member, gender: 'FEMALE' });
+  assert.equal(reply.status, 200, reply.text);
+  assert.deepEqual(reply.json, { ...member, gender: 'FEMALE' });
+  // On POST the same fields are unknown: nothing is dropped silently.
+  assert.equal((await post(app, '/members', member)).json.created_at[0], 'Unknown field.');
+});
+
+test('a code is unique and of A-Z, 0-9 and "-"', async (context) => {
+  const app = await startApp(context);
+  await createCooperative(app, 'A-1');
+  const unique = { code: ['This field must be unique.'] };
+  assert.deepEqual((await post(app, '/cooperatives', { code: ' A-1 ', name: 'x' })).json, unique);
+  await createCooperative(app, 'B-2');
+  assert.deepEqual((await put(app, '/cooperatives/2', { code: 'A-1', name: 'x' })).json, unique);
+  assert.equal((await put(app, '/cooperatives/2', { code: 'B-2', name: 'x' })).status, 200);
+  assert.deepEqual((await post(app, '/cooperatives', { code: 'A-1', name: '', sector: 'x' })).json, {
+    name: ['This field may not be blank.'],
+    sector: ['"x" is not a valid choice.'],
+    ...unique,
+  });
+  const wrong = { code: ['Use only the characters A-Z, 0-9 and "-".'] };
+  for (const code of ['a-1', 'A 1', 'A_1', 'É'])
+    assert.deepEqual((await post(app, '/cooperatives', { code, name: 'x' })).json, wrong);
+  assert.deepEqual((await post(app, '/cooperatives', { code: 'A'.repeat(33), name: 'x' })).json, {
+    code: ['Ensure this field has no more than 32 characters.'],
+  });
+});
+
+test('a member is created with defaults and answered whole', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await createCooperative(app);
+  const reply = await post(app, '/members', {
+    cooperative_id: Number(cooperative_id),
+    identity_card: NID,
+    member_code: 'M-1',
+    first_name: 'Aline',
+    last_name: 'Uwase',
+  });
+  assert.equal(reply.status, 201, reply.text);
+  assert.deepEqual(reply.json, {
+    id: '1',
+    member_code: 'M-1',
+    full_name: 'Aline Uwase',
+    identity_card: NID,
+    mobile: null,
+    gender: null,
+    role: 'MEMBER',
+    status: 'active',
+    cooperative: { id: '1', code: 'A-1', name: 'Coop A-1' },
+    registration_date: NOW,
+    first_name: 'Aline',
+    last_name: 'Uwase',
+    date_of_birth: null,
+    created_at: NOW,
+    updated_at: NOW,
+  });
+  assert.equal(reply.headers.location, '/api/v1/members/1');
+  conforms(app, 'createMember', reply);
+  conforms(app, 'getMember', await app.send('/members/1'));
+  conforms(app, 'listMembers', await app.send('/members'));
+  conforms(app, 'listCooperativeMembers', await app.send('/cooperatives/1/members'));
+  assert.equal((await app.send('/cooperatives/1')).json.members_count, 1);
+});
+
+test('PUT keeps an omitted registration_date, changes a national ID, and never the cooperative', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await createCooperative(app);
+  const other = await createCooperative(app, 'B-2');
+  const body = { cooperative_id, identity_card: NID, member_code: 'M-1', full_name: 'Uwase' };
+  await post(app, '/members', {
+    ...body,
+    registration_date: '2020-01-01T00:00:00Z',
+    role: 'AUDITOR',
+    mobile: '0781234567',
+  });
+  const reply = await put(app, '/members/1', {
+    ...body,
+    identity_card: '1198589000123043',
+    status: 'suspended',
+  });
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.json.registration_date, '2020-01-01T02:00:00+02:00');
+  assert.equal(reply.json.identity_card, '1198589000123043');
+  assert.equal(reply.json.role, 'MEMBER');
+  assert.equal(reply.json.mobile, null);
+  conforms(app, 'updateMember', reply);
+  assert.equal((await app.send(`/members/${NID}`)).status, 404);
+  assert.equal((await app.send('/cooperatives/1')).json.members_count, 0);
+  assert.deepEqual((await put(app, '/members/1', { ...body, cooperative_id: other })).json, {
+    cooperative_id: ['This field cannot be changed.'],
+  });
+  const { cooperative_id: _, ...without } = body;
+  assert.equal((await put(app, '/members/1', without)).status, 200);
+  assert.deepEqual((await put(app, '/members/1', { ...body, registration_date: null })).json, {
+    registration_date: ['This field may not be null.'],
+  });
+});
+
+test('one row per cooperative and national ID, one per cooperative and member code', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await createCooperative(app);
+  const other = await createCooperative(app, 'B-2');
+  const body = { cooperative_id, identity_card: NID, member_code: 'M-1', full_name: 'Uwase' };
+  assert.equal((await post(app, '/members', body)).status, 201);
+  assert.deepEqual((await post(app, '/members', body)).json, {
+    non_field_errors: ['The fields cooperative_id, identity_card must make a unique set.'],
+    member_code: ['This field must be unique.'],
+  });
+  assert.equal((await post(app, '/members', { ...body, cooperative_id: other })).status, 201);
+  assert.equal((await put(app, '/members/1', body)).status, 200);
+});
+
+test('names and texts are kept in NFC with white space collapsed; hidden characters are refused', async (context) => {
+  const app = await startApp(context);
+  const name = async (value: unknown) => {
+    const reply = await post(app, '/cooperatives', {
+      code: `C${Math.abs(app.clock.now()) % 1000}-${++serial}`,
+      name: value,
+    });
+    return reply.status === 201 ? reply.json.name : reply.json.name[0];
+  };
+  let serial = 0;
+  assert.equal(await name('Re\u0301my  \t Niyonzima'), 'R\u00e9my Niyonzima');
+  const hidden = 'Control, text-direction and zero-width characters are not allowed.';
+  for (const character of ['\u0000', '\u0007', '\u0085', '\u202e', '\u2066', '\u200b', '\u2060', '\ufeff']) {
+    assert.equal(await name(`a${character}b`), hidden);
+  }
+  assert.equal(await name('\ud800'), 'Not a valid string.');
+  assert.equal(await name(12), 'Not a valid string.');
+  assert.equal(await name(null), 'This field may not be null.');
+  assert.equal(await name('\u{1F33E}'.repeat(200)), '\u{1F33E}'.repeat(200));
+  assert.equal(await name('\u{1F33E}'.repeat(201)), 'Ensure this field has no more than 200 characters.');
+});
+
+test('a mobile is kept in E.164, however it was written', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await createCooperative(app);
+  let serial = 0;
+  const mobile = async (value: string) => {
+    const n = ++serial;
+    const reply = await post(app, '/members', {
+      cooperative_id,
+      identity_card: String(1198589000123000 + n),
+      member_code: `M-${n}`,
+      full_name: 'U',
+      mobile: value,
+    });
+    return reply.status === 201 ? reply.json.mobile : undefined;
+  };
+  for (const value of [
+    '0781234567',
+    '781234567',
+    '250781234567',
+    '+250 781-234-567',
+    '(078) 123.4567',
+    '00250781234567',
+  ]) {
+    assert.equal(await mobile(value), '+250781234567', value);
+  }
+  assert.equal(await mobile('+256701234567'), '+256701234567');
+  for (const value of ['078123456', '12', 'call me', '+250681234567', '256701234567'])
+    assert.equal(await mobile(value), undefined, value);
+});
+
+test('names come whole or in parts, and parts are never guessed', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await createCooperative(app);
+  const body = { cooperative_id, identity_card: NID, member_code: 'M-1' };
+  assert.deepEqual((await post(app, '/members', { ...body, first_name: 'Aline' })).json, {
+    full_name: ['This field is required.'],
+  });
+  const long = await post(app, '/members', {
+    ...body,
+    first_name: 'a'.repeat(150),
+    last_name: 'b'.repeat(150),
+  });
+  assert.deepEqual(long.json, { full_name: ['Ensure this field has no more than 200 characters.'] });
+  const whole = await post(app, '/members', { ...body, full_name: 'Uwase Aline' });
+  assert.deepEqual([whole.json.first_name, whole.json.last_name], [null, null]);
+});
+
+test('the membership lookup answers one active membership, its blocks only for members:financials', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await createCooperative(app);
+  const other = await createCooperative(app, 'B-2');
+  const body = { cooperative_id, identity_card: NID, member_code: 'M-1', full_name: 'Uwase' };
+  await post(app, '/members', body);
+  await post(app, '/members', { ...body, cooperative_id: other, status: 'withdrawn' });
+  const full = await app.send(`/cooperatives/1/members/${NID}/`);
+  conforms(app, 'getMembership', full);
+  const consolidated = await app.send(`/members/${NID}/`);
+  conforms(app, 'getMember', consolidated);
+  assert.deepEqual(consolidated.json.memberships, [full.json]);
+  const { key } = app.issue(['members:read']);
+  const plain = await app.send(`/cooperatives/1/members/${NID}/`, { key });
+  assert.deepEqual(plain.json, {
+    ...full.json,
+    production_summary: null,
+    loan_history: null,
+    savings_summary: null,
+  });
+  for (const path of [
+    `/cooperatives/2/members/${NID}`,
+    `/cooperatives/9/members/${NID}`,
+    '/cooperatives/1/members/1198589000123043',
+  ]) {
+    assert.deepEqual((await app.send(path)).json, { detail: 'Not found.' });
+  }
+});
+
+test('members of a dissolved cooperative count like others', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await createCooperative(app);
+  await put(app, '/cooperatives/1', { code: 'A-1', name: 'x', status: 'dissolved' });
+  await post(app, '/members', { cooperative_id, identity_card: NID, member_code: 'M-1', full_name: 'Uwase' });
+  assert.equal((await app.send(`/members/${NID}`)).json.memberships.length, 1);
+});
+
+test('date-times carry the offset of the configured zone', async (context) => {
+  const app = await startApp(context, { settings: { TIME_ZONE_OFFSET: '-03:30' } });
+  const reply = await post(app, '/cooperatives', { code: 'A', name: 'A', registration_date: '2025-06-15' });
+  assert.equal(reply.json.created_at, '2025-06-15T06:30:00-03:30');
+  const future = await post(app, '/cooperatives', { code: 'B', name: 'B', registration_date: '2025-06-16' });
+  assert.deepEqual(future.json, { registration_date: ['This date is in the future.'] });
+});

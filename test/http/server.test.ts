@@ -1,0 +1,177 @@
+/** What lies below the handler: raw requests, slow clients, refused bodies, the end (contract section 13). */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { startApp, type TestApp } from '../support/app.ts';
+
+async function open(context: TestContext, app: TestApp): Promise<Socket> {
+  const socket = connect(app.port, '127.0.0.1');
+  socket.on('error', () => {});
+  context.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Sends bytes and reads until the server ends the connection. */
+async function exchange(context: TestContext, app: TestApp, bytes: string): Promise<string> {
+  const socket = await open(context, app);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  socket.write(bytes);
+  await once(socket, 'close');
+  return text;
+}
+
+const request = (line: string, ...headers: string[]) =>
+  `${[line, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`;
+
+function parse(text: string): { status: number; head: string; body: { detail: string } } {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  assert.match(head, /^HTTP\/1\.1 [0-9]{3} /);
+  assert.match(head, /content-type: application\/json/i);
+  assert.match(head, /x-request-id: /i);
+  return { status: Number(head.slice(9, 12)), head, body: JSON.parse(body) };
+}
+
+test('what two programs could read differently is refused with 400', async (context) => {
+  const app = await startApp(context);
+  const auth = `Authorization: Bearer ${app.fullKey}`;
+  for (const [bytes, detail] of [
+    [request('GET /api/v1/me HTTP/1.1', 'Host: a', 'Host: b', auth), 'More than one Host header.'],
+    [request('GET /api/v1/me HTTP/1.1', 'Host: a', auth, auth), 'More than one Authorization header.'],
+    [
+      request('GET http://a/api/v1/me HTTP/1.1', 'Host: a', auth),
+      'Expected a path, not an absolute address.',
+    ],
+    [request('GET /api/v1/me HTTP/2.0', 'Host: a', auth), 'Unsupported HTTP version.'],
+    [
+      `${request('GET /api/v1/me HTTP/1.1', 'Host: a', auth, 'Content-Length: 2')}{}`,
+      'Only POST and PUT take a body.',
+    ],
+    [request('GET /api/v1/me', 'Host: a'), 'Unsupported HTTP version.'],
+    [
+      request('GET /api/v1/me HTTP/1.1', 'Host: a', 'Content-Length: 1', 'Content-Length: 2'),
+      'The request could not be read as HTTP.',
+    ],
+  ] as const) {
+    const answer = parse(await exchange(context, app, bytes));
+    assert.equal(answer.status, 400, bytes);
+    assert.equal(answer.body.detail, detail);
+  }
+});
+
+test('answers made below the handler have the one shape too', async (context) => {
+  const app = await startApp(context);
+  const large = parse(
+    await exchange(context, app, request('GET / HTTP/1.1', 'Host: a', `X: ${'a'.repeat(20_000)}`)),
+  );
+  assert.equal(large.status, 431);
+  assert.equal(large.body.detail, 'Request header fields too large.');
+  const expectation = parse(
+    await exchange(context, app, request('GET / HTTP/1.1', 'Host: a', 'Expect: tea')),
+  );
+  assert.equal(expectation.status, 417);
+  const tunnel = parse(await exchange(context, app, request('CONNECT a:80 HTTP/1.1', 'Host: a')));
+  assert.equal(tunnel.status, 405);
+});
+
+test('clients that send no headers in time are answered 408 and dropped', async (context) => {
+  const app = await startApp(context, { timeouts: { headersMs: 100, requestMs: 200 } });
+  const answer = parse(await exchange(context, app, 'GET /healthz HTTP/1.1\r\nHost: a\r\n'));
+  assert.equal(answer.status, 408);
+  const body = await exchange(
+    context,
+    app,
+    `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
+  );
+  assert.ok(body === '' || parse(body).status === 408);
+});
+
+test('clients that do nothing are dropped', async (context) => {
+  const app = await startApp(context, { timeouts: { idleMs: 100 } });
+  const socket = await open(context, app);
+  await once(socket, 'close');
+});
+
+test('Expect: 100-continue is answered only after the limiter has admitted the request', async (context) => {
+  const app = await startApp(context);
+  const head = (key: string) =>
+    `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 27\r\nExpect: 100-continue\r\n\r\n`;
+  const refused = await exchange(context, app, head('nobody'));
+  assert.match(refused, /^HTTP\/1\.1 401 /);
+  assert.doesNotMatch(refused, /100 Continue/);
+  const socket = await open(context, app);
+  socket.write(head(app.fullKey));
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  assert.match(first.toString(), /^HTTP\/1\.1 100 Continue/);
+  socket.write('{"code":"A","name":"Abahu"}');
+  const [second] = (await once(socket, 'data')) as [Buffer];
+  assert.match(second.toString(), /^HTTP\/1\.1 201 /);
+});
+
+test('a refusal that leaves a body unread says so, and the client can read it while it sends', async (context) => {
+  const app = await startApp(context);
+  const socket = await open(context, app);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  socket.write(
+    'POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n',
+  );
+  socket.write('x'.repeat(1_000));
+  while (!text.includes('\r\n\r\n{')) await once(socket, 'data');
+  assert.match(text, /^HTTP\/1\.1 401 /);
+  assert.match(text, /connection: close/i);
+  socket.write('x'.repeat(100_000));
+  await once(socket, 'close');
+});
+
+test('a client that ends in the middle of its body leaves the server as it was', async (context) => {
+  const app = await startApp(context);
+  const socket = await open(context, app);
+  socket.write(
+    `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  socket.destroy();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.equal((await app.send('/cooperatives')).json.count, 0);
+});
+
+test('readiness turns 503 while the server closes, and what was received is answered', async (context) => {
+  const app = await startApp(context);
+  const socket = await open(context, app);
+  socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n');
+  assert.equal((await app.send('//readyz')).status, 200);
+  const closing = app.registry.close();
+  socket.write('\r\n');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  const { status, head, body } = parse(answer.toString());
+  assert.equal(status, 503);
+  assert.match(head, /retry-after: 5/i);
+  assert.match(head, /connection: close/i);
+  assert.equal(body.detail, 'The server is shutting down.');
+  await closing;
+  await assert.rejects(app.send('//healthz'));
+});
+
+test('closing does not wait for ever for a half-sent request', async (context) => {
+  const app = await startApp(context, { timeouts: { closeMs: 100 } });
+  const socket = await open(context, app);
+  socket.write('GET /readyz HTTP/1.1\r\n');
+  assert.equal((await app.send('//readyz')).status, 200);
+  await app.registry.close();
+  if (!socket.closed) await once(socket, 'close');
+});
+
+test('a database that does not answer is not ready', async (context) => {
+  const app = await startApp(context);
+  await app.registry.store.close();
+  const reply = await app.send('//readyz');
+  assert.equal(reply.status, 503);
+  assert.deepEqual(reply.json, { detail: 'The database does not answer.' });
+});

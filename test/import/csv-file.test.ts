@@ -1,0 +1,205 @@
+/** What an import file may look like, and how one that is not readable is refused (contract sections 11 and 13). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { COOPERATIVES, importPlace, member, members, nid, startedPlace } from '../support/importing.ts';
+
+const names = "SELECT group_concat(full_name, '|') FROM (SELECT full_name FROM members ORDER BY id)";
+
+test('the committed demo files are imported without a fault', async (context) => {
+  const place = importPlace(context);
+  // The files end on 2025-12-31.
+  place.clock.advance(Date.UTC(2026, 0, 2) - place.clock.now());
+  const result = await place.run('data/seed');
+  assert.deepEqual([result.status, result.err], [0, ''], result.err);
+  assert.equal(place.value('SELECT count(*) FROM members'), 2250);
+  assert.equal(place.value('SELECT count(*) FROM production_entries'), 24_492);
+  assert.equal(place.value('SELECT count(*) FROM savings_transactions'), 9_609);
+  assert.equal(place.value('SELECT count(*) FROM loans'), 300);
+  const again = JSON.parse((await place.run('data/seed', '--json')).out);
+  for (const file of again.files) assert.deepEqual([file.created, file.changed], [0, 0], file.file);
+});
+
+for (const [what, content] of [
+  ['a byte order mark', `\ufeff${COOPERATIVES}`],
+  ['CRLF', COOPERATIVES.replaceAll('\n', '\r\n')],
+  ['quoted fields', 'code,name\n"A-1","Abahuje"\n"B-2",Biringaniye\n'],
+  ['`;` as separator', COOPERATIVES.replaceAll(',', ';')],
+  ['`;` as separator, commas inside a cell', 'code;name\nA-1;"Abahuje"\nB-2;Biringaniye\n'],
+  ['no line end after the last row', COOPERATIVES.trimEnd()],
+  ['empty lines', `${COOPERATIVES.replaceAll('\n', '\n\n')}\n`],
+  ['columns in any order', 'name,code\nAbahuje,A-1\nBiringaniye,B-2\n'],
+  ['spaces around the cells', 'code , name\n A-1 , Abahuje \nB-2,Biringaniye\n'],
+  ['lines that end in LF after one that ends in CRLF', 'code,name\r\nA-1,Abahuje\nB-2,Biringaniye\n'],
+  ['all of them', '\ufeff"name";"code"\r\n"Abahuje";A-1\r\n\r\nBiringaniye;"B-2"\r\n'],
+] as const) {
+  test(`a file is accepted with ${what}`, async (context) => {
+    const place = importPlace(context);
+    const result = await place.load('cooperatives', content);
+    assert.equal(result.status, 0, result.err);
+    assert.deepEqual(place.query('SELECT id, code, name FROM cooperatives ORDER BY id'), [
+      { id: 1, code: 'A-1', name: 'Abahuje' },
+      { id: 2, code: 'B-2', name: 'Biringaniye' },
+    ]);
+  });
+}
+
+test('a quoted cell may hold the separator, a doubled quote and a line break', async (context) => {
+  const place = await startedPlace(context);
+  const row = `A-1,${nid(9)},M-9,"Uwase, ""Mimi""\nAline"`;
+  assert.equal((await place.load('members', members(row))).status, 0);
+  assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-9'"), 'Uwase, "Mimi" Aline');
+});
+
+for (const lineEnd of ['\n', '\r\n']) {
+  test(`a row is named by the line it starts on, line ends ${JSON.stringify(lineEnd)}`, async (context) => {
+    const place = await startedPlace(context);
+    const lines = [
+      'cooperative_code,identity_card,member_code,full_name,gender',
+      `A-1,${nid(11)},M-11,"Uwase`,
+      `${'Aline'}",X`,
+      '',
+      `A-1,${nid(12)},M-12,Keza,Y`,
+      `A-1,${nid(13)},M-13,"Two`,
+      'breaks',
+      'here",F',
+      `A-1,${nid(14)},M-14,Gatete,Z`,
+    ];
+    const result = await place.load('members', `${lines.join(lineEnd)}${lineEnd}`, '--json');
+    assert.equal(result.status, 1);
+    const { errors } = JSON.parse(result.out).files[0];
+    assert.deepEqual(
+      errors.map(({ line, column }: { line: number; column: string }) => [line, column]),
+      [
+        [2, 'gender'],
+        [5, 'gender'],
+        [9, 'gender'],
+      ],
+    );
+  });
+}
+
+test('unknown columns are refused by name, all at once, and nothing of the rows is read', async (context) => {
+  const place = importPlace(context);
+  const result = await place.load('cooperatives', 'code,name,colour,shape\nA-1,Abahuje,red,round\n');
+  assert.equal(result.status, 1);
+  assert.match(result.err, /cooperatives\.csv line 1, column colour: .*nknown/);
+  assert.match(result.err, /cooperatives\.csv line 1, column shape: .*nknown/);
+  assert.equal(place.value('SELECT count(*) FROM cooperatives'), 0);
+});
+
+test('an unknown column is not named when its name may be a national ID', async (context) => {
+  const place = importPlace(context);
+  const result = await place.load('cooperatives', `code,name,${nid(1)}\nA-1,Abahuje,x\n`);
+  assert.equal(result.status, 1);
+  assert.doesNotMatch(result.err + result.out, /[0-9]{6}/);
+  assert.match(result.err, /place 3/);
+});
+
+test('a missing required column and a column given twice are refused by name', async (context) => {
+  const place = importPlace(context);
+  const result = await place.load('production', 'cooperative_code,member_code,product,product\n');
+  assert.equal(result.status, 1);
+  for (const column of ['reference', 'delivered_at', 'kg']) {
+    assert.match(result.err, new RegExp(`line 1, column ${column}: .*missing`));
+  }
+  assert.match(result.err, /line 1, column product: .*twice/);
+});
+
+test('a members file needs full_name, or first_name and last_name', async (context) => {
+  const place = await startedPlace(context);
+  const header = 'cooperative_code,identity_card,member_code';
+  for (const columns of ['', ',first_name', ',last_name', ',gender']) {
+    const result = await place.load('members', `${header}${columns}\n`);
+    assert.equal(result.status, 1, columns);
+    assert.match(result.err, /column full_name/);
+  }
+  const parts = `${header},last_name,first_name\nA-1,${nid(20)},M-20,Uwase,Aline\n`;
+  assert.equal((await place.load('members', parts)).status, 0);
+  assert.deepEqual(
+    place.query("SELECT full_name, first_name, last_name FROM members WHERE member_code = 'M-20'"),
+    [{ full_name: 'Aline Uwase', first_name: 'Aline', last_name: 'Uwase' }],
+  );
+});
+
+test('with full_name alone the first and last name stay empty', async (context) => {
+  const place = await startedPlace(context);
+  assert.deepEqual(place.query('SELECT DISTINCT first_name, last_name FROM members'), [
+    { first_name: null, last_name: null },
+  ]);
+});
+
+test('an empty file is refused, one that holds only a header imports nothing', async (context) => {
+  const place = importPlace(context);
+  for (const content of ['', '\n\n', '\ufeff']) {
+    const empty = await place.load('cooperatives', content);
+    assert.equal(empty.status, 1, JSON.stringify(content));
+    assert.match(empty.err, /cooperatives\.csv line 1: .*empty/);
+  }
+  const header = await place.load('cooperatives', 'code,name\n');
+  assert.deepEqual([header.status, header.err], [0, '']);
+  assert.equal(place.value('SELECT count(*) FROM cooperatives'), 0);
+});
+
+test('a row with too few or too many cells is a fault of its line', async (context) => {
+  const place = importPlace(context);
+  const result = await place.load('cooperatives', 'code,name\nA-1\nB-2,Biringaniye\nC-3,Cyuzuzo,x\n');
+  assert.equal(result.status, 1);
+  assert.match(result.err, /cooperatives\.csv line 2: Expected 2 cells, found 1\./);
+  assert.match(result.err, /cooperatives\.csv line 4: Expected 2 cells, found 3\./);
+  assert.equal(place.value('SELECT count(*) FROM cooperatives'), 0);
+});
+
+test('a quote that never closes is refused with its line, and no row comes in', async (context) => {
+  const place = importPlace(context);
+  const result = await place.load(
+    'cooperatives',
+    'code,name\nA-1,Abahuje\nB-2,"Biringaniye\nC-3,Cyuzuzo\n',
+    '--skip-invalid',
+  );
+  assert.equal(result.status, 1);
+  assert.match(result.err, /cooperatives\.csv line 3: .*quote/i);
+  assert.equal(place.value('SELECT count(*) FROM cooperatives'), 0);
+});
+
+test('a quote inside a cell is refused with its line', async (context) => {
+  const place = importPlace(context);
+  const result = await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biri"nganiye\nC-3,Cyuzuzo\n');
+  assert.equal(result.status, 1);
+  assert.match(result.err, /cooperatives\.csv line 3: .*quote/i);
+});
+
+test('bytes that are not UTF-8 are refused with their line and what to do', async (context) => {
+  const place = await startedPlace(context);
+  const latin1 = Buffer.from(members(member(30), `A-1,${nid(31)},M-31,Espérance`), 'latin1');
+  const result = await place.load('members', latin1);
+  assert.equal(result.status, 1);
+  assert.match(result.err, /members\.csv line 3: .*UTF-8/);
+  const sound = await place.load('members', members(`A-1,${nid(31)},M-31,Espérance`));
+  assert.equal(sound.status, 0, sound.err);
+  assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-31'"), 'Espérance');
+});
+
+test('a character of several bytes may lie on the border of two reads', async (context) => {
+  const place = await startedPlace(context);
+  const rows = Array.from(
+    { length: 12_000 },
+    (_, i) => `A-1,${nid(100 + i)},K-${i},${'é'.repeat(1 + (i % 7))}`,
+  );
+  const result = await place.load('members', members(...rows));
+  assert.equal(result.status, 0, result.err);
+  const found = place.query<{ n: number }>(
+    "SELECT count(*) AS n FROM members WHERE full_name GLOB '*[^é]*' AND id > 3",
+  );
+  assert.equal(found[0]?.n, 0);
+  assert.equal(place.value('SELECT count(*) FROM members'), 12_003);
+});
+
+test('ids of imported rows follow the order of the file', async (context) => {
+  const place = await startedPlace(context);
+  const shuffled = [57, 50, 58, 51, 59, 52].map((n) => member(n));
+  assert.equal((await place.load('members', members(...shuffled))).status, 0);
+  assert.equal(
+    place.value(names),
+    'Person 1|Person 2|Person 3|Person 57|Person 50|Person 58|Person 51|Person 59|Person 52',
+  );
+});

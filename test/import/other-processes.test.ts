@@ -1,0 +1,228 @@
+/** An import beside other processes, and one that is killed (contract section 11). */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { KIGALI } from '../../src/domain/date-time.ts';
+import { Fault } from '../../src/domain/errors.ts';
+import { importFiles } from '../../src/import/import-files.ts';
+import { type Connection, isBusy, openDatabase } from '../../src/store/sqlite/database.ts';
+import { openImportSession } from '../../src/store/sqlite/import-session.ts';
+import {
+  type ImportPlace,
+  MEMBERS_HEADER,
+  member,
+  members,
+  nid,
+  startedPlace,
+} from '../support/importing.ts';
+
+/** Enough that both the reading and the apply can be met in the middle. */
+const MANY = 60_000;
+
+function writeMany(place: ImportPlace): string {
+  const path = join(place.folder, 'members.csv');
+  const file = openSync(path, 'w');
+  writeSync(file, `${MEMBERS_HEADER}\n`);
+  for (let i = 0; i < MANY; i += 1_000) {
+    writeSync(file, Array.from({ length: 1_000 }, (_, k) => `${member(10_000 + i + k)}\n`).join(''));
+  }
+  closeSync(file);
+  return path;
+}
+
+function startImport(context: TestContext, place: ImportPlace): ChildProcess {
+  const args = ['--import', 'tsx', 'src/main.ts', 'import', 'members', writeMany(place)];
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, REGISTRY_DB: place.databaseFile },
+    stdio: 'ignore',
+  });
+  context.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+/** Waits for a moment of the child's work. */
+async function until(child: ChildProcess, isNow: () => boolean): Promise<void> {
+  while (!isNow()) {
+    assert.equal(child.exitCode, null, 'The import ended before it was met at work.');
+    await wait(1);
+  }
+}
+
+function isLocked(db: Connection): boolean {
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  const [, signal] = await exited;
+  assert.equal(signal, 'SIGKILL', 'The import ended before it was killed.');
+}
+
+function watch(context: TestContext, place: ImportPlace): Connection {
+  const db = openDatabase(place.databaseFile, { busyTimeoutMs: 0 });
+  context.after(() => db.close());
+  return db;
+}
+
+const count = (db: Connection): unknown => db.raw.prepare('SELECT count(*) FROM members').pluck().get();
+
+function assertSound(db: Connection): void {
+  assert.equal(db.raw.pragma('integrity_check', { simple: true }), 'ok');
+  assert.equal(
+    db.raw
+      .prepare("SELECT sum(members) FROM member_blocks WHERE status = 'any' AND span = 256")
+      .pluck()
+      .get(),
+    count(db),
+  );
+}
+
+test('an import killed while it reads leaves nothing in, and its staging goes at the next start', async (context) => {
+  const place = await startedPlace(context);
+  const child = startImport(context, place);
+  await until(child, () => place.leftovers().length > 0);
+  const [staging] = place.leftovers();
+  assert.equal(statSync(join(place.folder, staging as string)).mode & 0o777, 0o600);
+  await kill(child);
+  assert.notEqual(place.leftovers().length, 0);
+  const db = watch(context, place);
+  assert.equal(count(db), 3);
+  assertSound(db);
+  assert.equal((await place.load('members', members(member(4)))).status, 0);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('an import killed while it is applied leaves nothing half done; lookups go on throughout', async (context) => {
+  const place = await startedPlace(context);
+  const db = watch(context, place);
+  const lookup = db.raw.prepare('SELECT full_name FROM members WHERE identity_card = ?').pluck();
+  const child = startImport(context, place);
+  await until(child, () => isLocked(db));
+  // The lock is held: another process's import is being applied at this moment.
+  assert.equal(lookup.get(nid(1)), 'Person 1');
+  assert.equal(lookup.get(nid(10_000)), undefined);
+  await kill(child);
+  assert.equal(count(db), 3);
+  assertSound(db);
+  assert.equal((await place.run('members', join(place.folder, 'members.csv'))).status, 0);
+  assert.equal(count(db), 3 + MANY);
+  assertSound(db);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('the registry can be written to while an import reads its file', async (context) => {
+  const place = await startedPlace(context);
+  const db = watch(context, place);
+  const child = startImport(context, place);
+  await until(child, () => place.leftovers().length > 0);
+  assert.equal(isLocked(db), false);
+  await kill(child);
+});
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`an import stopped by ${signal} takes its staging with it`, async (context) => {
+    const place = await startedPlace(context);
+    const child = startImport(context, place);
+    await until(child, () => place.leftovers().length > 0);
+    // It listens for signals from a moment after its staging is there.
+    await wait(30);
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+    assert.deepEqual(place.leftovers(), []);
+    assert.equal(place.value('SELECT count(*) FROM members'), 3);
+  });
+}
+
+/** Imports one file and does something at the moment between its checks and its apply. */
+async function importWith(
+  place: ImportPlace,
+  path: string,
+  between: (db: Connection) => void,
+  skipsInvalid = false,
+) {
+  const session = openImportSession(place.databaseFile, place.clock.monotonicMs);
+  const other = openDatabase(place.databaseFile, { busyTimeoutMs: 0 });
+  try {
+    return await importFiles(session, [{ kind: 'members', path }], {
+      zone: KIGALI,
+      clock: place.clock,
+      skipsInvalid,
+      onChecked: () => between(other),
+    });
+  } finally {
+    other.close();
+    session.close();
+  }
+}
+
+const insertMember = (identityCard: string, code: string) => (db: Connection) =>
+  db.exec(`INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status, registration_date,
+    created_at, updated_at) VALUES (1, '${identityCard}', '${code}', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`);
+
+test('the apply repeats the checks: a code taken meanwhile is refused, and nothing of the file is in', async (context) => {
+  for (const skipsInvalid of [false, true]) {
+    const place = await startedPlace(context);
+    const path = place.write('members.csv', members(member(10), member(11)));
+    const done = importWith(place, path, insertMember(nid(500), 'M-10'), skipsInvalid);
+    await done.then(
+      ([report]) => assert.ok(report?.isRefused === true || skipsInvalid),
+      (error) => assert.ok(error instanceof Fault && /again/i.test(error.message), String(error)),
+    );
+    assert.deepEqual(place.query("SELECT full_name FROM members WHERE member_code = 'M-10'"), [
+      { full_name: 'Meanwhile' },
+    ]);
+  }
+});
+
+test('a person added meanwhile is updated, not added twice', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', members(member(10), member(11)));
+  const [report] = await importWith(place, path, insertMember(nid(10), 'M-10'));
+  assert.deepEqual([report?.result?.created, report?.result?.changed], [1, 1]);
+  assert.equal(place.value(`SELECT full_name FROM members WHERE identity_card = '${nid(10)}'`), 'Person 10');
+});
+
+test('a cooperative that is gone meanwhile refuses its rows', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', members(member(10, 'B-2')));
+  const rename = (db: Connection) => db.exec("UPDATE cooperatives SET code = 'B-3' WHERE code = 'B-2'");
+  await assert.rejects(importWith(place, path, rename), (error) => error instanceof Fault);
+  assert.equal(place.value('SELECT count(*) FROM members'), 3);
+});
+
+test('another import at work keeps its staging when one starts', async (context) => {
+  const place = await startedPlace(context);
+  const child = startImport(context, place);
+  await until(child, () => place.leftovers().length > 0);
+  assert.equal((await place.load('cooperatives', 'code,name\nD-4,Dukore\n')).status, 0);
+  assert.notEqual(place.leftovers().length, 0);
+  await kill(child);
+});
+
+test('an empty staging file goes when its process is gone', async (context) => {
+  const place = await startedPlace(context);
+  // Above the largest process id of any system.
+  place.write('registry.db.importing-99999999-0a0b0c0d', '');
+  await place.load('members', members(member(4)));
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('the staging of a killed import goes although a new process has its id', async (context) => {
+  const place = await startedPlace(context);
+  // As in a container, where the import has the same process id each time.
+  place.write(`registry.db.importing-${process.pid}-999`, 'what it had read');
+  await place.load('members', members(member(4)));
+  assert.deepEqual(place.leftovers(), []);
+});

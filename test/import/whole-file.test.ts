@@ -1,0 +1,322 @@
+/** Whole file or nothing, what is told of it, folders and dry runs (contract sections 10, 11 and 13). */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'csv-parse/sync';
+import {
+  COOPERATIVES,
+  type ImportPlace,
+  importPlace,
+  MEMBERS_HEADER,
+  member,
+  members,
+  nid,
+  startedPlace,
+} from '../support/importing.ts';
+
+const countMembers = (place: ImportPlace) => place.value('SELECT count(*) FROM members');
+const withGender = (...rows: string[]) => `${MEMBERS_HEADER},gender\n${rows.join('\n')}\n`;
+
+test('a file with a bad row imports nothing', async (context) => {
+  const place = await startedPlace(context);
+  const result = await place.load(
+    'members',
+    withGender(`${member(10)},F`, `${member(11)},X`, `${member(12)},M`),
+  );
+  assert.equal(result.status, 1);
+  assert.match(result.err, /^members\.csv line 3, column gender: /m);
+  assert.equal(countMembers(place), 3);
+});
+
+test('the first 20 faults are on screen and the rest is counted; all are in the rejects and the JSON', async (context) => {
+  const place = await startedPlace(context);
+  const content = withGender(...Array.from({ length: 27 }, (_, i) => `${member(100 + i)},X`));
+  const rejects = join(place.folder, 'rejects.csv');
+  const result = await place.load('members', content, '--rejects', rejects);
+  const told = result.err.split('\n').filter((line) => line.startsWith('members.csv line '));
+  assert.deepEqual(
+    told.map((line) => Number(line.split(' ')[2]?.replace(',', ''))),
+    Array.from({ length: 20 }, (_, i) => i + 2),
+  );
+  assert.match(result.err, /\b7 more/);
+  assert.equal(parse(readFileSync(rejects)).length, 28);
+  const json = JSON.parse((await place.load('members', content, '--json')).out);
+  assert.equal(json.files[0].errors.length, 27);
+  assert.equal(json.files[0].refused_rows, 27);
+  assert.equal(json.files[0].imported, false);
+});
+
+test("rejects hold line, column, reason and the row's own cells, readable by their owner alone", async (context) => {
+  const place = await startedPlace(context);
+  const rejects = join(place.folder, 'rejects.csv');
+  writeFileSync(rejects, 'of an earlier run\n', { mode: 0o644 });
+  const name = '"Uwase, ""Mimi"""';
+  const content = `\ufeff${withGender(`A-1,${nid(10)},M-10,${name},X`, `${member(11)},F`, `Z-9,${nid(12)},M-12,Keza,Y`).replaceAll('\n', '\r\n')}`;
+  await place.load('members', content, '--rejects', rejects);
+  assert.equal(statSync(rejects).mode & 0o777, 0o600);
+  const [header, ...rows] = parse(readFileSync(rejects)) as string[][];
+  assert.deepEqual(header, ['line', 'column', 'reason', ...MEMBERS_HEADER.split(','), 'gender']);
+  assert.deepEqual(
+    rows.map(([line, column, , ...cells]) => [line, column, ...cells]),
+    [
+      ['2', 'gender', 'A-1', nid(10), 'M-10', 'Uwase, "Mimi"', 'X'],
+      ['4', 'gender', 'Z-9', nid(12), 'M-12', 'Keza', 'Y'],
+      ['4', 'cooperative_code', 'Z-9', nid(12), 'M-12', 'Keza', 'Y'],
+    ],
+  );
+});
+
+test('a rejects file that is the import file itself is refused, and the file stays', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', members(member(10)));
+  const result = await place.run('members', path, '--rejects', path);
+  assert.equal(result.status, 2);
+  assert.equal(readFileSync(path, 'utf8'), members(member(10)));
+});
+
+test('a rejects file that cannot be written is wrong usage', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', withGender(`${member(10)},X`));
+  for (const rejects of [place.folder, join(place.folder, 'missing', 'rejects.csv')]) {
+    const result = await place.run('members', path, '--rejects', rejects);
+    assert.equal(result.status, 2);
+    assert.notEqual(result.err, '');
+  }
+});
+
+test('--skip-invalid imports the good rows, reports the others and ends with 1', async (context) => {
+  const place = await startedPlace(context);
+  const result = await place.load(
+    'members',
+    withGender(
+      `${member(10)},F`,
+      `${member(11)},X`,
+      `${member(12, 'Z-9')},M`,
+      `${member(10)},F`,
+      `${member(13)},M`,
+    ),
+    '--skip-invalid',
+    '--json',
+  );
+  assert.equal(result.status, 1);
+  const [file] = JSON.parse(result.out).files;
+  assert.deepEqual([file.rows, file.created, file.refused_rows, file.imported], [5, 2, 3, true]);
+  assert.deepEqual(
+    file.errors.map(({ line, column }: { line: number; column: string }) => [line, column]),
+    [
+      [3, 'gender'],
+      [4, 'cooperative_code'],
+      [5, 'identity_card'],
+    ],
+  );
+  assert.deepEqual(place.query('SELECT member_code FROM members WHERE id > 3 ORDER BY id'), [
+    { member_code: 'M-10' },
+    { member_code: 'M-13' },
+  ]);
+});
+
+test('--skip-invalid with nothing to skip ends with 0', async (context) => {
+  const place = await startedPlace(context);
+  assert.equal((await place.load('members', members(member(10)), '--skip-invalid')).status, 0);
+});
+
+test('neither national IDs, names nor keys appear in what is printed', async (context) => {
+  const place = await startedPlace(context);
+  const secret = 'crs_0123456789abcdefghijABCDEFGHIJ012345';
+  const content = withGender(
+    `A-1,${nid(10)},M-10,Uwase Mimi,${nid(10)}`,
+    `${secret},${nid(11)},M-1,Uwase Mimi,M`,
+    `A-1,${nid(1)}9,${nid(1)},Uwase\u202eMimi,F`,
+    `A-1,${nid(10)},M-10,Uwase Mimi,F`,
+  );
+  for (const args of [[], ['--json'], ['--skip-invalid']]) {
+    const { out, err } = await place.load('members', content, ...args);
+    assert.doesNotMatch(out + err, /9000|Uwase|Mimi|crs_/);
+  }
+});
+
+test('what a person sees of a file: rows new, changed, unchanged and refused, speed, and how long it was locked', async (context) => {
+  const place = await startedPlace(context);
+  const result = await place.load('members', members(member(1), `A-1,${nid(2)},M-2,Renamed`, member(10)));
+  assert.equal(result.status, 0);
+  assert.match(
+    result.out,
+    /^members\.csv: 1 new, 1 changed, 1 unchanged \(.* rows\/s, locked for [0-9.]+ s\)$/m,
+  );
+});
+
+test('with --json one document tells the same', async (context) => {
+  const place = await startedPlace(context);
+  const { dry_run, files } = JSON.parse((await place.load('members', members(member(10)), '--json')).out);
+  assert.equal(dry_run, false);
+  const [file] = files;
+  assert.deepEqual(
+    [
+      file.kind,
+      file.rows,
+      file.created,
+      file.changed,
+      file.unchanged,
+      file.refused_rows,
+      file.imported,
+      file.errors,
+    ],
+    ['members', 1, 1, 0, 0, 0, true, []],
+  );
+  for (const name of ['seconds', 'rows_per_second', 'lock_seconds'])
+    assert.equal(typeof file[name], 'number', name);
+});
+
+/** A folder of incoming files. */
+function incoming(place: ImportPlace, files: Record<string, string>): string {
+  const folder = join(place.folder, 'incoming');
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
+}
+
+const RUN = {
+  'cooperatives.csv': COOPERATIVES,
+  'members-1.csv': members(member(1)),
+  'members-2.csv': members(member(2)),
+  'production.csv': 'cooperative_code,member_code,reference,delivered_at,kg\nA-1,M-2,P-1,2025-03-01,1\n',
+  'loans.csv': 'cooperative_code,member_code,reference,amount,interest_rate\nA-1,M-1,L-1,1000,18\n',
+  'savings.csv':
+    'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at\nA-1,M-1,S-1,R-1,contribution,5,2025-03-01\n',
+};
+
+test('a folder is imported in dependency order, files of a kind in order of name', async (context) => {
+  const place = importPlace(context);
+  const result = await place.run(incoming(place, RUN), '--json');
+  assert.equal(result.status, 0, result.err);
+  const names = JSON.parse(result.out).files.map(({ file }: { file: string }) => file.split('/').at(-1));
+  assert.deepEqual(names, [
+    'cooperatives.csv',
+    'members-1.csv',
+    'members-2.csv',
+    'production.csv',
+    'loans.csv',
+    'savings.csv',
+  ]);
+});
+
+test('a folder stops at the first bad file and says which are in', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place, { ...RUN, 'members-2.csv': members(member(2, 'Z-9')) });
+  const result = await place.run(folder);
+  assert.equal(result.status, 1);
+  assert.match(result.err, /in: cooperatives\.csv, members-1\.csv/);
+  for (const name of ['production.csv', 'loans.csv', 'savings.csv'])
+    assert.ok(result.err.includes(name), name);
+  assert.equal(countMembers(place), 1);
+  assert.equal(place.value('SELECT count(*) FROM loans'), 0);
+});
+
+test('files of a folder that are of no kind are named and left', async (context) => {
+  const place = importPlace(context);
+  const result = await place.run(incoming(place, { ...RUN, 'payments.csv': 'x\n' }));
+  assert.equal(result.status, 0);
+  assert.match(result.err, /payments\.csv/);
+});
+
+test('in a dry run references resolve against the files before, and nothing is written', async (context) => {
+  const place = importPlace(context);
+  const result = await place.run(incoming(place, RUN), '--dry-run', '--json');
+  assert.equal(result.status, 0, result.err);
+  const { dry_run, files } = JSON.parse(result.out);
+  assert.equal(dry_run, true);
+  assert.equal(files.length, 6);
+  for (const table of ['cooperatives', 'members', 'production_entries', 'loans', 'savings_accounts']) {
+    assert.equal(place.value(`SELECT count(*) FROM ${table}`) ?? 0, 0, table);
+  }
+});
+
+test('a dry run refuses what the import would refuse for the files before it', async (context) => {
+  const before = { 'cooperatives.csv': COOPERATIVES, 'members-1.csv': members(member(1)) };
+  for (const [name, content] of [
+    ['members-2.csv', members(member(2, 'Z-9'))],
+    ['loans.csv', RUN['loans.csv'].replace('M-1', 'M-9')],
+    // M-1 of A-1 is another person's code in the file before.
+    ['members-2.csv', members(`A-1,${nid(77)},M-1,Another`)],
+  ] as const) {
+    const place = importPlace(context);
+    const folder = incoming(place, { ...before, [name]: content });
+    const rehearsed = await place.run(folder, '--dry-run');
+    const real = await place.run(folder);
+    assert.equal(real.status, 1);
+    assert.equal(rehearsed.status, 1, `${name} was refused in earnest alone: ${real.err}`);
+  }
+});
+
+test('a dry run of a file that would be skipped in part lets the good rows count', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place, { ...RUN, 'members-1.csv': withGender(`${member(1)},F`, `${member(5)},X`) });
+  const result = await place.run(folder, '--dry-run', '--skip-invalid', '--json');
+  assert.equal(result.status, 1);
+  assert.equal(JSON.parse(result.out).files.length, 6);
+});
+
+test('wrong usage ends with 2 and says what is expected', async (context) => {
+  const place = await startedPlace(context);
+  const empty = join(place.folder, 'empty');
+  mkdirSync(empty);
+  const file = place.write('members.csv', members(member(1)));
+  for (const args of [
+    ['payments', file],
+    ['members', join(place.folder, 'missing.csv')],
+    ['members', place.folder],
+    ['members'],
+    [join(place.folder, 'missing')],
+    [empty],
+    [],
+    ['members', file, '--unknown'],
+  ]) {
+    const result = await place.run(...args);
+    assert.equal(result.status, 2, args.join(' '));
+    assert.notEqual(result.err, '', args.join(' '));
+  }
+});
+
+test('the database is created when it is missing, readable by its owner alone', async (context) => {
+  const place = importPlace(context);
+  assert.equal((await place.load('cooperatives', COOPERATIVES)).status, 0);
+  assert.equal(statSync(place.databaseFile).mode & 0o777, 0o600);
+});
+
+test('a database of something else is refused and left alone', async (context) => {
+  const place = importPlace(context);
+  writeFileSync(place.databaseFile, 'not a database, but somebody needs it'.repeat(40));
+  const result = await place.load('cooperatives', COOPERATIVES);
+  assert.equal(result.status, 2);
+  assert.match(readFileSync(place.databaseFile, 'utf8'), /^not a database/);
+});
+
+test('nothing is left beside the database after an import, refused ones included', async (context) => {
+  const place = await startedPlace(context);
+  await place.load('members', members(member(1, 'Z-9')));
+  await place.load('members', 'nonsense\n');
+  assert.deepEqual(place.leftovers(), []);
+  assert.ok(existsSync(place.databaseFile));
+});
+
+test('help shows an example and the columns of each kind, required ones marked', async (context) => {
+  const place = importPlace(context);
+  const { status, out } = await place.run('--help');
+  assert.equal(status, 0);
+  assert.match(
+    out,
+    /production +cooperative_code\*, member_code\*, reference\*, delivered_at\*, kg\*, product/,
+  );
+  for (const option of [
+    '--dry-run',
+    '--rejects',
+    '--skip-invalid',
+    '--accept-trailing-zero',
+    '--db',
+    '--json',
+  ]) {
+    assert.ok(out.includes(option), option);
+  }
+  assert.match(out, /import members .*\.csv/);
+});

@@ -1,0 +1,107 @@
+/** The import command on a database of its own, and rows for its files. */
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { runCommand } from '../../src/cli/program.ts';
+import type { Clock } from '../../src/clock.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { type TestClock, temporaryFolder, testClock } from './app.ts';
+
+export interface CommandResult {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface ImportPlace {
+  readonly folder: string;
+  readonly databaseFile: string;
+  readonly clock: TestClock;
+  /** @returns the path of the file */
+  write(name: string, content: string | Buffer): string;
+  /** Runs `import …` in this process. */
+  run(...args: string[]): Promise<CommandResult>;
+  /** Writes one file and imports it. */
+  load(kind: string, content: string | Buffer, ...args: string[]): Promise<CommandResult>;
+  /** Rows of the registry; a missing database has none. */
+  query<Row = Record<string, unknown>>(sql: string): Row[];
+  /** The single value of a query. */
+  value(sql: string): unknown;
+  /** Staging files beside the database. */
+  leftovers(): string[];
+}
+
+export function importPlace(context: TestContext): ImportPlace {
+  const folder = temporaryFolder(context);
+  const databaseFile = join(folder, 'registry.db');
+  const clock = testClock();
+
+  const write = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const run = (...args: string[]) => runImport(args, databaseFile, clock);
+  function query<Row>(sql: string): Row[] {
+    if (!existsSync(databaseFile)) return [];
+    const db = openDatabase(databaseFile, { busyTimeoutMs: 0 });
+    try {
+      return db.raw.prepare(sql).all() as Row[];
+    } finally {
+      db.close();
+    }
+  }
+
+  return {
+    folder,
+    databaseFile,
+    clock,
+    write,
+    run,
+    load: (kind, content, ...args) => run(kind, write(`${kind}.csv`, content), ...args),
+    query,
+    value: (sql) => Object.values(query<Record<string, unknown>>(sql)[0] ?? {})[0],
+    leftovers: () => readdirSync(folder).filter((name) => name.includes('.importing')),
+  };
+}
+
+async function runImport(
+  args: readonly string[],
+  databaseFile: string,
+  clock: Clock,
+): Promise<CommandResult> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const status = await runCommand(['import', ...args], {
+    env: { REGISTRY_DB: databaseFile },
+    clock,
+    out: (text) => void out.push(text),
+    err: (text) => void err.push(text),
+    terminal: undefined,
+  });
+  return { status, out: out.join(''), err: err.join('') };
+}
+
+/** A national ID that nobody holds: order numbers from 9000000 on are not given out. */
+export const nid = (n: number): string => `119858${9_000_000 + n}042`;
+
+export const COOPERATIVES = 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n';
+export const MEMBERS_HEADER = 'cooperative_code,identity_card,member_code,full_name';
+
+/** A members file of these rows under the shortest header. */
+export const members = (...rows: string[]): string => `${[MEMBERS_HEADER, ...rows].join('\n')}\n`;
+/** Person n with the code M-n in cooperative A-1. */
+export const member = (n: number, cooperative = 'A-1'): string =>
+  `${cooperative},${nid(n)},M-${n},Person ${n}`;
+
+/** A place that already has the two cooperatives and three members of A-1. */
+export async function startedPlace(context: TestContext): Promise<ImportPlace> {
+  const place = importPlace(context);
+  for (const [kind, content] of [
+    ['cooperatives', COOPERATIVES],
+    ['members', members(member(1), member(2), member(3))],
+  ] as const) {
+    const result = await place.load(kind, content);
+    if (result.status !== 0) throw new Error(result.err);
+  }
+  return place;
+}

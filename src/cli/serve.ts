@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { composeRegistry } from '../registry.ts';
+import { removeStaleStaging } from '../store/sqlite/staging.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
 interface ServeOptions {
@@ -21,6 +22,7 @@ export function addServeCommand(program: Command, context: CliContext): void {
       const { db = context.env.REGISTRY_DB, host = context.env.HOST, port = context.env.PORT } = options;
       const config = readConfig({ ...context.env, REGISTRY_DB: db, HOST: host, PORT: port });
       const registry = composeRegistry({ config, clock: context.clock, writeLog: context.out });
+      removeStaleStaging(config.databaseFile);
       const stopped = stopSignal();
       try {
         const { address } = await registry.listen();

@@ -23,7 +23,7 @@ export interface SavingsSummary {
 /** The three blocks that only a key with `members:financials` sees. */
 export interface Financials {
   readonly production: ProductionSummary;
-  /** At most LOAN_HISTORY_LIMIT, in the order of historyRank. */
+  /** At most LOAN_HISTORY_LIMIT, still to start, then by start date, last those that never started. */
   readonly loans: readonly Loan[];
   readonly savings: SavingsSummary;
 }
@@ -44,14 +44,9 @@ export interface ConsolidatedMember {
   readonly memberships: readonly Membership[];
 }
 
-/** Newest registration first; of equal ones, the higher id counts as newer (contract sections 7 and 13). */
-export function compareNewestFirst(a: Member, b: Member): number {
-  return b.registrationDate - a.registrationDate || b.id - a.id;
-}
-
 /**
  * Consolidates the active memberships of one person.
- * @param memberships newest registration first (compareNewestFirst)
+ * @param memberships newest registration first; of equal ones, the higher id (contract sections 7 and 13)
  * @returns undefined when there is none
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {

@@ -19,14 +19,3 @@ export interface Loan {
   readonly loanEndDate: number | null;
   readonly approvedAt: number | null;
 }
-
-/**
- * The place of a loan in its history: 0 still to start, 1 started (by start date), 2 never started. The store
- * sorts by the same rule in SQL (contract section 7).
- */
-export function historyRank(loan: Pick<Loan, 'status' | 'loanStartDate'>): 0 | 1 | 2 {
-  if (loan.status === 'pending') return 0;
-  if (loan.loanStartDate !== null) return 1;
-  if (loan.status === 'approved') return 0;
-  return loan.status === 'rejected' || loan.status === 'cancelled' ? 2 : 1;
-}

@@ -32,6 +32,8 @@ export async function readCsv(file: string, { onRecord, onProgress }: CsvOptions
     record_delimiter: ['\r\n', '\n'],
     delimiter: await detectDelimiter(file),
     relax_column_count: true,
+    // Rows of separators alone are what spreadsheets leave behind the last one.
+    skip_records_with_empty_values: true,
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_BYTES,
     // Handled as it is read and dropped: no record waits in a stream.

@@ -35,7 +35,7 @@ export function openFinancials(db: Connection): (memberId: number, window: Windo
      WHERE member_id = ? AND delivered_at > ? AND delivered_at <= ?`,
     'the entries of one member in 365 days',
   );
-  // The order of historyRank, in SQL.
+  // Still to start (0), started, newest first (1), never started (2): contract section 7.
   const selectLoans = db.prepare<[memberId: number], LoanRow>(
     `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date, loan_end_date,
        approved_at

@@ -130,7 +130,7 @@ const SHOWN_WITH_VALUES: readonly RegExp[] = [
   /^Number of the page/,
   /^Invalid input/,
   /^Expected an offset such as/,
-  /^(It is|It is ready|A page|The new|Whether)/,
+  /^(It is|A page|The new|Whether|All rows)/,
   /CONNECT/,
 ];
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
-const IMPORT = /(?:from|import\()\s*'([^']+)'/g;
+const IMPORT = /(?:from|import\(?)\s*'([^']+)'/g;
 
 interface Import {
   /** Path from src/. */

@@ -96,6 +96,28 @@ test('an aborted write leaves nothing, and the writes of its turn stay', async (
   assert.equal(page.count, 2);
 });
 
+test('what a write did before its fault is undone, and nothing of its neighbours', async (context) => {
+  const { file } = open(context);
+  const db = openDatabase(file, { busyTimeoutMs: 0 });
+  db.exec('CREATE TABLE notes (text)');
+  const queue = new WriteQueue(db, { monotonicMs: () => 0, hasRoom: () => true });
+  context.after(() => db.close());
+  const note = (text: string) => db.raw.prepare('INSERT INTO notes VALUES (?)').run(text);
+  const results = await Promise.allSettled([
+    queue.write(() => note('before')),
+    queue.write(() => {
+      note('undone');
+      throw new Error('fault');
+    }),
+    queue.write(() => note('after')),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(db.raw.prepare('SELECT text FROM notes').pluck().all(), ['before', 'after']);
+});
+
 test('a failed commit acknowledges none of its writes', async (context) => {
   const { file } = open(context);
   const db = openDatabase(file, { busyTimeoutMs: 0 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
-const IMPORT = /(?:from|import\(?)\s*'([^']+)'/g;
+const IMPORT = /(?:from|^import|import\()\s*'([^'\n]+)'/gm;
 
 interface Import {
   /** Path from src/. */

@@ -136,7 +136,11 @@ for (const route of guarded) {
     const { id, key } = app.issue(SCOPES, { limits: { perHour: 2, perDay: 5 } });
     app.withKeys((keys) => keys.update(id, { scopes: [], allowedHosts: ['example.rw'] }, 0));
     for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 403);
-    app.withKeys((keys) => keys.update(id, { allowedHosts: [], isActive: false }, 0));
+    app.withKeys((keys) => keys.update(id, { allowedHosts: [] }, 0));
+    if (typeof route.access !== 'string') {
+      for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 403);
+    }
+    app.withKeys((keys) => keys.update(id, { isActive: false }, 0));
     for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 401);
     app.withKeys((keys) => keys.update(id, { scopes: SCOPES, isActive: true }, 0));
     const first = await call(app, route, { key });

@@ -26,6 +26,7 @@ export function refuseAmbiguous(message: IncomingMessage): void {
     else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++;
   }
   if (hosts > 1) throw badRequest('More than one Host header.');
+  if (hosts === 0 && message.httpVersion === '1.1') throw badRequest('The Host header is missing.');
   if (authorizations > 1) throw badRequest('More than one Authorization header.');
   const takesBody = message.method === 'POST' || message.method === 'PUT';
   if (!takesBody && hasBody(message)) throw badRequest('Only POST and PUT take a body.');

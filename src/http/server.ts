@@ -54,7 +54,7 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(SWEEP_MS, timeouts.headersMs),
-    // The handler itself answers two Host headers and a missing one.
+    // The handler itself answers a missing one, in the one shape of every answer.
     requireHostHeader: false,
   });
   server.timeout = timeouts.idleMs;

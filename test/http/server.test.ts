@@ -41,6 +41,7 @@ test('what two programs could read differently is refused with 400', async (cont
   const auth = `Authorization: Bearer ${app.fullKey}`;
   for (const [bytes, detail] of [
     [request('GET /api/v1/me HTTP/1.1', 'Host: a', 'Host: b', auth), 'More than one Host header.'],
+    [request('GET /api/v1/me HTTP/1.1', auth), 'The Host header is missing.'],
     [request('GET /api/v1/me HTTP/1.1', 'Host: a', auth, auth), 'More than one Authorization header.'],
     [
       request('GET http://a/api/v1/me HTTP/1.1', 'Host: a', auth),

@@ -1,16 +1,14 @@
 /** `keys`: create, list, show, update, disable, enable and rotate API keys. */
-import { randomBytes } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { readConfig } from '../config.ts';
-import { type ApiKey, composeApiKey, hasExpired, prefixOf, SCOPES, type Scope } from '../domain/api-keys.ts';
-import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
+import { type ApiKey, hasExpired, prefixOf, SCOPES, type Scope } from '../domain/api-keys.ts';
+import type { TimeZone } from '../domain/date-time.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../domain/rate-limit.ts';
-import { hashApiKey } from '../http/middleware/authenticate.ts';
 import type { ApiKeyStore } from '../store/port.ts';
 import { openApiKeys } from '../store/sqlite/api-keys.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
+import { describeKey, issueSecret } from './key-text.ts';
 import {
   collectAddresses,
   collectHosts,
@@ -40,29 +38,6 @@ interface KeyOptions {
   readonly expires?: string;
   readonly neverExpires?: boolean;
   readonly overlap?: number;
-}
-
-/** A new key text with what is stored of it. */
-export function issueSecret(): { text: string; hash: Uint8Array; prefix: string } {
-  const text = composeApiKey(randomBytes, crc32);
-  return { text, hash: hashApiKey(text), prefix: prefixOf(text) };
-}
-
-function describeKey(key: ApiKey, zone: TimeZone) {
-  return {
-    id: String(key.id),
-    name: key.name,
-    prefixes: key.prefixes,
-    scopes: key.scopes,
-    allowed_addresses: key.allowedAddresses,
-    allowed_hosts: key.allowedHosts,
-    per_hour: key.limits.perHour,
-    per_day: key.limits.perDay,
-    is_active: key.isActive,
-    expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
-    created_at: formatDateTime(key.createdAt, zone),
-    updated_at: formatDateTime(key.updatedAt, zone),
-  };
 }
 
 export function addKeysCommand(program: Command, context: CliContext): void {

@@ -14,7 +14,7 @@ import { showcaseIdentityCard, writeSeedFiles } from '../import/seed-files.ts';
 import { openApiKeys } from '../store/sqlite/api-keys.ts';
 import { openImportSession } from '../store/sqlite/import-session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
-import { issueSecret } from './keys.ts';
+import { issueSecret } from './key-text.ts';
 import { formatTable } from './table.ts';
 
 interface DemoKey {

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { issueSecret } from '../../src/cli/keys.ts';
+import { issueSecret } from '../../src/cli/key-text.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Config, readConfig, type Setting } from '../../src/config.ts';
 import type { ApiKeyValues, Scope } from '../../src/domain/api-keys.ts';

@@ -2,18 +2,12 @@
 import Type from 'typebox';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
-import { type FaultList, FieldFault, notFound } from '../../domain/errors.ts';
+import { notFound } from '../../domain/errors.ts';
 import { isIdentityCard, parseIdentityCard } from '../../domain/identity-card.ts';
-import {
-  composeNames,
-  MEMBER_STATUSES,
-  type Member,
-  type MemberValues,
-  type Names,
-} from '../../domain/members.ts';
+import { MEMBER_STATUSES, type Member, type MemberValues, type Names } from '../../domain/members.ts';
 import { parseChoice } from '../../domain/text.ts';
 import type { CooperativeStore, MemberStore } from '../../store/port.ts';
-import { type ParsedBody, parseBody } from '../body.ts';
+import { parseBody } from '../body.ts';
 import { badRequest } from '../errors.ts';
 import { parseId } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
@@ -30,6 +24,7 @@ import {
   MEMBER_ROW,
   MEMBER_UPDATE_BODY,
 } from './member-fields.ts';
+import { type MemberBody, readNames, toMemberValues } from './member-values.ts';
 import { CONSOLIDATED_MEMBER, formatConsolidated, lookUp } from './memberships.ts';
 
 const ID_OR_NATIONAL_ID: Parameter = {
@@ -62,8 +57,6 @@ const LIST_QUERY = {
   },
 };
 const COOPERATIVE_LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS };
-
-type Body = ParsedBody<typeof MEMBER_UPDATE_BODY>;
 
 export function memberRoutes(
   store: MemberStore,
@@ -100,8 +93,8 @@ export function memberRoutes(
     faults.throwIfAny();
     const given = parsed.values.registration_date;
     return (current) =>
-      toValues(
-        parsed.values as Body,
+      toMemberValues(
+        parsed.values as MemberBody,
         names as Names,
         cooperativeId as number,
         given ?? current?.registrationDate ?? now,
@@ -229,32 +222,4 @@ const toFilter = (
   ...(identityCard === undefined ? {} : { identityCard }),
   ...(cooperativeId === undefined ? {} : { cooperativeId }),
   ...(status === undefined ? {} : { status }),
-});
-
-function readNames(values: Partial<Body>, faults: FaultList): Names | undefined {
-  const { full_name, first_name, last_name } = values;
-  if (full_name === undefined || first_name === undefined || last_name === undefined) return undefined;
-  const names = composeNames(full_name, first_name, last_name);
-  if (names instanceof FieldFault) faults.add('full_name', names.message);
-  else if (names !== undefined) return names;
-  else faults.add('full_name', 'This field is required.');
-  return undefined;
-}
-
-const toValues = (
-  body: Body,
-  names: Names,
-  cooperativeId: number,
-  registrationDate: number,
-): MemberValues => ({
-  cooperativeId,
-  identityCard: body.identity_card,
-  memberCode: body.member_code,
-  ...names,
-  gender: body.gender,
-  dateOfBirth: body.date_of_birth,
-  mobile: body.mobile,
-  role: body.role ?? 'MEMBER',
-  status: body.status ?? 'active',
-  registrationDate,
 });

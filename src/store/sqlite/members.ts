@@ -30,28 +30,30 @@ export interface MemberRow {
   updated_at: number;
 }
 
-export const MEMBER_ROW = `m.id, m.cooperative_id, c.code AS cooperative_code, c.name AS cooperative_name,
-  m.identity_card, m.member_code, m.full_name, m.first_name, m.last_name, m.gender, m.date_of_birth, m.mobile,
-  m.role, m.status, m.registration_date, m.created_at, m.updated_at`;
+/** The column of each value: a value without one does not compile. */
+const COLUMNS = {
+  cooperativeId: 'cooperative_id',
+  identityCard: 'identity_card',
+  memberCode: 'member_code',
+  fullName: 'full_name',
+  firstName: 'first_name',
+  lastName: 'last_name',
+  gender: 'gender',
+  dateOfBirth: 'date_of_birth',
+  mobile: 'mobile',
+  role: 'role',
+  status: 'status',
+  registrationDate: 'registration_date',
+} as const satisfies { readonly [value in keyof MemberValues]: keyof MemberRow };
+const VALUES = Object.keys(COLUMNS) as (keyof MemberValues)[];
+const NAMES = Object.values(COLUMNS);
+
+export const MEMBER_ROW = `m.id, c.code AS cooperative_code, c.name AS cooperative_name,
+  ${NAMES.map((name) => `m.${name}`).join(', ')}, m.created_at, m.updated_at`;
 const JOINED = 'members m JOIN cooperatives c ON c.id = m.cooperative_id';
 // Said aloud: without statistics the planner may take the index on status instead, and walk every active member.
 const PERSON = 'members m INDEXED BY members_person JOIN cooperatives c ON c.id = m.cooperative_id';
 
-/** The columns of MemberValues, in the order of toColumns. */
-const COLUMNS = [
-  'cooperative_id',
-  'identity_card',
-  'member_code',
-  'full_name',
-  'first_name',
-  'last_name',
-  'gender',
-  'date_of_birth',
-  'mobile',
-  'role',
-  'status',
-  'registration_date',
-];
 type Column = string | number | null;
 
 export function openMembers(db: Connection, queue: WriteQueue): MemberStore {
@@ -77,11 +79,11 @@ export function openMembers(db: Connection, queue: WriteQueue): MemberStore {
     'SELECT id FROM members WHERE cooperative_id = ? AND member_code = ?',
   );
   const insert = db.prepare<Column[]>(
-    `INSERT INTO members (${COLUMNS.join(', ')}, created_at, updated_at)
-     VALUES (${COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
+    `INSERT INTO members (${NAMES.join(', ')}, created_at, updated_at)
+     VALUES (${NAMES.map(() => '?').join(', ')}, ?, ?)`,
   );
   const replace = db.prepare<Column[]>(
-    `UPDATE members SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, updated_at = ? WHERE id = ?`,
+    `UPDATE members SET ${NAMES.map((name) => `${name} = ?`).join(', ')}, updated_at = ? WHERE id = ?`,
   );
 
   function find(id: number): Member | undefined {
@@ -173,20 +175,7 @@ export function openMembers(db: Connection, queue: WriteQueue): MemberStore {
   };
 }
 
-const toColumns = (values: MemberValues): Column[] => [
-  values.cooperativeId,
-  values.identityCard,
-  values.memberCode,
-  values.fullName,
-  values.firstName,
-  values.lastName,
-  values.gender,
-  values.dateOfBirth,
-  values.mobile,
-  values.role,
-  values.status,
-  values.registrationDate,
-];
+const toColumns = (values: MemberValues): Column[] => VALUES.map((value) => values[value]);
 
 function toMember(row: MemberRow): Member {
   return {

@@ -230,7 +230,11 @@ test('every person of a random registry is answered as a naive computation in ex
     'members',
   ];
   const insert = {
-    member: db.prepare('INSERT INTO members VALUES (?, ?, ?, ?, ?, NULL, NULL, ?, ?, ?, ?, ?, ?, 1, 1)'),
+    member: db.prepare(
+      `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, gender, date_of_birth, mobile,
+         role, status, registration_date, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)`,
+    ),
     production: db.prepare('INSERT INTO production_entries VALUES (NULL, ?, ?, ?, ?, ?, NULL)'),
     loan: db.prepare('INSERT INTO loans VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)'),
     account: db.prepare('INSERT INTO savings_accounts VALUES (NULL, ?, ?, ?)'),

@@ -32,7 +32,8 @@ test('every list of a random registry has the right count and the right rows on 
       `C${id}`,
     );
   const insert = db.prepare(
-    "INSERT INTO members VALUES (?, ?, ?, ?, 'N', NULL, NULL, NULL, NULL, NULL, 'MEMBER', ?, 0, 1, 1)",
+    `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status, registration_date,
+       created_at, updated_at) VALUES (?, ?, ?, ?, 'N', 'MEMBER', ?, 0, 1, 1)`,
   );
   const setStatus = db.prepare('UPDATE members SET status = ? WHERE id = ?');
 

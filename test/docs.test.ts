@@ -179,12 +179,13 @@ test('every link and every file that a document names leads somewhere', () => {
 test('every heading that a link names exists', () => {
   for (const document of DOCUMENTS) {
     for (const [, target = '', anchor = ''] of read(document).matchAll(/\]\(([^)#]*)#([^)]+)\)/g)) {
-      const headings = [...read(join(dirname(document), target)).matchAll(/^#+ (.*)$/gm)].map(
-        ([, heading = '']) =>
-          heading
-            .toLowerCase()
-            .replace(/[^\w -]/g, '')
-            .replaceAll(' ', '-'),
+      const headings = [
+        ...read(target === '' ? document : join(dirname(document), target)).matchAll(/^#+ (.*)$/gm),
+      ].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\w -]/g, '')
+          .replaceAll(' ', '-'),
       );
       assert.ok(headings.includes(anchor), `${document}: ${target}#${anchor}`);
     }

@@ -1,4 +1,4 @@
-/** Documents and code say the same: settings, commands, scopes, routes, errors, targets, and the files they name. */
+/** Documents and code say the same: what can be set, called, sent, answered and read, and the files they name. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,14 +9,20 @@ import { createProgram } from '../src/cli/program.ts';
 import { systemClock } from '../src/clock.ts';
 import { SETTINGS } from '../src/config.ts';
 import { SCOPES } from '../src/domain/api-keys.ts';
+import { COOPERATIVE_STATUSES, SECTORS } from '../src/domain/cooperatives.ts';
+import { LOAN_STATUSES } from '../src/domain/loans.ts';
+import { GENDERS, MEMBER_STATUSES, ROLES } from '../src/domain/members.ts';
+import { describeApi } from '../src/http/openapi.ts';
 import { fullPath } from '../src/http/route.ts';
 import { IMPORT_COLUMNS } from '../src/import/columns.ts';
 import { declaredRoutes } from './support/openapi-file.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+/** Sentences may go on in the next line of a document. */
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
 
-const DECISIONS = readdirSync(join(ROOT, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
+const DECISIONS = readdirSync(join(ROOT, 'docs/decisions')).sort();
 const DOCUMENTS = [
   'README.md',
   'ARCHITECTURE.md',
@@ -26,173 +32,266 @@ const DOCUMENTS = [
   'docs/operating.md',
   'bench/README.md',
   'data/README.md',
-  ...DECISIONS,
+  ...DECISIONS.map((name) => `docs/decisions/${name}`),
 ];
 const operating = read('docs/operating.md');
 const api = read('docs/api.md');
 const missingIn = (text: string, names: readonly string[]): string[] =>
   names.filter((name) => !text.includes(name));
+const quoted = (names: readonly string[]): string[] => names.map((name) => `\`${name}\``);
+
+const program = createProgram({
+  env: {},
+  clock: systemClock,
+  out: () => {},
+  err: () => {},
+  terminal: undefined,
+});
+/** Every command that does something, by its whole name. */
+const COMMANDS = new Map(
+  program.commands.flatMap((command) =>
+    command.commands.length === 0
+      ? [[command.name(), command as Command] as const]
+      : command.commands.map((each) => [`${command.name()} ${each.name()}`, each as Command] as const),
+  ),
+);
+const optionsOf = (command: Command): string[] => command.options.map(({ long }) => long ?? '');
 
 test('every setting is documented', () => {
-  assert.deepEqual(
-    missingIn(
-      operating,
-      Object.keys(SETTINGS).map((name) => `| \`${name}\` |`),
-    ),
-    [],
-  );
+  const names = Object.keys(SETTINGS).map((name) => `| \`${name}\` |`);
+  assert.ok(names.length >= 7);
+  assert.deepEqual(missingIn(operating, names), []);
 });
 
 test('every command and option is documented', () => {
-  const program = createProgram({
-    env: {},
-    clock: systemClock,
-    out: () => {},
-    err: () => {},
-    terminal: undefined,
-  });
-  const commands = program.commands.flatMap(
-    (command): Command[] => [command, ...command.commands] as Command[],
-  );
-  assert.ok(commands.length >= 12);
+  assert.ok(COMMANDS.size >= 11);
+  const written = operating.replace(/`(keys \w+) ID`/g, '`$1`');
+  assert.deepEqual(missingIn(written, quoted([...COMMANDS.keys()])), []);
+  const options = new Set([...COMMANDS.values()].flatMap(optionsOf));
+  assert.ok(options.size >= 15);
   assert.deepEqual(
-    missingIn(
-      operating,
-      commands.map((command) => command.name()),
-    ),
+    [...options].filter((option) => !new RegExp(`\`${option}[\` ]`).test(operating)),
     [],
   );
-  const options = new Set(commands.flatMap((command) => command.options.map(({ long }) => long ?? '')));
-  assert.ok(options.size >= 15);
-  assert.deepEqual(missingIn(operating, [...options]), []);
+});
+
+test('every command line in a document names a command and options that exist', () => {
+  let looked = 0;
+  for (const document of DOCUMENTS) {
+    for (const [, line = ''] of read(document).matchAll(/npm run -s registry -- (\w[^\n`]*)/g)) {
+      const words = line.split(/\s+/);
+      const command = COMMANDS.get(words[0] ?? '') ?? COMMANDS.get(words.slice(0, 2).join(' '));
+      // The shorthand of the walk: `keys "$@"`.
+      if (words[1] === '"$@"') continue;
+      assert.ok(command, `${document}: ${line}`);
+      for (const option of words.filter((word) => /^--\w/.test(word)))
+        assert.ok([...optionsOf(command), '--help'].includes(option), `${document}: ${line}`);
+      looked++;
+    }
+  }
+  assert.ok(looked > 20, `${looked} command lines`);
 });
 
 test('every scope is documented for operators and for clients', () => {
-  const named = SCOPES.map((scope) => `\`${scope}\``);
-  assert.deepEqual([missingIn(operating, named), missingIn(api, named)], [[], []]);
+  assert.deepEqual([missingIn(operating, quoted(SCOPES)), missingIn(api, quoted(SCOPES))], [[], []]);
 });
 
-test('every route is documented with what it needs', () => {
+test('every route is documented with what it needs and its filters', () => {
   for (const route of declaredRoutes()) {
-    const line = api.split('\n').find((text) => text.includes(`\`${route.method} ${fullPath(route)}\``));
+    const line = api
+      .split('\n')
+      .find((text) => text.startsWith(`| \`${route.method} ${fullPath(route)}\` |`));
     assert.ok(line, `${route.method} ${fullPath(route)}`);
-    if (typeof route.access === 'object') assert.ok(line.includes(`\`${route.access.scope}\``), line);
-    assert.deepEqual(
-      missingIn(
-        line,
-        Object.keys(route.query ?? {}).filter((name) => !name.startsWith('page')),
-      ),
-      [],
-      line,
-    );
+    const { access } = route;
+    const need =
+      typeof access === 'string'
+        ? { public: 'nothing', 'any key': 'any key' }[access]
+        : `\`${access.scope}\``;
+    assert.ok(line.includes(`| ${need} |`), line);
+    const filters = Object.keys(route.query ?? {}).filter((name) => !name.startsWith('page'));
+    assert.deepEqual(missingIn(line, quoted(filters)), [], line);
   }
 });
 
-test('every column of an import file is documented', () => {
-  const readme = read('README.md').split('\n');
-  for (const [kind, columns] of Object.entries(IMPORT_COLUMNS)) {
-    const line = readme.find((text) => text.startsWith(`| ${kind} |`)) ?? '';
-    assert.deepEqual(
-      missingIn(
-        line,
-        columns.map(({ name, isRequired }) => name + (isRequired ? '*' : '')),
-      ),
-      [],
-      kind,
-    );
+test('no document names a route that does not exist', () => {
+  const known = declaredRoutes().map((route) => `${route.method} ${fullPath(route)}`);
+  for (const [, route = ''] of api.matchAll(/^\| `((?:GET|POST|PUT|DELETE) [^`]*)` \|/gm))
+    assert.ok(known.includes(route), route);
+});
+
+test('every field of an answer and every value of a choice is documented', () => {
+  const { components } = describeApi(declaredRoutes(), '1.0.0') as {
+    components: { schemas: { [title: string]: { properties?: object } } };
+  };
+  const fields = Object.values(components.schemas).flatMap(({ properties }) => Object.keys(properties ?? {}));
+  assert.ok(fields.length > 60, `${fields.length} fields`);
+  const outOfTables = fields.filter((name) => !new RegExp(`[\`"]${name}[\`"]`).test(api));
+  assert.deepEqual(outOfTables, []);
+  const choices = [
+    ...COOPERATIVE_STATUSES,
+    ...SECTORS,
+    ...MEMBER_STATUSES,
+    ...ROLES,
+    ...GENDERS,
+    ...LOAN_STATUSES,
+  ];
+  assert.deepEqual(missingIn(api, quoted(choices)), []);
+});
+
+test('every column of an import file is documented, and which are required', () => {
+  for (const document of ['README.md', 'docs/operating.md']) {
+    const lines = read(document).split('\n');
+    for (const [kind, columns] of Object.entries(IMPORT_COLUMNS)) {
+      const line = lines.find((text) => text.startsWith(`| ${kind} |`)) ?? '';
+      const names = columns.map(({ name, isRequired }) => name + (isRequired ? '*' : ''));
+      assert.deepEqual(missingIn(line, names), [], `${document}: ${kind}`);
+    }
   }
 });
 
-/** Whole sentences in quotes: what the code says to clients. */
-const SENTENCE = /(['`])([A-Z"][^'`\n]{8,}?\.)\1/g;
-const ERROR_SOURCES = [
-  'src/domain/errors.ts',
-  'src/domain/text.ts',
-  'src/domain/mobile.ts',
-  'src/domain/identity-card.ts',
-  'src/domain/date-time.ts',
-  'src/store/sqlite/write-queue.ts',
-  'src/store/sqlite/members.ts',
-  'src/store/sqlite/cooperatives.ts',
-  'src/http/errors.ts',
-  'src/http/body.ts',
-  'src/http/query.ts',
-  'src/http/list.ts',
-  'src/http/request.ts',
-  'src/http/handler.ts',
-  'src/http/server.ts',
-  'src/http/middleware/authenticate.ts',
-  'src/http/resources/health.ts',
-];
-/** Texts that say the same with another value in it, and those that no client sees. */
-const SHOWN_WITH_VALUES: readonly RegExp[] = [
-  /\$\{/,
-  /^Number of the page/,
-  /^Invalid input/,
-  /^Expected an offset such as/,
-  /^(It is|A page|The new|Whether|All rows)/,
-  /CONNECT/,
-];
+/** Where a text for a client or an operator is made: a call that refuses, or a constant that one uses. */
+const ERROR_MADE =
+  /(?:new (?:FieldFault|FileFault|Refusal|Fault)|\b(?:badRequest|invalid|refuse|add|push|onFault|wholeFault|twice|shared|where))\(|\b[A-Z_]+ = (?=['`])|\bsql: (?=`)|return \[(?=[0-9]{3})/g;
+const LITERAL = /'((?:[^'\\\n]|\\.)*)'|`((?:[^`$\\]|\\.|\$\{(?:[^{}`]|`[^`]*`)*\}|\$(?!\{))*)`/g;
+/** A sentence, or the beginning of one that goes on with the number of a line. */
+const SENTENCE = /^(?:[A-Z"$][^\n]* [^\n]*(?:\.|\bline)|No data provided)$/;
+/** Replaced by the messages of the fields; a description. */
+const NOT_TOLD = ['Invalid input.', 'OpenAPI 3.1.'];
 
-test('every text of an error that a client can meet is documented', () => {
-  const sentences = ERROR_SOURCES.flatMap((file) =>
-    [...read(file).matchAll(SENTENCE)].map(([, , text = '']) => text),
-  ).filter((text) => !SHOWN_WITH_VALUES.some((pattern) => pattern.test(text)));
-  assert.ok(sentences.length > 35, `${sentences.length} texts`);
-  assert.deepEqual(missingIn(api, sentences), []);
+interface ErrorText {
+  readonly file: string;
+  readonly text: string;
+}
+
+function errorTexts(): ErrorText[] {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /^(?:http|domain|import|store)\/.*\.ts$/.test(name),
+  );
+  return files.flatMap((file) => {
+    const source = read(`src/${file}`).replace(/^\s*(?:\/\/|\*|\/\*).*$/gm, '');
+    return [...source.matchAll(ERROR_MADE)].flatMap((made) => {
+      const after = source.slice((made.index ?? 0) + made[0].length);
+      const statement = after.slice(0, 400).split(/;\n|\n\n|\n {0,2}\},?\n/)[0] ?? '';
+      return [...statement.matchAll(LITERAL)]
+        .map(([, plain, template]) => plain ?? template ?? '')
+        .flatMap((text) => (text.includes('SELECT') ? textsInSql(text) : [text.trim()]))
+        .filter((text) => SENTENCE.test(text) && !/JOIN|=>/.test(text) && !NOT_TOLD.includes(text))
+        .map((text) => ({ file, text }));
+    });
+  });
+}
+
+const textsInSql = (sql: string): string[] =>
+  [...sql.matchAll(/'([A-Z][^'\n]*)'/g)].map(([, text = '']) => text.trim());
+
+/** The text with anything where the code puts a value, a quoted name or a line number. */
+function toPattern(text: string): RegExp {
+  const parts = text
+    .replace(/\\(.)/g, '$1')
+    .split(/\$\{(?:[^{}`]|`[^`]*`)*\}/)
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/"[^"]*"/g, '"[^"]+"'));
+  return new RegExp(parts.join('[^`]*?').replace(/\bline$/, 'line [0-9]+\\.'));
+}
+
+test('every text of an error is documented: what clients meet in api.md, what operators meet in operating.md', () => {
+  const texts = errorTexts();
+  assert.ok(new Set(texts.map(({ text }) => text)).size > 75, `${texts.length} texts`);
+  const forClients = onOneLine(api);
+  const forOperators = onOneLine(api + operating);
+  const missing = texts.filter(({ file, text }) => {
+    const isForClients =
+      /^http\/(?!address-blocks)|^store\/sqlite\/(?:write-queue|members|cooperatives)/.test(file);
+    return !toPattern(text).test(isForClients ? forClients : forOperators);
+  });
+  assert.deepEqual(missing, []);
+});
+
+test('every field of a log line is documented', () => {
+  const source = read('src/http/access-log.ts');
+  const fields = new Set([...source.matchAll(/[{,]"(\w+)":/g)].map(([, name = '']) => name));
+  assert.ok(fields.size >= 7, [...fields].join());
+  assert.deepEqual(missingIn(operating, quoted([...fields])), []);
+});
+
+test('every option of openRegistry is documented', () => {
+  const source = /interface RegistryOptions \{([\s\S]*?)\n\}/.exec(read('src/index.ts'))?.[1] ?? '';
+  const options = [...source.matchAll(/readonly (\w+)\??:/g)].map(([, name = '']) => name);
+  assert.ok(options.length >= 9);
+  assert.deepEqual(missingIn(read('README.md'), quoted(options)), []);
 });
 
 test('every make target is documented, and every documented one exists', () => {
-  const targets = [...read('Makefile').matchAll(/^([a-z]+):.*##/gm)]
-    .map(([, name = '']) => name)
-    .filter((name) => name !== 'help');
-  assert.ok(targets.length >= 8);
-  assert.deepEqual(
-    missingIn(
-      read('CONTRIBUTING.md'),
-      targets.map((name) => `\`make ${name}\``),
-    ),
-    [],
-  );
-  const all = [...read('Makefile').matchAll(/^([a-z]+):/gm)].map(([, name]) => name);
+  const makefile = read('Makefile');
+  const targets = [...makefile.matchAll(/^([a-z]+):.*##/gm)].map(([, name = '']) => `make ${name}`);
+  assert.ok(targets.length >= 9);
+  assert.deepEqual(missingIn(read('CONTRIBUTING.md'), quoted(targets)), []);
+  const all = [...makefile.matchAll(/^([a-z]+):/gm)].map(([, name]) => name);
   for (const document of DOCUMENTS) {
-    for (const [, name] of read(document).matchAll(/`(?:PORT=\d+ )?make ([a-z]+)`/g))
+    for (const [, name] of read(document).matchAll(/(?:`|^|\d )make ([a-z]+)/gm))
       assert.ok(all.includes(name), `${document}: make ${name}`);
   }
 });
 
+const LINK = /\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g;
+/** Files that a program writes: none of them is committed. */
+const WRITTEN_BY_RUNNING = /^(?:data\/(?:registry|demo-keys)|trial\/)/;
+
 test('every link and every file that a document names leads somewhere', () => {
+  let links = 0;
   for (const document of DOCUMENTS) {
     const text = read(document);
-    for (const [, target = ''] of text.matchAll(/\]\(([^)#]*)[^)]*\)/g)) {
-      if (target === '' || target.startsWith('http')) continue;
+    for (const [, target = ''] of text.matchAll(LINK)) {
+      assert.doesNotMatch(target, /^(?:https?:|\/|\.\.\/\.\.\/\.\.)/, document);
       assert.ok(existsSync(join(ROOT, dirname(document), target)), `${document}: ${target}`);
+      links++;
     }
-    for (const [, file = ''] of text.matchAll(
-      /`((?:src|test|bench|data|docs)\/[\w./-]+\.(?:ts|md|csv|txt))`/g,
-    )) {
-      assert.ok(existsSync(join(ROOT, file)), `${document}: ${file}`);
+    for (const [, file = ''] of text.matchAll(/`((?:src|test|bench|data|docs)\/[\w./-]*)`/g)) {
+      if (!WRITTEN_BY_RUNNING.test(file)) assert.ok(existsSync(join(ROOT, file)), `${document}: ${file}`);
     }
+    for (const [, file = ''] of text.matchAll(/`((?:cli|domain|http|import|store)\/[\w./-]*\w\.ts)`/g))
+      assert.ok(existsSync(join(ROOT, 'src', file)), `${document}: ${file}`);
   }
+  assert.ok(links > 25, `${links} links`);
 });
+
+const toAnchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
 
 test('every heading that a link names exists', () => {
   for (const document of DOCUMENTS) {
-    for (const [, target = '', anchor = ''] of read(document).matchAll(/\]\(([^)#]*)#([^)]+)\)/g)) {
-      const headings = [
-        ...read(target === '' ? document : join(dirname(document), target)).matchAll(/^#+ (.*)$/gm),
-      ].map(([, heading = '']) =>
-        heading
-          .toLowerCase()
-          .replace(/[^\w -]/g, '')
-          .replaceAll(' ', '-'),
-      );
+    for (const [, target = '', anchor] of read(document).matchAll(LINK)) {
+      if (anchor === undefined) continue;
+      const file = target === '' ? document : join(dirname(document), target);
+      const headings = [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => toAnchor(heading));
       assert.ok(headings.includes(anchor), `${document}: ${target}#${anchor}`);
     }
   }
 });
 
-test('no document names a place of one machine', () => {
-  for (const document of DOCUMENTS)
-    assert.doesNotMatch(read(document), /(^|[\s`(])\/(home|root|work|tmp|Users)\//m, document);
+test('decisions are numbered without gaps, and each has a context, a decision and consequences', () => {
+  assert.deepEqual(
+    DECISIONS.map((name) => Number(name.slice(0, 4))),
+    DECISIONS.map((_, i) => i + 1),
+  );
+  for (const name of DECISIONS) {
+    const text = read(`docs/decisions/${name}`);
+    assert.match(text, new RegExp(`^# ${Number(name.slice(0, 4))}\\. `), name);
+    assert.deepEqual(missingIn(text, ['## Context', '## Decision', '## Consequences']), [], name);
+  }
+});
+
+test('the changelog speaks of the version of the package', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  assert.match(read('CHANGELOG.md'), new RegExp(`^## ${version.replaceAll('.', '\\.')}\\b`, 'm'));
+});
+
+test('no document names a place of one machine, or what does not belong to the project', () => {
+  for (const document of DOCUMENTS) {
+    const text = read(document);
+    assert.doesNotMatch(text, /(^|[\s`('"=])\/(home|root|work|tmp|Users|srv|opt)\//m, document);
+    assert.doesNotMatch(text, /\.\.\/shared|npmjs|contract\.md|specification\.md/, document);
+  }
 });

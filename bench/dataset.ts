@@ -1,0 +1,115 @@
+/**
+ * The registries that are measured: made once by the real import command, kept in bench/.cache until the
+ * schema changes or their newest entries are a month old.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { KINDS, type Kind, type Population, writeCsv } from './rows.ts';
+
+export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+export const CACHE = fileURLToPath(new URL('.cache', import.meta.url));
+const FRESH_MS = 30 * 86_400_000;
+
+/** A registry with its population and the keys to read it. */
+export interface Dataset {
+  readonly databaseFile: string;
+  readonly population: Population;
+  readonly keys: { readonly full: string; readonly basic: string; readonly writing: string };
+}
+
+/** What one import printed about itself. */
+export interface ImportFigures {
+  readonly kind: Kind;
+  readonly rows: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly seconds: number;
+  readonly rows_per_second: number;
+  readonly lock_seconds: number;
+  readonly peakMib: number | undefined;
+}
+
+/** Runs a command of the registry and gives what it printed. */
+export async function runRegistry(databaseFile: string, args: readonly string[]): Promise<{ out: string; peakMib: number | undefined }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+    env: { ...process.env, REGISTRY_DB: databaseFile },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let peakMib: number | undefined;
+  const sampling = setInterval(() => {
+    peakMib = peakMemoryMib(child.pid as number) ?? peakMib;
+  }, 50);
+  const [out, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  clearInterval(sampling);
+  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${out.slice(0, 2_000)}`);
+  return { out, peakMib };
+}
+
+/** The most memory a process has held so far; undefined where the system does not say. */
+function peakMemoryMib(pid: number): number | undefined {
+  try {
+    const kib = /VmHWM:\s+([0-9]+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kib === undefined ? undefined : Math.round(Number(kib) / 1024);
+  } catch {
+    return undefined;
+  }
+}
+
+export async function importFile(databaseFile: string, kind: Kind, path: string): Promise<ImportFigures> {
+  const { out, peakMib } = await runRegistry(databaseFile, ['import', kind, path, '--json']);
+  const file = JSON.parse(out).files[0];
+  if (file.imported !== true) throw new Error(`The import of ${kind} was refused: ${out.slice(0, 2_000)}`);
+  return { ...file, kind, peakMib };
+}
+
+/** Creates a key with the largest limits. */
+export async function createKey(databaseFile: string, scopes: readonly string[]): Promise<string> {
+  const { out } = await runRegistry(databaseFile, [
+    ...['keys', 'create', '--name', 'bench', '--per-hour', '10000000', '--per-day', '10000000', '--json'],
+    ...scopes.flatMap((scope) => ['--scope', scope]),
+  ]);
+  return JSON.parse(out).key;
+}
+
+const migrationsFile = fileURLToPath(new URL('../src/store/sqlite/migrations.ts', import.meta.url));
+
+/** Gives the registry of that many members, making it when there is none of this schema. */
+export async function ensureDataset(members: number, withEntries: number): Promise<Dataset> {
+  const folder = join(CACHE, String(members));
+  const description = join(folder, 'dataset.json');
+  if (existsSync(description)) {
+    const stored = JSON.parse(readFileSync(description, 'utf8')) as Dataset;
+    const isFresh =
+      Date.now() - stored.population.nowMs < FRESH_MS &&
+      statSync(migrationsFile).mtimeMs < statSync(description).mtimeMs &&
+      stored.population.withEntries === withEntries;
+    if (isFresh) return stored;
+  }
+  rmSync(folder, { recursive: true, force: true });
+  const making = `${folder}.making`;
+  rmSync(making, { recursive: true, force: true });
+  mkdirSync(making, { recursive: true });
+  const population: Population = { members, withEntries, nowMs: Date.now() };
+  const databaseFile = join(making, 'registry.db');
+  for (const kind of KINDS) {
+    const csv = join(making, `${kind}.csv`);
+    writeCsv(csv, kind, population);
+    const { rows, seconds, lock_seconds } = await importFile(databaseFile, kind, csv);
+    process.stderr.write(`${members}: ${rows} ${kind} in ${seconds} s, locked ${lock_seconds} s\n`);
+    rmSync(csv);
+  }
+  const keys = {
+    full: await createKey(databaseFile, ['members:read', 'members:financials']),
+    basic: await createKey(databaseFile, ['members:read']),
+    writing: await createKey(databaseFile, ['members:read', 'members:write']),
+  };
+  renameSync(making, folder);
+  const dataset: Dataset = { databaseFile: join(folder, 'registry.db'), population, keys };
+  writeFileSync(description, JSON.stringify(dataset, null, 2));
+  return dataset;
+}

@@ -1,0 +1,147 @@
+/** Invented rows for the measurements: the n-th of each kind is always the same, so that programs agree without a list. */
+import { closeSync, openSync, writeSync } from 'node:fs';
+
+export const COOPERATIVES = 6_600;
+const ORDER_NUMBERS = 1_000_000;
+const BATCH_ROWS = 2_000;
+const DAY_MS = 86_400_000;
+
+/** What one member with entries has. */
+export const ENTRIES = { production: 20, savings: 6 } as const;
+/** The first members with entries deliver milk twice a day for a year. */
+export const MILK = { members: 200, production: 730 } as const;
+
+const digits = (n: number, width: number): string => String(n).padStart(width, '0');
+const cooperativeCode = (n: number): string => `BENCH-${n % COOPERATIVES}`;
+const memberCode = (n: number): string => `M-${digits(n, 7)}`;
+
+/** Nobody holds these: order numbers from 9000000 on are not given out. They come in no order, as in life. */
+export function identityCard(n: number): string {
+  const order = 9_000_000 + ((n * 48_271) % ORDER_NUMBERS);
+  return `1${1950 + (n % 55)}${n % 2 === 0 ? 8 : 7}${order}${Math.floor(n / ORDER_NUMBERS)}${digits(n % 97, 2)}`;
+}
+
+/** The same in Lua, for wrk. */
+export const IDENTITY_CARD_LUA = `local function identity_card(n)
+  local sex = 7
+  if n % 2 == 0 then sex = 8 end
+  return string.format("1%d%d%d%d%02d", 1950 + n % 55, sex, 9000000 + (n * 48271) % ${ORDER_NUMBERS},
+    math.floor(n / ${ORDER_NUMBERS}), n % 97)
+end`;
+
+export interface Population {
+  readonly members: number;
+  /** How many of them have entries, spread evenly over all. */
+  readonly withEntries: number;
+  /** The moment before which everything has happened. */
+  readonly nowMs: number;
+}
+
+/** The number of the k-th member with entries. */
+export const memberWithEntries = (k: number, { members, withEntries }: Population): number =>
+  k * Math.floor(members / withEntries);
+
+export const KINDS = ['cooperatives', 'members', 'production', 'loans', 'savings'] as const;
+export type Kind = (typeof KINDS)[number];
+
+interface BenchFile {
+  readonly header: string;
+  readonly count: (population: Population) => number;
+  /** @returns one line, or undefined for none */
+  readonly row: (n: number, population: Population) => string | undefined;
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z');
+const second = (ms: number): number => Math.floor(ms / 1000) * 1000;
+const owner = (n: number): string => `${cooperativeCode(n)},${memberCode(n)}`;
+
+/** In no order of members, as a file by date would be. */
+const shuffled = (i: number, count: number): number => (i * 7_919) % count;
+
+function productionRow(i: number, population: Population): string {
+  const { withEntries, nowMs } = population;
+  const milk = Math.min(MILK.members, withEntries);
+  const usual = withEntries * ENTRIES.production;
+  const isExtra = i >= usual;
+  const k = isExtra ? (i - usual) % milk : shuffled(i % withEntries, withEntries);
+  const j = isExtra
+    ? ENTRIES.production + Math.floor((i - usual) / milk)
+    : Math.floor(i / withEntries);
+  const each = k < milk ? MILK.production : ENTRIES.production;
+  const spacing = (365 * DAY_MS) / each;
+  const at = second(nowMs - (j + ((k * 37) % 101) / 102) * spacing - 1000);
+  const n = memberWithEntries(k, population);
+  return `${owner(n)},P-${digits(i, 8)},${isoOf(at)},${1 + (i % 40)}.${i % 2 === 0 ? '5' : '25'},${k < milk ? 'milk' : 'coffee cherries'}`;
+}
+
+export const FILES: { readonly [kind in Kind]: BenchFile } = {
+  cooperatives: {
+    header: 'code,name,sector',
+    count: () => COOPERATIVES,
+    row: (n) => `${cooperativeCode(n)},Cooperative ${n},agriculture`,
+  },
+  members: {
+    header:
+      'cooperative_code,identity_card,member_code,full_name,first_name,last_name,gender,date_of_birth,mobile,role,status,registration_date',
+    count: ({ members }) => members,
+    row(n) {
+      const name = `Name${n % 977}`;
+      const day = `0${1 + (n % 9)}-1${n % 10}`;
+      const person = `${name} Example,${name},Example,${n % 2 === 0 ? 'MALE' : 'FEMALE'},${1950 + (n % 55)}-${day}`;
+      return `${cooperativeCode(n)},${identityCard(n)},${memberCode(n)},${person},+25078${digits(n, 7)},MEMBER,active,2015-${day}T08:30:00+02:00`;
+    },
+  },
+  production: {
+    header: 'cooperative_code,member_code,reference,delivered_at,kg,product',
+    count: ({ withEntries }) =>
+      withEntries * ENTRIES.production +
+      Math.min(MILK.members, withEntries) * (MILK.production - ENTRIES.production),
+    row: productionRow,
+  },
+  loans: {
+    header:
+      'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,loan_start_date,loan_end_date,approved_at',
+    count: ({ withEntries }) => withEntries * 3,
+    row(i, population) {
+      const k = shuffled(i % population.withEntries, population.withEntries);
+      const j = Math.floor(i / population.withEntries);
+      // 0 to 3 loans.
+      if (j >= k % 4) return undefined;
+      const start = second(population.nowMs - (30 + j * 300 + (k % 200)) * DAY_MS);
+      const status = j === 0 ? 'approved' : 'paid';
+      const amount = 50_000 + (k % 100) * 10_000;
+      return `${owner(memberWithEntries(k, population))},L-${digits(i, 8)},${amount},18.5,${status},${j === 0 ? 12_500 : amount},${isoOf(start)},${isoOf(start + 365 * DAY_MS)},${isoOf(start - DAY_MS)}`;
+    },
+  },
+  savings: {
+    header: 'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at',
+    count: ({ withEntries }) => withEntries * ENTRIES.savings,
+    row(i, population) {
+      const k = shuffled(i % population.withEntries, population.withEntries);
+      const j = Math.floor(i / population.withEntries);
+      const at = second(population.nowMs - (j * 60 + (k % 50) + 1) * DAY_MS);
+      return `${owner(memberWithEntries(k, population))},A-${digits(k, 7)},S-${digits(i, 8)},${j === 5 ? 'withdrawal' : 'contribution'},${2_000 + (i % 50) * 100},${isoOf(at)}`;
+    },
+  },
+};
+
+/** Writes a whole file. @returns how many rows it has, the header apart */
+export function writeCsv(path: string, kind: Kind, population: Population): number {
+  const { header, count, row } = FILES[kind];
+  const total = count(population);
+  const file = openSync(path, 'w');
+  let rows = 0;
+  writeSync(file, `${header}\n`);
+  for (let start = 0; start < total; start += BATCH_ROWS) {
+    let text = '';
+    for (let i = start; i < Math.min(total, start + BATCH_ROWS); i++) {
+      const line = row(i, population);
+      if (line === undefined) continue;
+      text += `${line}\n`;
+      rows++;
+    }
+    writeSync(file, text);
+  }
+  closeSync(file);
+  return rows;
+}

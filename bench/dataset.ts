@@ -35,7 +35,10 @@ export interface ImportFigures {
 }
 
 /** Runs a command of the registry and gives what it printed. */
-export async function runRegistry(databaseFile: string, args: readonly string[]): Promise<{ out: string; peakMib: number | undefined }> {
+export async function runRegistry(
+  databaseFile: string,
+  args: readonly string[],
+): Promise<{ out: string; peakMib: number | undefined }> {
   const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
     env: { ...process.env, REGISTRY_DB: databaseFile },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -64,9 +64,7 @@ function productionRow(i: number, population: Population): string {
   const usual = withEntries * ENTRIES.production;
   const isExtra = i >= usual;
   const k = isExtra ? (i - usual) % milk : shuffled(i % withEntries, withEntries);
-  const j = isExtra
-    ? ENTRIES.production + Math.floor((i - usual) / milk)
-    : Math.floor(i / withEntries);
+  const j = isExtra ? ENTRIES.production + Math.floor((i - usual) / milk) : Math.floor(i / withEntries);
   const each = k < milk ? MILK.production : ENTRIES.production;
   const spacing = (365 * DAY_MS) / each;
   const at = second(nowMs - (j + ((k * 37) % 101) / 102) * spacing - 1000);

@@ -1,4 +1,5 @@
 /** One person over all cooperatives: what the lookup by national ID answers. */
+import type { ExactInteger } from './decimal.ts';
 import type { Loan } from './loans.ts';
 import type { Gender, Member } from './members.ts';
 
@@ -7,15 +8,15 @@ export const PRODUCTION_WINDOW_DAYS = 365;
 
 export interface ProductionSummary {
   readonly entriesCount: number;
-  readonly totalGrams: bigint;
+  readonly totalGrams: ExactInteger;
   /** Epoch seconds; null when the window is empty. */
   readonly lastDeliveryAt: number | null;
 }
 
 export interface SavingsSummary {
   readonly accountsCount: number;
-  readonly totalContributionsMinor: bigint;
-  readonly totalWithdrawalsMinor: bigint;
+  readonly totalContributionsMinor: ExactInteger;
+  readonly totalWithdrawalsMinor: ExactInteger;
   /** Epoch seconds; null when there is no transaction. */
   readonly lastTransactionAt: number | null;
 }

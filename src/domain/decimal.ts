@@ -53,9 +53,18 @@ export function parseDecimal(text: string, kind: DecimalKind): number | FieldFau
 }
 
 /** The decimal text of an amount in minor units, with exactly `fractionDigits` digits after the point. */
-export function formatDecimal(units: number | bigint, fractionDigits: number): string {
+export function formatDecimal(units: ExactInteger, fractionDigits: number): string {
   const negative = units < 0;
   const digits = String(negative ? -units : units).padStart(fractionDigits + 1, '0');
   const point = digits.length - fractionDigits;
   return `${negative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** An exact integer: a number where a double holds it, else a bigint. */
+export type ExactInteger = number | bigint;
+
+/** The same integer as a number, when that is exact. */
+export function narrow(value: bigint): ExactInteger {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
 }

@@ -31,24 +31,18 @@ export interface CooperativeStore {
   ): Promise<Cooperative>;
 }
 
-/** The production window `(after, until]` in epoch seconds. */
-export interface Window {
-  readonly after: number;
-  readonly until: number;
-}
-
 export interface MemberStore {
   find(id: number): Awaitable<Member | undefined>;
   list(filter: MemberFilter, request: PageRequest): Awaitable<Page<Member>>;
   /**
    * The active memberships of a person, newest registration first.
-   * @param window of production; null leaves the financial blocks out
+   * @param at epoch seconds at which the production window ends; null leaves the financial blocks out
    */
-  listActiveMemberships(identityCard: string, window: Window | null): Awaitable<readonly Membership[]>;
+  listActiveMemberships(identityCard: string, at: number | null): Awaitable<readonly Membership[]>;
   findActiveMembership(
     cooperativeId: number,
     identityCard: string,
-    window: Window | null,
+    at: number | null,
   ): Awaitable<Membership | undefined>;
   /** What a write of these values would be refused for: an unknown cooperative, a NID or code already there. */
   conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;

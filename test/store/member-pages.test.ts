@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { MEMBER_STATUSES, type MemberStatus } from '../../src/domain/members.ts';
 import { openMemberCounts } from '../../src/store/sqlite/member-counts.ts';
@@ -77,6 +78,8 @@ test('every list of a random registry has the right count and the right rows on 
       fc.constantFrom(...PAGE_SIZES),
       async (drawn, changes, pageSize) => {
         const rows: Row[] = drawn.map((each) => ({ ...each }));
+        // The reads of a turn share a transaction on this connection.
+        await nextTurn();
         db.exec('BEGIN; DELETE FROM members; DELETE FROM member_counts; DELETE FROM member_blocks');
         for (const { id, cooperativeId, status } of rows) {
           insert.run(id, cooperativeId, String(1_198_589_000_000_000 + id), `M${id}`, status);

@@ -10,12 +10,12 @@ import {
   type ProductionSummary,
   type SavingsSummary,
 } from '../../domain/consolidated-member.ts';
-import { DAY_SECONDS, formatDateTime, type TimeZone } from '../../domain/date-time.ts';
+import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { notFound } from '../../domain/errors.ts';
 import { isIdentityCard } from '../../domain/identity-card.ts';
 import { LOAN_HISTORY_LIMIT, LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
-import type { MemberStore, Window } from '../../store/port.ts';
+import type { MemberStore } from '../../store/port.ts';
 import { badRequest } from '../errors.ts';
 import { nullable } from '../fields.ts';
 import { ok } from '../reply.ts';
@@ -158,11 +158,9 @@ export const formatConsolidated = (
   memberships: person.memberships.map((membership) => formatMembership(membership, zone)),
 });
 
-/** The window of the financial blocks for those who may see them: `(now − 365 days, now]` (contract section 7). */
-export function financialWindow(caller: ApiKey | undefined, now: number): Window | null {
-  if (caller?.scopes.includes('members:financials') !== true) return null;
-  return { after: now - PRODUCTION_WINDOW_DAYS * DAY_SECONDS, until: now };
-}
+/** The moment of the financial blocks for those who may see them, in epoch seconds; null for others. */
+export const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
+  caller?.scopes.includes('members:financials') === true ? now : null;
 
 /**
  * The consolidated record of a person.
@@ -174,8 +172,8 @@ export async function lookUp(
   caller: ApiKey | undefined,
   clock: Clock,
 ): Promise<ConsolidatedMember> {
-  const window = financialWindow(caller, nowSeconds(clock));
-  const person = consolidate(await store.listActiveMemberships(identityCard, window));
+  const at = financialsAt(caller, nowSeconds(clock));
+  const person = consolidate(await store.listActiveMemberships(identityCard, at));
   if (person === undefined) throw notFound();
   return person;
 }
@@ -203,8 +201,8 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
         const cooperativeId = readCooperativeId(request);
         const identityCard = request.params.nid ?? '';
         if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');
-        const window = financialWindow(request.caller, nowSeconds(clock));
-        const membership = await store.findActiveMembership(cooperativeId, identityCard, window);
+        const at = financialsAt(request.caller, nowSeconds(clock));
+        const membership = await store.findActiveMembership(cooperativeId, identityCard, at);
         if (membership === undefined) throw notFound();
         return ok(formatMembership(membership, zone));
       },

@@ -10,7 +10,7 @@ import { FaultList, type FieldMessages, notFound } from '../../domain/errors.ts'
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { CooperativeStore } from '../port.ts';
 import type { Connection } from './database.ts';
-import type { WriteQueue } from './write-queue.ts';
+import type { StoreParts } from './store.ts';
 
 interface CooperativeRow {
   id: number;
@@ -41,7 +41,7 @@ const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.sta
   AND (@sector IS NULL OR c.sector = @sector) AND (@district IS NULL OR c.district = @district)`;
 const FEW = 'a few thousand cooperatives';
 
-export function openCooperatives(db: Connection, queue: WriteQueue): CooperativeStore {
+export function openCooperatives(db: Connection, { queue, turn, references }: StoreParts): CooperativeStore {
   const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
   const count = db.prepare<[Filters], { count: number }>(
@@ -62,11 +62,13 @@ export function openCooperatives(db: Connection, queue: WriteQueue): Cooperative
   );
 
   function find(id: number): Cooperative | undefined {
+    turn.begin();
     const row = selectOne.get(id);
     return row && toCooperative(row);
   }
 
   function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
+    turn.begin();
     const faults = new FaultList();
     const holder = values.code === undefined ? undefined : selectIdByCode.get(values.code);
     if (holder !== undefined && holder.id !== exceptId) faults.add('code', 'This field must be unique.');
@@ -84,6 +86,7 @@ export function openCooperatives(db: Connection, queue: WriteQueue): Cooperative
     conflicts,
 
     list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
+      turn.begin();
       const matches: Filters = { code: null, status: null, sector: null, district: null, ...filter };
       const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
       return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
@@ -105,6 +108,7 @@ export function openCooperatives(db: Connection, queue: WriteQueue): Cooperative
         const columns = toColumns(values);
         if (toColumns(stored).every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);
+        references.forget();
         return find(id) as Cooperative;
       }),
   };

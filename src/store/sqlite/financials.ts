@@ -1,7 +1,8 @@
-/** The financial blocks of one membership, computed from its entries. */
-import type { Financials, SavingsSummary } from '../../domain/consolidated-member.ts';
+/** The financial blocks of one membership, computed from its entries: what every stored summary must equal. */
+import type { ProductionSummary, SavingsSummary } from '../../domain/consolidated-member.ts';
+import { type ExactInteger, narrow } from '../../domain/decimal.ts';
 import { LOAN_HISTORY_LIMIT, type Loan, type LoanStatus } from '../../domain/loans.ts';
-import type { Window } from '../port.ts';
+import { type Delivery, type WholeDays, windowStart } from '../../domain/production.ts';
 import type { Connection } from './database.ts';
 
 interface ExactSum {
@@ -28,12 +29,31 @@ const exactSum = (column: string): string =>
   `count(*) AS count, sum(${column} / ${MILLION}) AS millions, sum(${column} % ${MILLION}) AS rest`;
 const toExact = (sum: ExactSum): bigint =>
   BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);
+const toExactInteger = (sum: ExactSum): ExactInteger => narrow(toExact(sum));
 
-export function openFinancials(db: Connection): (memberId: number, window: Window) => Financials {
+export function openFinancials(db: Connection) {
   const sumProduction = db.prepare<[memberId: number, after: number, until: number], ExactSum>(
     `SELECT ${exactSum('grams')}, max(delivered_at) AS last_at FROM production_entries
      WHERE member_id = ? AND delivered_at > ? AND delivered_at <= ?`,
     'the entries of one member in 365 days',
+  );
+  const listDeliveries = db.prepare<[memberId: number, from: number], Delivery>(
+    `SELECT delivered_at AS at, grams FROM production_entries WHERE member_id = ? AND delivered_at >= ?
+     ORDER BY delivered_at`,
+  );
+  const sumBrokenDays = db.prepare<
+    [{ id: number; after: number; start: number; end: number; until: number }],
+    ExactSum
+  >(
+    `SELECT ${exactSum('grams')}, NULL AS last_at FROM (
+       SELECT grams FROM production_entries WHERE member_id = @id AND delivered_at > @after AND delivered_at < @start
+       UNION ALL
+       SELECT grams FROM production_entries WHERE member_id = @id AND delivered_at >= @end AND delivered_at <= @until)`,
+    'the entries of one member on two days',
+  );
+  const selectLatest = db.prepare<[memberId: number, until: number], { at: number }>(
+    `SELECT delivered_at AS at FROM production_entries WHERE member_id = ? AND delivered_at <= ?
+     ORDER BY delivered_at DESC LIMIT 1`,
   );
   // Still to start (0), started, newest first (1), never started (2): contract section 7.
   const selectLoans = db.prepare<[memberId: number], LoanRow>(
@@ -61,31 +81,51 @@ export function openFinancials(db: Connection): (memberId: number, window: Windo
     'the savings transactions of one member',
   );
 
-  function summarizeSavings(memberId: number): SavingsSummary {
-    const contributions = sumSavings.get(memberId, 'contribution') as ExactSum;
-    const withdrawals = sumSavings.get(memberId, 'withdrawal') as ExactSum;
-    const lastAt = [contributions.last_at, withdrawals.last_at].filter((at) => at !== null);
-    return {
-      accountsCount: (countAccounts.get(memberId) as { count: number }).count,
-      totalContributionsMinor: toExact(contributions),
-      totalWithdrawalsMinor: toExact(withdrawals),
-      lastTransactionAt: lastAt.length === 0 ? null : Math.max(...lastAt),
-    };
-  }
+  return {
+    /** @param at epoch seconds: the end of the window */
+    productionOf(memberId: number, at: number): ProductionSummary {
+      const sum = sumProduction.get(memberId, windowStart(at), at) as ExactSum;
+      return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };
+    },
 
-  return (memberId, window) => {
-    const production = sumProduction.get(memberId, window.after, window.until) as ExactSum;
-    return {
-      production: {
-        entriesCount: production.count,
-        totalGrams: toExact(production),
-        lastDeliveryAt: production.last_at,
-      },
-      loans: selectLoans.all(memberId).map(toLoan),
-      savings: summarizeSavings(memberId),
-    };
+    /** The same, from running totals by day and the entries of two days. */
+    productionOfDays(memberId: number, at: number, whole: WholeDays): ProductionSummary {
+      const { start, end } = whole;
+      const broken = sumBrokenDays.get({
+        id: memberId,
+        after: windowStart(at),
+        start,
+        end,
+        until: at,
+      }) as ExactSum;
+      const latest = selectLatest.get(memberId, at);
+      return {
+        entriesCount: whole.entriesCount + broken.count,
+        totalGrams: narrow(whole.totalGrams + toExact(broken)),
+        lastDeliveryAt: latest !== undefined && latest.at > windowStart(at) ? latest.at : null,
+      };
+    },
+
+    /** By time. @param from epoch seconds */
+    deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
+
+    loansOf: (memberId: number): Loan[] => selectLoans.all(memberId).map(toLoan),
+
+    savingsOf(memberId: number): SavingsSummary {
+      const contributions = sumSavings.get(memberId, 'contribution') as ExactSum;
+      const withdrawals = sumSavings.get(memberId, 'withdrawal') as ExactSum;
+      const lastAt = [contributions.last_at, withdrawals.last_at].filter((each) => each !== null);
+      return {
+        accountsCount: (countAccounts.get(memberId) as { count: number }).count,
+        totalContributionsMinor: toExactInteger(contributions),
+        totalWithdrawalsMinor: toExactInteger(withdrawals),
+        lastTransactionAt: lastAt.length === 0 ? null : Math.max(...lastAt),
+      };
+    },
   };
 }
+
+export type FinancialStatements = ReturnType<typeof openFinancials>;
 
 const toLoan = (row: LoanRow): Loan => ({
   id: row.id,

@@ -45,30 +45,40 @@ function insert(db: Connection, target: Target, nowSeconds: number): number {
   // In order of line: ids follow the order of the file.
   const sql = `INSERT INTO main.${target.table} (${names.join(', ')})
     SELECT ${values.join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
-  const indexes = indexesToRebuild(db, target);
-  for (const { name } of indexes) db.exec(`DROP INDEX main.${name}`);
+  const dropped = dropForInsert(db, target);
   const added = runWithNow(db, sql, nowSeconds);
-  for (const index of indexes) db.exec(index.sql);
+  // What the dropped triggers would have done row by row.
+  if (dropped.length > 0 && target.summaryParts !== undefined) markNew(db, target.summaryParts);
+  for (const each of dropped) db.exec(each.sql);
   return added;
+}
+
+function markNew(db: Connection, parts: readonly string[]): void {
+  db.exec(`INSERT INTO main.member_summaries (member_id)
+    SELECT DISTINCT member_id FROM staging.plan WHERE id IS NULL ORDER BY member_id
+    ON CONFLICT DO UPDATE SET ${parts.map((part) => `${part} = NULL`).join(', ')}`);
 }
 
 /** With fewer new rows than this, rebuilding gains nothing. */
 const FEWEST_FOR_REBUILD = 10_000;
 
 /**
- * The indexes that are dropped for the time of an insert: all of them when most of the table will be new, else
- * none. Sorting the entries once keeps the lock linear in the rows, where adding them one by one to indexes larger
- * than the cache does not. Other connections see the old indexes until the commit, a failed one included.
+ * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table will be
+ * new, else none. Sorting the entries once keeps the lock linear in the rows, where adding them one by one to indexes
+ * larger than the cache does not. Other connections see the old schema until the commit, a failed one included.
+ * @returns what to make again
  */
-function indexesToRebuild(db: Connection, { table }: Target): { name: string; sql: string }[] {
+function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
   const lastId = db.raw.prepare(`SELECT coalesce(max(id), 0) FROM main.${table}`).pluck().get() as number;
   const added = db.raw.prepare('SELECT count(*) FROM staging.plan WHERE id IS NULL').pluck().get() as number;
   if (added < Math.max(lastId, FEWEST_FOR_REBUILD)) return [];
-  return db.raw
+  const found = db.raw
     .prepare(
-      "SELECT name, sql FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+      "SELECT name, type, sql FROM main.sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL",
     )
-    .all(table) as { name: string; sql: string }[];
+    .all(table) as { name: string; type: string; sql: string }[];
+  for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
+  return found;
 }
 
 /** Updates the rows that differ from what is stored, and no other: an equal row keeps its `updated_at`. */

@@ -4,7 +4,7 @@ import type { ImportFault, ImportKind, ImportResult, ImportSession, StagedValue 
 import { type Connection, isBusy, isDiskFull, openDatabase, type Statement } from './database.ts';
 import { applyStaged } from './import-apply.ts';
 import { CHECKS, type Check, PLANS, TRAILING_ZERO } from './import-checks.ts';
-import { stagedColumns } from './import-targets.ts';
+import { stagedColumns, TARGETS } from './import-targets.ts';
 import { migrate, REGISTRY_SCHEMA } from './migrations.ts';
 import {
   attachStaging,
@@ -13,6 +13,7 @@ import {
   removeStagingFile,
   removeStaleStaging,
 } from './staging.ts';
+import { refreshSummaries } from './summaries.ts';
 
 /** How long an apply waits for another writer. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -171,6 +172,7 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
     apply(nowSeconds) {
       try {
         const result = applyInTransaction(nowSeconds);
+        if (TARGETS[kind].summaryParts !== undefined) refreshSummaries(db, nowSeconds, letOthersWrite);
         // Outside the lock: the log of a large import would stay as large as the import.
         checkpoint(db, BUSY_TIMEOUT_MS);
         return result;
@@ -191,6 +193,12 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
     },
   };
 }
+
+/** Long enough for a server's waiting write, which tries every 10 ms. */
+const LET_OTHERS_WRITE_MS = 15;
+const letOthersWrite = (): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LET_OTHERS_WRITE_MS);
+};
 
 /** Names the two columns of a check's SELECT, whatever it calls them. */
 const named = (sql: string): string =>

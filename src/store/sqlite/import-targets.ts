@@ -21,6 +21,8 @@ export interface Target {
   /** Ids that the plan resolves and a new row stores. */
   readonly resolved: readonly ('cooperative_id' | 'member_id' | 'account_id')[];
   readonly hasTimestamps: boolean;
+  /** Parts of a member's summary that its rows are in. */
+  readonly summaryParts?: readonly ('production' | 'days' | 'loans' | 'savings')[];
 }
 
 const text = (name: string, more: Partial<TargetColumn> = {}): TargetColumn => ({
@@ -73,6 +75,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   production: {
     table: 'production_entries',
+    summaryParts: ['production', 'days'],
     keys: [COOPERATIVE, MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: false,
@@ -80,6 +83,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   loans: {
     table: 'loans',
+    summaryParts: ['loans'],
     keys: [COOPERATIVE, MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: true,
@@ -95,6 +99,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   savings: {
     table: 'savings_transactions',
+    summaryParts: ['savings'],
     keys: [COOPERATIVE, MEMBER, { name: 'account_number' }, REFERENCE],
     resolved: ['cooperative_id', 'account_id'],
     hasTimestamps: false,

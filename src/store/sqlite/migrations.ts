@@ -117,6 +117,51 @@ CREATE UNIQUE INDEX savings_transactions_reference ON savings_transactions (coop
 CREATE INDEX savings_transactions_account ON savings_transactions (account_id, kind, amount_minor, transacted_at);
 `;
 
+/** A mark on the summary of the member that `owner` finds; `parts` are to be computed anew. */
+const markSql = (owner: string, parts: readonly string[]): string => `
+  INSERT INTO member_summaries (member_id) SELECT ${owner} WHERE true
+  ON CONFLICT DO UPDATE SET ${parts.map((part) => `${part} = NULL`).join(', ')};`;
+
+const markTriggers = (table: string, parts: readonly string[], ownerOf: (row: string) => string): string =>
+  (
+    [
+      ['INSERT', ['NEW']],
+      ['UPDATE', ['OLD', 'NEW']],
+      ['DELETE', ['OLD']],
+    ] as const
+  )
+    .map(
+      ([event, rows]) => `CREATE TRIGGER ${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN
+      ${rows.map((row) => markSql(ownerOf(row), parts)).join('')}
+      END;`,
+    )
+    .join('\n');
+const memberOf = (row: string): string => `${row}.member_id`;
+
+const REGISTRY_2 = `
+-- What a lookup needs of a member's entries, as data and not as it is shown: neither a renamed cooperative nor another
+-- time zone touches it. A member without a row has no entries; a part that is NULL is to be computed.
+-- See summaries.ts for what the parts hold.
+CREATE TABLE member_summaries (
+  member_id INTEGER PRIMARY KEY REFERENCES members (id) ON DELETE CASCADE,
+  production TEXT,
+  loans TEXT,
+  savings TEXT,
+  days BLOB
+) STRICT;
+CREATE INDEX member_summaries_missing ON member_summaries (member_id)
+  WHERE production IS NULL OR loans IS NULL OR savings IS NULL;
+
+-- Whoever writes entries, SQL by hand included, marks the summary in the same transaction.
+${markTriggers('production_entries', ['production', 'days'], memberOf)}
+${markTriggers('loans', ['loans'], memberOf)}
+${markTriggers('savings_accounts', ['savings'], memberOf)}
+${markTriggers('savings_transactions', ['savings'], (row) => `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`)}
+
+INSERT INTO member_summaries (member_id)
+  SELECT member_id FROM production_entries UNION SELECT member_id FROM loans UNION SELECT member_id FROM savings_accounts;
+`;
+
 const KEYS_1 = `
 CREATE TABLE api_keys (
   id INTEGER PRIMARY KEY,
@@ -144,7 +189,7 @@ CREATE TABLE api_key_secrets (
 CREATE INDEX api_key_secrets_key ON api_key_secrets (key_id);
 `;
 
-export const REGISTRY_SCHEMA: Schema = { applicationId: 0x63727231, migrations: [REGISTRY_1] };
+export const REGISTRY_SCHEMA: Schema = { applicationId: 0x63727231, migrations: [REGISTRY_1, REGISTRY_2] };
 export const KEYS_SCHEMA: Schema = { applicationId: 0x63726b31, migrations: [KEYS_1] };
 
 const readNumber = (db: Connection, pragma: string): number =>

@@ -2,10 +2,12 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { RegistryStore } from '../port.ts';
+import { type CooperativeReferences, openCooperativeReferences } from './cooperative-references.ts';
 import { openCooperatives } from './cooperatives.ts';
 import { type Connection, openDatabase } from './database.ts';
 import { openMembers } from './members.ts';
 import { migrate, REGISTRY_SCHEMA } from './migrations.ts';
+import { ReadTurn } from './read-turn.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
@@ -19,21 +21,35 @@ export interface SqliteStoreOptions {
   readonly freeBytes?: () => number;
 }
 
+/** What the nouns of a store share. */
+export interface StoreParts {
+  readonly queue: WriteQueue;
+  readonly turn: ReadTurn;
+  readonly references: CooperativeReferences;
+}
+
 /** @throws DatabaseFileError when the file cannot be used, with what to do about it */
 export function openSqliteStore(
   options: SqliteStoreOptions,
 ): RegistryStore & { readonly connection: Connection } {
   const db = openDatabase(options.file, { busyTimeoutMs: 0, create: true });
   migrate(db, REGISTRY_SCHEMA);
-  const queue = new WriteQueue(db, { monotonicMs: options.monotonicMs, hasRoom: roomCheck(options) });
+  const turn = new ReadTurn(db);
+  const queue = new WriteQueue(db, {
+    monotonicMs: options.monotonicMs,
+    hasRoom: roomCheck(options),
+    endReads: () => turn.end(),
+  });
+  const references = openCooperativeReferences(db, turn);
   const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
 
   return {
     connection: db,
-    cooperatives: openCooperatives(db, queue),
-    members: openMembers(db, queue),
+    cooperatives: openCooperatives(db, { queue, turn, references }),
+    members: openMembers(db, { queue, turn, references }),
     isReady() {
       try {
+        turn.begin();
         probe.get();
         return true;
       } catch {
@@ -42,6 +58,7 @@ export function openSqliteStore(
     },
     async close() {
       queue.close();
+      turn.end();
       db.close();
     },
   };

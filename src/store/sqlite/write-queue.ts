@@ -13,6 +13,8 @@ export interface WriteQueueOptions {
   readonly monotonicMs: () => number;
   /** Whether the disk has room for a write; asked before each transaction. */
   readonly hasRoom: () => boolean;
+  /** Ends what was begun for reading on the same connection; asked before each transaction. */
+  readonly endReads?: () => void;
 }
 
 interface Job {
@@ -90,6 +92,7 @@ export class WriteQueue {
       rejectAll(jobs, diskFull());
       return;
     }
+    this.options.endReads?.();
     try {
       this.statements.begin();
     } catch (error) {

@@ -1,0 +1,131 @@
+/** The production of the last 365 days: exact to the second, without adding up every delivery at each lookup. */
+import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from './consolidated-member.ts';
+import { DAY_SECONDS } from './date-time.ts';
+import { narrow } from './decimal.ts';
+
+export const PRODUCTION_WINDOW_SECONDS = PRODUCTION_WINDOW_DAYS * DAY_SECONDS;
+
+export interface Delivery {
+  /** Epoch seconds. */
+  readonly at: number;
+  readonly grams: number;
+}
+
+/** A summary and the moments at which it is right: from the first until before the second. */
+export interface DatedProduction extends ProductionSummary {
+  readonly validFrom: number;
+  /** Null when nothing will ever leave the window. */
+  readonly validUntil: number | null;
+}
+
+/** The epoch second after which a delivery counts at a moment. */
+export const windowStart = (at: number): number => at - PRODUCTION_WINDOW_SECONDS;
+
+/**
+ * The summary at a moment. It changes when a delivery has happened or is a window old, and at no other time.
+ * @param deliveries by time, every one since `knownFrom`, later ones than `at` too
+ * @param at epoch seconds
+ * @param knownFrom epoch seconds, not after the start of the window
+ */
+export function summarizeProduction(
+  deliveries: readonly Delivery[],
+  at: number,
+  knownFrom: number,
+): DatedProduction {
+  // What happened before `knownFrom` has left the window by then.
+  let validFrom = knownFrom + PRODUCTION_WINDOW_SECONDS;
+  let validUntil = Number.POSITIVE_INFINITY;
+  let entriesCount = 0;
+  let totalGrams = 0n;
+  let lastDeliveryAt: number | null = null;
+  for (const { at: deliveredAt, grams } of deliveries) {
+    for (const change of [deliveredAt, deliveredAt + PRODUCTION_WINDOW_SECONDS]) {
+      if (change <= at) validFrom = Math.max(validFrom, change);
+      else validUntil = Math.min(validUntil, change);
+    }
+    if (deliveredAt <= windowStart(at) || deliveredAt > at) continue;
+    entriesCount++;
+    totalGrams += BigInt(grams);
+    lastDeliveryAt = deliveredAt;
+  }
+  return {
+    entriesCount,
+    totalGrams: narrow(totalGrams),
+    lastDeliveryAt,
+    validFrom,
+    validUntil: validUntil === Number.POSITIVE_INFINITY ? null : validUntil,
+  };
+}
+
+/** What was delivered until the end of a day and since the table begins. */
+interface RunningTotal {
+  readonly entriesCount: number;
+  readonly totalGrams: bigint;
+}
+
+const RECORD_BYTES = 16;
+const dayOf = (epochSeconds: number): number => Math.floor(epochSeconds / DAY_SECONDS);
+
+/**
+ * Running totals by day (of UTC), so that a window is one subtraction and the deliveries of its two broken days.
+ * One record of 16 bytes a day that has deliveries: day, count and grams so far. The first is the day before the
+ * table begins, with nothing.
+ * @param deliveries by time, every one since the start of the day `knownFrom`
+ */
+export function composeDays(deliveries: readonly Delivery[], knownFrom: number): Uint8Array {
+  const records = [{ day: dayOf(knownFrom) - 1, entriesCount: 0, totalGrams: 0n }];
+  for (const { at, grams } of deliveries) {
+    const before = records.at(-1) as (typeof records)[number];
+    const total = { entriesCount: before.entriesCount + 1, totalGrams: before.totalGrams + BigInt(grams) };
+    if (before.day === dayOf(at)) Object.assign(before, total);
+    else records.push({ day: dayOf(at), ...total });
+  }
+  const bytes = Buffer.alloc(records.length * RECORD_BYTES);
+  records.forEach(({ day, entriesCount, totalGrams }, i) => {
+    bytes.writeInt32LE(day, i * RECORD_BYTES);
+    bytes.writeInt32LE(entriesCount, i * RECORD_BYTES + 4);
+    bytes.writeBigInt64LE(totalGrams, i * RECORD_BYTES + 8);
+  });
+  return bytes;
+}
+
+/** The whole days of a window, and where its broken days end and begin. */
+export interface WholeDays extends RunningTotal {
+  /** First second of the first whole day: deliveries before it and after the window's start are to be added. */
+  readonly start: number;
+  /** First second after the last whole day: deliveries from it until the window's end are to be added. */
+  readonly end: number;
+}
+
+/**
+ * The deliveries on the whole days of the window that ends at a moment.
+ * @returns undefined when the table begins later than the window
+ */
+export function sumWholeDays(days: Uint8Array, at: number): WholeDays | undefined {
+  const bytes = Buffer.from(days.buffer, days.byteOffset, days.byteLength);
+  const firstDay = dayOf(windowStart(at)) + 1;
+  const endDay = dayOf(at + 1);
+  const before = totalUntil(bytes, firstDay - 1);
+  const until = totalUntil(bytes, endDay - 1);
+  if (before === undefined || until === undefined) return undefined;
+  return {
+    entriesCount: until.entriesCount - before.entriesCount,
+    totalGrams: until.totalGrams - before.totalGrams,
+    start: firstDay * DAY_SECONDS,
+    end: endDay * DAY_SECONDS,
+  };
+}
+
+/** The running total of the last record that is not after a day. */
+function totalUntil(bytes: Buffer, day: number): RunningTotal | undefined {
+  let low = 0;
+  let high = bytes.length / RECORD_BYTES;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (bytes.readInt32LE(middle * RECORD_BYTES) <= day) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return undefined;
+  const place = (low - 1) * RECORD_BYTES;
+  return { entriesCount: bytes.readInt32LE(place + 4), totalGrams: bytes.readBigInt64LE(place + 8) };
+}

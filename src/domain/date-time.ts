@@ -82,12 +82,34 @@ export function startOfDay(date: string, zone: TimeZone): number {
   return days / 1000 - zone.offsetSeconds;
 }
 
+const MAX_REMEMBERED_DAYS = 4_096;
+/** The text of each day that was shown; there are few, and composing one costs more than the time of day. */
+const dayTexts = new Map<number, string>();
+
+/** The calendar date of a day counted from 1970-01-01. */
+function dayText(day: number): string {
+  let text = dayTexts.get(day);
+  if (text === undefined) {
+    if (dayTexts.size >= MAX_REMEMBERED_DAYS) dayTexts.clear();
+    text = new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10);
+    dayTexts.set(day, text);
+  }
+  return text;
+}
+
+/** 00 to 59. */
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
+
 /** `2025-03-01T08:30:00+02:00` for an instant in epoch seconds. */
 export function formatDateTime(epochSeconds: number, zone: TimeZone): string {
-  return new Date((epochSeconds + zone.offsetSeconds) * 1000).toISOString().slice(0, 19) + zone.suffix;
+  const local = epochSeconds + zone.offsetSeconds;
+  const day = Math.floor(local / DAY_SECONDS);
+  const second = local - day * DAY_SECONDS;
+  const minute = (second / 60) | 0;
+  const hour = (minute / 60) | 0;
+  return `${dayText(day)}T${TWO_DIGITS[hour]}:${TWO_DIGITS[minute - hour * 60]}:${TWO_DIGITS[second - minute * 60]}${zone.suffix}`;
 }
 
 /** The calendar date `YYYY-MM-DD` of an instant in epoch seconds, in the zone. */
-export function formatDate(epochSeconds: number, zone: TimeZone): string {
-  return new Date((epochSeconds + zone.offsetSeconds) * 1000).toISOString().slice(0, 10);
-}
+export const formatDate = (epochSeconds: number, zone: TimeZone): string =>
+  dayText(Math.floor((epochSeconds + zone.offsetSeconds) / DAY_SECONDS));

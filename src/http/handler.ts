@@ -5,7 +5,7 @@ import type { AccessLog } from './access-log.ts';
 import { notFoundRefusal, Refusal, toErrorReply } from './errors.ts';
 import type { Call, Middleware } from './middleware/call.ts';
 import { parseQuery } from './query.ts';
-import type { Headers, Reply } from './reply.ts';
+import { type Headers, JsonText, type Reply } from './reply.ts';
 import { hasBody, MAX_BODY_BYTES, readJson, readRequestId, refuseAmbiguous } from './request.ts';
 import { API_PREFIX, fullPath, type Method, type Route, type RouteRequest } from './route.ts';
 import type { Match, Router } from './router.ts';
@@ -123,28 +123,29 @@ function fail(parts: HandlerParts, exchange: Exchange, error: unknown): void {
 
 function send(parts: HandlerParts, exchange: Exchange, reply: Reply): void {
   const { message, response, call } = exchange;
-  const bytes = toBytes(reply.body);
+  // A string: node:http sends it in one write with the headers, where a Buffer takes two.
+  const text = toText(reply.body);
   const leavesBodyUnread = hasBody(message) && !message.readableEnded;
   const headers: Headers = { 'X-Request-Id': exchange.requestId, ...call?.headers, ...reply.headers };
-  if (bytes !== undefined) {
+  if (text !== undefined) {
     headers['Content-Type'] = 'application/json';
-    headers['Content-Length'] = String(bytes.length);
+    headers['Content-Length'] = String(Buffer.byteLength(text));
   }
   if (exchange.path.startsWith(`${API_PREFIX}/`)) headers['Cache-Control'] = 'private, no-store';
   if (leavesBodyUnread || parts.isDraining()) headers.Connection = 'close';
   log(parts, exchange, reply.status);
   if (response.destroyed) return;
   response.writeHead(reply.status, headers);
-  if (message.method === 'HEAD' || bytes === undefined) response.end();
+  if (message.method === 'HEAD' || text === undefined) response.end();
   else if (leavesBodyUnread) {
-    response.write(bytes);
+    response.write(text);
     endAfterDraining(message, response);
-  } else response.end(bytes);
+  } else response.end(text);
 }
 
-function toBytes(body: unknown): Buffer | undefined {
+function toText(body: unknown): string | undefined {
   if (body === undefined) return undefined;
-  return Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+  return body instanceof JsonText ? body.text : JSON.stringify(body);
 }
 
 /**

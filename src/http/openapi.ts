@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { SCOPES } from '../domain/api-keys.ts';
 import { bodySchema } from './body.ts';
-import { ok } from './reply.ts';
+import { JsonText, ok } from './reply.ts';
 import { fullPath, type Route } from './route.ts';
 
 type Json = { [name: string]: unknown };
@@ -192,7 +192,7 @@ function extract(schema: unknown, schemas: Json): unknown {
 /** `GET /openapi.json`, of all routes and itself. */
 export function withOpenApi(routes: readonly Route[], version: string): Route[] {
   const all: Route[] = [...routes];
-  let bytes: Buffer | undefined;
+  let text: JsonText | undefined;
   all.push({
     method: 'GET',
     path: '/openapi.json',
@@ -203,8 +203,8 @@ export function withOpenApi(routes: readonly Route[], version: string): Route[] 
     access: 'public',
     answers: { 200: { description: 'OpenAPI 3.1.', schema: { type: 'object' } as TSchema } },
     handle() {
-      bytes ??= Buffer.from(JSON.stringify(describeApi(all, version)));
-      return ok(bytes);
+      text ??= new JsonText(JSON.stringify(describeApi(all, version)));
+      return ok(text);
     },
   });
   return all;

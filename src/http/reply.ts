@@ -2,9 +2,18 @@
 
 export type Headers = { [name: string]: string };
 
+/** JSON that was composed already, to be sent as it is. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 export interface Reply {
   readonly status: number;
-  /** A value for JSON, or bytes that are JSON already; undefined for no body. */
+  /** A value for JSON, or a JsonText; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
 }

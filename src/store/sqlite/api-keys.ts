@@ -96,15 +96,26 @@ export function openApiKeys(
   // connection's own changes forget it. Never by age: a disabled key must be refused by the very next request.
   const remembered = new Map<string, { key: ApiKey; endsAt: number | null }>();
   let rememberedVersion = -1;
+  // Asked once per turn of the event loop: the requests of a turn had arrived when it began.
+  let isProved = false;
+
+  function prove(): void {
+    if (isProved) return;
+    isProved = true;
+    setImmediate(() => {
+      isProved = false;
+    });
+    const version = (dataVersion.get() as { data_version: number }).data_version;
+    if (version !== rememberedVersion || remembered.size >= MAX_REMEMBERED) remembered.clear();
+    rememberedVersion = version;
+  }
 
   return {
     connection: db,
     find,
 
     findBySecret(hash, nowSeconds) {
-      const version = (dataVersion.get() as { data_version: number }).data_version;
-      if (version !== rememberedVersion || remembered.size >= MAX_REMEMBERED) remembered.clear();
-      rememberedVersion = version;
+      prove();
       const name = Buffer.from(hash).toString('latin1');
       let found = remembered.get(name);
       if (found === undefined) {

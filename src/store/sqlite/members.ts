@@ -9,7 +9,7 @@ import type { Connection } from './database.ts';
 import { openMemberCounts } from './member-counts.ts';
 import { openMemberPages } from './member-pages.ts';
 import type { StoreParts } from './store.ts';
-import { openSummaries, type StoredParts } from './summaries.ts';
+import { openSummaries } from './summaries.ts';
 
 /** A member without its cooperative's name. */
 interface MembershipRow {
@@ -33,11 +33,6 @@ interface MembershipRow {
 export interface MemberRow extends MembershipRow {
   cooperative_code: string;
   cooperative_name: string;
-}
-
-interface SummaryColumns extends StoredParts {
-  /** The member's id again, or null when it has no summary. */
-  has_summary: number | null;
 }
 
 /** The column of each value: a value without one does not compile. */
@@ -64,8 +59,6 @@ const JOINED = 'members m JOIN cooperatives c ON c.id = m.cooperative_id';
 // Said aloud: without statistics the planner may take the index on status instead, and walk every active member.
 const PERSON = 'members m INDEXED BY members_person';
 const MEMBERSHIP_ROW = `${COLUMNS_OF_M} FROM ${PERSON}`;
-const MEMBERSHIP_ROW_WITH_SUMMARY = `${COLUMNS_OF_M}, s.member_id AS has_summary, s.production, s.loans, s.savings
-  FROM ${PERSON} LEFT JOIN member_summaries s ON s.member_id = m.id`;
 
 type Column = string | number | null;
 
@@ -78,9 +71,6 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
   // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the rest.
   const selectActive = db.prepare<[string], MembershipRow>(
     `SELECT ${MEMBERSHIP_ROW} WHERE m.identity_card = ? AND m.status = 'active'`,
-  );
-  const selectActiveWithSummary = db.prepare<[string], MembershipRow & SummaryColumns>(
-    `SELECT ${MEMBERSHIP_ROW_WITH_SUMMARY} WHERE m.identity_card = ? AND m.status = 'active'`,
   );
   const selectCooperative = db.prepare<[number], { id: number }>('SELECT id FROM cooperatives WHERE id = ?');
   const selectByPerson = db.prepare<[string, number], { id: number }>(
@@ -103,15 +93,9 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
     return row && toMember(row, referenceOf(row));
   }
 
-  function activeRows(identityCard: string, at: number | null): (MembershipRow & Partial<SummaryColumns>)[] {
-    turn.begin();
-    return at === null ? selectActive.all(identityCard) : selectActiveWithSummary.all(identityCard);
-  }
-
-  const toMembership = (row: MembershipRow & Partial<SummaryColumns>, at: number | null): Membership => ({
+  const toMembership = (row: MembershipRow, at: number | null): Membership => ({
     member: toMember(row, references.get(row.cooperative_id)),
-    financials:
-      at === null ? null : financialsOf(row.id, row.has_summary === null ? null : (row as StoredParts), at),
+    financials: at === null ? null : financialsOf(row.id, at),
   });
 
   function conflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
@@ -165,12 +149,14 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
     },
 
     listActiveMemberships(identityCard, at) {
-      const memberships = activeRows(identityCard, at).map((row) => toMembership(row, at));
+      turn.begin();
+      const memberships = selectActive.all(identityCard).map((row) => toMembership(row, at));
       return memberships.length < 2 ? memberships : memberships.sort(newestFirst);
     },
 
     findActiveMembership(cooperativeId, identityCard, at) {
-      const row = activeRows(identityCard, at).find((each) => each.cooperative_id === cooperativeId);
+      turn.begin();
+      const row = selectActive.all(identityCard).find((each) => each.cooperative_id === cooperativeId);
       return row && toMembership(row, at);
     },
 

@@ -18,8 +18,8 @@ const KNOWN_DAYS = 31;
 /** With no more deliveries than this, adding them up anew is as quick as running totals by day. */
 const FEW_DELIVERIES = 64;
 
-/** The parts as they are read beside a member's row; null for a part that is marked, all three for no entries. */
-export interface StoredParts {
+/** The parts of a member's row; null for a part that is marked. */
+interface StoredParts {
   readonly production: string | null;
   readonly loans: string | null;
   readonly savings: string | null;
@@ -122,9 +122,12 @@ const EMPTY: Financials = {
   },
 };
 
-/** @returns what gives the blocks of one membership from its stored parts, computing those that are marked or out of date */
+/** @returns what gives the blocks of one membership from its stored parts, computing those marked or out of date */
 export function openSummaries(db: Connection) {
   const financials = openFinancials(db);
+  const selectParts = db.prepare<[number], StoredParts>(
+    'SELECT production, loans, savings FROM member_summaries WHERE member_id = ?',
+  );
   const selectDays = db.prepare<[number], { days: Uint8Array | null }>(
     'SELECT days FROM member_summaries WHERE member_id = ?',
   );
@@ -142,15 +145,17 @@ export function openSummaries(db: Connection) {
       : financials.productionOfDays(memberId, at, whole);
   }
 
-  /** @param stored null when the member has no row: no entry of it was ever written */
-  return (memberId: number, stored: StoredParts | null, at: number): Financials =>
-    stored === null
-      ? EMPTY
-      : {
-          production: production(memberId, stored.production, at),
-          loans: stored.loans === null ? financials.loansOf(memberId) : unpackLoans(stored.loans),
-          savings: stored.savings === null ? financials.savingsOf(memberId) : unpackSavings(stored.savings),
-        };
+  /** @param at epoch seconds: the end of the production window */
+  return (memberId: number, at: number): Financials => {
+    const stored = selectParts.get(memberId);
+    // No entry of it was ever written, or the triggers would have made a row.
+    if (stored === undefined) return EMPTY;
+    return {
+      production: production(memberId, stored.production, at),
+      loans: stored.loans === null ? financials.loansOf(memberId) : unpackLoans(stored.loans),
+      savings: stored.savings === null ? financials.savingsOf(memberId) : unpackSavings(stored.savings),
+    };
+  };
 }
 
 interface MissingRow extends StoredParts {

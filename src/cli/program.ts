@@ -8,6 +8,7 @@ import { addImportCommand } from './import.ts';
 import { addKeysCommand } from './keys.ts';
 import { addSeedCommand } from './seed.ts';
 import { addServeCommand } from './serve.ts';
+import { addSummarizeCommand } from './summarize.ts';
 
 const settingsHelp = Object.entries(SETTINGS).map(([name, text]) => `  ${name.padEnd(18)}${text}`);
 
@@ -23,6 +24,7 @@ export function createProgram(context: CliContext): Command {
   addImportCommand(program, context);
   addKeysCommand(program, context);
   addCheckCommand(program, context);
+  addSummarizeCommand(program, context);
   return program;
 }
 

@@ -13,7 +13,7 @@ import {
   removeStagingFile,
   removeStaleStaging,
 } from './staging.ts';
-import { refreshSummaries } from './summaries.ts';
+import { letOthersWrite, refreshSummaries } from './summary-refresh.ts';
 
 /** How long an apply waits for another writer. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -193,12 +193,6 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
     },
   };
 }
-
-/** Long enough for a server's waiting write, which tries every 10 ms. */
-const LET_OTHERS_WRITE_MS = 15;
-const letOthersWrite = (): void => {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LET_OTHERS_WRITE_MS);
-};
 
 /** Names the two columns of a check's SELECT, whatever it calls them. */
 const named = (sql: string): string =>

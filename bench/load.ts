@@ -1,0 +1,211 @@
+/** Servers in processes of their own, and wrk against them. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { CACHE } from './dataset.ts';
+import { IDENTITY_CARD_LUA, type Population } from './rows.ts';
+
+const run = promisify(execFile);
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** The compiled program, as an operator runs it. */
+const REGISTRY = join(ROOT, 'dist/main.js');
+const READY_TIMEOUT_MS = 20_000;
+
+export interface Server {
+  readonly port: number;
+  /** Milliseconds from its start until it said that it listens. */
+  readonly startMs: number;
+  /** Anonymous resident memory now, in MiB. */
+  rssAnonMib(): number;
+  stop(): Promise<void>;
+}
+
+const servers = new Set<ChildProcess>();
+
+/** A folder for logs, scripts and copies; gone at the end. */
+export function temporaryFolder(): string {
+  mkdirSync(CACHE, { recursive: true });
+  return mkdtempSync(join(CACHE, 'run-'));
+}
+
+/** Starts a program and waits for the line that names its port; its log goes to a file. */
+export function startServer(
+  args: readonly string[],
+  env: { [name: string]: string },
+  folder: string,
+): Promise<Server> {
+  const log = openSync(join(folder, `${servers.size}-${Date.now()}.log`), 'w');
+  const started = performance.now();
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, PORT: '0', ...env },
+    stdio: ['ignore', log, 'pipe'],
+  });
+  servers.add(child);
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      servers.delete(child);
+      resolve();
+    });
+  });
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const timer = setTimeout(
+      () => reject(new Error(`${args[0]} does not listen: ${said}`)),
+      READY_TIMEOUT_MS,
+    );
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const port = /http:\/\/127\.0\.0\.1:([0-9]+)/.exec(said)?.[1];
+      if (port === undefined) return;
+      clearTimeout(timer);
+      resolve({
+        port: Number(port),
+        startMs: performance.now() - started,
+        rssAnonMib: () =>
+          Number(/RssAnon:\s+([0-9]+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) /
+          1024,
+        stop() {
+          child.kill('SIGTERM');
+          return ended;
+        },
+      });
+    });
+    void ended.then(() => reject(new Error(`${args[0]} ended: ${said}`)));
+  });
+}
+
+export const startRegistry = (databaseFile: string, folder: string): Promise<Server> =>
+  startServer([REGISTRY, 'serve'], { REGISTRY_DB: databaseFile }, folder);
+
+export const startPeer = (
+  name: 'bare' | 'fastify',
+  args: readonly string[],
+  env: { [name: string]: string },
+  folder: string,
+): Promise<Server> => startServer([join(ROOT, `bench/peers/${name}.mjs`), ...args], env, folder);
+
+export function killServers(): void {
+  for (const child of servers) child.kill('SIGKILL');
+}
+
+export interface Figure {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const DONE = `done = function(summary, latency)
+  io.write(string.format("RESULT %f %f %f %d\\n", summary.requests / summary.duration * 1e6,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, summary.errors.status))
+end
+`;
+
+/** Which members with entries are asked for, by their place: from `first`, `count` of them. */
+export interface Chosen {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** A script for wrk: lookups in an order that looks random and repeats nobody before everyone was asked for. */
+export function lookupScript(
+  folder: string,
+  name: string,
+  key: string,
+  population: Population,
+  chosen: Chosen,
+): string {
+  const stride = Math.floor(population.members / population.withEntries);
+  const file = join(folder, `${name}.lua`);
+  writeFileSync(
+    file,
+    `${IDENTITY_CARD_LUA}
+wrk.headers["Authorization"] = "Bearer ${key}"
+local i = 0
+request = function()
+  i = (i + 7919) % ${chosen.count}
+  return wrk.format("GET", "/api/v1/members/" .. identity_card((${chosen.first} + i) * ${stride}) .. "/")
+end
+${DONE}`,
+  );
+  return file;
+}
+
+/** A script for wrk from the Lua text of a function body that returns a request. */
+export function requestScript(
+  folder: string,
+  name: string,
+  key: string,
+  prelude: string,
+  body: string,
+): string {
+  const file = join(folder, `${name}.lua`);
+  writeFileSync(
+    file,
+    `${prelude}
+wrk.headers["Authorization"] = "Bearer ${key}"
+request = function()
+${body}
+end
+${DONE}`,
+  );
+  return file;
+}
+
+/** @throws Error when an answer was no success */
+export async function measure(
+  port: number,
+  script: string,
+  options: { seconds: number; connections: number },
+): Promise<Figure> {
+  const { stdout } = await run('wrk', [
+    '-t1',
+    `-c${options.connections}`,
+    `-d${options.seconds}s`,
+    '-s',
+    script,
+    `http://127.0.0.1:${port}`,
+  ]);
+  const [, rate, p50, p99, failed] = /RESULT ([\d.]+) ([\d.]+) ([\d.]+) (\d+)/.exec(stdout) ?? [];
+  if (rate === undefined || failed !== '0') throw new Error(`wrk was refused some answers:\n${stdout}`);
+  return { perSecond: Number(rate), p50Ms: Number(p50), p99Ms: Number(p99) };
+}
+
+export async function requireWrk(): Promise<void> {
+  await run('wrk', ['-v']).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new Error('wrk is missing: apt-get install wrk');
+  });
+}
+
+export const median = (numbers: readonly number[]): number =>
+  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+
+export const medianOf = (figures: readonly Figure[]): Figure => ({
+  perSecond: median(figures.map((figure) => figure.perSecond)),
+  p50Ms: median(figures.map((figure) => figure.p50Ms)),
+  p99Ms: median(figures.map((figure) => figure.p99Ms)),
+});
+
+/** One thing that is measured in every round. */
+export interface Subject {
+  readonly name: string;
+  readonly measure: () => Promise<Figure>;
+}
+
+/** A B C A B C: whatever disturbs the machine disturbs all. @returns the median of each by its name */
+export async function inTurn(rounds: number, subjects: readonly Subject[]): Promise<Map<string, Figure>> {
+  const figures = new Map<string, Figure[]>(subjects.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, measure: once } of subjects) {
+      const figure = await once();
+      figures.get(name)?.push(figure);
+      process.stderr.write(
+        `  round ${round + 1}: ${name.padEnd(44)} ${figure.perSecond.toFixed(0).padStart(7)}/s  p99 ${figure.p99Ms.toFixed(1)} ms\n`,
+      );
+    }
+  }
+  return new Map([...figures].map(([name, each]) => [name, medianOf(each)]));
+}
+
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });

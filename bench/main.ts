@@ -1,0 +1,90 @@
+/**
+ * Measures the registry: see bench/README.md. Needs wrk.
+ * `--only lookups,sizes,milk,pages,writes,imports`, `--rounds 3`, `--seconds 4`; the whole run is kept in bench/results.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureDataset } from './dataset.ts';
+import { killServers, ROOT, removeFolder, requireWrk, temporaryFolder } from './load.ts';
+import { type Results, toRows, toTable } from './report.ts';
+import { imports, lookups, milk, type Options, pages, sizes, writes } from './sections.ts';
+
+const SECTIONS = ['lookups', 'sizes', 'milk', 'pages', 'writes', 'imports'] as const;
+const SMALL = [20_000, 20_000] as const;
+const MIDDLE = [200_000, 200_000] as const;
+const LARGE = [5_000_000, 200_000] as const;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: SECTIONS.join(',') },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '4' },
+  },
+});
+const only = values.only.split(',');
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
+if (only.some((name) => !SECTIONS.some((known) => known === name)) || !(rounds >= 1) || !(seconds >= 1)) {
+  process.stderr.write(`Usage: bench/main.ts [--only ${SECTIONS.join(',')}] [--rounds N] [--seconds N]\n`);
+  process.exit(2);
+}
+
+const firstLine = (program: string, ...args: string[]): string =>
+  execFileSync(program, args, { encoding: 'utf8' }).split('\n')[0] ?? '';
+
+const machine = () => ({
+  date: new Date().toISOString().slice(0, 10),
+  cores: cpus().length,
+  processor: cpus()[0]?.model ?? 'unknown',
+  memory_gib: Math.round(totalmem() / 2 ** 30),
+  kernel: firstLine('uname', '-sr'),
+  node: process.versions.node,
+  commit: firstLine('git', '-C', ROOT, 'rev-parse', '--short', 'HEAD'),
+});
+
+/** Runs one section when it is wanted; its servers and files are gone afterwards. */
+async function section<T>(
+  name: (typeof SECTIONS)[number],
+  work: (options: Options) => Promise<T>,
+): Promise<T | undefined> {
+  if (!only.includes(name)) return undefined;
+  process.stderr.write(`${name}\n`);
+  const folder = temporaryFolder();
+  try {
+    return await work({ rounds, seconds, folder });
+  } finally {
+    killServers();
+    removeFolder(folder);
+  }
+}
+
+await requireWrk();
+const small = () => ensureDataset(...SMALL);
+const middle = () => ensureDataset(...MIDDLE);
+const large = () => ensureDataset(...LARGE);
+
+const results: Results = {
+  ...machine(),
+  rounds,
+  seconds,
+  lookups: await section('lookups', async (options) => lookups(await middle(), options)),
+  sizes: await section('sizes', async (options) =>
+    sizes([await small(), await middle(), await large()], options),
+  ),
+  milk: await section('milk', async (options) => milk(await middle(), options)),
+  pages: await section('pages', async (options) => pages(await small(), await large(), options)),
+  writes: await section('writes', async (options) => writes(await middle(), options)),
+  imports: await section('imports', imports),
+};
+const table = toTable(toRows(results));
+console.log(table);
+if (only.length === SECTIONS.length) {
+  const folder = join(ROOT, 'bench/results');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${results.date}.json`);
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  console.log(`\nKept in ${file}`);
+}

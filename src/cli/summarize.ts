@@ -1,0 +1,30 @@
+/** `summarize`: computes the summaries that lookups would otherwise compute each time. */
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { nowSeconds } from '../clock.ts';
+import { readConfig } from '../config.ts';
+import { summarizeMissing } from '../store/sqlite/summary-refresh.ts';
+import { type CliContext, CommandError, EXIT } from './context.ts';
+
+export function addSummarizeCommand(program: Command, context: CliContext): void {
+  program
+    .command('summarize')
+    .description(
+      'compute the summaries of entries that are missing, after a new release or an import that was killed',
+    )
+    .option('--db <file>', 'database file (overrides REGISTRY_DB)')
+    .option('--json', 'one JSON document')
+    .action((options: { db?: string; json?: boolean }) => {
+      const { databaseFile } = readConfig(
+        options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db },
+      );
+      if (!existsSync(databaseFile))
+        throw new CommandError(EXIT.usage, `There is no database at ${databaseFile}.`);
+      const count = summarizeMissing(databaseFile, nowSeconds(context.clock));
+      context.out(
+        options.json === true
+          ? `${JSON.stringify({ database: databaseFile, summarized: count }, undefined, 2)}\n`
+          : `${count} member${count === 1 ? '' : 's'} summarized in ${databaseFile}.\n`,
+      );
+    });
+}

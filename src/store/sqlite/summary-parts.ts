@@ -1,0 +1,97 @@
+/** The parts of a stored summary: compact JSON arrays, and what they are in the domain's terms. */
+import type { SavingsSummary } from '../../domain/consolidated-member.ts';
+import type { ExactInteger } from '../../domain/decimal.ts';
+import type { Loan, LoanStatus } from '../../domain/loans.ts';
+import type { DatedProduction } from '../../domain/production.ts';
+
+/** The parts of a member's row; null for a part that is marked. */
+export interface StoredParts {
+  readonly production: string | null;
+  readonly loans: string | null;
+  readonly savings: string | null;
+}
+
+type Exact = number | string;
+type ProductionPart = [
+  validFrom: number,
+  validUntil: number | null,
+  count: number,
+  grams: Exact,
+  lastAt: number | null,
+];
+type LoanPart = [number, number, number, LoanStatus, number, number | null, number | null, number | null];
+type SavingsPart = [accounts: number, contributions: Exact, withdrawals: Exact, lastAt: number | null];
+
+// JSON holds integers above 2^53 only as text.
+const packExact = (value: ExactInteger): Exact => (typeof value === 'bigint' ? String(value) : value);
+const unpackExact = (value: Exact): ExactInteger => (typeof value === 'string' ? BigInt(value) : value);
+
+export const packLoans = (loans: readonly Loan[]): string =>
+  JSON.stringify(
+    loans.map(
+      (loan): LoanPart => [
+        loan.id,
+        loan.amountMinor,
+        loan.interestRateHundredths,
+        loan.status,
+        loan.paidAmountMinor,
+        loan.loanStartDate,
+        loan.loanEndDate,
+        loan.approvedAt,
+      ],
+    ),
+  );
+
+export const unpackLoans = (part: string): Loan[] =>
+  (JSON.parse(part) as LoanPart[]).map((loan) => ({
+    id: loan[0],
+    amountMinor: loan[1],
+    interestRateHundredths: loan[2],
+    status: loan[3],
+    paidAmountMinor: loan[4],
+    loanStartDate: loan[5],
+    loanEndDate: loan[6],
+    approvedAt: loan[7],
+  }));
+
+export function packSavings(savings: SavingsSummary): string {
+  const part: SavingsPart = [
+    savings.accountsCount,
+    packExact(savings.totalContributionsMinor),
+    packExact(savings.totalWithdrawalsMinor),
+    savings.lastTransactionAt,
+  ];
+  return JSON.stringify(part);
+}
+
+export function unpackSavings(text: string): SavingsSummary {
+  const part = JSON.parse(text) as SavingsPart;
+  return {
+    accountsCount: part[0],
+    totalContributionsMinor: unpackExact(part[1]),
+    totalWithdrawalsMinor: unpackExact(part[2]),
+    lastTransactionAt: part[3],
+  };
+}
+
+export function unpackProduction(text: string): DatedProduction {
+  const part = JSON.parse(text) as ProductionPart;
+  return {
+    entriesCount: part[2],
+    totalGrams: unpackExact(part[3]),
+    lastDeliveryAt: part[4],
+    validFrom: part[0],
+    validUntil: part[1],
+  };
+}
+
+export function packProduction(dated: DatedProduction): string {
+  const part: ProductionPart = [
+    dated.validFrom,
+    dated.validUntil,
+    dated.entriesCount,
+    packExact(dated.totalGrams),
+    dated.lastDeliveryAt,
+  ];
+  return JSON.stringify(part);
+}

@@ -134,13 +134,27 @@ function send(parts: HandlerParts, exchange: Exchange, reply: Reply): void {
   if (exchange.path.startsWith(`${API_PREFIX}/`)) headers['Cache-Control'] = 'private, no-store';
   if (leavesBodyUnread || parts.isDraining()) headers.Connection = 'close';
   log(parts, exchange, reply.status);
-  if (response.destroyed) return;
-  response.writeHead(reply.status, headers);
-  if (message.method === 'HEAD' || text === undefined) response.end();
-  else if (leavesBodyUnread) {
-    response.write(text);
-    endAfterDraining(message, response);
-  } else response.end(text);
+  atEndOfTurn(() => {
+    if (response.destroyed) return;
+    response.writeHead(reply.status, headers);
+    if (message.method === 'HEAD' || text === undefined) response.end();
+    else if (leavesBodyUnread) {
+      response.write(text);
+      endAfterDraining(message, response);
+    } else response.end(text);
+  });
+}
+
+let waiting: (() => void)[] = [];
+
+function atEndOfTurn(work: () => void): void {
+  waiting.push(work);
+  if (waiting.length > 1) return;
+  setImmediate(() => {
+    const works = waiting;
+    waiting = [];
+    for (const each of works) each();
+  });
 }
 
 function toText(body: unknown): string | undefined {

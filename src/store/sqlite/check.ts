@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type Connection, openDatabase } from './database.ts';
 import { COUNTER_CHECKS } from './member-counts.ts';
 import { KEYS_SCHEMA, migrate, REGISTRY_SCHEMA } from './migrations.ts';
-import { countMissing, findWrongSummary } from './summary-check.ts';
+import { countMarked, findWrongSummary } from './summary-check.ts';
 
 export interface Finding {
   readonly check: string;
@@ -36,7 +36,7 @@ export function checkDatabase(databaseFile: string, keysFile: string): Finding[]
         const wrong = registry.raw.prepare(sql).get();
         return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
       }),
-      { check: 'summaries still to be computed', fault: null, value: String(countMissing(registry)) },
+      { check: 'summaries still to be computed', fault: null, value: String(countMarked(registry)) },
       checkSummaries(registry),
       ...COUNTED.map((table): Finding => {
         const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();

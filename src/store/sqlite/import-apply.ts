@@ -48,15 +48,14 @@ function insert(db: Connection, target: Target, nowSeconds: number): number {
   const dropped = dropForInsert(db, target);
   const added = runWithNow(db, sql, nowSeconds);
   // What the dropped triggers would have done row by row.
-  if (dropped.length > 0 && target.summaryParts !== undefined) markNew(db, target.summaryParts);
+  if (dropped.length > 0 && target.summaryPart !== undefined) markNew(db, target.summaryPart);
   for (const each of dropped) db.exec(each.sql);
   return added;
 }
 
-function markNew(db: Connection, parts: readonly string[]): void {
-  db.exec(`INSERT INTO main.member_summaries (member_id)
-    SELECT DISTINCT member_id FROM staging.plan WHERE id IS NULL ORDER BY member_id
-    ON CONFLICT DO UPDATE SET ${parts.map((part) => `${part} = NULL`).join(', ')}`);
+function markNew(db: Connection, part: string): void {
+  db.exec(`UPDATE main.members SET ${part} = '' WHERE ${part} IS NOT ''
+    AND id IN (SELECT member_id FROM staging.plan WHERE id IS NULL)`);
 }
 
 /** With fewer new rows than this, rebuilding gains nothing. */

@@ -172,7 +172,7 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
     apply(nowSeconds) {
       try {
         const result = applyInTransaction(nowSeconds);
-        if (TARGETS[kind].summaryParts !== undefined) refreshSummaries(db, nowSeconds, letOthersWrite);
+        if (TARGETS[kind].summaryPart !== undefined) refreshSummaries(db, nowSeconds, letOthersWrite);
         // Outside the lock: the log of a large import would stay as large as the import.
         checkpoint(db, BUSY_TIMEOUT_MS);
         return result;

@@ -21,8 +21,8 @@ export interface Target {
   /** Ids that the plan resolves and a new row stores. */
   readonly resolved: readonly ('cooperative_id' | 'member_id' | 'account_id')[];
   readonly hasTimestamps: boolean;
-  /** Parts of a member's summary that its rows are in. */
-  readonly summaryParts?: readonly ('production' | 'days' | 'loans' | 'savings')[];
+  /** Part of a member's summary that its rows are in. */
+  readonly summaryPart?: 'production' | 'loans' | 'savings';
 }
 
 const text = (name: string, more: Partial<TargetColumn> = {}): TargetColumn => ({
@@ -75,7 +75,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   production: {
     table: 'production_entries',
-    summaryParts: ['production', 'days'],
+    summaryPart: 'production',
     keys: [COOPERATIVE, MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: false,
@@ -83,7 +83,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   loans: {
     table: 'loans',
-    summaryParts: ['loans'],
+    summaryPart: 'loans',
     keys: [COOPERATIVE, MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: true,
@@ -99,7 +99,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   savings: {
     table: 'savings_transactions',
-    summaryParts: ['savings'],
+    summaryPart: 'savings',
     keys: [COOPERATIVE, MEMBER, { name: 'account_number' }, REFERENCE],
     resolved: ['cooperative_id', 'account_id'],
     hasTimestamps: false,

@@ -10,6 +10,7 @@ import { openMemberCounts } from './member-counts.ts';
 import { openMemberPages } from './member-pages.ts';
 import type { StoreParts } from './store.ts';
 import { openSummaries } from './summaries.ts';
+import type { StoredParts } from './summary-parts.ts';
 
 /** A member without its cooperative's name. */
 interface MembershipRow {
@@ -58,7 +59,6 @@ export const MEMBER_ROW = `${COLUMNS_OF_M}, c.code AS cooperative_code, c.name A
 const JOINED = 'members m JOIN cooperatives c ON c.id = m.cooperative_id';
 // Said aloud: without statistics the planner may take the index on status instead, and walk every active member.
 const PERSON = 'members m INDEXED BY members_person';
-const MEMBERSHIP_ROW = `${COLUMNS_OF_M} FROM ${PERSON}`;
 
 type Column = string | number | null;
 
@@ -69,8 +69,9 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
 
   const selectOne = db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM ${JOINED} WHERE m.id = ?`);
   // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the rest.
-  const selectActive = db.prepare<[string], MembershipRow>(
-    `SELECT ${MEMBERSHIP_ROW} WHERE m.identity_card = ? AND m.status = 'active'`,
+  const selectActive = db.prepare<[string], MembershipRow & StoredParts>(
+    `SELECT ${COLUMNS_OF_M}, m.production, m.loans, m.savings FROM ${PERSON}
+     WHERE m.identity_card = ? AND m.status = 'active'`,
   );
   const selectCooperative = db.prepare<[number], { id: number }>('SELECT id FROM cooperatives WHERE id = ?');
   const selectByPerson = db.prepare<[string, number], { id: number }>(
@@ -93,9 +94,9 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
     return row && toMember(row, referenceOf(row));
   }
 
-  const toMembership = (row: MembershipRow, at: number | null): Membership => ({
+  const toMembership = (row: MembershipRow & StoredParts, at: number | null): Membership => ({
     member: toMember(row, references.get(row.cooperative_id)),
-    financials: at === null ? null : financialsOf(row.id, at),
+    financials: at === null ? null : financialsOf(row.id, row, at),
   });
 
   function conflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {

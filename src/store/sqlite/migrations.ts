@@ -117,49 +117,50 @@ CREATE UNIQUE INDEX savings_transactions_reference ON savings_transactions (coop
 CREATE INDEX savings_transactions_account ON savings_transactions (account_id, kind, amount_minor, transacted_at);
 `;
 
-/** A mark on the summary of the member that `owner` finds; `parts` are to be computed anew. */
-const markSql = (owner: string, parts: readonly string[]): string => `
-  INSERT INTO member_summaries (member_id) SELECT ${owner} WHERE true
-  ON CONFLICT DO UPDATE SET ${parts.map((part) => `${part} = NULL`).join(', ')};`;
+const MARK = `''`;
 
-const markTriggers = (table: string, parts: readonly string[], ownerOf: (row: string) => string): string =>
-  (
-    [
-      ['INSERT', ['NEW']],
-      ['UPDATE', ['OLD', 'NEW']],
-      ['DELETE', ['OLD']],
-    ] as const
-  )
+/** Marks a part of the member that `owner` finds, when it is not marked already. */
+const markSql = (owner: string, part: string): string =>
+  `UPDATE members SET ${part} = ${MARK} WHERE id = ${owner} AND ${part} IS NOT ${MARK};`;
+
+const markTriggers = (table: string, part: string, ownerOf: (row: string) => string): string => {
+  const events = { INSERT: ['NEW'], UPDATE: ['OLD', 'NEW'], DELETE: ['OLD'] };
+  return Object.entries(events)
     .map(
-      ([event, rows]) => `CREATE TRIGGER ${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN
-      ${rows.map((row) => markSql(ownerOf(row), parts)).join('')}
-      END;`,
+      ([event, rows]) =>
+        `CREATE TRIGGER ${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN
+  ${rows.map((row) => markSql(ownerOf(row), part)).join(' ')} END;`,
     )
     .join('\n');
+};
 const memberOf = (row: string): string => `${row}.member_id`;
+const accountOwnerOf = (row: string): string =>
+  `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`;
 
 const REGISTRY_2 = `
--- What a lookup needs of a member's entries, as data and not as it is shown: neither a renamed cooperative nor another
--- time zone touches it. A member without a row has no entries; a part that is NULL is to be computed.
--- See summaries.ts for what the parts hold.
-CREATE TABLE member_summaries (
+-- The read model of a lookup: what it needs of a member's entries, as data and not as it is shown, so that neither a
+-- renamed cooperative nor another time zone touches it. NULL: the member has no such entries; empty: to be computed;
+-- summary-parts.ts says what else is in them.
+ALTER TABLE members ADD COLUMN production TEXT;
+ALTER TABLE members ADD COLUMN loans TEXT;
+ALTER TABLE members ADD COLUMN savings TEXT;
+CREATE INDEX members_unsummarized ON members (id) WHERE production = ${MARK} OR loans = ${MARK} OR savings = ${MARK};
+
+-- Running totals of members with many deliveries; right as long as the member's production is not marked.
+CREATE TABLE production_days (
   member_id INTEGER PRIMARY KEY REFERENCES members (id) ON DELETE CASCADE,
-  production TEXT,
-  loans TEXT,
-  savings TEXT,
-  days BLOB
+  days BLOB NOT NULL
 ) STRICT;
-CREATE INDEX member_summaries_missing ON member_summaries (member_id)
-  WHERE production IS NULL OR loans IS NULL OR savings IS NULL;
 
--- Whoever writes entries, SQL by hand included, marks the summary in the same transaction.
-${markTriggers('production_entries', ['production', 'days'], memberOf)}
-${markTriggers('loans', ['loans'], memberOf)}
-${markTriggers('savings_accounts', ['savings'], memberOf)}
-${markTriggers('savings_transactions', ['savings'], (row) => `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`)}
+-- Whoever writes entries, SQL by hand included, marks the part in the same transaction.
+${markTriggers('production_entries', 'production', memberOf)}
+${markTriggers('loans', 'loans', memberOf)}
+${markTriggers('savings_accounts', 'savings', memberOf)}
+${markTriggers('savings_transactions', 'savings', accountOwnerOf)}
 
-INSERT INTO member_summaries (member_id)
-  SELECT member_id FROM production_entries UNION SELECT member_id FROM loans UNION SELECT member_id FROM savings_accounts;
+UPDATE members SET production = ${MARK} WHERE id IN (SELECT member_id FROM production_entries);
+UPDATE members SET loans = ${MARK} WHERE id IN (SELECT member_id FROM loans);
+UPDATE members SET savings = ${MARK} WHERE id IN (SELECT member_id FROM savings_accounts);
 `;
 
 const KEYS_1 = `

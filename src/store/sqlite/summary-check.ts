@@ -2,30 +2,38 @@
 import { sumWholeDays } from '../../domain/production.ts';
 import type { Connection } from './database.ts';
 import { openFinancials } from './financials.ts';
-import { packLoans, packSavings, type StoredParts, unpackProduction } from './summary-parts.ts';
-import { MISSING } from './summary-refresh.ts';
+import { MARK, packLoans, packSavings, type StoredParts, unpackProduction } from './summary-parts.ts';
+import { MARKED } from './summary-refresh.ts';
 
 interface SummaryRow extends StoredParts {
-  readonly member_id: number;
+  readonly id: number;
   readonly days: Uint8Array | null;
 }
 
-const WITHOUT_ROW = `SELECT member_id FROM (
-    SELECT member_id FROM production_entries UNION SELECT member_id FROM loans UNION SELECT member_id FROM savings_accounts)
-  EXCEPT SELECT member_id FROM member_summaries LIMIT 1`;
+/** Members with entries of a kind and without the part for it. */
+const withoutPart = (part: string, table: string): string =>
+  `SELECT DISTINCT e.member_id FROM ${table} e CROSS JOIN members m ON m.id = e.member_id
+   WHERE m.${part} IS NULL LIMIT 1`;
+const TABLES = [
+  ['production', 'production_entries'],
+  ['loans', 'loans'],
+  ['savings', 'savings_accounts'],
+] as const;
 
 /** How many members wait for a part of their summary; lookups compute it until then. */
-export const countMissing = (db: Connection): number =>
-  db.raw.prepare(`SELECT count(*) FROM member_summaries WHERE ${MISSING}`).pluck().get() as number;
+export const countMarked = (db: Connection): number =>
+  db.raw.prepare(`SELECT count(*) FROM members WHERE ${MARKED}`).pluck().get() as number;
 
 /** @returns what is wrong with the first wrong one */
 export function findWrongSummary(db: Connection): string | undefined {
-  const without = db.raw.prepare(WITHOUT_ROW).pluck().get() as number | undefined;
-  if (without !== undefined) return `member ${without} has entries and no summary`;
+  for (const [part, table] of TABLES) {
+    const without = db.raw.prepare(withoutPart(part, table)).pluck().get() as number | undefined;
+    if (without !== undefined) return `${part} of member ${without}, which has entries, is missing`;
+  }
   const financials = openFinancials(db);
 
-  function isProductionRight({ member_id: id, production, days }: SummaryRow): boolean {
-    if (production === null) return true;
+  function isProductionRight({ id, production, days }: SummaryRow): boolean {
+    if (production === null || production === MARK) return true;
     const { validFrom, validUntil, ...stored } = unpackProduction(production);
     const isRightAt = (at: number): boolean => {
       const actual = JSON.stringify(financials.productionOf(id, at), exact);
@@ -37,14 +45,18 @@ export function findWrongSummary(db: Connection): string | undefined {
   }
 
   const rows = db.raw
-    .prepare('SELECT member_id, production, loans, savings, days FROM member_summaries ORDER BY member_id')
+    .prepare(
+      `SELECT m.id, m.production, m.loans, m.savings, d.days FROM members m LEFT JOIN production_days d ON d.member_id = m.id
+       WHERE m.production IS NOT NULL OR m.loans IS NOT NULL OR m.savings IS NOT NULL ORDER BY m.id`,
+    )
     .iterate() as IterableIterator<SummaryRow>;
+  const isRight = (part: string | null, compute: () => string) =>
+    part === null || part === MARK || part === compute();
   for (const row of rows) {
-    const { member_id: id, loans, savings } = row;
+    const { id, loans, savings } = row;
     if (!isProductionRight(row)) return `production of member ${id}`;
-    if (loans !== null && loans !== packLoans(financials.loansOf(id))) return `loans of member ${id}`;
-    if (savings !== null && savings !== packSavings(financials.savingsOf(id)))
-      return `savings of member ${id}`;
+    if (!isRight(loans, () => packLoans(financials.loansOf(id)))) return `loans of member ${id}`;
+    if (!isRight(savings, () => packSavings(financials.savingsOf(id)))) return `savings of member ${id}`;
   }
   return undefined;
 }

@@ -4,7 +4,10 @@ import type { ExactInteger } from '../../domain/decimal.ts';
 import type { Loan, LoanStatus } from '../../domain/loans.ts';
 import type { DatedProduction } from '../../domain/production.ts';
 
-/** The parts of a member's row; null for a part that is marked. */
+/** A part that is to be computed: the triggers of its entries have set it. */
+export const MARK = '';
+
+/** The parts of a member's row: null when it has no such entries, MARK when they are to be computed. */
 export interface StoredParts {
   readonly production: string | null;
   readonly loans: string | null;

@@ -2,88 +2,69 @@
 import { DAY_SECONDS } from '../../domain/date-time.ts';
 import { composeDays, summarizeProduction, windowStart } from '../../domain/production.ts';
 import { type Connection, openDatabase } from './database.ts';
-import { type FinancialStatements, openFinancials } from './financials.ts';
+import { openFinancials } from './financials.ts';
 import { migrate, REGISTRY_SCHEMA } from './migrations.ts';
-import { packLoans, packProduction, packSavings, type StoredParts } from './summary-parts.ts';
+import { MARK, packLoans, packProduction, packSavings, type StoredParts } from './summary-parts.ts';
 
 /** How far before the window deliveries stay in a summary, for a wall clock that steps back. */
 const KNOWN_DAYS = 31;
 /** With no more deliveries than this, adding them up anew is as quick as running totals by day. */
 const FEW_DELIVERIES = 64;
 
-interface PackedProduction {
-  readonly production: string;
-  readonly days: Uint8Array | null;
-}
-
-/** @param at epoch seconds */
-function computeProduction(memberId: number, at: number, financials: FinancialStatements): PackedProduction {
-  const knownFrom = (Math.floor(windowStart(at) / DAY_SECONDS) - KNOWN_DAYS) * DAY_SECONDS;
-  const deliveries = financials.deliveriesOf(memberId, knownFrom);
-  return {
-    production: packProduction(summarizeProduction(deliveries, at, knownFrom)),
-    days: deliveries.length > FEW_DELIVERIES ? composeDays(deliveries, knownFrom) : null,
-  };
-}
-
-interface MissingRow extends StoredParts {
-  readonly member_id: number;
+interface MarkedRow extends StoredParts {
+  readonly id: number;
 }
 
 const BUSY_TIMEOUT_MS = 10_000;
 /** Members of one transaction: it holds the lock for some 50 ms. */
 const BATCH = 2_000;
-/** Rows with a part that is to be computed. */
-export const MISSING = 'production IS NULL OR loans IS NULL OR savings IS NULL';
+/** Rows of members with a part that is to be computed. */
+export const MARKED = "production = '' OR loans = '' OR savings = ''";
 
 /**
  * Computes every marked part, in transactions small enough that other writers do not wait for them.
+ * @param nowSeconds for which the production window is computed
  * @param pause called between two of them, for a writer that waits
  * @returns how many members were marked
  */
 export function refreshSummaries(db: Connection, nowSeconds: number, pause: () => void): number {
   const financials = openFinancials(db);
-  const listMissing = db.prepare<[], MissingRow>(
-    `SELECT member_id, production, loans, savings FROM main.member_summaries INDEXED BY member_summaries_missing
-     WHERE ${MISSING} LIMIT ${BATCH}`,
+  const listMarked = db.prepare<[], MarkedRow>(
+    `SELECT id, production, loans, savings FROM main.members INDEXED BY members_unsummarized
+     WHERE ${MARKED} LIMIT ${BATCH}`,
   );
-  const storeProduction = db.prepare<[string, Uint8Array | null, number]>(
-    'UPDATE main.member_summaries SET production = ?, days = ? WHERE member_id = ?',
+  const store = db.prepare<
+    [production: string | null, loans: string | null, savings: string | null, id: number]
+  >('UPDATE main.members SET production = ?, loans = ?, savings = ? WHERE id = ?');
+  const storeDays = db.prepare<[number, Uint8Array]>(
+    `INSERT INTO main.production_days (member_id, days) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET days = excluded.days`,
   );
-  const storeLoans = db.prepare<[string, number]>(
-    'UPDATE main.member_summaries SET loans = ? WHERE member_id = ?',
-  );
-  const storeSavings = db.prepare<[string, number]>(
-    'UPDATE main.member_summaries SET savings = ? WHERE member_id = ?',
-  );
-  const storeAll = db.prepare<[string, Uint8Array | null, string, string, number]>(
-    'UPDATE main.member_summaries SET production = ?, days = ?, loans = ?, savings = ? WHERE member_id = ?',
-  );
+  const removeDays = db.prepare<[number]>('DELETE FROM main.production_days WHERE member_id = ?');
 
-  function refresh({ member_id: id, production, loans, savings }: MissingRow): void {
-    if (production === null && loans === null && savings === null) {
-      const packed = computeProduction(id, nowSeconds, financials);
-      const [allLoans, allSavings] = [
-        packLoans(financials.loansOf(id)),
-        packSavings(financials.savingsOf(id)),
-      ];
-      storeAll.run(packed.production, packed.days, allLoans, allSavings, id);
-      return;
-    }
-    if (production === null) {
-      const packed = computeProduction(id, nowSeconds, financials);
-      storeProduction.run(packed.production, packed.days, id);
-    }
-    if (loans === null) storeLoans.run(packLoans(financials.loansOf(id)), id);
-    if (savings === null) storeSavings.run(packSavings(financials.savingsOf(id)), id);
+  function computeProduction(id: number): string {
+    const knownFrom = (Math.floor(windowStart(nowSeconds) / DAY_SECONDS) - KNOWN_DAYS) * DAY_SECONDS;
+    const deliveries = financials.deliveriesOf(id, knownFrom);
+    if (deliveries.length > FEW_DELIVERIES) storeDays.run(id, composeDays(deliveries, knownFrom));
+    else removeDays.run(id);
+    return packProduction(summarizeProduction(deliveries, nowSeconds, knownFrom));
+  }
+
+  function refresh({ id, production, loans, savings }: MarkedRow): void {
+    store.run(
+      production === MARK ? computeProduction(id) : production,
+      loans === MARK ? packLoans(financials.loansOf(id)) : loans,
+      savings === MARK ? packSavings(financials.savingsOf(id)) : savings,
+      id,
+    );
   }
 
   let refreshed = 0;
   for (;;) {
     const count = db.immediately(() => {
-      const missing = listMissing.all();
-      for (const row of missing) refresh(row);
-      return missing.length;
+      const marked = listMarked.all();
+      for (const row of marked) refresh(row);
+      return marked.length;
     });
     refreshed += count;
     if (count < BATCH) return refreshed;

@@ -24,6 +24,7 @@ export function parseQuery<Parameters extends QueryParameters>(
   parameters: Parameters,
   query: URLSearchParams,
 ): ParsedQuery<Parameters> {
+  if (query.size === 0) return {};
   const faults = new FaultList();
   const values: { [name: string]: unknown } = {};
   for (const name of new Set(query.keys())) {

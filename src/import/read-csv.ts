@@ -9,6 +9,9 @@ const CHUNK_BYTES = 256 * 1024;
 /** A longer record is a quote that was never closed. */
 const MAX_RECORD_BYTES = 256 * 1024;
 const LINE_FEED = 0x0a;
+const QUOTE = 0x22;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const hasByteOrderMark = (chunk: Buffer): boolean => BYTE_ORDER_MARK.every((byte, i) => chunk[i] === byte);
 
 export interface CsvOptions {
   /** @param line on which the record starts; the header is line 1 */
@@ -21,18 +24,71 @@ const wholeFault = (line: number, message: string) => new FileFault([{ line, col
 
 /**
  * Reads a whole file. A byte order mark, CRLF, quoted fields and `;` as separator are accepted; empty lines are
- * passed over.
+ * passed over. A line without quotes is cut at its separators; from the first quote on, csv-parse reads the rest.
  * @throws FileFault for bytes that are not UTF-8, for quotes that do not match, and what onRecord throws
  */
 export async function readCsv(file: string, { onRecord, onProgress }: CsvOptions): Promise<void> {
-  const lineOf = createLineCount();
+  const delimiter = await detectDelimiter(file);
+  let bytes = 0;
+  let lines = 0;
+  let quoted: QuotedRows | undefined;
+  for await (const chunk of utf8Chunks(createReadStream(file, { highWaterMark: CHUNK_BYTES }))) {
+    bytes += chunk.length;
+    if (quoted === undefined && chunk.includes(QUOTE)) quoted = createQuotedRows(delimiter, lines, onRecord);
+    if (quoted === undefined) lines += readPlainLines(chunk, delimiter, lines, onRecord);
+    else await quoted.write(chunk);
+    onProgress?.(bytes);
+  }
+  await quoted?.end();
+}
+
+/**
+ * Reads whole lines that hold no quote.
+ * @param linesBefore of the file
+ * @returns how many lines it read
+ */
+function readPlainLines(
+  chunk: Buffer,
+  delimiter: string,
+  linesBefore: number,
+  onRecord: CsvOptions['onRecord'],
+): number {
+  const text = chunk.toString(
+    'utf8',
+    linesBefore === 0 && hasByteOrderMark(chunk) ? BYTE_ORDER_MARK.length : 0,
+  );
+  let lines = 0;
+  for (let start = 0; start < text.length; lines++) {
+    const feed = text.indexOf('\n', start);
+    const next = feed === -1 ? text.length : feed + 1;
+    const end = feed === -1 ? text.length : feed;
+    const line = text.slice(start, text[end - 1] === '\r' && end > start ? end - 1 : end);
+    const cells = line.split(delimiter);
+    // Rows of separators alone are what spreadsheets leave behind the last one.
+    if (cells.some((cell) => cell.trim() !== '')) onRecord(cells, linesBefore + lines + 1);
+    start = next;
+  }
+  return lines;
+}
+
+interface QuotedRows {
+  write(chunk: Buffer): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Reads the rest of a file with csv-parse. @param linesBefore lines that were read without it */
+function createQuotedRows(
+  delimiter: string,
+  linesBefore: number,
+  onRecord: CsvOptions['onRecord'],
+): QuotedRows {
+  const lineOf = createLineCount(linesBefore);
   const parser = parse({
-    bom: true,
+    bom: linesBefore === 0,
     // Both, so that a file put together from two keeps its rows apart.
     record_delimiter: ['\r\n', '\n'],
-    delimiter: await detectDelimiter(file),
+    delimiter,
     relax_column_count: true,
-    // Rows of separators alone are what spreadsheets leave behind the last one.
     skip_records_with_empty_values: true,
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_BYTES,
@@ -45,23 +101,29 @@ export async function readCsv(file: string, { onRecord, onProgress }: CsvOptions
   const ended = new Promise<void>((resolve, reject) => {
     parser.on('end', resolve).on('error', reject);
   });
-  // Awaited below; this alone keeps a fault in the middle of the loop from counting as unhandled.
+  // Awaited below; this alone keeps a fault in the middle of a chunk from counting as unhandled.
   ended.catch(() => {});
   parser.resume();
-  try {
-    let bytes = 0;
-    for await (const chunk of utf8Chunks(createReadStream(file, { highWaterMark: CHUNK_BYTES }))) {
-      bytes += chunk.length;
-      if (!parser.write(chunk))
-        await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), ended]);
-      onProgress?.(bytes);
+
+  async function orFault<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      parser.destroy();
+      throw error instanceof CsvError ? toFileFault(error, lineOf.next()) : error;
     }
-    parser.end();
-    await ended;
-  } catch (error) {
-    parser.destroy();
-    throw error instanceof CsvError ? toFileFault(error, lineOf.next()) : error;
   }
+
+  return {
+    async write(chunk) {
+      if (parser.write(chunk)) return;
+      await orFault(Promise.race([new Promise((resolve) => parser.once('drain', resolve)), ended]));
+    },
+    async end() {
+      parser.end();
+      await orFault(ended);
+    },
+  };
 }
 
 /** @param line on which the record starts that cannot be read */
@@ -79,9 +141,9 @@ function toFileFault(error: CsvError, line: number): FileFault {
  * The lines on which records start. csv-parse gives the line on which one ends, and counts a CRLF inside quotes
  * twice.
  */
-function createLineCount() {
+function createLineCount(linesBefore: number) {
   let countedTwice = 0;
-  let lastLine = 0;
+  let lastLine = linesBefore;
   return {
     record(cells: readonly string[], lines: number): number {
       let breaks = 0;
@@ -90,7 +152,7 @@ function createLineCount() {
         breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
         countedTwice += cell.match(/\r\n/g)?.length ?? 0;
       }
-      lastLine = lines - countedTwice;
+      lastLine = linesBefore + lines - countedTwice;
       return lastLine - breaks;
     },
     /** The line after the last record: where the one starts that could not be read. */

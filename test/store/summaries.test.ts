@@ -8,7 +8,7 @@ import { runCommand } from '../../src/cli/program.ts';
 import { consolidate } from '../../src/domain/consolidated-member.ts';
 import { formatDateTime, KIGALI, parseTimeZone, type TimeZone } from '../../src/domain/date-time.ts';
 import { LOAN_STATUSES } from '../../src/domain/loans.ts';
-import { formatConsolidated } from '../../src/http/resources/memberships.ts';
+import { composeConsolidated } from '../../src/http/resources/memberships.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { openFinancials } from '../../src/store/sqlite/financials.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -88,7 +88,7 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
             },
     }));
     const person = consolidate(memberships);
-    return person && JSON.stringify(formatConsolidated(person, zone));
+    return person && composeConsolidated(person, zone);
   }
 
   await loadFile('cooperatives', COOPERATIVES);

@@ -6,12 +6,12 @@ import { notFound } from '../../domain/errors.ts';
 import { isIdentityCard, parseIdentityCard } from '../../domain/identity-card.ts';
 import { MEMBER_STATUSES, type Member, type MemberValues, type Names } from '../../domain/members.ts';
 import { parseChoice } from '../../domain/text.ts';
-import type { CooperativeStore, MemberStore } from '../../store/port.ts';
+import { type CooperativeStore, type MemberStore, whenReady } from '../../store/port.ts';
 import { parseBody } from '../body.ts';
 import { badRequest } from '../errors.ts';
 import { parseId } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
-import { created, ok } from '../reply.ts';
+import { created, JsonText, ok } from '../reply.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
 import { COOPERATIVE_ID, readCooperativeId } from './cooperatives.ts';
 import {
@@ -25,7 +25,7 @@ import {
   MEMBER_UPDATE_BODY,
 } from './member-fields.ts';
 import { type MemberBody, readNames, toMemberValues } from './member-values.ts';
-import { CONSOLIDATED_MEMBER, formatConsolidated, lookUp } from './memberships.ts';
+import { CONSOLIDATED_MEMBER, composeConsolidated, lookUp } from './memberships.ts';
 
 const ID_OR_NATIONAL_ID: Parameter = {
   description:
@@ -152,16 +152,19 @@ export function memberRoutes(
         },
       },
       refusals: [400, 404],
-      async handle(request) {
+      handle(request) {
         const given = request.params.id ?? '';
-        if (isIdentityCard(given))
-          return ok(formatConsolidated(await lookUp(store, given, request.caller, clock), zone));
+        if (isIdentityCard(given)) {
+          const person = lookUp(store, given, request.caller, clock);
+          return whenReady(person, (found) => ok(new JsonText(composeConsolidated(found, zone))));
+        }
         const id = parseId(given);
         if (id === undefined)
           throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
-        const member = await store.find(id);
-        if (member === undefined) throw notFound();
-        return ok(formatMember(member, zone));
+        return whenReady(store.find(id), (member) => {
+          if (member === undefined) throw notFound();
+          return ok(formatMember(member, zone));
+        });
       },
     },
     {

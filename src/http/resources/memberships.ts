@@ -10,15 +10,17 @@ import {
   type ProductionSummary,
   type SavingsSummary,
 } from '../../domain/consolidated-member.ts';
+import type { CooperativeReference } from '../../domain/cooperatives.ts';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
-import { formatDecimal } from '../../domain/decimal.ts';
+import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { notFound } from '../../domain/errors.ts';
 import { isIdentityCard } from '../../domain/identity-card.ts';
 import { LOAN_HISTORY_LIMIT, LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
-import type { MemberStore } from '../../store/port.ts';
+import { type Awaitable, type MemberStore, whenReady } from '../../store/port.ts';
 import { badRequest } from '../errors.ts';
 import { nullable } from '../fields.ts';
-import { ok } from '../reply.ts';
+import { composeArray, composeObject, quote, quoteOrNull } from '../json-text.ts';
+import { JsonText, ok } from '../reply.ts';
 import type { Parameter, Route } from '../route.ts';
 import {
   COOPERATIVE_ID,
@@ -97,65 +99,74 @@ export const CONSOLIDATED_MEMBER = Type.Object(
   { title: 'ConsolidatedMember', additionalProperties: false },
 );
 
-const formatInstant = (epochSeconds: number | null, zone: TimeZone): string | null =>
-  epochSeconds === null ? null : formatDateTime(epochSeconds, zone);
+const amount = (units: ExactInteger, fractionDigits: number): string =>
+  `"${formatDecimal(units, fractionDigits)}"`;
+const moment = (epochSeconds: number | null, zone: TimeZone): string =>
+  epochSeconds === null ? 'null' : `"${formatDateTime(epochSeconds, zone)}"`;
 
-const formatProduction = (summary: ProductionSummary, zone: TimeZone): Static<typeof PRODUCTION_SUMMARY> => ({
-  window_days: PRODUCTION_WINDOW_DAYS,
-  entries_count: summary.entriesCount,
-  total_kg: formatDecimal(summary.totalGrams, 3),
-  last_delivery_at: formatInstant(summary.lastDeliveryAt, zone),
+const composeProduction = composeObject<Static<typeof PRODUCTION_SUMMARY>, ProductionSummary>({
+  window_days: () => String(PRODUCTION_WINDOW_DAYS),
+  entries_count: (summary) => String(summary.entriesCount),
+  total_kg: (summary) => amount(summary.totalGrams, 3),
+  last_delivery_at: (summary, zone) => moment(summary.lastDeliveryAt, zone),
 });
 
-const formatLoan = (loan: Loan, zone: TimeZone): Static<typeof LOAN> => ({
-  id: String(loan.id),
-  amount: formatDecimal(loan.amountMinor, 2),
-  interest_rate: formatDecimal(loan.interestRateHundredths, 2),
-  status: loan.status,
-  paid_amount: formatDecimal(loan.paidAmountMinor, 2),
-  loan_start_date: formatInstant(loan.loanStartDate, zone),
-  loan_end_date: formatInstant(loan.loanEndDate, zone),
-  approved_at: formatInstant(loan.approvedAt, zone),
+const composeLoan = composeObject<Static<typeof LOAN>, Loan>({
+  id: (loan) => `"${loan.id}"`,
+  amount: (loan) => amount(loan.amountMinor, 2),
+  interest_rate: (loan) => amount(loan.interestRateHundredths, 2),
+  status: (loan) => quote(loan.status),
+  paid_amount: (loan) => amount(loan.paidAmountMinor, 2),
+  loan_start_date: (loan, zone) => moment(loan.loanStartDate, zone),
+  loan_end_date: (loan, zone) => moment(loan.loanEndDate, zone),
+  approved_at: (loan, zone) => moment(loan.approvedAt, zone),
 });
 
-const formatSavings = (summary: SavingsSummary, zone: TimeZone): Static<typeof SAVINGS_SUMMARY> => ({
-  accounts_count: summary.accountsCount,
-  total_contributions_rwf: formatDecimal(summary.totalContributionsMinor, 2),
-  total_withdrawals_rwf: formatDecimal(summary.totalWithdrawalsMinor, 2),
-  last_transaction_at: formatInstant(summary.lastTransactionAt, zone),
+const composeSavings = composeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
+  accounts_count: (summary) => String(summary.accountsCount),
+  total_contributions_rwf: (summary) => amount(summary.totalContributionsMinor, 2),
+  total_withdrawals_rwf: (summary) => amount(summary.totalWithdrawalsMinor, 2),
+  last_transaction_at: (summary, zone) => moment(summary.lastTransactionAt, zone),
 });
 
-export function formatMembership(
-  { member, financials }: Membership,
-  zone: TimeZone,
-): Static<typeof MEMBERSHIP> {
-  return {
-    cooperative: formatCooperativeReference(member.cooperative),
-    member_code: member.memberCode,
-    full_name: member.fullName,
-    first_name: member.firstName,
-    last_name: member.lastName,
-    role: member.role,
-    status: member.status,
-    registration_date: formatDateTime(member.registrationDate, zone),
-    mobile: member.mobile,
-    production_summary: financials && formatProduction(financials.production, zone),
-    loan_history: financials === null ? null : financials.loans.map((loan) => formatLoan(loan, zone)),
-    savings_summary: financials && formatSavings(financials.savings, zone),
-  };
+// The store gives the same object for a cooperative until one changes.
+const referenceTexts = new WeakMap<CooperativeReference, string>();
+
+function composeReference(cooperative: CooperativeReference): string {
+  let text = referenceTexts.get(cooperative);
+  if (text === undefined) {
+    text = JSON.stringify(formatCooperativeReference(cooperative));
+    referenceTexts.set(cooperative, text);
+  }
+  return text;
 }
 
-export const formatConsolidated = (
-  person: ConsolidatedMember,
-  zone: TimeZone,
-): Static<typeof CONSOLIDATED_MEMBER> => ({
-  identity_card: person.identityCard,
-  primary_full_name: person.primaryFullName,
-  name_variants: [...person.nameVariants],
-  gender: person.gender,
-  date_of_birth: person.dateOfBirth,
-  mobile: person.mobile,
-  memberships: person.memberships.map((membership) => formatMembership(membership, zone)),
+export const composeMembership = composeObject<Static<typeof MEMBERSHIP>, Membership>({
+  cooperative: ({ member }) => composeReference(member.cooperative),
+  member_code: ({ member }) => quote(member.memberCode),
+  full_name: ({ member }) => quote(member.fullName),
+  first_name: ({ member }) => quoteOrNull(member.firstName),
+  last_name: ({ member }) => quoteOrNull(member.lastName),
+  role: ({ member }) => quote(member.role),
+  status: ({ member }) => quote(member.status),
+  registration_date: ({ member }, zone) => moment(member.registrationDate, zone),
+  mobile: ({ member }) => quoteOrNull(member.mobile),
+  production_summary: ({ financials }, zone) =>
+    financials === null ? 'null' : composeProduction(financials.production, zone),
+  loan_history: ({ financials }, zone) =>
+    financials === null ? 'null' : composeArray(financials.loans, composeLoan, zone),
+  savings_summary: ({ financials }, zone) =>
+    financials === null ? 'null' : composeSavings(financials.savings, zone),
+});
+
+export const composeConsolidated = composeObject<Static<typeof CONSOLIDATED_MEMBER>, ConsolidatedMember>({
+  identity_card: (person) => quote(person.identityCard),
+  primary_full_name: (person) => quote(person.primaryFullName),
+  name_variants: (person, zone) => composeArray(person.nameVariants, quote, zone),
+  gender: (person) => quoteOrNull(person.gender),
+  date_of_birth: (person) => quoteOrNull(person.dateOfBirth),
+  mobile: (person) => quoteOrNull(person.mobile),
+  memberships: (person, zone) => composeArray(person.memberships, composeMembership, zone),
 });
 
 /** The moment of the financial blocks for those who may see them, in epoch seconds; null for others. */
@@ -166,16 +177,18 @@ export const financialsAt = (caller: ApiKey | undefined, now: number): number | 
  * The consolidated record of a person.
  * @throws Fault `not_found` when no active membership exists anywhere
  */
-export async function lookUp(
-  store: MemberStore,
+export function lookUp(
+  store: Pick<MemberStore, 'listActiveMemberships'>,
   identityCard: string,
   caller: ApiKey | undefined,
   clock: Clock,
-): Promise<ConsolidatedMember> {
+): Awaitable<ConsolidatedMember> {
   const at = financialsAt(caller, nowSeconds(clock));
-  const person = consolidate(await store.listActiveMemberships(identityCard, at));
-  if (person === undefined) throw notFound();
-  return person;
+  return whenReady(store.listActiveMemberships(identityCard, at), (memberships) => {
+    const person = consolidate(memberships);
+    if (person === undefined) throw notFound();
+    return person;
+  });
 }
 
 const NATIONAL_ID: Parameter = {
@@ -204,7 +217,7 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
         const at = financialsAt(request.caller, nowSeconds(clock));
         const membership = await store.findActiveMembership(cooperativeId, identityCard, at);
         if (membership === undefined) throw notFound();
-        return ok(formatMembership(membership, zone));
+        return ok(new JsonText(composeMembership(membership, zone)));
       },
     },
   ];

@@ -39,7 +39,6 @@ const where = (column: string, message: string, condition: string, from = ''): C
         WHERE ${condition}`,
 });
 
-// A cooperative or member of an earlier file of a dry run has no id yet: -1 stands for it.
 const COOPERATIVE = where(
   'cooperative_code',
   'There is no cooperative with this code. Import the cooperatives first.',
@@ -136,33 +135,35 @@ export const TRAILING_ZERO: Check = {
         WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,
 };
 
-const cooperativeOf = `coalesce((SELECT id FROM main.cooperatives WHERE code = r.cooperative_code),
+// A cooperative or member of an earlier file of a dry run has no id yet: -1 stands for it.
+const cooperativeId = `coalesce(c.id,
   (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
-const memberOf = `coalesce(
-  (SELECT m.id FROM main.members m WHERE m.cooperative_id = c.cooperative_id AND m.member_code = r.member_code),
+const memberId = `coalesce(m.id,
   (SELECT -1 FROM staging.known_members k
    WHERE k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code))`;
+const STAGED = 'staging.rows r LEFT JOIN main.cooperatives c ON c.code = r.cooperative_code';
+const WITH_MEMBER = `${STAGED}
+  LEFT JOIN main.members m ON m.cooperative_id = c.id AND m.member_code = r.member_code`;
 const byReference = (table: string): string =>
-  `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.cooperative_id AND t.reference = r.reference)`;
+  `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.id AND t.reference = r.reference)`;
 
 /** Fills `plan`: the ids that each staged row refers to, and the id of the stored row it updates. */
 export const PLANS: { readonly [kind in ImportKind]: string } = {
   cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL
     FROM staging.rows r`,
   members: `SELECT r.line,
-      (SELECT m.id FROM main.members m WHERE m.identity_card = r.identity_card AND m.cooperative_id = c.cooperative_id),
-      c.cooperative_id, NULL, NULL
-    FROM (SELECT r.line, ${cooperativeOf} AS cooperative_id FROM staging.rows r) c CROSS JOIN staging.rows r ON r.line = c.line`,
+      (SELECT m.id FROM main.members m WHERE m.identity_card = r.identity_card AND m.cooperative_id = c.id),
+      ${cooperativeId}, NULL, NULL
+    FROM ${STAGED}`,
   production: withMember(byReference('production_entries'), 'NULL'),
   loans: withMember(byReference('loans'), 'NULL'),
   savings: withMember(
     byReference('savings_transactions'),
     `(SELECT a.id FROM main.savings_accounts a
-      WHERE a.cooperative_id = c.cooperative_id AND a.account_number = r.account_number)`,
+      WHERE a.cooperative_id = c.id AND a.account_number = r.account_number)`,
   ),
 };
 
 function withMember(id: string, accountId: string): string {
-  return `SELECT r.line, ${id}, c.cooperative_id, ${memberOf}, ${accountId}
-    FROM (SELECT r.line, ${cooperativeOf} AS cooperative_id FROM staging.rows r) c CROSS JOIN staging.rows r ON r.line = c.line`;
+  return `SELECT r.line, ${id}, ${cooperativeId}, ${memberId}, ${accountId} FROM ${WITH_MEMBER}`;
 }

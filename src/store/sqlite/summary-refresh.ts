@@ -16,8 +16,8 @@ interface MarkedRow extends StoredParts {
 }
 
 const BUSY_TIMEOUT_MS = 10_000;
-/** Members of one transaction: it holds the lock for some 50 ms. */
-const BATCH = 2_000;
+/** Members of one transaction: it holds the lock for some 100 ms. */
+const BATCH = 5_000;
 /** Rows of members with a part that is to be computed. */
 export const MARKED = "production = '' OR loans = '' OR savings = ''";
 

@@ -29,8 +29,11 @@ export interface Financials {
   readonly savings: SavingsSummary;
 }
 
+/** What a lookup shows of a member. */
+export type LookedUpMember = Omit<Member, 'createdAt' | 'updatedAt'>;
+
 export interface Membership {
-  readonly member: Member;
+  readonly member: LookedUpMember;
   /** Null for keys that may not see it. */
   readonly financials: Financials | null;
 }

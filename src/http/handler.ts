@@ -126,7 +126,9 @@ function send(parts: HandlerParts, exchange: Exchange, reply: Reply): void {
   // A string: node:http sends it in one write with the headers, where a Buffer takes two.
   const text = toText(reply.body);
   const leavesBodyUnread = hasBody(message) && !message.readableEnded;
-  const headers: Headers = { 'X-Request-Id': exchange.requestId, ...call?.headers, ...reply.headers };
+  const headers: Headers = call === undefined ? {} : call.headers;
+  headers['X-Request-Id'] = exchange.requestId;
+  if (reply.headers !== undefined) Object.assign(headers, reply.headers);
   if (text !== undefined) {
     headers['Content-Type'] = 'application/json';
     headers['Content-Length'] = String(Buffer.byteLength(text));

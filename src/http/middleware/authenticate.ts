@@ -17,11 +17,16 @@ const invalid = (detail: string) =>
 /** SHA-256 of a whole key: all that is stored of it. */
 export const hashApiKey = (key: string): Uint8Array => hash('sha256', key, 'buffer');
 
+const BEARER = 'Bearer ';
+const PLAIN_BEARER = /^Bearer [!-~]+$/;
+
 /**
  * The token of an Authorization header.
  * @throws Refusal 401, in DRF's words
  */
 export function readBearerToken(header: string | undefined): string {
+  // As nearly everybody writes it.
+  if (header !== undefined && PLAIN_BEARER.test(header)) return header.slice(BEARER.length);
   const [scheme = '', token, ...rest] = (header ?? '').trim().split(/[ \t]+/);
   if (scheme.toLowerCase() !== 'bearer') throw missing();
   if (token === undefined) throw invalid('Invalid token header. No credentials provided.');
@@ -32,7 +37,7 @@ export function readBearerToken(header: string | undefined): string {
 export function authenticate(keys: Pick<ApiKeyStore, 'findBySecret'>, clock: Clock): Middleware {
   function findActive(token: string): ApiKey {
     const now = nowSeconds(clock);
-    const key = isApiKey(token, crc32) ? keys.findBySecret(hashApiKey(token), now) : undefined;
+    const key = keys.findBySecret(hashApiKey(token), now, () => isApiKey(token, crc32));
     if (key === undefined || hasExpired(key, now)) throw invalid('Invalid API key.');
     if (!key.isActive) throw invalid('API key is inactive.');
     return key;

@@ -114,11 +114,12 @@ export function openApiKeys(
     connection: db,
     find,
 
-    findBySecret(hash, nowSeconds) {
+    findBySecret(hash, nowSeconds, mayExist = () => true) {
       prove();
-      const name = Buffer.from(hash).toString('latin1');
+      const name = Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('latin1');
       let found = remembered.get(name);
       if (found === undefined) {
+        if (!mayExist()) return undefined;
         const secret = selectSecret.get(hash);
         const key = secret && find(secret.key_id, nowSeconds);
         if (secret === undefined || key === undefined) return undefined;

@@ -1,5 +1,5 @@
 /** Members in SQLite: one row per person and cooperative. */
-import type { Membership } from '../../domain/consolidated-member.ts';
+import type { LookedUpMember, Membership } from '../../domain/consolidated-member.ts';
 import type { CooperativeReference } from '../../domain/cooperatives.ts';
 import { FaultList, type FieldMessages, NON_FIELD_ERRORS, notFound } from '../../domain/errors.ts';
 import type { Gender, Member, MemberFilter, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
@@ -12,10 +12,11 @@ import type { StoreParts } from './store.ts';
 import { openSummaries } from './summaries.ts';
 import type { StoredParts } from './summary-parts.ts';
 
-/** A member without its cooperative's name. */
-interface MembershipRow {
+export interface MemberRow {
   id: number;
   cooperative_id: number;
+  cooperative_code: string;
+  cooperative_name: string;
   identity_card: string;
   member_code: string;
   full_name: string;
@@ -31,10 +32,11 @@ interface MembershipRow {
   updated_at: number;
 }
 
-export interface MemberRow extends MembershipRow {
-  cooperative_code: string;
-  cooperative_name: string;
-}
+/** What a lookup reads: the person and the status are known, and every column costs. */
+type LookupRow = Omit<
+  MemberRow,
+  'cooperative_code' | 'cooperative_name' | 'identity_card' | 'status' | 'created_at' | 'updated_at'
+>;
 
 /** The column of each value: a value without one does not compile. */
 const COLUMNS = {
@@ -54,8 +56,10 @@ const COLUMNS = {
 const VALUES = Object.keys(COLUMNS) as (keyof MemberValues)[];
 const NAMES = Object.values(COLUMNS);
 
-const COLUMNS_OF_M = `m.id, ${NAMES.map((name) => `m.${name}`).join(', ')}, m.created_at, m.updated_at`;
-export const MEMBER_ROW = `${COLUMNS_OF_M}, c.code AS cooperative_code, c.name AS cooperative_name`;
+const ofM = (names: readonly string[]): string => names.map((name) => `m.${name}`).join(', ');
+export const MEMBER_ROW = `m.id, ${ofM(NAMES)}, m.created_at, m.updated_at,
+  c.code AS cooperative_code, c.name AS cooperative_name`;
+const LOOKUP_ROW = `m.id, ${ofM(NAMES.filter((name) => name !== 'identity_card' && name !== 'status'))}`;
 const JOINED = 'members m JOIN cooperatives c ON c.id = m.cooperative_id';
 // Said aloud: without statistics the planner may take the index on status instead, and walk every active member.
 const PERSON = 'members m INDEXED BY members_person';
@@ -69,8 +73,11 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
 
   const selectOne = db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM ${JOINED} WHERE m.id = ?`);
   // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the rest.
-  const selectActive = db.prepare<[string], MembershipRow & StoredParts>(
-    `SELECT ${COLUMNS_OF_M}, m.production, m.loans, m.savings FROM ${PERSON}
+  const selectActive = db.prepare<[string], LookupRow>(
+    `SELECT ${LOOKUP_ROW} FROM ${PERSON} WHERE m.identity_card = ? AND m.status = 'active'`,
+  );
+  const selectActiveWithParts = db.prepare<[string], LookupRow & StoredParts>(
+    `SELECT ${LOOKUP_ROW}, m.production, m.loans, m.savings FROM ${PERSON}
      WHERE m.identity_card = ? AND m.status = 'active'`,
   );
   const selectCooperative = db.prepare<[number], { id: number }>('SELECT id FROM cooperatives WHERE id = ?');
@@ -91,13 +98,22 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
   function find(id: number): Member | undefined {
     turn.begin();
     const row = selectOne.get(id);
-    return row && toMember(row, referenceOf(row));
+    return row && toMember(row);
   }
 
-  const toMembership = (row: MembershipRow & StoredParts, at: number | null): Membership => ({
-    member: toMember(row, references.get(row.cooperative_id)),
-    financials: at === null ? null : financialsOf(row.id, row, at),
-  });
+  /** In no order. */
+  function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
+    turn.begin();
+    const isWanted = (row: LookupRow) => cooperativeId === undefined || row.cooperative_id === cooperativeId;
+    const toMember = (row: LookupRow) =>
+      toLookedUpMember(row, identityCard, references.get(row.cooperative_id));
+    if (at === null) {
+      const rows = selectActive.all(identityCard).filter(isWanted);
+      return rows.map((row) => ({ member: toMember(row), financials: null }));
+    }
+    const rows = selectActiveWithParts.all(identityCard).filter(isWanted);
+    return rows.map((row) => ({ member: toMember(row), financials: financialsOf(row.id, row, at) }));
+  }
 
   function conflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
     turn.begin();
@@ -135,7 +151,7 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
         const offset = offsetOf(request);
         return {
           count: rows.length,
-          rows: rows.slice(offset, offset + request.pageSize).map((row) => toMember(row, referenceOf(row))),
+          rows: rows.slice(offset, offset + request.pageSize).map(toMember),
         };
       }
       const { cooperativeId, status } = filter;
@@ -146,20 +162,15 @@ export function openMembers(db: Connection, { queue, turn, references }: StorePa
         cooperativeId === undefined
           ? pages.ofAll(status, counts.findAnchor(status, offset), request.pageSize)
           : pages.ofCooperative(cooperativeId, status, offset, request.pageSize);
-      return { count, rows: rows.map((row) => toMember(row, referenceOf(row))) };
+      return { count, rows: rows.map(toMember) };
     },
 
     listActiveMemberships(identityCard, at) {
-      turn.begin();
-      const memberships = selectActive.all(identityCard).map((row) => toMembership(row, at));
+      const memberships = activeOf(identityCard, at);
       return memberships.length < 2 ? memberships : memberships.sort(newestFirst);
     },
 
-    findActiveMembership(cooperativeId, identityCard, at) {
-      turn.begin();
-      const row = selectActive.all(identityCard).find((each) => each.cooperative_id === cooperativeId);
-      return row && toMembership(row, at);
-    },
+    findActiveMembership: (cooperativeId, identityCard, at) => activeOf(identityCard, at, cooperativeId)[0],
 
     create: (values, nowSeconds) =>
       queue.write(() => {
@@ -199,22 +210,30 @@ const referenceOf = (row: MemberRow): CooperativeReference => ({
 const newestFirst = ({ member: a }: Membership, { member: b }: Membership): number =>
   b.registrationDate - a.registrationDate || b.id - a.id;
 
-function toMember(row: MembershipRow, cooperative: CooperativeReference): Member {
-  return {
-    id: row.id,
-    cooperative,
-    identityCard: row.identity_card,
-    memberCode: row.member_code,
-    fullName: row.full_name,
-    firstName: row.first_name,
-    lastName: row.last_name,
-    gender: row.gender,
-    dateOfBirth: row.date_of_birth,
-    mobile: row.mobile,
-    role: row.role,
-    status: row.status,
-    registrationDate: row.registration_date,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
+const toMember = (row: MemberRow): Member => ({
+  ...toLookedUpMember(row, row.identity_card, referenceOf(row)),
+  status: row.status,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+/** An active one. */
+const toLookedUpMember = (
+  row: LookupRow,
+  identityCard: string,
+  cooperative: CooperativeReference,
+): LookedUpMember => ({
+  id: row.id,
+  cooperative,
+  identityCard,
+  memberCode: row.member_code,
+  fullName: row.full_name,
+  firstName: row.first_name,
+  lastName: row.last_name,
+  gender: row.gender,
+  dateOfBirth: row.date_of_birth,
+  mobile: row.mobile,
+  role: row.role,
+  status: 'active',
+  registrationDate: row.registration_date,
+});

@@ -11,15 +11,28 @@ export interface Delivery {
   readonly grams: number;
 }
 
-/** A summary and the moments at which it is right: from the first until before the second. */
+/** A delivery that leaves the window, and when. */
+export interface Leaving {
+  readonly leavesAt: number;
+  readonly grams: number;
+}
+
+/** A summary, the moments at which it is right, and what changes it next. */
 export interface DatedProduction extends ProductionSummary {
+  /** Right from here on. */
   readonly validFrom: number;
-  /** Null when nothing will ever leave the window. */
+  /** Wrong from here on: the first delivery leaves. Null when nothing will ever leave. */
   readonly validUntil: number | null;
+  /** The next deliveries to leave, by time: with them it can be told until `knownUntil`. */
+  readonly leaving: readonly Leaving[];
+  readonly knownUntil: number | null;
 }
 
 /** The epoch second after which a delivery counts at a moment. */
 export const windowStart = (at: number): number => at - PRODUCTION_WINDOW_SECONDS;
+
+/** At most so many deliveries are listed as leaving: a month of two a day. */
+const MAX_LEAVING = 64;
 
 /**
  * The summary at a moment. It changes when a delivery has happened or is a window old, and at no other time.
@@ -34,27 +47,60 @@ export function summarizeProduction(
 ): DatedProduction {
   // What happened before `knownFrom` has left the window by then.
   let validFrom = knownFrom + PRODUCTION_WINDOW_SECONDS;
-  let validUntil = Number.POSITIVE_INFINITY;
-  let entriesCount = 0;
+  let nextDelivery = Number.POSITIVE_INFINITY;
+  const inside: Delivery[] = [];
   let totalGrams = 0n;
-  let lastDeliveryAt: number | null = null;
-  for (const { at: deliveredAt, grams } of deliveries) {
-    for (const change of [deliveredAt, deliveredAt + PRODUCTION_WINDOW_SECONDS]) {
-      if (change <= at) validFrom = Math.max(validFrom, change);
-      else validUntil = Math.min(validUntil, change);
-    }
-    if (deliveredAt <= windowStart(at) || deliveredAt > at) continue;
-    entriesCount++;
-    totalGrams += BigInt(grams);
-    lastDeliveryAt = deliveredAt;
+  for (const delivery of deliveries) {
+    const leavesAt = delivery.at + PRODUCTION_WINDOW_SECONDS;
+    if (leavesAt <= at) validFrom = Math.max(validFrom, leavesAt);
+    if (delivery.at <= at) validFrom = Math.max(validFrom, delivery.at);
+    else nextDelivery = Math.min(nextDelivery, delivery.at);
+    if (leavesAt <= at || delivery.at > at) continue;
+    inside.push(delivery);
+    totalGrams += BigInt(delivery.grams);
   }
+  const leaving = inside
+    .slice(0, MAX_LEAVING)
+    .map((each) => ({ leavesAt: each.at + PRODUCTION_WINDOW_SECONDS, grams: each.grams }));
+  const firstUnlisted = inside[MAX_LEAVING];
+  const knownUntil = Math.min(
+    nextDelivery,
+    firstUnlisted === undefined ? Number.POSITIVE_INFINITY : firstUnlisted.at + PRODUCTION_WINDOW_SECONDS,
+  );
+  const validUntil = Math.min(knownUntil, leaving[0]?.leavesAt ?? Number.POSITIVE_INFINITY);
   return {
-    entriesCount,
+    entriesCount: inside.length,
     totalGrams: narrow(totalGrams),
-    lastDeliveryAt,
+    lastDeliveryAt: inside.at(-1)?.at ?? null,
     validFrom,
-    validUntil: validUntil === Number.POSITIVE_INFINITY ? null : validUntil,
+    validUntil: orNull(validUntil),
+    leaving,
+    knownUntil: orNull(knownUntil),
   };
+}
+
+const orNull = (moment: number): number | null => (moment === Number.POSITIVE_INFINITY ? null : moment);
+
+/**
+ * The summary at a later moment, from an earlier one and what has left since.
+ * @returns undefined when more has changed than is listed
+ */
+export function withoutLeft(
+  summary: ProductionSummary,
+  leaving: readonly Leaving[],
+  knownUntil: number | null,
+  at: number,
+): ProductionSummary | undefined {
+  if (knownUntil !== null && at >= knownUntil) return undefined;
+  let entriesCount = summary.entriesCount;
+  let totalGrams = BigInt(summary.totalGrams);
+  for (const { leavesAt, grams } of leaving) {
+    if (leavesAt > at) break;
+    entriesCount--;
+    totalGrams -= BigInt(grams);
+  }
+  const lastDeliveryAt = entriesCount === 0 ? null : summary.lastDeliveryAt;
+  return { entriesCount, totalGrams: narrow(totalGrams), lastDeliveryAt };
 }
 
 /** What was delivered until the end of a day and since the table begins. */

@@ -336,7 +336,7 @@ test('check finds a summary that does not say what its entries say', async (cont
   await place.load('savings', ['A-1,M-1,S1,T1,contribution,100,2025-06-01']);
   assert.equal((await place.command('check')).status, 0);
   for (const [part, wrong, told] of [
-    ['production', "'[0,null,1,1,1]'", 'production of member 1'],
+    ['production', "'[0,null,1,1,1];[null]'", 'production of member 1'],
     ['loans', '\'[[1,1,1,"paid",1,1,1,1]]\'', 'loans of member 1'],
     ['savings', "'[1,0,0,null]'", 'savings of member 1'],
     ['loans', 'NULL', 'loans of member 1, which has entries, is missing'],

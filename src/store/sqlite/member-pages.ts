@@ -4,14 +4,13 @@ import type { Connection } from './database.ts';
 import type { Anchor } from './member-counts.ts';
 import { MEMBER_ROW, type MemberRow } from './members.ts';
 
-const PERSON = 'members m INDEXED BY members_person JOIN cooperatives c ON c.id = m.cooperative_id';
+const PERSON = 'members m INDEXED BY members_person';
 const ONE_PAGE = 'one page and less than one small block before it';
 const ONE_COOPERATIVE = 'an entry of the covering index for each row before the page, inside one cooperative';
 
 /** A page of ids, then their rows: the rows before the page are never read. */
 const rowsOf = (ids: string): string =>
-  `SELECT ${MEMBER_ROW} FROM (${ids}) page CROSS JOIN members m ON m.id = page.id
-   JOIN cooperatives c ON c.id = m.cooperative_id ORDER BY page.id`;
+  `SELECT ${MEMBER_ROW} FROM (${ids}) page CROSS JOIN members m ON m.id = page.id ORDER BY page.id`;
 
 export function openMemberPages(db: Connection) {
   const all = db.prepare<[firstId: number, limit: number, skip: number], MemberRow>(

@@ -7,10 +7,17 @@
  */
 import type { Financials, ProductionSummary, SavingsSummary } from '../../domain/consolidated-member.ts';
 import type { Loan } from '../../domain/loans.ts';
-import { sumWholeDays } from '../../domain/production.ts';
+import { sumWholeDays, withoutLeft } from '../../domain/production.ts';
 import type { Connection } from './database.ts';
 import { openFinancials } from './financials.ts';
-import { MARK, type StoredParts, unpackLoans, unpackProduction, unpackSavings } from './summary-parts.ts';
+import {
+  MARK,
+  type StoredParts,
+  unpackLeaving,
+  unpackLoans,
+  unpackProduction,
+  unpackSavings,
+} from './summary-parts.ts';
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
 const NO_LOANS: readonly Loan[] = [];
@@ -32,7 +39,12 @@ export function openSummaries(db: Connection) {
     if (part === null) return NO_PRODUCTION;
     if (part === MARK) return financials.productionOf(memberId, at);
     const stored = unpackProduction(part);
-    if (at >= stored.validFrom && (stored.validUntil === null || at < stored.validUntil)) return stored;
+    if (at >= stored.validFrom) {
+      if (stored.validUntil === null || at < stored.validUntil) return stored;
+      const { leaving, knownUntil } = unpackLeaving(part);
+      const later = withoutLeft(stored, leaving, knownUntil, at);
+      if (later !== undefined) return later;
+    }
     const days = selectDays.get(memberId)?.days;
     const whole = days && sumWholeDays(days, at);
     return whole === undefined

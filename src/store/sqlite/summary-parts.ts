@@ -1,8 +1,8 @@
 /** The parts of a stored summary: compact JSON arrays, and what they are in the domain's terms. */
-import type { SavingsSummary } from '../../domain/consolidated-member.ts';
+import type { ProductionSummary, SavingsSummary } from '../../domain/consolidated-member.ts';
 import type { ExactInteger } from '../../domain/decimal.ts';
 import type { Loan, LoanStatus } from '../../domain/loans.ts';
-import type { DatedProduction } from '../../domain/production.ts';
+import type { DatedProduction, Leaving } from '../../domain/production.ts';
 
 /** A part that is to be computed: the triggers of its entries have set it. */
 export const MARK = '';
@@ -77,8 +77,14 @@ export function unpackSavings(text: string): SavingsSummary {
   };
 }
 
-export function unpackProduction(text: string): DatedProduction {
-  const part = JSON.parse(text) as ProductionPart;
+export interface StoredProduction extends ProductionSummary {
+  readonly validFrom: number;
+  readonly validUntil: number | null;
+}
+
+/** The summary and when it is right, without what leaves later. */
+export function unpackProduction(text: string): StoredProduction {
+  const part = JSON.parse(text.slice(0, text.indexOf(';'))) as ProductionPart;
   return {
     entriesCount: part[2],
     totalGrams: unpackExact(part[3]),
@@ -86,6 +92,18 @@ export function unpackProduction(text: string): DatedProduction {
     validFrom: part[0],
     validUntil: part[1],
   };
+}
+
+/** What leaves after the summary's end. */
+export function unpackLeaving(text: string): Pick<DatedProduction, 'leaving' | 'knownUntil'> {
+  const [knownUntil, ...flat] = JSON.parse(text.slice(text.indexOf(';') + 1)) as [number | null, ...number[]];
+  const leaving: Leaving[] = [];
+  let leavesAt = 0;
+  for (let i = 0; i < flat.length; i += 2) {
+    leavesAt += flat[i] as number;
+    leaving.push({ leavesAt, grams: flat[i + 1] as number });
+  }
+  return { leaving, knownUntil };
 }
 
 export function packProduction(dated: DatedProduction): string {
@@ -96,5 +114,10 @@ export function packProduction(dated: DatedProduction): string {
     packExact(dated.totalGrams),
     dated.lastDeliveryAt,
   ];
-  return JSON.stringify(part);
+  // Each time as the seconds since the one before: most are shorter so.
+  const flat = dated.leaving.flatMap(({ leavesAt, grams }, i) => [
+    leavesAt - (dated.leaving[i - 1]?.leavesAt ?? 0),
+    grams,
+  ]);
+  return `${JSON.stringify(part)};${JSON.stringify([dated.knownUntil, ...flat])}`;
 }

@@ -5,6 +5,7 @@ import { createAccessLog } from './http/access-log.ts';
 import { createHandler, type Handler } from './http/handler.ts';
 import { RateLimiter } from './http/middleware/limit-rate.ts';
 import { createPipeline } from './http/pipeline.ts';
+import { createBlockTexts } from './http/resources/financial-blocks.ts';
 import type { Route } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import { createRoutes } from './http/routes.ts';
@@ -100,7 +101,8 @@ export function composeRegistry(parts: RegistryParts): Registry {
 
 function openStore(config: Config, clock: Clock, closeOthers: () => void) {
   try {
-    return openSqliteStore({ file: config.databaseFile, monotonicMs: clock.monotonicMs });
+    const blocks = createBlockTexts(config.zone);
+    return openSqliteStore({ file: config.databaseFile, monotonicMs: clock.monotonicMs, blocks });
   } catch (error) {
     closeOthers();
     throw error;

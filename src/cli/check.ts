@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
+import { createBlockTexts } from '../http/resources/financial-blocks.ts';
 import { checkDatabase, type Finding } from '../store/sqlite/check.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { formatTable } from './table.ts';
@@ -19,7 +20,7 @@ export function addCheckCommand(program: Command, context: CliContext): void {
       if (!existsSync(config.databaseFile)) {
         throw new CommandError(EXIT.usage, `There is no database at ${config.databaseFile}.`);
       }
-      const findings = checkDatabase(config.databaseFile, config.keysFile);
+      const findings = checkDatabase(config.databaseFile, config.keysFile, createBlockTexts(config.zone));
       const isSound = findings.every(({ fault }) => fault === null);
       if (options.json === true) {
         context.out(

@@ -5,6 +5,7 @@ import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { Fault } from '../domain/errors.ts';
+import { createBlockTexts } from '../http/resources/financial-blocks.ts';
 import { IMPORT_COLUMNS } from '../import/columns.ts';
 import {
   describeFile,
@@ -87,7 +88,11 @@ async function runImport(
     options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db },
   );
   if (options.rejects !== undefined) prepareRejects(options.rejects, files);
-  const session = openImportSession(config.databaseFile, context.clock.monotonicMs);
+  const session = openImportSession(
+    config.databaseFile,
+    createBlockTexts(config.zone),
+    context.clock.monotonicMs,
+  );
   const screen = createScreen(context, options);
   // Removes the staging file when the import is interrupted; after SIGKILL the next start does.
   const onSignal = () => {

@@ -8,6 +8,7 @@ import { type Config, readConfig } from '../config.ts';
 import type { Scope } from '../domain/api-keys.ts';
 import { formatDate } from '../domain/date-time.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../domain/rate-limit.ts';
+import { createBlockTexts } from '../http/resources/financial-blocks.ts';
 import { importFiles } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
 import { showcaseIdentityCard, writeSeedFiles } from '../import/seed-files.ts';
@@ -85,7 +86,11 @@ export function addSeedCommand(program: Command, context: CliContext): void {
 
 /** @returns false when the database holds data already; nothing was done then */
 async function seedIfEmpty(context: CliContext, config: Config, today: string): Promise<boolean> {
-  const session = openImportSession(config.databaseFile, context.clock.monotonicMs);
+  const session = openImportSession(
+    config.databaseFile,
+    createBlockTexts(config.zone),
+    context.clock.monotonicMs,
+  );
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
   try {
     if (!session.isRegistryEmpty()) return false;

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { readConfig } from '../config.ts';
+import { createBlockTexts } from '../http/resources/financial-blocks.ts';
 import { summarizeMissing } from '../store/sqlite/summary-refresh.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
@@ -15,12 +16,12 @@ export function addSummarizeCommand(program: Command, context: CliContext): void
     .option('--db <file>', 'database file (overrides REGISTRY_DB)')
     .option('--json', 'one JSON document')
     .action((options: { db?: string; json?: boolean }) => {
-      const { databaseFile } = readConfig(
+      const { databaseFile, zone } = readConfig(
         options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db },
       );
       if (!existsSync(databaseFile))
         throw new CommandError(EXIT.usage, `There is no database at ${databaseFile}.`);
-      const count = summarizeMissing(databaseFile, nowSeconds(context.clock));
+      const count = summarizeMissing(databaseFile, createBlockTexts(zone), nowSeconds(context.clock));
       context.out(
         options.json === true
           ? `${JSON.stringify({ database: databaseFile, summarized: count }, undefined, 2)}\n`

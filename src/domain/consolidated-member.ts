@@ -21,13 +21,27 @@ export interface SavingsSummary {
   readonly lastTransactionAt: number | null;
 }
 
+/** JSON text, as it is sent. */
+export type JsonFragment = string;
+
 /** The three blocks that only a key with `members:financials` sees. */
 export interface Financials {
   readonly production: ProductionSummary;
   /** At most LOAN_HISTORY_LIMIT, still to start, then by start date, last those that never started. */
-  readonly loans: readonly Loan[];
-  readonly savings: SavingsSummary;
+  readonly loanHistory: JsonFragment;
+  readonly savingsSummary: JsonFragment;
 }
+
+/** How the blocks that do not depend on the moment are shown: a store keeps them as they will be sent. */
+export interface BlockTexts {
+  /** Differs when the texts would: of another release, or in another time zone. */
+  readonly stamp: string;
+  loans(loans: readonly Loan[]): JsonFragment;
+  savings(summary: SavingsSummary): JsonFragment;
+}
+
+/** Characters of a stamp. */
+export const STAMP_LENGTH = 8;
 
 /** What a lookup shows of a member. */
 export type LookedUpMember = Omit<Member, 'createdAt' | 'updatedAt'>;

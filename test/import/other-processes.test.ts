@@ -11,6 +11,7 @@ import { Fault } from '../../src/domain/errors.ts';
 import { importFiles } from '../../src/import/import-files.ts';
 import { type Connection, isBusy, openDatabase } from '../../src/store/sqlite/database.ts';
 import { openImportSession } from '../../src/store/sqlite/import-session.ts';
+import { BLOCKS } from '../support/app.ts';
 import {
   type ImportPlace,
   MEMBERS_HEADER,
@@ -152,7 +153,7 @@ async function importWith(
   between: (db: Connection) => void,
   skipsInvalid = false,
 ) {
-  const session = openImportSession(place.databaseFile, place.clock.monotonicMs);
+  const session = openImportSession(place.databaseFile, BLOCKS, place.clock.monotonicMs);
   const other = openDatabase(place.databaseFile, { busyTimeoutMs: 0 });
   try {
     return await importFiles(session, [{ kind: 'members', path }], {

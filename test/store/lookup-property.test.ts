@@ -10,7 +10,7 @@ import { LOAN_STATUSES } from '../../src/domain/loans.ts';
 import { MEMBER_STATUSES } from '../../src/domain/members.ts';
 import { composeConsolidated, lookUp } from '../../src/http/resources/memberships.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { NOON, temporaryFolder, testClock } from '../support/app.ts';
+import { BLOCKS, NOON, temporaryFolder, testClock } from '../support/app.ts';
 
 const NOW = NOON / 1000;
 const DAY = 86_400;
@@ -219,6 +219,7 @@ test('every person of a random registry is answered as a naive computation in ex
   const store = openSqliteStore({
     file: join(temporaryFolder(context), 'registry.db'),
     monotonicMs: () => 0,
+    blocks: BLOCKS,
   });
   context.after(() => store.close());
   const db = store.connection.raw;

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { MEMBER_STATUSES, type MemberStatus } from '../../src/domain/members.ts';
 import { openMemberCounts } from '../../src/store/sqlite/member-counts.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { temporaryFolder } from '../support/app.ts';
+import { BLOCKS, temporaryFolder } from '../support/app.ts';
 
 interface Row {
   readonly id: number;
@@ -23,6 +23,7 @@ test('every list of a random registry has the right count and the right rows on 
   const store = openSqliteStore({
     file: join(temporaryFolder(context), 'registry.db'),
     monotonicMs: () => 0,
+    blocks: BLOCKS,
   });
   context.after(() => store.close());
   const db = store.connection.raw;
@@ -107,6 +108,7 @@ test('counters that do not match their blocks are told, not served', async (cont
   const store = openSqliteStore({
     file: join(temporaryFolder(context), 'registry.db'),
     monotonicMs: () => 0,
+    blocks: BLOCKS,
   });
   context.after(() => store.close());
   store.connection.exec("INSERT INTO member_blocks VALUES (65536, 'any', 0, 5)");

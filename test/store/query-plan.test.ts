@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { openApiKeys } from '../../src/store/sqlite/api-keys.ts';
 import type { Connection, PreparedStatement } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { temporaryFolder } from '../support/app.ts';
+import { BLOCKS, temporaryFolder } from '../support/app.ts';
 
 const BIG = [
   'members',
@@ -47,7 +47,7 @@ function faultOf(db: Connection, { sql, bound }: PreparedStatement): string | un
 
 function open(context: TestContext): { registry: Connection; keys: Connection } {
   const folder = temporaryFolder(context);
-  const store = openSqliteStore({ file: join(folder, 'registry.db'), monotonicMs: () => 0 });
+  const store = openSqliteStore({ file: join(folder, 'registry.db'), monotonicMs: () => 0, blocks: BLOCKS });
   const keys = openApiKeys(join(folder, 'registry.keys.db'), { busyTimeoutMs: 0, create: true });
   context.after(() => {
     keys.close();

@@ -8,11 +8,12 @@ import { runCommand } from '../../src/cli/program.ts';
 import { consolidate } from '../../src/domain/consolidated-member.ts';
 import { formatDateTime, KIGALI, parseTimeZone, type TimeZone } from '../../src/domain/date-time.ts';
 import { LOAN_STATUSES } from '../../src/domain/loans.ts';
+import { createBlockTexts } from '../../src/http/resources/financial-blocks.ts';
 import { composeConsolidated } from '../../src/http/resources/memberships.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { openFinancials } from '../../src/store/sqlite/financials.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
+import { BLOCKS, startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 import { COOPERATIVES, member, members, nid } from '../support/importing.ts';
 
 const DAY = 86_400;
@@ -45,7 +46,7 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
   const basicKey = app.issue(['members:read']).key;
   const databaseFile = join(folder, 'registry.db');
   const db = openDatabase(databaseFile, { busyTimeoutMs: 1_000 });
-  const store = openSqliteStore({ file: databaseFile, monotonicMs: () => 0 });
+  const store = openSqliteStore({ file: databaseFile, monotonicMs: () => 0, blocks: BLOCKS });
   const financials = openFinancials(db);
 
   async function command(...args: string[]) {
@@ -70,6 +71,7 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
   }
 
   function fromScratch(card: string, at: number | null, zone: TimeZone): string | undefined {
+    const blocks = createBlockTexts(zone);
     const ids = db.raw
       .prepare(
         "SELECT id FROM members WHERE identity_card = ? AND status = 'active' ORDER BY registration_date DESC, id DESC",
@@ -83,8 +85,8 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
           ? null
           : {
               production: financials.productionOf(id, at),
-              loans: financials.loansOf(id),
-              savings: financials.savingsOf(id),
+              loanHistory: blocks.loans(financials.loansOf(id)),
+              savingsSummary: blocks.savings(financials.savingsOf(id)),
             },
     }));
     const person = consolidate(memberships);
@@ -337,8 +339,8 @@ test('check finds a summary that does not say what its entries say', async (cont
   assert.equal((await place.command('check')).status, 0);
   for (const [part, wrong, told] of [
     ['production', "'[0,null,1,1,1];[null]'", 'production of member 1'],
-    ['loans', '\'[[1,1,1,"paid",1,1,1,1]]\'', 'loans of member 1'],
-    ['savings', "'[1,0,0,null]'", 'savings of member 1'],
+    ['loans', `'${BLOCKS.stamp}[]'`, 'loans of member 1'],
+    ['savings', `'${BLOCKS.stamp}{}'`, 'savings of member 1'],
     ['loans', 'NULL', 'loans of member 1, which has entries, is missing'],
   ] as const) {
     const [{ kept }] = place.sql(`SELECT ${part} AS kept FROM members WHERE id = 1`) as [{ kept: string }];

@@ -12,7 +12,7 @@ import { DatabaseFileError, openDatabase } from '../../src/store/sqlite/database
 import { migrate, REGISTRY_SCHEMA } from '../../src/store/sqlite/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { WriteQueue } from '../../src/store/sqlite/write-queue.ts';
-import { temporaryFolder } from '../support/app.ts';
+import { BLOCKS, temporaryFolder } from '../support/app.ts';
 
 const COOPERATIVE: CooperativeValues = {
   code: 'A-1',
@@ -41,7 +41,7 @@ const MEMBER: MemberValues = {
 function open(context: TestContext, options: { freeBytes?: () => number } = {}) {
   const file = join(temporaryFolder(context), 'registry.db');
   let nowMs = 0;
-  const store = openSqliteStore({ file, monotonicMs: () => nowMs, ...options });
+  const store = openSqliteStore({ file, monotonicMs: () => nowMs, blocks: BLOCKS, ...options });
   context.after(() => store.close());
   return {
     file,
@@ -255,7 +255,7 @@ test('a file of another program, or of a newer release, is refused with what to 
   foreign.close();
   const refusal = (file: string, text: RegExp) => {
     const isTold = (error: unknown) => error instanceof DatabaseFileError && text.test(error.message);
-    assert.throws(() => openSqliteStore({ file, monotonicMs: () => 0 }), isTold);
+    assert.throws(() => openSqliteStore({ file, monotonicMs: () => 0, blocks: BLOCKS }), isTold);
   };
   refusal(join(folder, 'foreign.db'), /database of something else/);
   const newer = openDatabase(join(folder, 'newer.db'), { busyTimeoutMs: 0, create: true });

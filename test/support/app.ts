@@ -8,12 +8,17 @@ import { issueSecret } from '../../src/cli/key-text.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Config, readConfig, type Setting } from '../../src/config.ts';
 import type { ApiKeyValues, Scope } from '../../src/domain/api-keys.ts';
+import { KIGALI } from '../../src/domain/date-time.ts';
+import { createBlockTexts } from '../../src/http/resources/financial-blocks.ts';
 import type { ServerTimeouts } from '../../src/http/server.ts';
 import { composeRegistry, type Registry } from '../../src/registry.ts';
 import { openApiKeys } from '../../src/store/sqlite/api-keys.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
 export const NOON = Date.UTC(2025, 5, 15, 10);
+
+/** How stores opened by hand show loans and savings. */
+export const BLOCKS = createBlockTexts(KIGALI);
 
 export interface TestClock extends Clock {
   /** Moves both clocks. */

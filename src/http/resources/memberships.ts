@@ -2,20 +2,12 @@
 import Type, { type Static } from 'typebox';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import {
-  type ConsolidatedMember,
-  consolidate,
-  type Membership,
-  PRODUCTION_WINDOW_DAYS,
-  type ProductionSummary,
-  type SavingsSummary,
-} from '../../domain/consolidated-member.ts';
+import { type ConsolidatedMember, consolidate, type Membership } from '../../domain/consolidated-member.ts';
 import type { CooperativeReference } from '../../domain/cooperatives.ts';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
-import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { notFound } from '../../domain/errors.ts';
 import { isIdentityCard } from '../../domain/identity-card.ts';
-import { LOAN_HISTORY_LIMIT, LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
+import { LOAN_HISTORY_LIMIT } from '../../domain/loans.ts';
 import { type Awaitable, type MemberStore, whenReady } from '../../store/port.ts';
 import { badRequest } from '../errors.ts';
 import { nullable } from '../fields.ts';
@@ -28,45 +20,13 @@ import {
   formatCooperativeReference,
   readCooperativeId,
 } from './cooperatives.ts';
+import {
+  composeProduction,
+  LOAN_HISTORY_ENTRY,
+  PRODUCTION_SUMMARY,
+  SAVINGS_SUMMARY,
+} from './financial-blocks.ts';
 import { MEMBER_FIELDS as F } from './member-fields.ts';
-
-const decimal = (fractionDigits: number, description: string) =>
-  Type.String({ pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`, description });
-const instant = (description: string) => nullable(Type.String({ format: 'date-time', description }));
-
-const PRODUCTION_SUMMARY = Type.Object(
-  {
-    window_days: Type.Integer({ description: 'Days before the request that count.' }),
-    entries_count: Type.Integer({ minimum: 0 }),
-    total_kg: decimal(3, 'Kilograms delivered in the window.'),
-    last_delivery_at: instant('Latest delivery in the window; null when it is empty.'),
-  },
-  { title: 'ProductionSummary', additionalProperties: false },
-);
-
-const LOAN = Type.Object(
-  {
-    id: Type.String({ description: 'Opaque.' }),
-    amount: decimal(2, 'Rwandan francs.'),
-    interest_rate: decimal(2, 'Per cent a year.'),
-    status: Type.Unsafe<Loan['status']>({ type: 'string', enum: [...LOAN_STATUSES] }),
-    paid_amount: decimal(2, 'Rwandan francs paid back.'),
-    loan_start_date: instant('Null when it is not set.'),
-    loan_end_date: instant('Planned or actual; null when it is not set.'),
-    approved_at: instant('Null when it is not set.'),
-  },
-  { title: 'LoanHistoryEntry', additionalProperties: false },
-);
-
-const SAVINGS_SUMMARY = Type.Object(
-  {
-    accounts_count: Type.Integer({ minimum: 0 }),
-    total_contributions_rwf: decimal(2, 'Rwandan francs.'),
-    total_withdrawals_rwf: decimal(2, 'Rwandan francs.'),
-    last_transaction_at: instant('Null when there is none.'),
-  },
-  { title: 'SavingsSummary', additionalProperties: false },
-);
 
 export const MEMBERSHIP = Type.Object(
   {
@@ -80,7 +40,7 @@ export const MEMBERSHIP = Type.Object(
     registration_date: F.registration_date.schema,
     mobile: nullable(F.mobile.schema),
     production_summary: nullable(PRODUCTION_SUMMARY),
-    loan_history: nullable(Type.Array(LOAN, { maxItems: LOAN_HISTORY_LIMIT })),
+    loan_history: nullable(Type.Array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
     savings_summary: nullable(SAVINGS_SUMMARY),
   },
   { title: 'Membership', additionalProperties: false },
@@ -98,36 +58,6 @@ export const CONSOLIDATED_MEMBER = Type.Object(
   },
   { title: 'ConsolidatedMember', additionalProperties: false },
 );
-
-const amount = (units: ExactInteger, fractionDigits: number): string =>
-  `"${formatDecimal(units, fractionDigits)}"`;
-const moment = (epochSeconds: number | null, zone: TimeZone): string =>
-  epochSeconds === null ? 'null' : `"${formatDateTime(epochSeconds, zone)}"`;
-
-const composeProduction = composeObject<Static<typeof PRODUCTION_SUMMARY>, ProductionSummary>({
-  window_days: () => String(PRODUCTION_WINDOW_DAYS),
-  entries_count: (summary) => String(summary.entriesCount),
-  total_kg: (summary) => amount(summary.totalGrams, 3),
-  last_delivery_at: (summary, zone) => moment(summary.lastDeliveryAt, zone),
-});
-
-const composeLoan = composeObject<Static<typeof LOAN>, Loan>({
-  id: (loan) => `"${loan.id}"`,
-  amount: (loan) => amount(loan.amountMinor, 2),
-  interest_rate: (loan) => amount(loan.interestRateHundredths, 2),
-  status: (loan) => quote(loan.status),
-  paid_amount: (loan) => amount(loan.paidAmountMinor, 2),
-  loan_start_date: (loan, zone) => moment(loan.loanStartDate, zone),
-  loan_end_date: (loan, zone) => moment(loan.loanEndDate, zone),
-  approved_at: (loan, zone) => moment(loan.approvedAt, zone),
-});
-
-const composeSavings = composeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
-  accounts_count: (summary) => String(summary.accountsCount),
-  total_contributions_rwf: (summary) => amount(summary.totalContributionsMinor, 2),
-  total_withdrawals_rwf: (summary) => amount(summary.totalWithdrawalsMinor, 2),
-  last_transaction_at: (summary, zone) => moment(summary.lastTransactionAt, zone),
-});
 
 // The store gives the same object for a cooperative until one changes.
 const referenceTexts = new WeakMap<CooperativeReference, string>();
@@ -149,14 +79,12 @@ export const composeMembership = composeObject<Static<typeof MEMBERSHIP>, Member
   last_name: ({ member }) => quoteOrNull(member.lastName),
   role: ({ member }) => quote(member.role),
   status: ({ member }) => quote(member.status),
-  registration_date: ({ member }, zone) => moment(member.registrationDate, zone),
+  registration_date: ({ member }, zone) => `"${formatDateTime(member.registrationDate, zone)}"`,
   mobile: ({ member }) => quoteOrNull(member.mobile),
   production_summary: ({ financials }, zone) =>
     financials === null ? 'null' : composeProduction(financials.production, zone),
-  loan_history: ({ financials }, zone) =>
-    financials === null ? 'null' : composeArray(financials.loans, composeLoan, zone),
-  savings_summary: ({ financials }, zone) =>
-    financials === null ? 'null' : composeSavings(financials.savings, zone),
+  loan_history: ({ financials }) => (financials === null ? 'null' : financials.loanHistory),
+  savings_summary: ({ financials }) => (financials === null ? 'null' : financials.savingsSummary),
 });
 
 export const composeConsolidated = composeObject<Static<typeof CONSOLIDATED_MEMBER>, ConsolidatedMember>({

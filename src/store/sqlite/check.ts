@@ -1,9 +1,10 @@
 /** Checks of the database files that an operator asks for: they read everything and change nothing. */
 import { existsSync } from 'node:fs';
+import type { BlockTexts } from '../../domain/consolidated-member.ts';
 import { type Connection, openDatabase } from './database.ts';
 import { COUNTER_CHECKS } from './member-counts.ts';
 import { KEYS_SCHEMA, migrate, REGISTRY_SCHEMA } from './migrations.ts';
-import { countMarked, findWrongSummary } from './summary-check.ts';
+import { countUnsummarized, findWrongSummary } from './summary-check.ts';
 
 export interface Finding {
   readonly check: string;
@@ -24,7 +25,7 @@ const COUNTED = [
 ] as const;
 
 /** @throws DatabaseFileError when a file is no database of ours */
-export function checkDatabase(databaseFile: string, keysFile: string): Finding[] {
+export function checkDatabase(databaseFile: string, keysFile: string, blocks: BlockTexts): Finding[] {
   const registry = openDatabase(databaseFile, { busyTimeoutMs: BUSY_TIMEOUT_MS, tempStore: 'FILE' });
   try {
     migrate(registry, REGISTRY_SCHEMA);
@@ -36,8 +37,12 @@ export function checkDatabase(databaseFile: string, keysFile: string): Finding[]
         const wrong = registry.raw.prepare(sql).get();
         return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
       }),
-      { check: 'summaries still to be computed', fault: null, value: String(countMarked(registry)) },
-      checkSummaries(registry),
+      {
+        check: 'summaries still to be computed',
+        fault: null,
+        value: String(countUnsummarized(registry, blocks)),
+      },
+      checkSummaries(registry, blocks),
       ...COUNTED.map((table): Finding => {
         const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
         return { check: `rows of ${table}`, fault: null, value: String(count) };
@@ -50,8 +55,8 @@ export function checkDatabase(databaseFile: string, keysFile: string): Finding[]
   }
 }
 
-function checkSummaries(registry: Connection): Finding {
-  const wrong = findWrongSummary(registry);
+function checkSummaries(registry: Connection, blocks: BlockTexts): Finding {
+  const wrong = findWrongSummary(registry, blocks);
   return { check: 'summaries of entries', fault: wrong === undefined ? null : `wrong: ${wrong}` };
 }
 

@@ -1,4 +1,5 @@
 /** An import's session: a staging file attached beside the registry, checked whole before the lock is taken. */
+import type { BlockTexts } from '../../domain/consolidated-member.ts';
 import { Fault } from '../../domain/errors.ts';
 import type { ImportFault, ImportKind, ImportResult, ImportSession, StagedValue } from '../port.ts';
 import { type Connection, isBusy, isDiskFull, openDatabase, type Statement } from './database.ts';
@@ -21,10 +22,15 @@ const CACHE_KIB = 64 * 1024;
 
 /**
  * Opens a session on a registry, creating the database when it is missing.
+ * @param blocks how the summaries' texts are composed
  * @param monotonicMs of a clock that never steps back
  * @throws DatabaseFileError
  */
-export function openImportSession(databaseFile: string, monotonicMs: () => number): ImportSession {
+export function openImportSession(
+  databaseFile: string,
+  blocks: BlockTexts,
+  monotonicMs: () => number,
+): ImportSession {
   const db = openDatabase(databaseFile, {
     busyTimeoutMs: BUSY_TIMEOUT_MS,
     tempStore: 'FILE',
@@ -41,7 +47,7 @@ export function openImportSession(databaseFile: string, monotonicMs: () => numbe
     const file = createStagingFile(databaseFile);
     attachStaging(db, file);
     createTables(db);
-    return createSession(db, file, monotonicMs);
+    return createSession(db, file, blocks, monotonicMs);
   } catch (error) {
     db.close();
     throw error;
@@ -58,7 +64,12 @@ function createTables(db: Connection): void {
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;`);
 }
 
-function createSession(db: Connection, file: string, monotonicMs: () => number): ImportSession {
+function createSession(
+  db: Connection,
+  file: string,
+  blocks: BlockTexts,
+  monotonicMs: () => number,
+): ImportSession {
   let kind: ImportKind = 'cooperatives';
   let columns: ReadonlySet<string> = new Set();
   let insertRow: Statement<StagedValue[], unknown>;
@@ -174,7 +185,7 @@ function createSession(db: Connection, file: string, monotonicMs: () => number):
     apply(nowSeconds) {
       try {
         const result = applyInTransaction(nowSeconds);
-        if (TARGETS[kind].summaryPart !== undefined) refreshSummaries(db, nowSeconds, letOthersWrite);
+        if (TARGETS[kind].summaryPart !== undefined) refreshSummaries(db, blocks, nowSeconds, letOthersWrite);
         // Outside the lock: the log of a large import would stay as large as the import.
         checkpoint(db, BUSY_TIMEOUT_MS);
         return result;

@@ -1,5 +1,5 @@
 /** Members in SQLite: one row per person and cooperative. */
-import type { LookedUpMember, Membership } from '../../domain/consolidated-member.ts';
+import type { BlockTexts, LookedUpMember, Membership } from '../../domain/consolidated-member.ts';
 import type { CooperativeReference } from '../../domain/cooperatives.ts';
 import { FaultList, type FieldMessages, NON_FIELD_ERRORS, notFound } from '../../domain/errors.ts';
 import type { Gender, Member, MemberFilter, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
@@ -67,10 +67,14 @@ const PERSON = 'members m INDEXED BY members_person';
 
 type Column = string | number | null;
 
-export function openMembers(db: Connection, { queue, turn, references }: StoreParts): MemberStore {
+export function openMembers(
+  db: Connection,
+  { queue, turn, references }: StoreParts,
+  blocks: BlockTexts,
+): MemberStore {
   const counts = openMemberCounts(db);
   const pages = openMemberPages(db);
-  const financialsOf = openSummaries(db);
+  const financialsOf = openSummaries(db, blocks);
 
   const selectOne = db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`);
   // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the rest.

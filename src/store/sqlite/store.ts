@@ -1,6 +1,7 @@
 /** The registry's storage in SQLite: opens the file, migrates it, and wires the nouns to one write queue. */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { BlockTexts } from '../../domain/consolidated-member.ts';
 import type { RegistryStore } from '../port.ts';
 import { type CooperativeReferences, openCooperativeReferences } from './cooperative-references.ts';
 import { openCooperatives } from './cooperatives.ts';
@@ -17,6 +18,8 @@ const ROOM_CHECK_MS = 1_000;
 export interface SqliteStoreOptions {
   readonly file: string;
   readonly monotonicMs: () => number;
+  /** How loans and savings are shown. */
+  readonly blocks: BlockTexts;
   /** Free bytes of the disk; given by tests. */
   readonly freeBytes?: () => number;
 }
@@ -46,7 +49,7 @@ export function openSqliteStore(
   return {
     connection: db,
     cooperatives: openCooperatives(db, { queue, turn, references }),
-    members: openMembers(db, { queue, turn, references }),
+    members: openMembers(db, { queue, turn, references }, options.blocks),
     isReady() {
       try {
         turn.begin();

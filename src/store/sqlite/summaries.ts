@@ -1,26 +1,23 @@
 /**
- * The read model of a lookup: what it needs of a member's entries, kept in the member's own row as data, without names,
- * dates as text or time zone, which belong to whoever shows them.
+ * The read model of a lookup: what it needs of a member's entries, kept in the member's own row. Nothing of the
+ * cooperative is in it, so that a new name of one rewrites no member.
  *
  * Triggers mark a part in the transaction that changes its entries, so a part that is not marked is right. A lookup never
  * writes: it computes what is marked. `summary-refresh.ts` fills marks in, after an import.
  */
-import type { Financials, ProductionSummary, SavingsSummary } from '../../domain/consolidated-member.ts';
-import type { Loan } from '../../domain/loans.ts';
+import type {
+  BlockTexts,
+  Financials,
+  JsonFragment,
+  ProductionSummary,
+  SavingsSummary,
+} from '../../domain/consolidated-member.ts';
 import { sumWholeDays, withoutLeft } from '../../domain/production.ts';
 import type { Connection } from './database.ts';
 import { openFinancials } from './financials.ts';
-import {
-  MARK,
-  type StoredParts,
-  unpackLeaving,
-  unpackLoans,
-  unpackProduction,
-  unpackSavings,
-} from './summary-parts.ts';
+import { MARK, type StoredParts, unpackLeaving, unpackProduction, unpackText } from './summary-parts.ts';
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
-const NO_LOANS: readonly Loan[] = [];
 const NO_SAVINGS: SavingsSummary = {
   accountsCount: 0,
   totalContributionsMinor: 0,
@@ -29,8 +26,10 @@ const NO_SAVINGS: SavingsSummary = {
 };
 
 /** @returns what gives the blocks of one membership from its stored parts, computing those marked or out of date */
-export function openSummaries(db: Connection) {
+export function openSummaries(db: Connection, blocks: BlockTexts) {
   const financials = openFinancials(db);
+  const noLoans = blocks.loans([]);
+  const noSavings = blocks.savings(NO_SAVINGS);
   const selectDays = db.prepare<[number], { days: Uint8Array }>(
     'SELECT days FROM production_days WHERE member_id = ?',
   );
@@ -52,20 +51,21 @@ export function openSummaries(db: Connection) {
       : financials.productionOfDays(memberId, at, whole);
   }
 
-  function loansOf(memberId: number, part: string | null): readonly Loan[] {
-    if (part === null) return NO_LOANS;
-    return part === MARK ? financials.loansOf(memberId) : unpackLoans(part);
+  // A mark is a text without a stamp.
+  function loansOf(memberId: number, part: string | null): JsonFragment {
+    if (part === null) return noLoans;
+    return unpackText(part, blocks) ?? blocks.loans(financials.loansOf(memberId));
   }
 
-  function savingsOf(memberId: number, part: string | null): SavingsSummary {
-    if (part === null) return NO_SAVINGS;
-    return part === MARK ? financials.savingsOf(memberId) : unpackSavings(part);
+  function savingsOf(memberId: number, part: string | null): JsonFragment {
+    if (part === null) return noSavings;
+    return unpackText(part, blocks) ?? blocks.savings(financials.savingsOf(memberId));
   }
 
   /** @param at epoch seconds: the end of the production window */
   return (memberId: number, parts: StoredParts, at: number): Financials => ({
     production: productionOf(memberId, parts.production, at),
-    loans: loansOf(memberId, parts.loans),
-    savings: savingsOf(memberId, parts.savings),
+    loanHistory: loansOf(memberId, parts.loans),
+    savingsSummary: savingsOf(memberId, parts.savings),
   });
 }

@@ -1,7 +1,14 @@
-/** The parts of a stored summary: compact JSON arrays, and what they are in the domain's terms. */
-import type { ProductionSummary, SavingsSummary } from '../../domain/consolidated-member.ts';
+/**
+ * The parts of a stored summary. Production is data, as it depends on the moment; loans and savings are kept as they will
+ * be sent, behind the stamp of what has composed them.
+ */
+import {
+  type BlockTexts,
+  type JsonFragment,
+  type ProductionSummary,
+  STAMP_LENGTH,
+} from '../../domain/consolidated-member.ts';
 import type { ExactInteger } from '../../domain/decimal.ts';
-import type { Loan, LoanStatus } from '../../domain/loans.ts';
 import type { DatedProduction, Leaving } from '../../domain/production.ts';
 
 /** A part that is to be computed: the triggers of its entries have set it. */
@@ -22,60 +29,16 @@ type ProductionPart = [
   grams: Exact,
   lastAt: number | null,
 ];
-type LoanPart = [number, number, number, LoanStatus, number, number | null, number | null, number | null];
-type SavingsPart = [accounts: number, contributions: Exact, withdrawals: Exact, lastAt: number | null];
-
 // JSON holds integers above 2^53 only as text.
 const packExact = (value: ExactInteger): Exact => (typeof value === 'bigint' ? String(value) : value);
 const unpackExact = (value: Exact): ExactInteger => (typeof value === 'string' ? BigInt(value) : value);
 
-export const packLoans = (loans: readonly Loan[]): string =>
-  JSON.stringify(
-    loans.map(
-      (loan): LoanPart => [
-        loan.id,
-        loan.amountMinor,
-        loan.interestRateHundredths,
-        loan.status,
-        loan.paidAmountMinor,
-        loan.loanStartDate,
-        loan.loanEndDate,
-        loan.approvedAt,
-      ],
-    ),
-  );
+/** A text with the stamp of what has composed it. */
+export const packText = (text: JsonFragment, { stamp }: BlockTexts): string => stamp + text;
 
-export const unpackLoans = (part: string): Loan[] =>
-  (JSON.parse(part) as LoanPart[]).map((loan) => ({
-    id: loan[0],
-    amountMinor: loan[1],
-    interestRateHundredths: loan[2],
-    status: loan[3],
-    paidAmountMinor: loan[4],
-    loanStartDate: loan[5],
-    loanEndDate: loan[6],
-    approvedAt: loan[7],
-  }));
-
-export function packSavings(savings: SavingsSummary): string {
-  const part: SavingsPart = [
-    savings.accountsCount,
-    packExact(savings.totalContributionsMinor),
-    packExact(savings.totalWithdrawalsMinor),
-    savings.lastTransactionAt,
-  ];
-  return JSON.stringify(part);
-}
-
-export function unpackSavings(text: string): SavingsSummary {
-  const part = JSON.parse(text) as SavingsPart;
-  return {
-    accountsCount: part[0],
-    totalContributionsMinor: unpackExact(part[1]),
-    totalWithdrawalsMinor: unpackExact(part[2]),
-    lastTransactionAt: part[3],
-  };
-}
+/** @returns undefined when it was composed by another release or in another time zone */
+export const unpackText = (part: string, { stamp }: BlockTexts): JsonFragment | undefined =>
+  part.startsWith(stamp) ? part.slice(STAMP_LENGTH) : undefined;
 
 export interface StoredProduction extends ProductionSummary {
   readonly validFrom: number;

@@ -1,10 +1,11 @@
 /** Computes the parts of summaries that are marked. */
+import { type BlockTexts, STAMP_LENGTH } from '../../domain/consolidated-member.ts';
 import { DAY_SECONDS } from '../../domain/date-time.ts';
 import { composeDays, summarizeProduction, windowStart } from '../../domain/production.ts';
 import { type Connection, openDatabase } from './database.ts';
 import { openFinancials } from './financials.ts';
 import { migrate, REGISTRY_SCHEMA } from './migrations.ts';
-import { MARK, packLoans, packProduction, packSavings, type StoredParts } from './summary-parts.ts';
+import { MARK, packProduction, packText, type StoredParts } from './summary-parts.ts';
 
 /** How far before the window deliveries stay in a summary, for a wall clock that steps back. */
 const KNOWN_DAYS = 31;
@@ -27,7 +28,12 @@ export const MARKED = "production = '' OR loans = '' OR savings = ''";
  * @param pause called between two of them, for a writer that waits
  * @returns how many members were marked
  */
-export function refreshSummaries(db: Connection, nowSeconds: number, pause: () => void): number {
+export function refreshSummaries(
+  db: Connection,
+  blocks: BlockTexts,
+  nowSeconds: number,
+  pause: () => void,
+): number {
   const financials = openFinancials(db);
   const listMarked = db.prepare<[], MarkedRow>(
     `SELECT id, production, loans, savings FROM main.members INDEXED BY members_unsummarized
@@ -53,8 +59,8 @@ export function refreshSummaries(db: Connection, nowSeconds: number, pause: () =
   function refresh({ id, production, loans, savings }: MarkedRow): void {
     store.run(
       production === MARK ? computeProduction(id) : production,
-      loans === MARK ? packLoans(financials.loansOf(id)) : loans,
-      savings === MARK ? packSavings(financials.savingsOf(id)) : savings,
+      loans === MARK ? packText(blocks.loans(financials.loansOf(id)), blocks) : loans,
+      savings === MARK ? packText(blocks.savings(financials.savingsOf(id)), blocks) : savings,
       id,
     );
   }
@@ -80,16 +86,28 @@ export const letOthersWrite = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
 };
 
+/** Marks the texts that another release or time zone has composed. */
+function markForeignTexts(db: Connection, { stamp }: BlockTexts): void {
+  for (const part of ['loans', 'savings']) {
+    db.raw
+      .prepare(
+        `UPDATE members SET ${part} = ? WHERE ${part} IS NOT NULL AND substr(${part}, 1, ${STAMP_LENGTH}) <> ?`,
+      )
+      .run(MARK, stamp);
+  }
+}
+
 /**
- * Computes what is marked in a database file.
+ * Computes what is marked in a database file, and what was composed by another release or for another time zone.
  * @returns how many members had a mark
  * @throws DatabaseFileError
  */
-export function summarizeMissing(databaseFile: string, nowSeconds: number): number {
+export function summarizeMissing(databaseFile: string, blocks: BlockTexts, nowSeconds: number): number {
   const db = openDatabase(databaseFile, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
     migrate(db, REGISTRY_SCHEMA);
-    return refreshSummaries(db, nowSeconds, letOthersWrite);
+    markForeignTexts(db, blocks);
+    return refreshSummaries(db, blocks, nowSeconds, letOthersWrite);
   } finally {
     db.close();
   }

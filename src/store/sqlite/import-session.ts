@@ -19,6 +19,7 @@ import { letOthersWrite, refreshSummaries } from './summary-refresh.ts';
 /** How long an apply waits for another writer. */
 const BUSY_TIMEOUT_MS = 10_000;
 const CACHE_KIB = 64 * 1024;
+const ROWS_AT_ONCE = 16;
 
 /**
  * Opens a session on a registry, creating the database when it is missing.
@@ -72,7 +73,11 @@ function createSession(
 ): ImportSession {
   let kind: ImportKind = 'cooperatives';
   let columns: ReadonlySet<string> = new Set();
-  let insertRow: Statement<StagedValue[], unknown>;
+  let insertRow: Statement<[StagedValue[]], unknown>;
+  let insertRows: Statement<[StagedValue[]], unknown>;
+  let rowLength = 0;
+  /** Values of rows that are not staged yet, one after the other: a call for each row would cost as much as the row. */
+  let unstaged: StagedValue[] = [];
   let checkedVersion = -1;
   const insertFault = db.prepare<[number, string, string, number]>(
     'INSERT INTO staging.faults VALUES (?, ?, ?, ?)',
@@ -123,6 +128,9 @@ function createSession(
   }
 
   function applyInTransaction(nowSeconds: number): ImportResult {
+    // What the rows refer to was resolved from the rows themselves, in the snapshot that the transaction goes on from,
+    // and nothing is deleted: looking each one up again would take longer than writing it.
+    db.raw.pragma('foreign_keys = OFF');
     db.exec('BEGIN IMMEDIATE');
     const lockedMs = monotonicMs();
     repeatChecks();
@@ -143,14 +151,25 @@ function createSession(
         CREATE TABLE staging.plan (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER, member_id INTEGER,
           account_id INTEGER);
         BEGIN`);
-      insertRow = db.raw.prepare(
-        `INSERT INTO staging.rows VALUES (?${', ?'.repeat(staged.length)})`,
+      unstaged = [];
+      rowLength = staged.length + 1;
+      const row = `(?${', ?'.repeat(staged.length)})`;
+      insertRow = db.raw.prepare(`INSERT INTO staging.rows VALUES ${row}`) as never;
+      insertRows = db.raw.prepare(
+        `INSERT INTO staging.rows VALUES ${row}${`, ${row}`.repeat(ROWS_AT_ONCE - 1)}`,
       ) as never;
     },
-    stage: (line, values) => void insertRow.run(line, ...values),
+    stage(line, values) {
+      unstaged.push(line, ...values);
+      if (unstaged.length < rowLength * ROWS_AT_ONCE) return;
+      insertRows.run(unstaged);
+      unstaged = [];
+    },
     addFault: ({ line, column, message }, isWhole = false) =>
       void insertFault.run(line, column, message, isWhole ? 1 : 0),
     check({ acceptTrailingZero }) {
+      for (let i = 0; i < unstaged.length; i += rowLength) insertRow.run(unstaged.slice(i, i + rowLength));
+      unstaged = [];
       db.exec('COMMIT');
       if (kind === 'members' && !acceptTrailingZero) runChecks([TRAILING_ZERO], 1);
       checkAgainstRegistry();
@@ -185,12 +204,14 @@ function createSession(
     apply(nowSeconds) {
       try {
         const result = applyInTransaction(nowSeconds);
+        db.raw.pragma('foreign_keys = ON');
         if (TARGETS[kind].summaryPart !== undefined) refreshSummaries(db, blocks, nowSeconds, letOthersWrite);
         // Outside the lock: the log of a large import would stay as large as the import.
         checkpoint(db, BUSY_TIMEOUT_MS);
         return result;
       } catch (error) {
         if (db.raw.inTransaction) db.exec('ROLLBACK');
+        db.raw.pragma('foreign_keys = ON');
         if (isBusy(error))
           throw new Fault(
             'unavailable',

@@ -22,7 +22,9 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 /** Sentences may go on in the next line of a document. */
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
 
-const DECISIONS = readdirSync(join(ROOT, 'docs/decisions')).sort();
+const DECISIONS = readdirSync(join(ROOT, 'docs/decisions'))
+  .filter((name) => name.endsWith('.md'))
+  .sort();
 const DOCUMENTS = [
   'README.md',
   'ARCHITECTURE.md',

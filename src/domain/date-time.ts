@@ -44,13 +44,30 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
   return day <= (MONTH_DAYS[month - 1] as number) + (isLeap ? 1 : 0);
 }
 
-/** A calendar date `YYYY-MM-DD`, as it was given. */
-export function parseDate(text: string): string | FieldFault {
+const DATE_LENGTH = 10;
+/** More days than this are forgotten together: a file or an answer speaks of fewer. */
+const MAX_REMEMBERED_DAYS = 4_096;
+/** The days from 1970-01-01 of texts that were read; undefined for a text that is no date. */
+const dayNumbers = new Map<string, number | undefined>();
+
+/** Days from 1970-01-01 until a `YYYY-MM-DD`, undefined when it is none. */
+function dayNumber(text: string): number | undefined {
+  // Nothing longer is remembered: it could be anything.
+  if (text.length !== DATE_LENGTH) return undefined;
+  let day = dayNumbers.get(text);
+  if (day !== undefined || dayNumbers.has(text)) return day;
   const match = DATE.exec(text);
-  if (match === null || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3])))
-    return DATE_FAULT;
-  return text;
+  const [year, month, date] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3])];
+  if (match !== null && isCalendarDay(year, month, date))
+    day = Date.UTC(year, month - 1, date) / 1000 / DAY_SECONDS;
+  if (dayNumbers.size >= MAX_REMEMBERED_DAYS) dayNumbers.clear();
+  dayNumbers.set(text, day);
+  return day;
 }
+
+/** A calendar date `YYYY-MM-DD`, as it was given. */
+export const parseDate = (text: string): string | FieldFault =>
+  dayNumber(text) === undefined ? DATE_FAULT : text;
 
 /**
  * Epoch seconds of an ISO 8601 date-time. Fractions of a second are dropped (whole seconds are kept, contract
@@ -77,12 +94,9 @@ function offsetOf(text: string | undefined, zone: TimeZone): number {
 }
 
 /** Epoch seconds of midnight at the start of a valid `YYYY-MM-DD` in the zone. */
-export function startOfDay(date: string, zone: TimeZone): number {
-  const days = Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8, 10)));
-  return days / 1000 - zone.offsetSeconds;
-}
+export const startOfDay = (date: string, zone: TimeZone): number =>
+  (dayNumber(date) as number) * DAY_SECONDS - zone.offsetSeconds;
 
-const MAX_REMEMBERED_DAYS = 4_096;
 /** The text of each day that was shown; there are few, and composing one costs more than the time of day. */
 const dayTexts = new Map<number, string>();
 

@@ -79,7 +79,7 @@ export function refreshSummaries(
 }
 
 /** Long enough for a server's waiting write, which tries again every 10 ms. */
-const PAUSE_MS = 15;
+const PAUSE_MS = 11;
 
 /** Lets a waiting writer have the lock. */
 export const letOthersWrite = (): void => {

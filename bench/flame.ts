@@ -61,7 +61,7 @@ profile.samples.forEach((id, i) => {
   }
 });
 
-const escape = (text: string): string =>
+const toXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 function colour(name: string): string {
@@ -83,7 +83,7 @@ function draw(frame: Frame, x: number, level: number): void {
   const share = ((frame.micros / root.micros) * 100).toFixed(1);
   const label = frame.name.slice(0, Math.max(0, Math.floor(width / LETTER) - 1));
   boxes.push(
-    `<g><title>${escape(frame.name)}: ${share} %</title><rect x="${x.toFixed(1)}" y="${level * ROW}" width="${Math.max(width - 0.5, 0.5).toFixed(1)}" height="${ROW - 1}" fill="${colour(frame.name)}"/>${label.length > 2 ? `<text x="${(x + 3).toFixed(1)}" y="${level * ROW + 12}">${escape(label)}</text>` : ''}</g>`,
+    `<g><title>${toXml(frame.name)}: ${share} %</title><rect x="${x.toFixed(1)}" y="${level * ROW}" width="${Math.max(width - 0.5, 0.5).toFixed(1)}" height="${ROW - 1}" fill="${colour(frame.name)}"/>${label.length > 2 ? `<text x="${(x + 3).toFixed(1)}" y="${level * ROW + 12}">${toXml(label)}</text>` : ''}</g>`,
   );
   let start = x;
   for (const child of [...frame.children.values()].sort((a, b) => b.micros - a.micros)) {
@@ -96,8 +96,9 @@ draw(root, 0, 0);
 const height = (depth + 3) * ROW;
 process.stdout.write(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 ${-2 * ROW} ${WIDTH} ${height}" font-family="sans-serif" font-size="11">
+<title>${toXml(title)}</title>
 <rect x="0" y="${-2 * ROW}" width="${WIDTH}" height="${height}" fill="#ffffff"/>
-<text x="4" y="${-ROW + 4}" font-size="14" font-weight="bold">${escape(title)}</text>
+<text x="4" y="${-ROW + 4}" font-size="14" font-weight="bold">${toXml(title)}</text>
 ${boxes.join('\n')}
 </svg>
 `,

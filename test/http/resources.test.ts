@@ -107,6 +107,25 @@ test('what GET gave can be changed and sent back', async (context) => {
   assert.equal((await post(app, '/members', member)).json.created_at[0], 'Unknown field.');
 });
 
+test('every field of a body is in the answer that a client changes and sends back', async (context) => {
+  const app = await startApp(context);
+  const propertiesOf = (schema: unknown) => Object.keys((schema as { properties: object }).properties);
+  let looked = 0;
+  for (const path of ['/cooperatives/{id}', '/members/{id}']) {
+    const route = app.registry.routes.find((each) => each.method === 'PUT' && each.path === path);
+    const shown = propertiesOf(route?.answers[200]?.schema);
+    // The answer has the cooperative as an object.
+    const sent = Object.keys(route?.body ?? {}).filter((name) => name !== 'cooperative_id');
+    assert.deepEqual(
+      sent.filter((name) => !shown.includes(name)),
+      [],
+      path,
+    );
+    looked += sent.length;
+  }
+  assert.ok(looked >= 17, `${looked} fields`);
+});
+
 test('a code is unique and of A-Z, 0-9 and "-"', async (context) => {
   const app = await startApp(context);
   await createCooperative(app, 'A-1');

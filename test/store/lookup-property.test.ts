@@ -237,13 +237,26 @@ test('every person of a random registry is answered as a naive computation in ex
          role, status, registration_date, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)`,
     ),
-    production: db.prepare('INSERT INTO production_entries VALUES (NULL, ?, ?, ?, ?, ?, NULL)'),
-    loan: db.prepare('INSERT INTO loans VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)'),
-    account: db.prepare('INSERT INTO savings_accounts VALUES (NULL, ?, ?, ?)'),
-    transaction: db.prepare('INSERT INTO savings_transactions VALUES (NULL, ?, ?, ?, ?, ?, ?)'),
+    production: db.prepare(
+      'INSERT INTO production_entries (cooperative_id, member_id, reference, delivered_at, grams) VALUES (?, ?, ?, ?, ?)',
+    ),
+    loan: db.prepare(
+      `INSERT INTO loans (cooperative_id, member_id, reference, amount_minor, interest_rate_hundredths, status,
+         paid_amount_minor, loan_start_date, loan_end_date, approved_at, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)`,
+    ),
+    account: db.prepare(
+      'INSERT INTO savings_accounts (cooperative_id, member_id, account_number) VALUES (?, ?, ?)',
+    ),
+    transaction: db.prepare(
+      `INSERT INTO savings_transactions (cooperative_id, account_id, reference, kind, amount_minor, transacted_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    ),
   };
   for (let i = 1; i <= 4; i++) {
-    db.prepare('INSERT INTO cooperatives VALUES (?, ?, ?, NULL, NULL, NULL, NULL, ?, 1, 1)').run(
+    db.prepare(
+      'INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (?, ?, ?, ?, 1, 1)',
+    ).run(
       i,
       `C-${i}`,
       `Coop ${i}`,

@@ -29,7 +29,9 @@ test('every list of a random registry has the right count and the right rows on 
   const db = store.connection.raw;
   const counts = openMemberCounts(store.connection);
   for (const id of [1, 2, 3])
-    db.prepare("INSERT INTO cooperatives VALUES (?, ?, 'C', NULL, NULL, NULL, NULL, 'active', 1, 1)").run(
+    db.prepare(
+      "INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (?, ?, 'C', 'active', 1, 1)",
+    ).run(
       id,
       `C${id}`,
     );

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { issueSecret } from '../../src/cli/key-text.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Config, readConfig, type Setting } from '../../src/config.ts';
-import type { ApiKeyValues, Scope } from '../../src/domain/api-keys.ts';
+import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
 import { KIGALI } from '../../src/domain/date-time.ts';
 import { createBlockTexts } from '../../src/http/resources/financial-blocks.ts';
 import type { ServerTimeouts } from '../../src/http/server.ts';
@@ -82,14 +82,6 @@ export interface TestApp {
   send(path: string, sent?: Sent): Promise<TestReply>;
 }
 
-const ALL: readonly Scope[] = [
-  'cooperatives:read',
-  'cooperatives:write',
-  'members:read',
-  'members:write',
-  'members:financials',
-];
-
 /** Starts a registry that ends with the test. */
 export async function startApp(
   context: TestContext,
@@ -137,7 +129,7 @@ export async function startApp(
     return { id, key: secret.text };
   }
 
-  const fullKey = issue(ALL).key;
+  const fullKey = issue(SCOPES).key;
   const url = `http://127.0.0.1:${address.port}`;
   return {
     registry,

@@ -1,0 +1,62 @@
+/** Lines without quotes are cut at their separators: the same records on the same lines as csv-parse gives. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readCsv } from '../../src/import/read-csv.ts';
+import { temporaryFolder } from '../support/app.ts';
+
+async function recordsOf(file: string): Promise<[number, string[]][]> {
+  const records: [number, string[]][] = [];
+  await readCsv(file, { onRecord: (cells, line) => void records.push([line, cells]) });
+  return records;
+}
+
+const cell = fc.string({
+  // No lone carriage return: csv-parse counts one as a line, which it is not.
+  unit: fc.constantFrom('a', '7', ' ', 'é', '—', '\t', "'"),
+  maxLength: 5,
+});
+
+for (const delimiter of [',', ';']) {
+  test(`a file without quotes is read as csv-parse reads it, with ${delimiter} between its cells`, async (context) => {
+    const file = join(temporaryFolder(context), 'any.csv');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(cell, { maxLength: 4 }), { maxLength: 12 }),
+        fc.constantFrom('\n', '\r\n'),
+        fc.boolean(),
+        fc.boolean(),
+        async (rows, lineEnd, endsWithLine, hasMark) => {
+          const lines = [['x', 'y'], ...rows].map((cells) => cells.join(delimiter));
+          const text = lines.join(lineEnd) + (endsWithLine ? lineEnd : '');
+          const mark = hasMark ? '\ufeff' : '';
+          writeFileSync(file, mark + text);
+          const plain = await recordsOf(file);
+          // A quoted cell in the first row sends the whole file to csv-parse.
+          writeFileSync(file, mark + text.replace('x', '"x"'));
+          assert.deepEqual(plain, await recordsOf(file));
+          // And one in the last row only what comes after.
+          writeFileSync(file, `${mark}${text}${lineEnd}"q"${delimiter}z`);
+          assert.deepEqual((await recordsOf(file)).slice(0, plain.length), plain);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+}
+
+test('the line of a quoted row is counted from the lines before it', async (context) => {
+  const file = join(temporaryFolder(context), 'any.csv');
+  // Long enough that the quote stands in a later chunk than the first lines.
+  const plain = 'abcdefgh,1\n'.repeat(60_000);
+  writeFileSync(file, `a,b\n${plain}"two\nlines",2\nlast,3\n`);
+  const records = await recordsOf(file);
+  assert.deepEqual(records.slice(-2), [
+    [60_002, ['two\nlines', '2']],
+    [60_004, ['last', '3']],
+  ]);
+  writeFileSync(file, `a,b\n${plain}"never closed,2\n`);
+  await assert.rejects(recordsOf(file), { message: 'A quote (") is opened in this row and never closed.' });
+});

@@ -60,8 +60,7 @@ function drawLatency(left: number, width: number): string {
   const most = Math.ceil(Math.max(...points.map(({ p99Ms }) => p99Ms)) * 1.2);
   const first = Math.log10(points[0]?.members ?? 1);
   const last = Math.log10(points.at(-1)?.members ?? 10);
-  const x = (members: number) =>
-    left + 50 + ((Math.log10(members) - first) / (last - first)) * (width - 110);
+  const x = (members: number) => left + 50 + ((Math.log10(members) - first) / (last - first)) * (width - 110);
   const y = (ms: number) => bottom - (ms / most) * (bottom - top);
   const line = (name: string, colour: string, of: (point: (typeof points)[number]) => number): string => {
     const at = points.map((point) => `${x(point.members).toFixed(1)},${y(of(point)).toFixed(1)}`);
@@ -69,7 +68,8 @@ function drawLatency(left: number, width: number): string {
     return [
       `<polyline points="${at.join(' ')}" fill="none" stroke="${colour}" stroke-width="2"/>`,
       ...points.map(
-        (point) => `<circle cx="${x(point.members).toFixed(1)}" cy="${y(of(point)).toFixed(1)}" r="4" fill="${colour}"/>`,
+        (point) =>
+          `<circle cx="${x(point.members).toFixed(1)}" cy="${y(of(point)).toFixed(1)}" r="4" fill="${colour}"/>`,
       ),
       text(x(end.members) - 8, y(of(end)) - 10, `${name} ${of(end).toFixed(1)} ms`, 'text-anchor="end"'),
     ].join('\n');

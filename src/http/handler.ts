@@ -79,18 +79,42 @@ function answer(parts: HandlerParts, exchange: Exchange, search: string): Reply 
   exchange.template = fullPath(route);
   exchange.call = { message, route, caller: undefined, headers: {} };
   parts.pipeline(exchange.call);
-  const request = {
-    params: match.params,
-    search: new URLSearchParams(search),
-    caller: exchange.call.caller,
-    path: exchange.path,
-    baseUrl: parts.publicUrl ?? ownUrl(message),
-  };
-  if (route.body === undefined) return handle(route, request, undefined);
+  const request = new HandledRequest(match, exchange, search, parts.publicUrl);
+  if (route.body === undefined) return handle(route, request);
   if (EXPECTS_CONTINUE in message && Number(message.headers['content-length'] ?? 0) <= MAX_BODY_BYTES) {
     exchange.response.writeContinue();
   }
-  return readJson(message).then((body) => handle(route, request, body));
+  return readJson(message).then((body) => {
+    request.body = body;
+    return handle(route, request);
+  });
+}
+
+const NO_SEARCH = new URLSearchParams();
+
+/** What a handler is given; what few of them ask for is made when they do. */
+class HandledRequest implements RouteRequest {
+  readonly params: RouteRequest['params'];
+  readonly search: URLSearchParams;
+  readonly caller: RouteRequest['caller'];
+  readonly path: string;
+  query: RouteRequest['query'] = {};
+  body: unknown;
+  private readonly message: IncomingMessage;
+  private readonly publicUrl: string | undefined;
+
+  constructor(match: Match, exchange: Exchange, search: string, publicUrl: string | undefined) {
+    this.params = match.params;
+    this.search = search === '' ? NO_SEARCH : new URLSearchParams(search);
+    this.caller = exchange.call?.caller;
+    this.path = exchange.path;
+    this.message = exchange.message;
+    this.publicUrl = publicUrl;
+  }
+
+  get baseUrl(): string {
+    return this.publicUrl ?? ownUrl(this.message);
+  }
 }
 
 function routeOf(match: Match, methodName: string): Route {
@@ -100,12 +124,9 @@ function routeOf(match: Match, methodName: string): Route {
   throw new Refusal(405, `Method "${methodName}" not allowed.`, { Allow: match.allow });
 }
 
-function handle(
-  route: Route,
-  request: Omit<RouteRequest, 'query' | 'body'>,
-  body: unknown,
-): Reply | Promise<Reply> {
-  return route.handle({ ...request, query: parseQuery(route.query ?? {}, request.search), body });
+function handle(route: Route, request: HandledRequest): Reply | Promise<Reply> {
+  request.query = parseQuery(route.query ?? {}, request.search);
+  return route.handle(request);
 }
 
 function ownUrl(message: IncomingMessage): string {

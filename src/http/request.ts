@@ -8,6 +8,7 @@ import { badRequest, bodyTooLarge, Refusal } from './errors.ts';
 /** Largest body that is read (contract section 5). */
 export const MAX_BODY_BYTES = 65_536;
 const BODY_TIMEOUT_MS = 30_000;
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Refuses what node:http lets through and what two programs could read differently (contract section 13).
@@ -28,8 +29,9 @@ export function refuseAmbiguous(message: IncomingMessage): void {
   if (hosts > 1) throw badRequest('More than one Host header.');
   if (hosts === 0 && message.httpVersion === '1.1') throw badRequest('The Host header is missing.');
   if (authorizations > 1) throw badRequest('More than one Authorization header.');
-  const takesBody = message.method === 'POST' || message.method === 'PUT';
-  if (!takesBody && hasBody(message)) throw badRequest('Only POST and PUT take a body.');
+  // Other methods are refused by what comes next, 404 or 405.
+  if (READING.has(message.method ?? '') && hasBody(message))
+    throw badRequest('Only POST and PUT take a body.');
 }
 
 /** Whether bytes of a body were announced. */

@@ -58,11 +58,14 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     requireHostHeader: false,
   });
   server.timeout = timeouts.idleMs;
-  const begun = new WeakMap<Duplex, number>();
+  // Answers of a connection finish in order, so the last one tells of all.
+  const lastAnswers = new WeakMap<Duplex, ServerResponse>();
+  const isAnswering = (socket: Duplex): boolean => {
+    const last = lastAnswers.get(socket);
+    return last !== undefined && !last.writableFinished && !last.destroyed;
+  };
   const handle = (message: IncomingMessage, response: ServerResponse) => {
-    const { socket } = message;
-    begun.set(socket, (begun.get(socket) ?? 0) + 1);
-    response.once('close', () => begun.set(socket, (begun.get(socket) ?? 1) - 1));
+    lastAnswers.set(message.socket, response);
     options.handler(message, response);
   };
   server.on('request', handle);
@@ -75,7 +78,7 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
   server.on('connect', (_message, socket) => refuse(socket, 405, 'Method "CONNECT" not allowed.'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // An answer that has begun cannot be followed by another one.
-    if (!socket.writable || (begun.get(socket) ?? 0) > 0) socket.destroy();
+    if (!socket.writable || isAnswering(socket)) socket.destroy();
     else refuse(socket, ...belowHandler(error.code));
   });
   return new Promise((resolve, reject) => {

@@ -256,12 +256,7 @@ test('every person of a random registry is answered as a naive computation in ex
   for (let i = 1; i <= 4; i++) {
     db.prepare(
       'INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (?, ?, ?, ?, 1, 1)',
-    ).run(
-      i,
-      `C-${i}`,
-      `Coop ${i}`,
-      i === 4 ? 'dissolved' : 'active',
-    );
+    ).run(i, `C-${i}`, `Coop ${i}`, i === 4 ? 'dissolved' : 'active');
   }
   let reference = 0;
 

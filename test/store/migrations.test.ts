@@ -38,7 +38,8 @@ test('a file of the first form keeps its data and answers lookups, before and af
 
   const store = openSqliteStore({ file, monotonicMs: () => 0, blocks: BLOCKS });
   context.after(() => store.close());
-  const financials = async () => (await store.members.listActiveMemberships('1198589000123042', NOW))[0]?.financials;
+  const financials = async () =>
+    (await store.members.listActiveMemberships('1198589000123042', NOW))[0]?.financials;
   const before = await financials();
   assert.equal(before?.production.totalGrams, 2500);
   assert.match(before?.loanHistory ?? '', /"status":"pending"/);
@@ -46,11 +47,14 @@ test('a file of the first form keeps its data and answers lookups, before and af
   assert.equal(summarizeMissing(file, BLOCKS, NOW), 1);
   // The reads of a turn see one moment.
   await nextTurn();
-  assert.deepEqual({ ...(await financials())?.production }, {
-    ...before?.production,
-    validFrom: NOW - 60,
-    validUntil: NOW - 60 + 365 * 86_400,
-  });
+  assert.deepEqual(
+    { ...(await financials())?.production },
+    {
+      ...before?.production,
+      validFrom: NOW - 60,
+      validUntil: NOW - 60 + 365 * 86_400,
+    },
+  );
   assert.equal((await financials())?.loanHistory, before?.loanHistory);
   const faults = checkDatabase(file, join(file, 'none'), BLOCKS).filter(({ fault }) => fault !== null);
   assert.deepEqual(faults, []);

@@ -1,7 +1,7 @@
 /** How often a key may call: exact sliding windows, and the headers that tell (contract section 4). */
 import type { Clock } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import { type Decision, SlidingWindows, type WindowUsage } from '../../domain/rate-limit.ts';
+import { type Decision, type RateLimits, SlidingWindows, type WindowUsage } from '../../domain/rate-limit.ts';
 import { Refusal } from '../errors.ts';
 import type { Headers } from '../reply.ts';
 import type { Middleware } from './call.ts';
@@ -45,7 +45,7 @@ export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
   return ({ caller, headers }) => {
     if (caller === undefined) return;
     const decision = limiter.take(caller);
-    addUsage(headers, decision, clock.now());
+    addUsage(headers, caller.limits, decision, clock.now());
     if (decision.admitted) return;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`;
@@ -53,8 +53,20 @@ export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
   };
 }
 
-function addUsage(headers: Headers, { hour, day }: Decision, nowMs: number): void {
-  headers['RateLimit-Policy'] = `"hour";q=${hour.limit};w=3600, "day";q=${day.limit};w=86400`;
+// A key's limits are one object until a change of keys is seen.
+const policies = new WeakMap<RateLimits, string>();
+
+function policyOf(limits: RateLimits): string {
+  let policy = policies.get(limits);
+  if (policy === undefined) {
+    policy = `"hour";q=${limits.perHour};w=3600, "day";q=${limits.perDay};w=86400`;
+    policies.set(limits, policy);
+  }
+  return policy;
+}
+
+function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision, nowMs: number): void {
+  headers['RateLimit-Policy'] = policyOf(limits);
   headers.RateLimit = `"hour";r=${hour.remaining};t=${toSeconds(hour.resetMs)}, "day";r=${day.remaining};t=${toSeconds(day.resetMs)}`;
   // The window with the least left; on a tie the longer one (contract section 13).
   const tightest = hour.remaining < day.remaining ? hour : day;

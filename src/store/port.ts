@@ -77,9 +77,10 @@ export interface KeySecret {
 export interface ApiKeyStore {
   /**
    * The key that the secret belongs to, disabled and expired ones too; ended secrets are unknown.
+   * @param hash SHA-256 of the whole key in hexadecimal digits
    * @param mayExist asked before the file is searched: a typing error needs no look into it
    */
-  findBySecret(hash: Uint8Array, nowSeconds: number, mayExist?: () => boolean): ApiKey | undefined;
+  findBySecret(hash: string, nowSeconds: number, mayExist?: () => boolean): ApiKey | undefined;
   find(id: number, nowSeconds: number): ApiKey | undefined;
   list(nowSeconds: number): readonly ApiKey[];
   create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): ApiKey;

@@ -116,15 +116,14 @@ export function openApiKeys(
 
     findBySecret(hash, nowSeconds, mayExist = () => true) {
       prove();
-      const name = Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('latin1');
-      let found = remembered.get(name);
+      let found = remembered.get(hash);
       if (found === undefined) {
         if (!mayExist()) return undefined;
-        const secret = selectSecret.get(hash);
+        const secret = selectSecret.get(Buffer.from(hash, 'hex'));
         const key = secret && find(secret.key_id, nowSeconds);
         if (secret === undefined || key === undefined) return undefined;
         found = { key, endsAt: secret.ends_at };
-        remembered.set(name, found);
+        remembered.set(hash, found);
       }
       return found.endsAt !== null && found.endsAt <= nowSeconds ? undefined : found.key;
     },

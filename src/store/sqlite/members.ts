@@ -109,15 +109,16 @@ export function openMembers(
   /** In no order. */
   function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
     turn.begin();
-    const isWanted = (row: LookupRow) => cooperativeId === undefined || row.cooperative_id === cooperativeId;
+    const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
+      cooperativeId === undefined ? rows : rows.filter((row) => row.cooperative_id === cooperativeId);
     const toMember = (row: LookupRow) =>
       toLookedUpMember(row, identityCard, references.get(row.cooperative_id));
     if (at === null) {
-      const rows = selectActive.all(identityCard).filter(isWanted);
-      return rows.map((row) => ({ member: toMember(row), financials: null }));
+      const rows = selectActive.all(identityCard);
+      return wanted(rows).map((row) => ({ member: toMember(row), financials: null }));
     }
-    const rows = selectActiveWithParts.all(identityCard).filter(isWanted);
-    return rows.map((row) => ({ member: toMember(row), financials: financialsOf(row.id, row, at) }));
+    const rows = selectActiveWithParts.all(identityCard);
+    return wanted(rows).map((row) => ({ member: toMember(row), financials: financialsOf(row.id, row, at) }));
   }
 
   function conflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {

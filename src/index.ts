@@ -1,14 +1,15 @@
 /** The embeddable face of the registry. */
 
 import type { Clock } from './clock.ts';
-import { type Config, type LogLevel, readConfig, type Setting } from './config.ts';
+import { type Config, ConfigError, type LogLevel, readConfig, type Setting } from './config.ts';
 import { composeRegistry, type Registry } from './registry.ts';
+import { faultOfRuntime } from './runtime.ts';
 
 export type { Clock } from './clock.ts';
-export { ConfigError } from './config.ts';
 export type { RunningServer } from './http/server.ts';
 export type { Registry } from './registry.ts';
 export { DatabaseFileError } from './store/sqlite/database.ts';
+export { ConfigError };
 
 export interface RegistryOptions {
   /** Database file; the keys lie beside it. */
@@ -34,6 +35,8 @@ export interface RegistryOptions {
  * @throws ConfigError with every wrong option; DatabaseFileError when a file cannot be used
  */
 export function openRegistry(options: RegistryOptions): Registry {
+  const fault = faultOfRuntime(process.versions.node);
+  if (fault !== undefined) throw new ConfigError([fault]);
   const { clock, writeLog } = options;
   return composeRegistry({
     config: toConfig(options),

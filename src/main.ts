@@ -1,13 +1,20 @@
 #!/usr/bin/env node
 /** The executable: checks the runtime, runs the command, ends with its status. */
 
-const OLDEST_NODE = 22;
+import { faultOfRuntime } from './runtime.ts';
 
-if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
-  // The database driver crashes on older ones: nothing of it may be loaded before this check.
-  process.stderr.write(`This needs Node ${OLDEST_NODE} or newer; this is ${process.versions.node}.\n`);
+// Nothing of the database driver may be loaded before this: it crashes on older ones.
+const fault = faultOfRuntime(process.versions.node);
+if (fault !== undefined) {
+  process.stderr.write(`${fault}\n`);
   process.exit(2);
 }
+
+// Whoever reads the output may stop reading: that is no defect.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
 
 const [{ runCommand }, { systemClock }] = await Promise.all([
   import('./cli/program.ts'),
@@ -21,5 +28,3 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   err: (text) => void process.stderr.write(text),
   terminal: process.stderr.isTTY ? process.stderr : undefined,
 });
-
-export {};

@@ -74,8 +74,13 @@ function findFiles(context: CliContext, kindOrFolder: string, path: string | und
     );
   }
   if (kind === undefined) throw new CommandError(EXIT.usage, `Known kinds: ${IMPORT_KINDS.join(', ')}.`);
-  if (!existsSync(path) || !statSync(path).isFile())
-    throw new CommandError(EXIT.usage, `There is no file ${path}.`);
+  if (!existsSync(path)) throw new CommandError(EXIT.usage, `There is no file ${path}.`);
+  if (!statSync(path).isFile()) {
+    throw new CommandError(
+      EXIT.usage,
+      `${path} is no file. A folder is imported by its name alone: import ${path}.`,
+    );
+  }
   return [{ kind, path }];
 }
 
@@ -232,6 +237,7 @@ function tellOutcome(
 
 function outcomeOf(report: FileReport): string {
   const { result, rows, refusedRows, isRefused } = report;
+  if (isRefused && report.isWholeRefused) return 'refused as a whole, see above';
   if (isRefused) return `refused, ${refusedRows} of ${rows} rows are faulty`;
   if (result === null) return `${rows} rows checked, ${refusedRows} faulty, nothing written`;
   const skipped = refusedRows === 0 ? '' : `, ${refusedRows} refused`;

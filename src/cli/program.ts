@@ -1,7 +1,7 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, SETTINGS } from '../config.ts';
-import { DatabaseFileError } from '../store/sqlite/database.ts';
+import { DatabaseFileError, describeFileFault } from '../store/sqlite/database.ts';
 import { addCheckCommand } from './check.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { addImportCommand } from './import.ts';
@@ -51,6 +51,9 @@ export async function runCommand(args: readonly string[], context: CliContext): 
       context.err(`${error.message}\n`);
       return EXIT.usage;
     }
-    throw error;
+    const fault = describeFileFault(error);
+    if (fault === undefined) throw error;
+    context.err(`${fault}\n`);
+    return EXIT.refused;
   }
 }

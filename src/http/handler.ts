@@ -36,6 +36,7 @@ interface Exchange {
 const METHODS: { readonly [method: string]: Method } = { GET: 'GET', HEAD: 'GET', POST: 'POST', PUT: 'PUT' };
 
 const DRAIN_MS = 1_000;
+const API_ROOT = `${API_PREFIX}/`;
 
 /** How a body's sender learns that it may go on, on servers that leave this to the handler. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
@@ -154,7 +155,7 @@ function send(parts: HandlerParts, exchange: Exchange, reply: Reply): void {
     headers['Content-Type'] = 'application/json';
     headers['Content-Length'] = String(Buffer.byteLength(text));
   }
-  if (exchange.path.startsWith(`${API_PREFIX}/`)) headers['Cache-Control'] = 'private, no-store';
+  if (exchange.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
   if (leavesBodyUnread || parts.isDraining()) headers.Connection = 'close';
   log(parts, exchange, reply.status);
   atEndOfTurn(() => {

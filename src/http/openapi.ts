@@ -185,7 +185,10 @@ function extract(schema: unknown, schemas: Json): unknown {
     Object.entries(schema).map(([name, value]) => [name, extract(value, schemas)]),
   );
   if (typeof title !== 'string') return plain;
-  schemas[title] ??= plain;
+  if (JSON.stringify(schemas[title] ?? plain) !== JSON.stringify(plain)) {
+    throw new Error(`Two different schemas have the title ${title}.`);
+  }
+  schemas[title] = plain;
   return { $ref: `#/components/schemas/${title}` };
 }
 

@@ -9,8 +9,7 @@ import type { Reply } from './reply.ts';
 export type Method = 'GET' | 'POST' | 'PUT';
 
 /**
- * Who may call: the holder of a scope, of any active key, anybody, or a peer on this machine. A route without
- * this does not compile.
+ * Who may call: the holder of a scope, of any active key, or anybody. A route without this does not compile.
  */
 export type Access = { readonly scope: Scope } | 'any key' | 'public';
 

@@ -59,7 +59,7 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     COOPERATIVE_CODE,
     required('identity_card', readIdentityCard),
     MEMBER_CODE,
-    // Required unless first and last name are both given: rows.ts sees to that.
+    // Required unless first and last name are both given: rows.ts sees to that, and needs the three side by side.
     optional('full_name', upTo(MAX_LENGTH.name)),
     optional('first_name', upTo(MAX_LENGTH.name)),
     optional('last_name', upTo(MAX_LENGTH.name)),

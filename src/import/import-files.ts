@@ -35,6 +35,8 @@ export interface FileReport {
   /** Null when nothing of the file was written, in a dry run too. */
   readonly result: ImportResult | null;
   readonly isRefused: boolean;
+  /** Refused for what concerns no row alone: its header, its bytes, all its national IDs. */
+  readonly isWholeRefused: boolean;
   readonly seconds: number;
 }
 
@@ -66,7 +68,16 @@ async function importFile(
   session.check({ acceptTrailingZero: options.acceptsTrailingZero === true });
   const { rows, refusedRows, faults, isWholeRefused } = session.counts();
   const isRefused = isWholeRefused || (refusedRows > 0 && options.skipsInvalid !== true);
-  const checked: FileReport = { file, rows, refusedRows, faults, result: null, isRefused, seconds: 0 };
+  const checked: FileReport = {
+    file,
+    rows,
+    refusedRows,
+    faults,
+    result: null,
+    isRefused,
+    isWholeRefused,
+    seconds: 0,
+  };
   await options.onChecked?.(checked, session);
   let result: ImportResult | null = null;
   if (!isRefused) {

@@ -31,8 +31,10 @@ export function checkDatabase(databaseFile: string, keysFile: string, blocks: Bl
     migrate(registry, REGISTRY_SCHEMA);
     // One snapshot for all: rows and counters must be of the same moment.
     registry.exec('BEGIN');
+    const whole = checkFile('registry', registry);
+    if (whole.length === 1) return [...whole, ...checkKeys(keysFile)];
     const findings = [
-      ...checkFile('registry', registry),
+      ...whole,
       ...COUNTER_CHECKS.map(({ name, sql }): Finding => {
         const wrong = registry.raw.prepare(sql).get();
         return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
@@ -65,20 +67,24 @@ function checkKeys(keysFile: string): Finding[] {
   const keys = openDatabase(keysFile, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
     migrate(keys, KEYS_SCHEMA);
+    const whole = checkFile('keys', keys);
+    if (whole.length === 1) return whole;
     const count = keys.raw.prepare('SELECT count(*) FROM api_keys').pluck().get();
-    return [...checkFile('keys', keys), { check: 'rows of api_keys', fault: null, value: String(count) }];
+    return [...whole, { check: 'rows of api_keys', fault: null, value: String(count) }];
   } finally {
     keys.close();
   }
 }
 
 function checkFile(name: string, db: Connection): Finding[] {
-  const integrity = db.raw.pragma('integrity_check(1)', { simple: true }) as string;
+  const integrity = checkIntegrity(db);
+  // What stands in a damaged file need not be asked.
+  if (integrity !== 'ok') return [{ check: `${name}: integrity`, fault: integrity }];
   const dangling = db.raw.pragma('foreign_key_check') as { table: string; rowid: number }[];
   const wrong = db.wrongSettings();
   const first = dangling[0];
   return [
-    { check: `${name}: integrity`, fault: integrity === 'ok' ? null : integrity },
+    { check: `${name}: integrity`, fault: null },
     {
       check: `${name}: foreign keys`,
       fault:
@@ -88,4 +94,13 @@ function checkFile(name: string, db: Connection): Finding[] {
     },
     { check: `${name}: settings`, fault: wrong.length === 0 ? null : wrong.join(', ') },
   ];
+}
+
+/** `ok`, or what is wrong; some damage SQLite reports as an error. */
+function checkIntegrity(db: Connection): string {
+  try {
+    return db.raw.pragma('integrity_check(1)', { simple: true }) as string;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

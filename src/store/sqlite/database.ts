@@ -103,9 +103,7 @@ export class DatabaseFileError extends Error {}
 export function openDatabase(file: string, options: OpenOptions): Connection {
   if (!existsSync(file)) {
     if (options.create !== true) throw new DatabaseFileError(`There is no database at ${file}.`);
-    mkdirSync(dirname(file), { recursive: true });
-    // SQLite gives the -wal and -shm files the mode of the database.
-    closeSync(openSync(file, 'a', 0o600));
+    createEmpty(file);
   }
   let raw: Database.Database;
   try {
@@ -127,6 +125,23 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
   }
 }
 
+function createEmpty(file: string): void {
+  try {
+    createFolder(dirname(file));
+    // SQLite gives the -wal and -shm files the mode of the database.
+    closeSync(openSync(file, 'a', 0o600));
+  } catch (error) {
+    throw new DatabaseFileError(`${file} cannot be created: ${(error as Error).message}.`);
+  }
+}
+
+/** Creates what is missing of a path, one folder after the other: mkdir of Node does not return from some that cannot be. */
+function createFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  createFolder(dirname(folder));
+  mkdirSync(folder);
+}
+
 function assertVersion(raw: Database.Database): void {
   const version = raw.prepare('SELECT sqlite_version()').pluck().get() as string;
   const parts = version.split('.').map(Number);
@@ -146,3 +161,15 @@ export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQL
 /** The disk took no more: nothing of the transaction was kept. */
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_FULL' || codeOf(error).startsWith('SQLITE_IOERR_WRITE');
+
+/** @returns what to tell the operator of a fault of the file or the disk; undefined for any other error */
+export function describeFileFault(error: unknown): string | undefined {
+  const code = codeOf(error);
+  if (isDiskFull(error)) return 'The disk is full. Nothing was written.';
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
+    return `The database file is damaged: ${(error as Error).message}. Bring back a copy.`;
+  }
+  return code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_READONLY') || isBusy(error)
+    ? `The database file cannot be used: ${(error as Error).message}.`
+    : undefined;
+}

@@ -1,0 +1,11 @@
+/** The oldest Node on which the database driver works: on an older one it ends the process without a word. */
+const OLDEST = [22, 23, 2] as const;
+
+/** @returns what to say of a Node that is too old, else undefined */
+export function faultOfRuntime(version: string): string | undefined {
+  const parts = version.split('.').map(Number);
+  const different = OLDEST.findIndex((part, i) => parts[i] !== part);
+  return different >= 0 && (parts[different] as number) < (OLDEST[different] as number)
+    ? `This needs Node ${OLDEST.join('.')} or newer; this is ${version}.`
+    : undefined;
+}

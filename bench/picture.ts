@@ -1,6 +1,6 @@
 /**
  * Draws the newest results: requests a second beside the peers, and latency against the size of the registry.
- * `bench/picture.ts` writes bench/results/speed.svg and prints the table.
+ * `bench/picture.ts` writes bench/results/speed.svg, and the table into README.md.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ function drawRates(left: number, width: number): string {
     })),
   );
   const most = Math.max(...bars.map(({ rate }) => rate));
-  const labelWidth = 175;
+  const labelWidth = 205;
   const scale = (width - labelWidth - 60) / most;
   return bars
     .map(({ label, colour, rate }, i) => {
@@ -64,14 +64,15 @@ function drawLatency(left: number, width: number): string {
   const y = (ms: number) => bottom - (ms / most) * (bottom - top);
   const line = (name: string, colour: string, of: (point: (typeof points)[number]) => number): string => {
     const at = points.map((point) => `${x(point.members).toFixed(1)},${y(of(point)).toFixed(1)}`);
-    const end = points.at(-1) as (typeof points)[number];
+    const [start, end] = [points[0], points.at(-1)] as [(typeof points)[number], (typeof points)[number]];
     return [
       `<polyline points="${at.join(' ')}" fill="none" stroke="${colour}" stroke-width="2"/>`,
       ...points.map(
         (point) =>
           `<circle cx="${x(point.members).toFixed(1)}" cy="${y(of(point)).toFixed(1)}" r="4" fill="${colour}"/>`,
       ),
-      text(x(end.members) - 8, y(of(end)) - 10, `${name} ${of(end).toFixed(1)} ms`, 'text-anchor="end"'),
+      text(x(start.members), y(of(start)) - 12, name),
+      text(x(end.members), y(of(end)) - 12, `${of(end).toFixed(1)} ms`, 'text-anchor="middle"'),
     ].join('\n');
   };
   return [
@@ -97,4 +98,12 @@ ${text(20, HEIGHT - 12, `${results.date}, ${results.cores} cores (${results.proc
 </svg>
 `;
 writeFileSync(join(FOLDER, 'speed.svg'), svg);
-console.log(toTable(toRows(results)));
+
+const readme = join(ROOT, 'README.md');
+const about = `${results.date}, ${results.cores} cores (${results.processor}), Node ${results.node}, medians of ${results.rounds} rounds:`;
+const figures = `<!-- figures -->\n${about}\n\n${toTable(toRows(results))}\n<!-- /figures -->`;
+writeFileSync(
+  readme,
+  readFileSync(readme, 'utf8').replace(/<!-- figures -->[\s\S]*<!-- \/figures -->/, () => figures),
+);
+console.log(figures);

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { toRows, toTable } from '../bench/report.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { systemClock } from '../src/clock.ts';
 import { SETTINGS } from '../src/config.ts';
@@ -213,6 +214,16 @@ test('every field of a log line is documented', () => {
   const fields = new Set([...source.matchAll(/[{,]"(\w+)":/g)].map(([, name = '']) => name));
   assert.ok(fields.size >= 7, [...fields].join());
   assert.deepEqual(missingIn(operating, quoted([...fields])), []);
+});
+
+test('the README shows the figures of the newest results', () => {
+  const newest = readdirSync(join(ROOT, 'bench/results'))
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .at(-1);
+  const table = toTable(toRows(JSON.parse(read(`bench/results/${newest}`))));
+  assert.ok(table.split('\n').length > 15);
+  assert.ok(read('README.md').includes(table), 'run npm run -s picture');
 });
 
 test('every option of openRegistry is documented', () => {

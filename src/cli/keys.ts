@@ -1,4 +1,5 @@
 /** `keys`: create, list, show, update, disable, enable and rotate API keys. */
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { readConfig } from '../config.ts';
@@ -145,6 +146,8 @@ export function addKeysCommand(program: Command, context: CliContext): void {
         options,
         secret.text,
       );
+      const databaseFile = options.db ?? readConfig(context.env).databaseFile;
+      if (!existsSync(databaseFile)) context.err(`There is no registry at ${databaseFile} yet.\n`);
     });
 
   withTarget(keys.command('list'))

@@ -1,7 +1,7 @@
 /** `seed`: demo data and demo keys in an empty database, dated up to today. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { type Config, readConfig } from '../config.ts';
@@ -51,7 +51,11 @@ interface SeedOptions {
   readonly json?: boolean;
 }
 
-const demoKeysFileOf = (config: Config): string => join(dirname(config.databaseFile), 'demo-keys.json');
+/** Beside the database; of another than `registry.db` with its name, so that no database's demo keys replace another's. */
+function demoKeysFileOf({ databaseFile }: Config): string {
+  const name = basename(databaseFile).replace(/\.db$/, '');
+  return join(dirname(databaseFile), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
+}
 
 export function addSeedCommand(program: Command, context: CliContext): void {
   program

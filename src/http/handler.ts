@@ -160,15 +160,22 @@ function send(parts: HandlerParts, exchange: Exchange, reply: Reply): void {
   log(parts, exchange, reply.status);
   atEndOfTurn(() => {
     if (response.destroyed) return;
-    response.writeHead(reply.status, headers);
-    if (message.method === 'HEAD' || text === undefined) response.end();
-    else if (leavesBodyUnread) {
-      response.write(text);
-      endAfterDraining(message, response);
-    } else response.end(text);
+    try {
+      response.writeHead(reply.status, headers);
+      if (message.method === 'HEAD' || text === undefined) response.end();
+      else if (leavesBodyUnread) {
+        response.write(text);
+        endAfterDraining(message, response);
+      } else response.end(text);
+    } catch (error) {
+      // One reply that cannot be sent must not keep back the others of the turn.
+      parts.log.defect(exchange.requestId, error);
+      response.destroy();
+    }
   });
 }
 
+/** Replies of this turn of the event loop: one that is written wakes its client, which costs as much as making it. */
 let waiting: (() => void)[] = [];
 
 function atEndOfTurn(work: () => void): void {

@@ -10,6 +10,8 @@ const CHUNK_BYTES = 256 * 1024;
 const MAX_RECORD_BYTES = 256 * 1024;
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;
+/** How a ZIP archive begins, which a workbook is. */
+const WORKBOOK = 'PK\u0003\u0004';
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const hasByteOrderMark = (chunk: Buffer): boolean => BYTE_ORDER_MARK.every((byte, i) => chunk[i] === byte);
 
@@ -164,6 +166,9 @@ async function detectDelimiter(file: string): Promise<',' | ';'> {
   const handle = await open(file);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(16 * 1024), 0, 16 * 1024, 0);
+    if (buffer.toString('latin1', 0, WORKBOOK.length) === WORKBOOK) {
+      throw wholeFault(1, 'This is an Excel workbook. Save it as "CSV UTF-8" and import that file.');
+    }
     const header = buffer.toString('latin1', 0, bytesRead).split('\n', 1)[0] ?? '';
     return header.split(';').length > header.split(',').length ? ';' : ',';
   } finally {

@@ -1,11 +1,17 @@
 /** `seed` and `check`: the demo data, dated up to today, in a sound database. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { startApp, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
+
+/** Runs commands on a database. */
+const commandOn =
+  (databaseFile: string) =>
+  (...args: string[]) =>
+    command(args, { REGISTRY_DB: databaseFile });
 
 // 2028-02-29: the demo data must also move over a leap day.
 const LEAP_NOON = Date.UTC(2028, 1, 29, 10);
@@ -128,4 +134,47 @@ test('every command has a help text, and no command is wrong usage', async () =>
   }
   assert.equal((await command([])).status, 2);
   assert.equal((await command(['fly'])).status, 2);
+});
+
+test('check tells damage of the registry and of the keys, and other commands say so in a line', async (context) => {
+  const folder = temporaryFolder(context);
+  const databaseFile = join(folder, 'registry.db');
+  const run = commandOn(databaseFile);
+  assert.equal((await run('seed')).status, 0);
+  const damage = (file: string) => {
+    const handle = openSync(file, 'r+');
+    // The second page, over its header.
+    writeSync(handle, Buffer.alloc(4_096, 0xee), 0, 4_096, 4_096);
+    closeSync(handle);
+  };
+  damage(databaseFile);
+  const registry = await run('check');
+  assert.equal(registry.status, 1);
+  assert.match(registry.out, /registry: integrity +\S/);
+  assert.doesNotMatch(registry.out, /registry: integrity +ok/);
+  damage(join(folder, 'registry.keys.db'));
+  assert.match((await run('check')).out, /NOT sound/);
+  const keys = await run('keys', 'list');
+  assert.equal(keys.status, 1);
+  assert.match(keys.err, /^The database file is damaged: .*\. Bring back a copy\.\n$/);
+});
+
+test('a folder that cannot be created is told in a line', async (context) => {
+  const folder = temporaryFolder(context);
+  for (const impossible of ['/proc/x/y.db', join(folder, 'file', 'x.db')]) {
+    writeFileSync(join(folder, 'file'), '');
+    const { status, err } = await commandOn(impossible)('seed');
+    assert.equal(status, 2);
+    assert.match(err, /^\S+ cannot be created: .*\n$/);
+  }
+});
+
+test('each database has demo keys of its own', async (context) => {
+  const folder = temporaryFolder(context);
+  for (const name of ['one', 'two'])
+    assert.equal((await commandOn(join(folder, `${name}.db`))('seed')).status, 0);
+  const [one, two] = ['one', 'two'].map((name) =>
+    readFileSync(join(folder, `${name}.demo-keys.json`), 'utf8'),
+  );
+  assert.notEqual(one, two);
 });

@@ -176,3 +176,21 @@ test('a database that does not answer is not ready', async (context) => {
   assert.equal(reply.status, 503);
   assert.deepEqual(reply.json, { detail: 'The database does not answer.' });
 });
+
+test('requests of one turn are answered each with its own', { timeout: 20_000 }, async (context) => {
+  const app = await startApp(context);
+  const ids = Array.from({ length: 40 }, (_, i) => `turn-${i}`);
+  const replies = await Promise.all(
+    ids.map((id, i) =>
+      app.send(i % 4 === 0 ? '/members/1198589000123042/' : '/me', { headers: { 'X-Request-Id': id } }),
+    ),
+  );
+  assert.deepEqual(
+    replies.map(({ headers }) => headers['x-request-id']),
+    ids,
+  );
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    ids.map((_, i) => (i % 4 === 0 ? 404 : 200)),
+  );
+});

@@ -177,20 +177,23 @@ test('a database that does not answer is not ready', async (context) => {
   assert.deepEqual(reply.json, { detail: 'The database does not answer.' });
 });
 
-test('requests of one turn are answered each with its own', { timeout: 20_000 }, async (context) => {
+test('requests that arrive together are answered each with its own, in order', {
+  timeout: 20_000,
+}, async (context) => {
   const app = await startApp(context);
-  const ids = Array.from({ length: 40 }, (_, i) => `turn-${i}`);
-  const replies = await Promise.all(
-    ids.map((id, i) =>
-      app.send(i % 4 === 0 ? '/members/1198589000123042/' : '/me', { headers: { 'X-Request-Id': id } }),
-    ),
-  );
+  const ids = Array.from({ length: 20 }, (_, i) => `turn-${i}`);
+  // In one packet: all of them are handled in one turn.
+  const requests = ids.map((id, i) => {
+    const path = i % 4 === 0 ? '/api/v1/nothing' : '/healthz';
+    return `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n${id === 'turn-19' ? 'Connection: close\r\n' : ''}\r\n`;
+  });
+  const text = await exchange(context, app, requests.join(''));
   assert.deepEqual(
-    replies.map(({ headers }) => headers['x-request-id']),
+    [...text.matchAll(/X-Request-Id: (\S+)/g)].map(([, id]) => id),
     ids,
   );
   assert.deepEqual(
-    replies.map(({ status }) => status),
-    ids.map((_, i) => (i % 4 === 0 ? 404 : 200)),
+    [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
+    ids.map((_, i) => (i % 4 === 0 ? '404' : '200')),
   );
 });

@@ -3,7 +3,7 @@ import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from './consolidated-m
 import { DAY_SECONDS } from './date-time.ts';
 import { narrow } from './decimal.ts';
 
-export const PRODUCTION_WINDOW_SECONDS = PRODUCTION_WINDOW_DAYS * DAY_SECONDS;
+const PRODUCTION_WINDOW_SECONDS = PRODUCTION_WINDOW_DAYS * DAY_SECONDS;
 
 export interface Delivery {
   /** Epoch seconds. */

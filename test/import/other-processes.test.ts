@@ -6,6 +6,7 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { SqliteError } from 'better-sqlite3';
 import { KIGALI } from '../../src/domain/date-time.ts';
 import { Fault } from '../../src/domain/errors.ts';
 import { importFiles } from '../../src/import/import-files.ts';
@@ -226,4 +227,24 @@ test('the staging of a killed import goes although a new process has its id', as
   place.write(`registry.db.importing-${process.pid}-999`, 'what it had read');
   await place.load('members', members(member(4)));
   assert.deepEqual(place.leftovers(), []);
+});
+
+test('a file that is in stays told as in when its summaries cannot be written, and lookups compute them', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write(
+    'loans.csv',
+    'cooperative_code,member_code,reference,amount,interest_rate\nA-1,M-1,L1,5,1\n',
+  );
+  const full = () => {
+    throw new SqliteError('database or disk is full', 'SQLITE_FULL');
+  };
+  const session = openImportSession(place.databaseFile, { ...BLOCKS, loans: full }, place.clock.monotonicMs);
+  try {
+    const options = { zone: KIGALI, clock: place.clock };
+    const [report] = await importFiles(session, [{ kind: 'loans', path }], options);
+    assert.equal(report?.result?.created, 1);
+  } finally {
+    session.close();
+  }
+  assert.equal(place.value("SELECT count(*) FROM members WHERE loans = ''"), 1);
 });

@@ -140,6 +140,18 @@ function createSession(
     return { created, changed, unchanged: rows - created - changed, lockMs: monotonicMs() - lockedMs };
   }
 
+  /** What follows an apply. The file is in: that another process writes or the disk is full is no fault of it any more. */
+  function tidyUp(nowSeconds: number): void {
+    try {
+      if (TARGETS[kind].summaryPart !== undefined) refreshSummaries(db, blocks, nowSeconds, letOthersWrite);
+      // Outside the lock: the log of a large import would stay as large as the import.
+      checkpoint(db, BUSY_TIMEOUT_MS);
+    } catch (error) {
+      // What is left marked is computed by lookups, and counted by the check.
+      if (!isBusy(error) && !isDiskFull(error)) throw error;
+    }
+  }
+
   return {
     isRegistryEmpty: () => number('SELECT count(*) FROM (SELECT 1 FROM main.cooperatives LIMIT 1)') === 0,
     start(nextKind, present) {
@@ -205,9 +217,7 @@ function createSession(
       try {
         const result = applyInTransaction(nowSeconds);
         db.raw.pragma('foreign_keys = ON');
-        if (TARGETS[kind].summaryPart !== undefined) refreshSummaries(db, blocks, nowSeconds, letOthersWrite);
-        // Outside the lock: the log of a large import would stay as large as the import.
-        checkpoint(db, BUSY_TIMEOUT_MS);
+        tidyUp(nowSeconds);
         return result;
       } catch (error) {
         if (db.raw.inTransaction) db.exec('ROLLBACK');

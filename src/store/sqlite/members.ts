@@ -111,14 +111,14 @@ export function openMembers(
     turn.begin();
     const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
       cooperativeId === undefined ? rows : rows.filter((row) => row.cooperative_id === cooperativeId);
-    const toMember = (row: LookupRow) =>
+    const lookedUp = (row: LookupRow) =>
       toLookedUpMember(row, identityCard, references.get(row.cooperative_id));
     if (at === null) {
       const rows = selectActive.all(identityCard);
-      return wanted(rows).map((row) => ({ member: toMember(row), financials: null }));
+      return wanted(rows).map((row) => ({ member: lookedUp(row), financials: null }));
     }
     const rows = selectActiveWithParts.all(identityCard);
-    return wanted(rows).map((row) => ({ member: toMember(row), financials: financialsOf(row.id, row, at) }));
+    return wanted(rows).map((row) => ({ member: lookedUp(row), financials: financialsOf(row.id, row, at) }));
   }
 
   function conflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {

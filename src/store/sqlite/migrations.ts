@@ -138,9 +138,9 @@ const accountOwnerOf = (row: string): string =>
   `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`;
 
 const REGISTRY_2 = `
--- The read model of a lookup: what it needs of a member's entries, as data and not as it is shown, so that neither a
--- renamed cooperative nor another time zone touches it. NULL: the member has no such entries; empty: to be computed;
--- summary-parts.ts says what else is in them.
+-- The read model of a lookup: what it needs of a member's entries, and nothing of the cooperative, so that a new name of
+-- one touches no member. NULL: the member has no such entries; empty: to be computed; summary-parts.ts says what else
+-- is in them.
 ALTER TABLE members ADD COLUMN production TEXT;
 ALTER TABLE members ADD COLUMN loans TEXT;
 ALTER TABLE members ADD COLUMN savings TEXT;

@@ -41,8 +41,6 @@ export function openImportSession(
   try {
     migrate(db, REGISTRY_SCHEMA);
     removeStaleStaging(databaseFile);
-    // Sorts of a large file share the work with a second thread.
-    db.raw.pragma('threads = 1');
     // The log is copied back after the apply, when its lock is free.
     db.raw.pragma('wal_autocheckpoint = 0');
     const file = createStagingFile(databaseFile);

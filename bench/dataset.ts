@@ -95,7 +95,9 @@ async function readOnce(file: string): Promise<void> {
   }
 }
 
-const migrationsFile = fileURLToPath(new URL('../src/store/sqlite/migrations.ts', import.meta.url));
+const migrationsFile = fileURLToPath(
+  new URL('../src/store/sqlite/connection/migrations.ts', import.meta.url),
+);
 
 /** Gives the registry of that many members, making it when there is none of this schema. */
 export async function ensureDataset(members: number, withEntries: number): Promise<Dataset> {

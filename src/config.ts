@@ -1,7 +1,8 @@
 /** The environment → one frozen configuration; every wrong setting is reported at once. */
+
+import { type AddressBlocks, parseAddressBlocks } from './domain/address-blocks.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from './domain/date-time.ts';
 import { FieldFault } from './domain/errors.ts';
-import { type AddressBlocks, parseAddressBlocks } from './http/address-blocks.ts';
 
 export const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -2,13 +2,13 @@
 
 import type { Clock } from './clock.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type Setting } from './config.ts';
+import { faultOfRuntime } from './node-version.ts';
 import { composeRegistry, type Registry } from './registry.ts';
-import { faultOfRuntime } from './runtime.ts';
 
 export type { Clock } from './clock.ts';
 export type { RunningServer } from './http/server.ts';
 export type { Registry } from './registry.ts';
-export { DatabaseFileError } from './store/sqlite/database.ts';
+export { DatabaseFileError } from './store/sqlite/connection/connection.ts';
 export { ConfigError };
 
 export interface RegistryOptions {

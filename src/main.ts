@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The executable: checks the runtime, runs the command, ends with its status. */
 
-import { faultOfRuntime } from './runtime.ts';
+import { faultOfRuntime } from './node-version.ts';
 
 // Nothing of the database driver may be loaded before this: it crashes on older ones.
 const fault = faultOfRuntime(process.versions.node);

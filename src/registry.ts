@@ -2,17 +2,17 @@
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createAccessLog } from './http/access-log.ts';
-import { createHandler, type Handler } from './http/handler.ts';
+import { createHandler, type Handler } from './http/lifecycle.ts';
+import { createPipeline } from './http/middleware/chain.ts';
 import { RateLimiter } from './http/middleware/limit-rate.ts';
-import { createPipeline } from './http/pipeline.ts';
-import { createBlockTexts } from './http/resources/financial-blocks.ts';
+import { createBlockTexts } from './http/resources/financials.ts';
 import type { Route } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import { createRoutes } from './http/routes.ts';
 import { listen, type RunningServer, type ServerTimeouts } from './http/server.ts';
-import type { RegistryStore } from './store/port.ts';
+import type { RegistryStore } from './store/ports.ts';
 import { openApiKeys } from './store/sqlite/api-keys.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
+import { openSqliteStore } from './store/sqlite/storage.ts';
 
 /** How long opening may wait for another process that is creating the same files. */
 const OPEN_TIMEOUT_MS = 2_000;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { createBlockTexts } from '../http/resources/financial-blocks.ts';
+import { createBlockTexts } from '../http/resources/financials.ts';
 import { checkDatabase, type Finding } from '../store/sqlite/check.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { formatTable } from './table.ts';

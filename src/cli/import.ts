@@ -5,7 +5,7 @@ import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { Fault } from '../domain/errors.ts';
-import { createBlockTexts } from '../http/resources/financial-blocks.ts';
+import { createBlockTexts } from '../http/resources/financials.ts';
 import { IMPORT_COLUMNS } from '../import/columns.ts';
 import {
   describeFile,
@@ -15,8 +15,8 @@ import {
   writeRejects,
 } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
-import { IMPORT_KINDS, type ImportFault, type ImportSession } from '../store/port.ts';
-import { openImportSession } from '../store/sqlite/import-session.ts';
+import { IMPORT_KINDS, type ImportFault, type ImportSession } from '../store/ports.ts';
+import { openImportSession } from '../store/sqlite/import/session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
 interface ImportCommandOptions {

@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts';
 import { type ApiKey, hasExpired, prefixOf, SCOPES, type Scope } from '../domain/api-keys.ts';
 import type { TimeZone } from '../domain/date-time.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../domain/rate-limit.ts';
-import type { ApiKeyStore } from '../store/port.ts';
+import type { ApiKeyStore } from '../store/ports.ts';
 import { openApiKeys } from '../store/sqlite/api-keys.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { describeKey, issueSecret } from './key-text.ts';

@@ -1,10 +1,10 @@
 /** Parsers of command-line values; a wrong one ends the command with status 2. */
 import { InvalidArgumentError } from 'commander';
+import { parseAddressBlocks } from '../domain/address-blocks.ts';
 import { SCOPES, type Scope } from '../domain/api-keys.ts';
 import { DAY_SECONDS, parseDate, parseDateTime, startOfDay, type TimeZone } from '../domain/date-time.ts';
 import { FieldFault } from '../domain/errors.ts';
 import { MAX_LIMIT } from '../domain/rate-limit.ts';
-import { parseAddressBlocks } from '../http/address-blocks.ts';
 
 const split = (text: string): string[] =>
   text

@@ -1,7 +1,7 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, SETTINGS } from '../config.ts';
-import { DatabaseFileError, describeFileFault } from '../store/sqlite/database.ts';
+import { DatabaseFileError, describeFileFault } from '../store/sqlite/connection/connection.ts';
 import { addCheckCommand } from './check.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { addImportCommand } from './import.ts';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { composeRegistry } from '../registry.ts';
-import { removeStaleStaging } from '../store/sqlite/staging.ts';
+import { removeStaleStaging } from '../store/sqlite/import/staging.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
 interface ServeOptions {

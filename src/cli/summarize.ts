@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { readConfig } from '../config.ts';
-import { createBlockTexts } from '../http/resources/financial-blocks.ts';
-import { summarizeMissing } from '../store/sqlite/summary-refresh.ts';
+import { createBlockTexts } from '../http/resources/financials.ts';
+import { summarizeMissing } from '../store/sqlite/read-model/refresh.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
 export function addSummarizeCommand(program: Command, context: CliContext): void {

@@ -1,7 +1,16 @@
 /** The production of the last 365 days: exact to the second, without adding up every delivery at each lookup. */
-import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from './consolidated-member.ts';
 import { DAY_SECONDS } from './date-time.ts';
-import { narrow } from './decimal.ts';
+import { type ExactInteger, narrow } from './decimal.ts';
+
+/** Days of the production summary (specification section 8). */
+export const PRODUCTION_WINDOW_DAYS = 365;
+
+export interface ProductionSummary {
+  readonly entriesCount: number;
+  readonly totalGrams: ExactInteger;
+  /** Epoch seconds; null when the window is empty. */
+  readonly lastDeliveryAt: number | null;
+}
 
 const PRODUCTION_WINDOW_SECONDS = PRODUCTION_WINDOW_DAYS * DAY_SECONDS;
 

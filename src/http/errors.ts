@@ -1,6 +1,6 @@
 /** Errors → replies: refusals that HTTP itself knows, and the one table from fault code to status. */
 import { Fault, type FaultCode } from '../domain/errors.ts';
-import type { Headers, Reply } from './reply.ts';
+import type { Headers, Reply } from './response.ts';
 
 /** A refusal with its status, thrown by the server, the router, the middleware and the resources. */
 export class Refusal extends Error {

@@ -4,7 +4,7 @@ import { FieldFault } from '../domain/errors.ts';
 import { DEFAULT_PAGE_SIZE, lastPage, MAX_PAGE_SIZE, type Page, type PageRequest } from '../domain/page.ts';
 import { invalidPage } from './errors.ts';
 import type { QueryParameter } from './query.ts';
-import { ok, type Reply } from './reply.ts';
+import { ok, type Reply } from './response.ts';
 import type { RouteRequest } from './route.ts';
 
 const WHOLE_NUMBER = /^[0-9]+$/;

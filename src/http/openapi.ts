@@ -1,8 +1,8 @@
 /** OpenAPI 3.1, derived from the routes. */
 import type { TSchema } from 'typebox';
 import { SCOPES } from '../domain/api-keys.ts';
-import { bodySchema } from './body.ts';
-import { JsonText, ok } from './reply.ts';
+import { bodySchema } from './body-fields.ts';
+import { JsonText, ok } from './response.ts';
 import { fullPath, type Route } from './route.ts';
 
 type Json = { [name: string]: unknown };

@@ -1,10 +1,10 @@
 /** A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration. */
 import type { TSchema } from 'typebox';
 import type { ApiKey, Scope } from '../domain/api-keys.ts';
-import type { Awaitable } from '../store/port.ts';
-import type { BodyFields } from './body.ts';
+import type { Awaitable } from '../store/ports.ts';
+import type { BodyFields } from './body-fields.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
-import type { Reply } from './reply.ts';
+import type { Reply } from './response.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT';
 

@@ -1,14 +1,14 @@
 /** The whole API on one screen. */
 import type { Clock } from '../clock.ts';
 import type { TimeZone } from '../domain/date-time.ts';
-import type { RegistryStore } from '../store/port.ts';
+import type { RegistryStore } from '../store/ports.ts';
 import type { RateLimiter } from './middleware/limit-rate.ts';
 import { withOpenApi } from './openapi.ts';
 import { cooperativeRoutes } from './resources/cooperatives.ts';
 import { healthRoutes } from './resources/health.ts';
+import { membershipRoutes } from './resources/lookup.ts';
 import { meRoutes } from './resources/me.ts';
 import { memberRoutes } from './resources/members.ts';
-import { membershipRoutes } from './resources/memberships.ts';
 import type { Route } from './route.ts';
 
 /** Version of the API's description: the major one is the `v1` of the address (specification section 9). */

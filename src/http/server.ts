@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { EXPECTS_CONTINUE, type Handler } from './handler.ts';
+import { EXPECTS_CONTINUE, type Handler } from './lifecycle.ts';
 
 /** Milliseconds until a client is dropped that sends no headers, no whole request, or does not read. */
 export interface ServerTimeouts {

@@ -1,6 +1,6 @@
 /**
  * The columns of each kind of file, in the order in which they are staged. To add one: declare it here and name
- * its place in the table in `store/sqlite/import-targets.ts`; a test holds both together.
+ * its place in the table in `store/sqlite/import/targets.ts`; a test holds both together.
  */
 import { COOPERATIVE_STATUSES, SECTORS } from '../domain/cooperatives.ts';
 import { MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
@@ -9,7 +9,7 @@ import { LOAN_STATUSES } from '../domain/loans.ts';
 import { MEMBER_STATUSES, ROLES } from '../domain/members.ts';
 import { parseMobile } from '../domain/mobile.ts';
 import { MAX_LENGTH, parseCooperativeCode, parseText } from '../domain/text.ts';
-import type { ImportKind } from '../store/port.ts';
+import type { ImportKind } from '../store/ports.ts';
 import {
   type CellContext,
   readChoice,

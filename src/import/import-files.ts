@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { type Clock, nowSeconds } from '../clock.ts';
 import type { TimeZone } from '../domain/date-time.ts';
-import type { ImportKind, ImportResult, ImportSession } from '../store/port.ts';
+import type { ImportKind, ImportResult, ImportSession } from '../store/ports.ts';
 import { cellContext } from './cells.ts';
 import { readCsv } from './read-csv.ts';
 import { createRowReader, FileFault, type RowReader } from './rows.ts';

@@ -1,7 +1,7 @@
 /** The header and the rows of one file → staged values and faults. */
 import { FieldFault, mayEcho } from '../domain/errors.ts';
 import { composeNames } from '../domain/members.ts';
-import type { ImportFault, ImportKind, StagedValue } from '../store/port.ts';
+import type { ImportFault, ImportKind, StagedValue } from '../store/ports.ts';
 import type { CellContext } from './cells.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { openDatabase } from '../../src/store/sqlite/connection/connection.ts';
 import { startApp, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 

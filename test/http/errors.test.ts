@@ -253,7 +253,7 @@ test('a thing that is no error is a defect too', () => {
 
 test('a busy database is 503 with Retry-After', async (context) => {
   const app = await startApp(context);
-  const { openDatabase } = await import('../../src/store/sqlite/database.ts');
+  const { openDatabase } = await import('../../src/store/sqlite/connection/connection.ts');
   const other = openDatabase(app.config.databaseFile, { busyTimeoutMs: 0 });
   other.exec('BEGIN IMMEDIATE');
   const writing = post(app, '/cooperatives', { body: { code: 'B', name: 'B' } });

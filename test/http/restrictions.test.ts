@@ -1,13 +1,9 @@
 /** Where a key may be used from (contract sections 3 and 13). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type AddressBlocks, parseAddress, parseAddressBlocks } from '../../src/domain/address-blocks.ts';
 import { FieldFault } from '../../src/domain/errors.ts';
-import {
-  type AddressBlocks,
-  clientAddress,
-  parseAddress,
-  parseAddressBlocks,
-} from '../../src/http/address-blocks.ts';
+import { clientAddress } from '../../src/http/middleware/client-address.ts';
 import { matchesHost, requestDomain } from '../../src/http/middleware/restrict.ts';
 import { startApp } from '../support/app.ts';
 

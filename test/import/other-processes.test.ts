@@ -10,8 +10,8 @@ import { SqliteError } from 'better-sqlite3';
 import { KIGALI } from '../../src/domain/date-time.ts';
 import { Fault } from '../../src/domain/errors.ts';
 import { importFiles } from '../../src/import/import-files.ts';
-import { type Connection, isBusy, openDatabase } from '../../src/store/sqlite/database.ts';
-import { openImportSession } from '../../src/store/sqlite/import-session.ts';
+import { type Connection, isBusy, openDatabase } from '../../src/store/sqlite/connection/connection.ts';
+import { openImportSession } from '../../src/store/sqlite/import/session.ts';
 import { BLOCKS } from '../support/app.ts';
 import {
   type ImportPlace,

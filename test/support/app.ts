@@ -9,7 +9,7 @@ import type { Clock } from '../../src/clock.ts';
 import { type Config, readConfig, type Setting } from '../../src/config.ts';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
 import { KIGALI } from '../../src/domain/date-time.ts';
-import { createBlockTexts } from '../../src/http/resources/financial-blocks.ts';
+import { createBlockTexts } from '../../src/http/resources/financials.ts';
 import type { ServerTimeouts } from '../../src/http/server.ts';
 import { composeRegistry, type Registry } from '../../src/registry.ts';
 import { openApiKeys } from '../../src/store/sqlite/api-keys.ts';

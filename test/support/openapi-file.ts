@@ -7,7 +7,7 @@ import { RateLimiter } from '../../src/http/middleware/limit-rate.ts';
 import { describeApi } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { API_VERSION, createRoutes } from '../../src/http/routes.ts';
-import type { RegistryStore } from '../../src/store/port.ts';
+import type { RegistryStore } from '../../src/store/ports.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
 

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import { type ApiKey, hasExpired, isApiKey } from '../../domain/api-keys.ts';
-import type { ApiKeyStore } from '../../store/port.ts';
+import type { ApiKeyStore } from '../../store/ports.ts';
 import { Refusal } from '../errors.ts';
 import type { Middleware } from './call.ts';
 

@@ -1,7 +1,7 @@
 /** A request on its way through the pipeline: what each middleware function may read, and what it adds. */
 import type { IncomingMessage } from 'node:http';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import type { Headers } from '../reply.ts';
+import type { Headers } from '../response.ts';
 import type { Route } from '../route.ts';
 
 export interface Call {

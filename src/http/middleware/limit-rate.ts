@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
 import { type Decision, type RateLimits, SlidingWindows, type WindowUsage } from '../../domain/rate-limit.ts';
 import { Refusal } from '../errors.ts';
-import type { Headers } from '../reply.ts';
+import type { Headers } from '../response.ts';
 import type { Middleware } from './call.ts';
 
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);

@@ -1,9 +1,10 @@
 /** Where a key may be used from: its address and host allowlists (contract section 3). */
 import type { IncomingHttpHeaders } from 'node:http';
+import { type AddressBlocks, parseAddressBlocks } from '../../domain/address-blocks.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import { type AddressBlocks, clientAddress, parseAddressBlocks } from '../address-blocks.ts';
 import { PERMISSION_DENIED, Refusal } from '../errors.ts';
 import type { Call, Middleware } from './call.ts';
+import { clientAddress } from './client-address.ts';
 
 export function restrict(trustedProxies: AddressBlocks): Middleware {
   // A key object stays the same until a change of keys is seen, so its blocks are parsed once.

@@ -11,11 +11,11 @@ import {
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { MAX_LENGTH, parseChoice, parseCooperativeCode } from '../../domain/text.ts';
-import type { CooperativeStore } from '../../store/port.ts';
-import { defaulting, optional, type ParsedBody, parseBody, required } from '../body.ts';
+import type { CooperativeStore } from '../../store/ports.ts';
+import { defaulting, optional, type ParsedBody, parseBody, required } from '../body-fields.ts';
 import { choice, nullable, parseId, pastDate, plainText, text } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
-import { created, ok } from '../reply.ts';
+import { created, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route, type RouteRequest } from '../route.ts';
 
 export const COOPERATIVE_ID: Parameter = {

@@ -1,8 +1,8 @@
 /** Whether the process is up, and whether it can answer. No key needed. */
 import Type from 'typebox';
-import type { RegistryStore } from '../../store/port.ts';
+import type { RegistryStore } from '../../store/ports.ts';
 import { Refusal } from '../errors.ts';
-import { ok } from '../reply.ts';
+import { ok } from '../response.ts';
 import type { Route } from '../route.ts';
 
 const HEALTH = Type.Object({ status: Type.Literal('ok') }, { title: 'Health', additionalProperties: false });

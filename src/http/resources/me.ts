@@ -5,7 +5,7 @@ import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import type { WindowUsage } from '../../domain/rate-limit.ts';
 import { nullable } from '../fields.ts';
 import type { RateLimiter } from '../middleware/limit-rate.ts';
-import { ok } from '../reply.ts';
+import { ok } from '../response.ts';
 import type { Route } from '../route.ts';
 
 const WINDOW = Type.Object(

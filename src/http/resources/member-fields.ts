@@ -5,7 +5,7 @@ import { parseIdentityCard } from '../../domain/identity-card.ts';
 import { GENDERS, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
 import { parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
-import { defaulting, optional, required } from '../body.ts';
+import { defaulting, optional, required } from '../body-fields.ts';
 import { choice, nullable, pastDate, pastDateTime, plainText, reference, text } from '../fields.ts';
 import { COOPERATIVE_REFERENCE, formatCooperativeReference } from './cooperatives.ts';
 

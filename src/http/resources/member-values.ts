@@ -1,7 +1,7 @@
 /** The checked body of a member → its values. */
 import { type FaultList, FieldFault } from '../../domain/errors.ts';
 import { composeNames, type MemberValues, type Names } from '../../domain/members.ts';
-import type { ParsedBody } from '../body.ts';
+import type { ParsedBody } from '../body-fields.ts';
 import type { MEMBER_UPDATE_BODY } from './member-fields.ts';
 
 export type MemberBody = ParsedBody<typeof MEMBER_UPDATE_BODY>;

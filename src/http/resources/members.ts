@@ -6,14 +6,15 @@ import { notFound } from '../../domain/errors.ts';
 import { isIdentityCard, parseIdentityCard } from '../../domain/identity-card.ts';
 import { MEMBER_STATUSES, type Member, type MemberValues, type Names } from '../../domain/members.ts';
 import { parseChoice } from '../../domain/text.ts';
-import { type CooperativeStore, type MemberStore, whenReady } from '../../store/port.ts';
-import { parseBody } from '../body.ts';
+import { type CooperativeStore, type MemberStore, whenReady } from '../../store/ports.ts';
+import { parseBody } from '../body-fields.ts';
 import { badRequest } from '../errors.ts';
 import { parseId } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
-import { created, JsonText, ok } from '../reply.ts';
+import { created, JsonText, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
 import { COOPERATIVE_ID, readCooperativeId } from './cooperatives.ts';
+import { CONSOLIDATED_MEMBER, composeConsolidated, lookUp } from './lookup.ts';
 import {
   formatMember,
   formatMemberRow,
@@ -25,7 +26,6 @@ import {
   MEMBER_UPDATE_BODY,
 } from './member-fields.ts';
 import { type MemberBody, readNames, toMemberValues } from './member-values.ts';
-import { CONSOLIDATED_MEMBER, composeConsolidated, lookUp } from './memberships.ts';
 
 const ID_OR_NATIONAL_ID: Parameter = {
   description:

@@ -1,8 +1,8 @@
 /** API keys in a file of their own, so that a long import never delays disabling one. */
 import type { ApiKey, ApiKeyValues, Scope } from '../../domain/api-keys.ts';
-import type { ApiKeyStore, KeySecret } from '../port.ts';
-import { type Connection, openDatabase } from './database.ts';
-import { KEYS_SCHEMA, migrate } from './migrations.ts';
+import type { ApiKeyStore, KeySecret } from '../ports.ts';
+import { type Connection, openDatabase } from './connection/connection.ts';
+import { KEYS_SCHEMA, migrate } from './connection/migrations.ts';
 
 interface KeyRow {
   id: number;

@@ -1,10 +1,10 @@
 /** Checks of the database files that an operator asks for: they read everything and change nothing. */
 import { existsSync } from 'node:fs';
-import type { BlockTexts } from '../../domain/consolidated-member.ts';
-import { type Connection, openDatabase } from './database.ts';
-import { COUNTER_CHECKS } from './member-counts.ts';
-import { KEYS_SCHEMA, migrate, REGISTRY_SCHEMA } from './migrations.ts';
-import { countUnsummarized, findWrongSummary } from './summary-check.ts';
+import type { BlockTexts } from '../../domain/lookup.ts';
+import { type Connection, openDatabase } from './connection/connection.ts';
+import { KEYS_SCHEMA, migrate, REGISTRY_SCHEMA } from './connection/migrations.ts';
+import { COUNTER_CHECKS } from './lists/member-counts.ts';
+import { countUnsummarized, findWrongSummary } from './read-model/verify.ts';
 
 export interface Finding {
   readonly check: string;

@@ -8,9 +8,9 @@ import type {
 } from '../../domain/cooperatives.ts';
 import { FaultList, type FieldMessages, notFound } from '../../domain/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
-import type { CooperativeStore } from '../port.ts';
-import type { Connection } from './database.ts';
-import type { StoreParts } from './store.ts';
+import type { CooperativeStore } from '../ports.ts';
+import type { Connection } from './connection/connection.ts';
+import type { StoreParts } from './storage.ts';
 
 interface CooperativeRow {
   id: number;

@@ -1,16 +1,17 @@
 /** Members in SQLite: one row per person and cooperative. */
-import type { BlockTexts, LookedUpMember, Membership } from '../../domain/consolidated-member.ts';
+
 import type { CooperativeReference } from '../../domain/cooperatives.ts';
 import { FaultList, type FieldMessages, NON_FIELD_ERRORS, notFound } from '../../domain/errors.ts';
+import type { BlockTexts, LookedUpMember, Membership } from '../../domain/lookup.ts';
 import type { Gender, Member, MemberFilter, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
-import type { MemberStore } from '../port.ts';
-import type { Connection } from './database.ts';
-import { openMemberCounts } from './member-counts.ts';
-import { openMemberPages } from './member-pages.ts';
-import type { StoreParts } from './store.ts';
-import { openSummaries } from './summaries.ts';
-import type { StoredParts } from './summary-parts.ts';
+import type { MemberStore } from '../ports.ts';
+import type { Connection } from './connection/connection.ts';
+import { openMemberCounts } from './lists/member-counts.ts';
+import { openMemberPages } from './lists/member-pages.ts';
+import type { StoredParts } from './read-model/columns.ts';
+import { openSummaries } from './read-model/read.ts';
+import type { StoreParts } from './storage.ts';
 
 export interface MemberRow {
   id: number;

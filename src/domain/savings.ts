@@ -1,0 +1,10 @@
+/** The savings of a member, as the lookup shows them. */
+import type { ExactInteger } from './decimal.ts';
+
+export interface SavingsSummary {
+  readonly accountsCount: number;
+  readonly totalContributionsMinor: ExactInteger;
+  readonly totalWithdrawalsMinor: ExactInteger;
+  /** Epoch seconds; null when there is no transaction. */
+  readonly lastTransactionAt: number | null;
+}

@@ -1,0 +1,21 @@
+/** The address of a client, behind proxies too. */
+import { type Address, type AddressBlocks, parseAddress } from '../../domain/address-blocks.ts';
+
+/**
+ * The client's address: the socket's peer, or, behind trusted proxies, the first address of `X-Forwarded-For`
+ * from the right that is not one of them.
+ * @returns undefined when a trusted proxy says nothing that can be read
+ */
+export function clientAddress(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: AddressBlocks,
+): Address | undefined {
+  const socketAddress = peer === undefined ? undefined : parseAddress(peer.replace(/%.*$/, ''));
+  if (socketAddress === undefined || !trusted.has(socketAddress)) return socketAddress;
+  for (const hop of (forwardedFor ?? '').split(',').reverse()) {
+    const address = parseAddress(hop.trim());
+    if (address === undefined || !trusted.has(address)) return address;
+  }
+  return undefined;
+}

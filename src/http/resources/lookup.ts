@@ -1,0 +1,147 @@
+/** The lookups by national ID: one consolidated record, or one person's membership in one cooperative. */
+import Type, { type Static } from 'typebox';
+import { type Clock, nowSeconds } from '../../clock.ts';
+import type { ApiKey } from '../../domain/api-keys.ts';
+import type { CooperativeReference } from '../../domain/cooperatives.ts';
+import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
+import { notFound } from '../../domain/errors.ts';
+import { isIdentityCard } from '../../domain/identity-card.ts';
+import { LOAN_HISTORY_LIMIT } from '../../domain/loans.ts';
+import { type ConsolidatedMember, consolidate, type Membership } from '../../domain/lookup.ts';
+import { type Awaitable, type MemberStore, whenReady } from '../../store/ports.ts';
+import { badRequest } from '../errors.ts';
+import { nullable } from '../fields.ts';
+import { JsonText, ok } from '../response.ts';
+import type { Parameter, Route } from '../route.ts';
+import { composeArray, composeObject, quote, quoteOrNull } from '../serializer.ts';
+import {
+  COOPERATIVE_ID,
+  COOPERATIVE_REFERENCE,
+  formatCooperativeReference,
+  readCooperativeId,
+} from './cooperatives.ts';
+import { composeProduction, LOAN_HISTORY_ENTRY, PRODUCTION_SUMMARY, SAVINGS_SUMMARY } from './financials.ts';
+import { MEMBER_FIELDS as F } from './member-fields.ts';
+
+export const MEMBERSHIP = Type.Object(
+  {
+    cooperative: COOPERATIVE_REFERENCE,
+    member_code: F.member_code.schema,
+    full_name: F.full_name.schema,
+    first_name: nullable(F.first_name.schema),
+    last_name: nullable(F.last_name.schema),
+    role: F.role.schema,
+    status: F.status.schema,
+    registration_date: F.registration_date.schema,
+    mobile: nullable(F.mobile.schema),
+    production_summary: nullable(PRODUCTION_SUMMARY),
+    loan_history: nullable(Type.Array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
+    savings_summary: nullable(SAVINGS_SUMMARY),
+  },
+  { title: 'Membership', additionalProperties: false },
+);
+
+export const CONSOLIDATED_MEMBER = Type.Object(
+  {
+    identity_card: F.identity_card.schema,
+    primary_full_name: Type.String({ description: 'Name of the newest registration.' }),
+    name_variants: Type.Array(Type.String(), { description: 'Distinct names, newest registration first.' }),
+    gender: nullable(F.gender.schema),
+    date_of_birth: nullable(F.date_of_birth.schema),
+    mobile: nullable(F.mobile.schema),
+    memberships: Type.Array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
+  },
+  { title: 'ConsolidatedMember', additionalProperties: false },
+);
+
+// The store gives the same object for a cooperative until one changes.
+const referenceTexts = new WeakMap<CooperativeReference, string>();
+
+function composeReference(cooperative: CooperativeReference): string {
+  let text = referenceTexts.get(cooperative);
+  if (text === undefined) {
+    text = JSON.stringify(formatCooperativeReference(cooperative));
+    referenceTexts.set(cooperative, text);
+  }
+  return text;
+}
+
+export const composeMembership = composeObject<Static<typeof MEMBERSHIP>, Membership>({
+  cooperative: ({ member }) => composeReference(member.cooperative),
+  member_code: ({ member }) => quote(member.memberCode),
+  full_name: ({ member }) => quote(member.fullName),
+  first_name: ({ member }) => quoteOrNull(member.firstName),
+  last_name: ({ member }) => quoteOrNull(member.lastName),
+  role: ({ member }) => quote(member.role),
+  status: ({ member }) => quote(member.status),
+  registration_date: ({ member }, zone) => `"${formatDateTime(member.registrationDate, zone)}"`,
+  mobile: ({ member }) => quoteOrNull(member.mobile),
+  production_summary: ({ financials }, zone) =>
+    financials === null ? 'null' : composeProduction(financials.production, zone),
+  loan_history: ({ financials }) => (financials === null ? 'null' : financials.loanHistory),
+  savings_summary: ({ financials }) => (financials === null ? 'null' : financials.savingsSummary),
+});
+
+export const composeConsolidated = composeObject<Static<typeof CONSOLIDATED_MEMBER>, ConsolidatedMember>({
+  identity_card: (person) => quote(person.identityCard),
+  primary_full_name: (person) => quote(person.primaryFullName),
+  name_variants: (person, zone) => composeArray(person.nameVariants, quote, zone),
+  gender: (person) => quoteOrNull(person.gender),
+  date_of_birth: (person) => quoteOrNull(person.dateOfBirth),
+  mobile: (person) => quoteOrNull(person.mobile),
+  memberships: (person, zone) => composeArray(person.memberships, composeMembership, zone),
+});
+
+/** The moment of the financial blocks for those who may see them, in epoch seconds; null for others. */
+export const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
+  caller?.scopes.includes('members:financials') === true ? now : null;
+
+/**
+ * The consolidated record of a person.
+ * @throws Fault `not_found` when no active membership exists anywhere
+ */
+export function lookUp(
+  store: Pick<MemberStore, 'listActiveMemberships'>,
+  identityCard: string,
+  caller: ApiKey | undefined,
+  clock: Clock,
+): Awaitable<ConsolidatedMember> {
+  const at = financialsAt(caller, nowSeconds(clock));
+  return whenReady(store.listActiveMemberships(identityCard, at), (memberships) => {
+    const person = consolidate(memberships);
+    if (person === undefined) throw notFound();
+    return person;
+  });
+}
+
+const NATIONAL_ID: Parameter = {
+  description: 'National ID: exactly 16 digits.',
+  schema: Type.String({ pattern: '^[0-9]{16}$' }),
+  takesAnyByte: true,
+};
+
+export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZone): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/cooperatives/{id}/members/{nid}',
+      operationId: 'getMembership',
+      summary: "Look up a person's membership in a cooperative",
+      tag: 'members',
+      access: { scope: 'members:read' },
+      optionalScopes: ['members:financials'],
+      params: { id: COOPERATIVE_ID, nid: NATIONAL_ID },
+      answers: { 200: { description: 'The active membership.', schema: MEMBERSHIP } },
+      refusals: [400, 404],
+      async handle(request) {
+        const cooperativeId = readCooperativeId(request);
+        const identityCard = request.params.nid ?? '';
+        if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');
+        const at = financialsAt(request.caller, nowSeconds(clock));
+        const membership = await store.findActiveMembership(cooperativeId, identityCard, at);
+        if (membership === undefined) throw notFound();
+        return ok(new JsonText(composeMembership(membership, zone)));
+      },
+    },
+  ];
+}

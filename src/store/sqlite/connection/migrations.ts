@@ -1,0 +1,234 @@
+/** Numbered migrations: each runs once, in order, whole or not at all. A landed one is never edited. */
+import type { Connection } from './connection.ts';
+import { DatabaseFileError, isBusy } from './connection.ts';
+
+export interface Schema {
+  /** Marks the file as ours, in SQLite's header. */
+  readonly applicationId: number;
+  readonly migrations: readonly string[];
+}
+
+/** Blocks of ids for which members are counted: a page is found by adding up a few hundred of them. */
+export const SMALL_BLOCK = 256;
+export const LARGE_BLOCK = 65_536;
+
+const REGISTRY_1 = `
+CREATE TABLE cooperatives (
+  id INTEGER PRIMARY KEY,
+  code TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  sector TEXT,
+  province TEXT,
+  district TEXT,
+  registration_date TEXT,
+  status TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE members (
+  id INTEGER PRIMARY KEY,
+  cooperative_id INTEGER NOT NULL REFERENCES cooperatives (id),
+  identity_card TEXT NOT NULL CHECK (length(identity_card) = 16),
+  member_code TEXT NOT NULL,
+  full_name TEXT NOT NULL,
+  first_name TEXT,
+  last_name TEXT,
+  gender TEXT,
+  date_of_birth TEXT,
+  mobile TEXT,
+  role TEXT NOT NULL,
+  status TEXT NOT NULL,
+  registration_date INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX members_person ON members (identity_card, cooperative_id);
+CREATE UNIQUE INDEX members_code ON members (cooperative_id, member_code);
+CREATE INDEX members_status ON members (status);
+CREATE INDEX members_cooperative_status ON members (cooperative_id, status);
+
+-- How many members a cooperative has of each status.
+CREATE TABLE member_counts (
+  cooperative_id INTEGER NOT NULL REFERENCES cooperatives (id),
+  status TEXT NOT NULL,
+  members INTEGER NOT NULL,
+  PRIMARY KEY (cooperative_id, status)
+) STRICT, WITHOUT ROWID;
+
+-- How many members with an id in [block * span, (block + 1) * span) have the status, or 'any'.
+CREATE TABLE member_blocks (
+  span INTEGER NOT NULL CHECK (span IN (${SMALL_BLOCK}, ${LARGE_BLOCK})),
+  status TEXT NOT NULL,
+  block INTEGER NOT NULL,
+  members INTEGER NOT NULL,
+  PRIMARY KEY (span, status, block)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE production_entries (
+  id INTEGER PRIMARY KEY,
+  cooperative_id INTEGER NOT NULL REFERENCES cooperatives (id),
+  member_id INTEGER NOT NULL REFERENCES members (id),
+  reference TEXT NOT NULL,
+  delivered_at INTEGER NOT NULL,
+  grams INTEGER NOT NULL CHECK (grams > 0),
+  product TEXT
+) STRICT;
+CREATE UNIQUE INDEX production_entries_reference ON production_entries (cooperative_id, reference);
+CREATE INDEX production_entries_member ON production_entries (member_id, delivered_at, grams);
+
+CREATE TABLE loans (
+  id INTEGER PRIMARY KEY,
+  cooperative_id INTEGER NOT NULL REFERENCES cooperatives (id),
+  member_id INTEGER NOT NULL REFERENCES members (id),
+  reference TEXT NOT NULL,
+  amount_minor INTEGER NOT NULL CHECK (amount_minor > 0),
+  interest_rate_hundredths INTEGER NOT NULL CHECK (interest_rate_hundredths >= 0),
+  status TEXT NOT NULL,
+  paid_amount_minor INTEGER NOT NULL CHECK (paid_amount_minor >= 0),
+  loan_start_date INTEGER,
+  loan_end_date INTEGER,
+  approved_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX loans_reference ON loans (cooperative_id, reference);
+CREATE INDEX loans_member ON loans (member_id);
+
+CREATE TABLE savings_accounts (
+  id INTEGER PRIMARY KEY,
+  cooperative_id INTEGER NOT NULL REFERENCES cooperatives (id),
+  member_id INTEGER NOT NULL REFERENCES members (id),
+  account_number TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX savings_accounts_number ON savings_accounts (cooperative_id, account_number);
+CREATE INDEX savings_accounts_member ON savings_accounts (member_id);
+
+CREATE TABLE savings_transactions (
+  id INTEGER PRIMARY KEY,
+  cooperative_id INTEGER NOT NULL REFERENCES cooperatives (id),
+  account_id INTEGER NOT NULL REFERENCES savings_accounts (id),
+  reference TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('contribution', 'withdrawal')),
+  amount_minor INTEGER NOT NULL CHECK (amount_minor > 0),
+  transacted_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX savings_transactions_reference ON savings_transactions (cooperative_id, reference);
+CREATE INDEX savings_transactions_account ON savings_transactions (account_id, kind, amount_minor, transacted_at);
+`;
+
+const MARK = `''`;
+
+/** Marks a part of the member that `owner` finds, when it is not marked already. */
+const markSql = (owner: string, part: string): string =>
+  `UPDATE members SET ${part} = ${MARK} WHERE id = ${owner} AND ${part} IS NOT ${MARK};`;
+
+const markTriggers = (table: string, part: string, ownerOf: (row: string) => string): string => {
+  const events = { INSERT: ['NEW'], UPDATE: ['OLD', 'NEW'], DELETE: ['OLD'] };
+  return Object.entries(events)
+    .map(
+      ([event, rows]) =>
+        `CREATE TRIGGER ${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN
+  ${rows.map((row) => markSql(ownerOf(row), part)).join(' ')} END;`,
+    )
+    .join('\n');
+};
+const memberOf = (row: string): string => `${row}.member_id`;
+const accountOwnerOf = (row: string): string =>
+  `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`;
+
+const REGISTRY_2 = `
+-- The read model of a lookup: what it needs of a member's entries, and nothing of the cooperative, so that a new name of
+-- one touches no member. NULL: the member has no such entries; empty: to be computed; summary-parts.ts says what else
+-- is in them.
+ALTER TABLE members ADD COLUMN production TEXT;
+ALTER TABLE members ADD COLUMN loans TEXT;
+ALTER TABLE members ADD COLUMN savings TEXT;
+CREATE INDEX members_unsummarized ON members (id) WHERE production = ${MARK} OR loans = ${MARK} OR savings = ${MARK};
+
+-- Running totals of members with many deliveries; right as long as the member's production is not marked.
+CREATE TABLE production_days (
+  member_id INTEGER PRIMARY KEY REFERENCES members (id) ON DELETE CASCADE,
+  days BLOB NOT NULL
+) STRICT;
+
+-- Whoever writes entries, SQL by hand included, marks the part in the same transaction.
+${markTriggers('production_entries', 'production', memberOf)}
+${markTriggers('loans', 'loans', memberOf)}
+${markTriggers('savings_accounts', 'savings', memberOf)}
+${markTriggers('savings_transactions', 'savings', accountOwnerOf)}
+
+UPDATE members SET production = ${MARK} WHERE id IN (SELECT member_id FROM production_entries);
+UPDATE members SET loans = ${MARK} WHERE id IN (SELECT member_id FROM loans);
+UPDATE members SET savings = ${MARK} WHERE id IN (SELECT member_id FROM savings_accounts);
+`;
+
+const KEYS_1 = `
+CREATE TABLE api_keys (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  -- JSON arrays of text.
+  scopes TEXT NOT NULL,
+  allowed_addresses TEXT NOT NULL,
+  allowed_hosts TEXT NOT NULL,
+  per_hour INTEGER NOT NULL,
+  per_day INTEGER NOT NULL,
+  is_active INTEGER NOT NULL,
+  expires_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+-- A key has one secret, and a second one during the overlap of a rotation. The secret itself is never stored.
+CREATE TABLE api_key_secrets (
+  hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+  key_id INTEGER NOT NULL REFERENCES api_keys (id),
+  prefix TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  ends_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_key_secrets_key ON api_key_secrets (key_id);
+`;
+
+export const REGISTRY_SCHEMA: Schema = { applicationId: 0x63727231, migrations: [REGISTRY_1, REGISTRY_2] };
+export const KEYS_SCHEMA: Schema = { applicationId: 0x63726b31, migrations: [KEYS_1] };
+
+const readNumber = (db: Connection, pragma: string): number =>
+  db.raw.pragma(pragma, { simple: true }) as number;
+
+/**
+ * Brings a database to the newest schema.
+ * @throws DatabaseFileError for a file of another program, or one that a newer release has written
+ */
+export function migrate(db: Connection, schema: Schema): void {
+  if (readNumber(db, 'user_version') === schema.migrations.length) {
+    assertOurs(db, schema);
+    return;
+  }
+  try {
+    // Looked at again inside the transaction: another process may have migrated in between.
+    db.immediately(() => {
+      assertOurs(db, schema);
+      const version = readNumber(db, 'user_version');
+      if (version > schema.migrations.length) {
+        throw new DatabaseFileError(
+          `${db.raw.name} was written by a newer release (schema ${version}, this one knows ${schema.migrations.length}). Use that release.`,
+        );
+      }
+      for (const sql of schema.migrations.slice(version)) db.exec(sql);
+      db.raw.pragma(`application_id = ${schema.applicationId}`);
+      db.raw.pragma(`user_version = ${schema.migrations.length}`);
+    });
+  } catch (error) {
+    if (error instanceof DatabaseFileError || isBusy(error)) throw error;
+    throw new DatabaseFileError(`${db.raw.name} could not be migrated: ${(error as Error).message}.`);
+  }
+}
+
+function assertOurs(db: Connection, schema: Schema): void {
+  const id = readNumber(db, 'application_id');
+  const isEmpty = id === 0 && db.raw.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+  if (id !== schema.applicationId && !isEmpty) {
+    throw new DatabaseFileError(`${db.raw.name} is a database of something else. Name another file.`);
+  }
+}

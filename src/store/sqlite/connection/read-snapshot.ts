@@ -1,0 +1,46 @@
+/** Reads of one turn of the event loop share one transaction: taking and releasing SQLite's locks costs more than a read. */
+import type { Connection } from './connection.ts';
+
+export class ReadTurn {
+  private readonly db: Connection;
+  private readonly beginStatement: { run(): unknown };
+  private readonly commitStatement: { run(): unknown };
+  private readonly versionStatement: { get(): { data_version: number } | undefined };
+  private isOpen = false;
+  private seenVersion = -1;
+  private readonly forgetters: (() => void)[] = [];
+
+  constructor(db: Connection) {
+    this.db = db;
+    this.beginStatement = db.prepare<[]>('BEGIN');
+    this.commitStatement = db.prepare<[]>('COMMIT');
+    this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');
+  }
+
+  /** Whatever is remembered of rows is forgotten by this when another connection has committed. */
+  onForeignChange(forget: () => void): void {
+    this.forgetters.push(forget);
+  }
+
+  /**
+   * Called before each read outside a write. The first of a turn takes a snapshot, which the whole turn sees: it is
+   * newer than whatever had reached this process when the turn began.
+   */
+  begin(): void {
+    if (this.isOpen || this.db.raw.inTransaction) return;
+    this.beginStatement.run();
+    this.isOpen = true;
+    setImmediate(() => this.end());
+    const version = this.versionStatement.get()?.data_version ?? -1;
+    if (version === this.seenVersion) return;
+    this.seenVersion = version;
+    for (const forget of this.forgetters) forget();
+  }
+
+  /** Ends the snapshot: at the end of the turn, and before a write. */
+  end(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    if (this.db.raw.open && this.db.raw.inTransaction) this.commitStatement.run();
+  }
+}

@@ -1,0 +1,149 @@
+/** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
+import type { ImportKind } from '../../ports.ts';
+import type { Connection } from '../connection/connection.ts';
+import { addChangesSql } from '../lists/member-counts.ts';
+import { TARGETS, type Target, type TargetColumn } from './targets.ts';
+
+const STAGED = 'staging.plan p CROSS JOIN staging.rows r ON r.line = p.line';
+
+/**
+ * @param columns those the file has; a missing one keeps what is stored
+ * @returns how many rows are new and how many were changed
+ */
+export function applyStaged(
+  db: Connection,
+  kind: ImportKind,
+  columns: ReadonlySet<string>,
+  nowSeconds: number,
+): { created: number; changed: number } {
+  const target = TARGETS[kind];
+  if (kind === 'savings') openAccounts(db);
+  const changed =
+    kind === 'members'
+      ? updateMembers(db, target, columns, nowSeconds)
+      : update(db, target, columns, nowSeconds);
+  const created = kind === 'members' ? insertMembers(db, target, nowSeconds) : insert(db, target, nowSeconds);
+  return { created, changed };
+}
+
+function insert(db: Connection, target: Target, nowSeconds: number): number {
+  const keys = target.keys.filter((key) => key.to !== undefined);
+  const names = [
+    ...target.resolved,
+    ...keys.map((key) => key.to),
+    ...target.columns.map((column) => column.to),
+    ...(target.hasTimestamps ? ['created_at', 'updated_at'] : []),
+  ];
+  const values = [
+    ...target.resolved.map((id) => `p.${id}`),
+    ...keys.map((key) => `r.${key.name}`),
+    ...target.columns.map((column) =>
+      column.initial === undefined ? `r.${column.from}` : `coalesce(r.${column.from}, ${column.initial})`,
+    ),
+    ...(target.hasTimestamps ? ['@now', '@now'] : []),
+  ];
+  // In order of line: ids follow the order of the file.
+  const sql = `INSERT INTO main.${target.table} (${names.join(', ')})
+    SELECT ${values.join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
+  const dropped = dropForInsert(db, target);
+  const added = runWithNow(db, sql, nowSeconds);
+  // What the dropped triggers would have done row by row.
+  if (dropped.length > 0 && target.summaryPart !== undefined) markNew(db, target.summaryPart);
+  for (const each of dropped) db.exec(each.sql);
+  return added;
+}
+
+function markNew(db: Connection, part: string): void {
+  db.exec(`UPDATE main.members SET ${part} = '' WHERE ${part} IS NOT ''
+    AND id IN (SELECT member_id FROM staging.plan WHERE id IS NULL)`);
+}
+
+/** With fewer new rows than this, rebuilding gains nothing. */
+const FEWEST_FOR_REBUILD = 10_000;
+
+/**
+ * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table will be
+ * new, else none. Sorting the entries once keeps the lock linear in the rows, where adding them one by one to indexes
+ * larger than the cache does not. Other connections see the old schema until the commit, a failed one included.
+ * @returns what to make again
+ */
+function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
+  const lastId = db.raw.prepare(`SELECT coalesce(max(id), 0) FROM main.${table}`).pluck().get() as number;
+  const added = db.raw.prepare('SELECT count(*) FROM staging.plan WHERE id IS NULL').pluck().get() as number;
+  if (added < Math.max(lastId, FEWEST_FOR_REBUILD)) return [];
+  const found = db.raw
+    .prepare(
+      "SELECT name, type, sql FROM main.sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL",
+    )
+    .all(table) as { name: string; type: string; sql: string }[];
+  for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
+  return found;
+}
+
+/** Updates the rows that differ from what is stored, and no other: an equal row keeps its `updated_at`. */
+function update(db: Connection, target: Target, columns: ReadonlySet<string>, nowSeconds: number): number {
+  const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
+  if (target.resolved.includes('account_id')) given.push({ to: 'account_id', value: 's.account_id' });
+  if (given.length === 0) return 0;
+  const sets = given.map(({ to, value }) => `${to} = ${value}`);
+  if (target.hasTimestamps) sets.push('updated_at = @now');
+  const sql = `UPDATE main.${target.table} AS t SET ${sets.join(', ')}
+    FROM (SELECT p.id AS row_id, p.account_id, r.* FROM ${STAGED} WHERE p.id IS NOT NULL) AS s
+    WHERE t.id = s.row_id AND (${given.map(({ to, value }) => `t.${to} IS NOT ${value}`).join(' OR ')})`;
+  return runWithNow(db, sql, nowSeconds);
+}
+
+const toAssignment = ({ from, to, whenEmpty }: TargetColumn) => ({
+  to,
+  value: whenEmpty === 'clear' ? `s.${from}` : `coalesce(s.${from}, t.${to})`,
+});
+
+function insertMembers(db: Connection, target: Target, nowSeconds: number): number {
+  const lastId = db.raw.prepare('SELECT coalesce(max(id), 0) FROM main.members').pluck().get() as number;
+  const created = insert(db, target, nowSeconds);
+  if (created > 0)
+    count(db, `SELECT id, cooperative_id, status, 1 AS delta FROM main.members WHERE id > ${lastId}`, true);
+  return created;
+}
+
+function updateMembers(
+  db: Connection,
+  target: Target,
+  columns: ReadonlySet<string>,
+  nowSeconds: number,
+): number {
+  // What counted before a change of status no longer does, and the new status does.
+  db.exec(`DELETE FROM staging.status_changes;
+    INSERT INTO staging.status_changes
+    SELECT m.id, m.cooperative_id, m.status, r.status FROM ${STAGED} CROSS JOIN main.members m ON m.id = p.id
+    WHERE r.status <> m.status`);
+  const changed = update(db, target, columns, nowSeconds);
+  count(
+    db,
+    `SELECT id, cooperative_id, old_status AS status, -1 AS delta FROM staging.status_changes
+     UNION ALL SELECT id, cooperative_id, new_status, 1 FROM staging.status_changes`,
+    false,
+  );
+  return changed;
+}
+
+function count(db: Connection, changes: string, isNew: boolean): void {
+  for (const sql of addChangesSql(changes, isNew)) db.exec(sql);
+}
+
+/** Opens the accounts that the file names and the registry does not know, and plans them. */
+function openAccounts(db: Connection): void {
+  db.exec(`INSERT INTO main.savings_accounts (cooperative_id, member_id, account_number)
+    SELECT p.cooperative_id, p.member_id, r.account_number FROM ${STAGED} WHERE p.account_id IS NULL
+    GROUP BY p.cooperative_id, r.account_number ORDER BY min(p.line);
+    UPDATE staging.plan AS p SET account_id = (
+      SELECT a.id FROM staging.rows r CROSS JOIN main.savings_accounts a
+        ON a.cooperative_id = p.cooperative_id AND a.account_number = r.account_number
+      WHERE r.line = p.line)
+    WHERE account_id IS NULL`);
+}
+
+function runWithNow(db: Connection, sql: string, nowSeconds: number): number {
+  const statement = db.raw.prepare(sql);
+  return sql.includes('@now') ? statement.run({ now: nowSeconds }).changes : statement.run().changes;
+}

@@ -1,0 +1,169 @@
+/** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
+import type { ImportKind } from '../../ports.ts';
+
+export interface Check {
+  readonly column: string;
+  /** SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` as resolved in `plan`. */
+  readonly sql: string;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** Sets of rows with the same values in these columns that are faulty as a whole, each with its first line. */
+const repeated = (columns: readonly string[], isFaulty: string): string =>
+  `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
+    WHERE ${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')}
+    GROUP BY ${columns.join(', ')} HAVING ${isFaulty}) AS d`;
+// The plus keeps SQLite from walking the lines after the first for each set instead of making an index.
+const laterIn = (columns: readonly string[]): string =>
+  `${columns.map((name) => `r.${name} = d.${name}`).join(' AND ')} AND +r.line > d.first`;
+
+/** Later rows that have the same values in these columns as an earlier one. */
+const twice = (column: string, columns: readonly string[]): Check => ({
+  column,
+  sql: `SELECT r.line, 'Same as line ' || d.first || '.' FROM ${repeated(columns, 'count(*) > 1')}
+        CROSS JOIN staging.rows r ON ${laterIn(columns)}`,
+});
+
+/** Rows that share `columns` with an earlier row but differ from it in `other`. */
+const shared = (column: string, columns: readonly string[], other: string, message: string): Check => ({
+  column,
+  sql: `SELECT r.line, ${quoted(message)} || d.first || '.' FROM ${repeated(columns, `min(${other}) <> max(${other})`)}
+        CROSS JOIN staging.rows f ON f.line = d.first
+        CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
+});
+
+const where = (column: string, message: string, condition: string, from = ''): Check => ({
+  column,
+  sql: `SELECT p.line, ${quoted(message)} FROM staging.plan p CROSS JOIN staging.rows r ON r.line = p.line ${from}
+        WHERE ${condition}`,
+});
+
+const COOPERATIVE = where(
+  'cooperative_code',
+  'There is no cooperative with this code. Import the cooperatives first.',
+  'r.cooperative_code IS NOT NULL AND p.cooperative_id IS NULL',
+);
+const MEMBER = where(
+  'member_code',
+  'There is no member with this code in the cooperative. Import its members first.',
+  'r.member_code IS NOT NULL AND p.cooperative_id IS NOT NULL AND p.member_id IS NULL',
+);
+
+export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
+  cooperatives: [twice('code', ['code'])],
+  members: [
+    COOPERATIVE,
+    twice('identity_card', ['cooperative_code', 'identity_card']),
+    shared(
+      'member_code',
+      ['cooperative_code', 'member_code'],
+      'identity_card',
+      'Another person has this member code on line ',
+    ),
+    where(
+      'member_code',
+      'Another member of the cooperative has this code.',
+      'm.identity_card <> r.identity_card',
+      'CROSS JOIN main.members m ON m.cooperative_id = p.cooperative_id AND m.member_code = r.member_code',
+    ),
+    where(
+      'member_code',
+      'Another member of the cooperative has this code in a file before this one.',
+      'k.identity_card <> r.identity_card',
+      'CROSS JOIN staging.known_members k ON k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code',
+    ),
+  ],
+  production: [
+    COOPERATIVE,
+    MEMBER,
+    twice('reference', ['cooperative_code', 'reference']),
+    where(
+      'reference',
+      'This reference belongs to a delivery of another member.',
+      't.member_id <> p.member_id',
+      'CROSS JOIN main.production_entries t ON t.id = p.id',
+    ),
+  ],
+  loans: [
+    COOPERATIVE,
+    MEMBER,
+    twice('reference', ['cooperative_code', 'reference']),
+    where(
+      'reference',
+      'This reference belongs to a loan of another member.',
+      't.member_id <> p.member_id',
+      'CROSS JOIN main.loans t ON t.id = p.id',
+    ),
+  ],
+  savings: [
+    COOPERATIVE,
+    MEMBER,
+    twice('reference', ['cooperative_code', 'reference']),
+    shared(
+      'account_number',
+      ['cooperative_code', 'account_number'],
+      'member_code',
+      'The account belongs to another member on line ',
+    ),
+    where(
+      'account_number',
+      'This account belongs to another member of the cooperative.',
+      'a.member_id <> p.member_id',
+      'CROSS JOIN main.savings_accounts a ON a.id = p.account_id',
+    ),
+    where(
+      'reference',
+      'This reference belongs to a transaction of another member.',
+      'a.member_id <> p.member_id',
+      `CROSS JOIN main.savings_transactions t ON t.id = p.id
+       CROSS JOIN main.savings_accounts a ON a.id = t.account_id`,
+    ),
+  ],
+};
+
+/** Fewer national IDs than this may all end in 0 by chance. */
+const TRAILING_ZERO_ROWS = 20;
+
+/** A column of 16 digits that a spreadsheet kept as numbers has lost the last one (contract section 11). */
+export const TRAILING_ZERO: Check = {
+  column: 'identity_card',
+  sql: `SELECT 1, 'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. '
+            || 'Format the column as text and enter them again, or say --accept-trailing-zero.'
+        FROM (SELECT count(DISTINCT identity_card) AS cards, sum(identity_card NOT LIKE '%0') AS others
+              FROM staging.rows WHERE identity_card IS NOT NULL)
+        WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,
+};
+
+// A cooperative or member of an earlier file of a dry run has no id yet: -1 stands for it.
+const cooperativeId = `coalesce(c.id,
+  (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
+const memberId = `coalesce(m.id,
+  (SELECT -1 FROM staging.known_members k
+   WHERE k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code))`;
+const STAGED = 'staging.rows r LEFT JOIN main.cooperatives c ON c.code = r.cooperative_code';
+const WITH_MEMBER = `${STAGED}
+  LEFT JOIN main.members m ON m.cooperative_id = c.id AND m.member_code = r.member_code`;
+const byReference = (table: string): string =>
+  `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.id AND t.reference = r.reference)`;
+
+/** Fills `plan`: the ids that each staged row refers to, and the id of the stored row it updates. */
+export const PLANS: { readonly [kind in ImportKind]: string } = {
+  cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL
+    FROM staging.rows r`,
+  members: `SELECT r.line,
+      (SELECT m.id FROM main.members m WHERE m.identity_card = r.identity_card AND m.cooperative_id = c.id),
+      ${cooperativeId}, NULL, NULL
+    FROM ${STAGED}`,
+  production: withMember(byReference('production_entries'), 'NULL'),
+  loans: withMember(byReference('loans'), 'NULL'),
+  savings: withMember(
+    byReference('savings_transactions'),
+    `(SELECT a.id FROM main.savings_accounts a
+      WHERE a.cooperative_id = c.id AND a.account_number = r.account_number)`,
+  ),
+};
+
+function withMember(id: string, accountId: string): string {
+  return `SELECT r.line, ${id}, ${cooperativeId}, ${memberId}, ${accountId} FROM ${WITH_MEMBER}`;
+}

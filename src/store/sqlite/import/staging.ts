@@ -1,0 +1,90 @@
+/** The staging files of imports: private, beside the registry's database, gone with their import or at the next start. */
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { type Connection, isBusy } from '../connection/connection.ts';
+
+const MARK = '.importing-';
+const JOURNAL = '-journal';
+/** An empty file this young may belong to an import that is about to lock it, if its process runs. */
+const FRESH_MS = 10_000;
+
+/** An empty file that only its owner can read: SQLite would let others. */
+export function createStagingFile(databaseFile: string): string {
+  const file = `${databaseFile}${MARK}${process.pid}-${randomBytes(4).toString('hex')}`;
+  closeSync(openSync(file, 'wx', 0o600));
+  return file;
+}
+
+/** Attaches the file as `staging`. It needs no durability: after a crash it is thrown away. */
+export function attachStaging(db: Connection, file: string): void {
+  db.raw.prepare('ATTACH ? AS staging').run(file);
+  for (const setting of [
+    'journal_mode = TRUNCATE',
+    'synchronous = OFF',
+    'secure_delete = OFF',
+    'cache_size = -16384',
+    // Held from the first write to the end: it tells others that the file is in use.
+    'locking_mode = EXCLUSIVE',
+  ]) {
+    db.raw.pragma(`staging.${setting}`);
+  }
+}
+
+export function removeStagingFile(file: string): void {
+  for (const suffix of ['', JOURNAL]) rmSync(file + suffix, { force: true });
+}
+
+/**
+ * Removes the staging files that killed imports have left beside a database. Those in use are known by their lock,
+ * not by a process id: in a container every import has the same one.
+ * @returns how many there were
+ */
+export function removeStaleStaging(databaseFile: string): number {
+  const folder = dirname(databaseFile);
+  if (!existsSync(folder)) return 0;
+  const stale = readdirSync(folder)
+    .filter((name) => name.startsWith(basename(databaseFile) + MARK) && !name.endsWith(JOURNAL))
+    .map((name) => join(folder, name))
+    .filter((file) => !isInUse(file));
+  for (const file of stale) removeStagingFile(file);
+  return stale.length;
+}
+
+function isInUse(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.size === 0) return Date.now() - found.mtimeMs < FRESH_MS && isRunning(processOf(file));
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(file, { timeout: 0, fileMustExist: true });
+    db.exec('BEGIN EXCLUSIVE; ROLLBACK');
+    return false;
+  } catch (error) {
+    // Whatever else is wrong with it, no import works on it.
+    return isBusy(error);
+  } finally {
+    db?.close();
+  }
+}
+
+const processOf = (file: string): number => Number(/-([0-9]+)-[0-9a-f]+$/.exec(file)?.[1] ?? 0);
+
+function isRunning(pid: number): boolean {
+  if (pid === 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Empties the registry's write-ahead log as far as readers allow, without making other writers wait. */
+export function checkpoint(db: Connection, busyTimeoutMs: number): void {
+  // The first copies and takes no lock; the second then has only the file to cut, or gives up at once.
+  db.raw.pragma('main.wal_checkpoint(PASSIVE)');
+  db.raw.pragma('busy_timeout = 0');
+  db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
+  db.raw.pragma(`busy_timeout = ${busyTimeoutMs}`);
+}

@@ -1,0 +1,118 @@
+/** Where each column of an import file goes, and what an empty cell means for a stored row. */
+import type { ImportKind } from '../../ports.ts';
+
+export interface TargetColumn {
+  /** Column of the file, as staged. */
+  readonly from: string;
+  /** Column of the table. */
+  readonly to: string;
+  readonly type: 'TEXT' | 'INTEGER';
+  /** An empty cell of a row that exists clears the column, or keeps what is stored. */
+  readonly whenEmpty: 'clear' | 'keep';
+  /** SQL of the value that a new row gets for an empty cell; `@now` is the time of the import. */
+  readonly initial?: string;
+}
+
+export interface Target {
+  readonly table: string;
+  readonly columns: readonly TargetColumn[];
+  /** Columns of the file that name the row; they are staged, resolved, and never updated. */
+  readonly keys: readonly { readonly name: string; readonly to?: string }[];
+  /** Ids that the plan resolves and a new row stores. */
+  readonly resolved: readonly ('cooperative_id' | 'member_id' | 'account_id')[];
+  readonly hasTimestamps: boolean;
+  /** Part of a member's summary that its rows are in. */
+  readonly summaryPart?: 'production' | 'loans' | 'savings';
+}
+
+const text = (name: string, more: Partial<TargetColumn> = {}): TargetColumn => ({
+  from: name,
+  to: name,
+  type: 'TEXT',
+  whenEmpty: 'clear',
+  ...more,
+});
+const integer = (name: string, more: Partial<TargetColumn> = {}): TargetColumn =>
+  text(name, { type: 'INTEGER', ...more });
+const KEEP = { whenEmpty: 'keep' } as const;
+const COOPERATIVE = { name: 'cooperative_code' };
+const MEMBER = { name: 'member_code' };
+const REFERENCE = { name: 'reference', to: 'reference' };
+
+export const TARGETS: { readonly [kind in ImportKind]: Target } = {
+  cooperatives: {
+    table: 'cooperatives',
+    keys: [{ name: 'code', to: 'code' }],
+    resolved: [],
+    hasTimestamps: true,
+    columns: [
+      text('name', KEEP),
+      text('sector'),
+      text('province'),
+      text('district'),
+      // Nullable, but kept like the status (contract section 11).
+      text('registration_date', KEEP),
+      text('status', { ...KEEP, initial: "'active'" }),
+    ],
+  },
+  members: {
+    table: 'members',
+    keys: [COOPERATIVE, { name: 'identity_card', to: 'identity_card' }],
+    resolved: ['cooperative_id'],
+    hasTimestamps: true,
+    columns: [
+      text('member_code', KEEP),
+      text('full_name', KEEP),
+      text('first_name'),
+      text('last_name'),
+      text('gender'),
+      text('date_of_birth'),
+      text('mobile'),
+      text('role', { ...KEEP, initial: "'MEMBER'" }),
+      text('status', { ...KEEP, initial: "'active'" }),
+      integer('registration_date', { ...KEEP, initial: '@now' }),
+    ],
+  },
+  production: {
+    table: 'production_entries',
+    summaryPart: 'production',
+    keys: [COOPERATIVE, MEMBER, REFERENCE],
+    resolved: ['cooperative_id', 'member_id'],
+    hasTimestamps: false,
+    columns: [integer('delivered_at', KEEP), integer('kg', { ...KEEP, to: 'grams' }), text('product')],
+  },
+  loans: {
+    table: 'loans',
+    summaryPart: 'loans',
+    keys: [COOPERATIVE, MEMBER, REFERENCE],
+    resolved: ['cooperative_id', 'member_id'],
+    hasTimestamps: true,
+    columns: [
+      integer('amount', { ...KEEP, to: 'amount_minor' }),
+      integer('interest_rate', { ...KEEP, to: 'interest_rate_hundredths' }),
+      text('status', { ...KEEP, initial: "'pending'" }),
+      integer('paid_amount', { ...KEEP, to: 'paid_amount_minor', initial: '0' }),
+      integer('loan_start_date'),
+      integer('loan_end_date'),
+      integer('approved_at'),
+    ],
+  },
+  savings: {
+    table: 'savings_transactions',
+    summaryPart: 'savings',
+    keys: [COOPERATIVE, MEMBER, { name: 'account_number' }, REFERENCE],
+    resolved: ['cooperative_id', 'account_id'],
+    hasTimestamps: false,
+    columns: [
+      text('kind', KEEP),
+      integer('amount', { ...KEEP, to: 'amount_minor' }),
+      integer('transacted_at', KEEP),
+    ],
+  },
+};
+
+/** The columns of a staged row after its line, in the order in which values are given to `stage`. */
+export const stagedColumns = (kind: ImportKind): { name: string; type: string }[] => [
+  ...TARGETS[kind].keys.map(({ name }) => ({ name, type: 'TEXT' })),
+  ...TARGETS[kind].columns.map(({ from, type }) => ({ name: from, type })),
+];

@@ -1,0 +1,70 @@
+/** Pages of the member list, in order of id. */
+import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/members.ts';
+import type { Connection } from '../connection/connection.ts';
+import { MEMBER_ROW, type MemberRow } from '../members.ts';
+import type { Anchor } from './member-counts.ts';
+
+const PERSON = 'members m INDEXED BY members_person';
+const ONE_PAGE = 'one page and less than one small block before it';
+const ONE_COOPERATIVE = 'an entry of the covering index for each row before the page, inside one cooperative';
+
+/** A page of ids, then their rows: the rows before the page are never read. */
+const rowsOf = (ids: string): string =>
+  `SELECT ${MEMBER_ROW} FROM (${ids}) page CROSS JOIN members m ON m.id = page.id ORDER BY page.id`;
+
+export function openMemberPages(db: Connection) {
+  const all = db.prepare<[firstId: number, limit: number, skip: number], MemberRow>(
+    rowsOf('SELECT id FROM members WHERE id >= ? ORDER BY id LIMIT ? OFFSET ?'),
+    ONE_PAGE,
+  );
+  const withStatus = db.prepare<[MemberStatus, firstId: number, limit: number, skip: number], MemberRow>(
+    rowsOf('SELECT id FROM members WHERE status = ? AND id >= ? ORDER BY id LIMIT ? OFFSET ?'),
+    ONE_PAGE,
+  );
+  const inCooperativeWithStatus = db.prepare<
+    [number, MemberStatus, limit: number, offset: number],
+    MemberRow
+  >(
+    rowsOf('SELECT id FROM members WHERE cooperative_id = ? AND status = ? ORDER BY id LIMIT ? OFFSET ?'),
+    ONE_COOPERATIVE,
+  );
+  // The index orders by id within a status, so the list of all statuses is a merge of theirs.
+  const eachStatus = MEMBER_STATUSES.map(
+    (status) => `SELECT id FROM members WHERE cooperative_id = @id AND status = '${status}'`,
+  );
+  const inCooperative = db.prepare<[{ id: number; limit: number; offset: number }], MemberRow>(
+    rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT @limit OFFSET @offset`),
+    ONE_COOPERATIVE,
+  );
+  const ofPerson = db.prepare<
+    [{ identityCard: string; cooperativeId: number | null; status: MemberStatus | null }],
+    MemberRow
+  >(
+    `SELECT ${MEMBER_ROW} FROM ${PERSON}
+     WHERE m.identity_card = @identityCard AND (@cooperativeId IS NULL OR m.cooperative_id = @cooperativeId)
+       AND (@status IS NULL OR m.status = @status)
+     ORDER BY m.id`,
+    'the memberships of one person',
+  );
+
+  return {
+    ofAll: (status: MemberStatus | undefined, anchor: Anchor, limit: number): MemberRow[] =>
+      status === undefined
+        ? all.all(anchor.firstId, limit, anchor.skip)
+        : withStatus.all(status, anchor.firstId, limit, anchor.skip),
+
+    ofCooperative: (
+      id: number,
+      status: MemberStatus | undefined,
+      offset: number,
+      limit: number,
+    ): MemberRow[] =>
+      status === undefined
+        ? inCooperative.all({ id, limit, offset })
+        : inCooperativeWithStatus.all(id, status, limit, offset),
+
+    /** Every row of one person that matches: as many as cooperatives at most. */
+    ofPerson: (identityCard: string, cooperativeId: number | undefined, status: MemberStatus | undefined) =>
+      ofPerson.all({ identityCard, cooperativeId: cooperativeId ?? null, status: status ?? null }),
+  };
+}

@@ -1,0 +1,141 @@
+/** The financial blocks of one membership, computed from its entries: what every stored summary must equal. */
+
+import { type ExactInteger, narrow } from '../../../domain/decimal.ts';
+import { LOAN_HISTORY_LIMIT, type Loan, type LoanStatus } from '../../../domain/loans.ts';
+import type { ProductionSummary } from '../../../domain/production.ts';
+import { type Delivery, type WholeDays, windowStart } from '../../../domain/production.ts';
+import type { SavingsSummary } from '../../../domain/savings.ts';
+import type { Connection } from '../connection/connection.ts';
+
+interface ExactSum {
+  count: number;
+  // A sum in two parts, each far below 2^53: SQLite's own sum of the largest amounts would overflow.
+  millions: number | null;
+  rest: number | null;
+  last_at: number | null;
+}
+
+interface LoanRow {
+  id: number;
+  amount_minor: number;
+  interest_rate_hundredths: number;
+  status: LoanStatus;
+  paid_amount_minor: number;
+  loan_start_date: number | null;
+  loan_end_date: number | null;
+  approved_at: number | null;
+}
+
+const MILLION = 1_000_000;
+const exactSum = (column: string): string =>
+  `count(*) AS count, sum(${column} / ${MILLION}) AS millions, sum(${column} % ${MILLION}) AS rest`;
+const toExact = (sum: ExactSum): bigint =>
+  BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);
+const toExactInteger = (sum: ExactSum): ExactInteger => narrow(toExact(sum));
+
+export function openFinancials(db: Connection) {
+  const sumProduction = db.prepare<[memberId: number, after: number, until: number], ExactSum>(
+    `SELECT ${exactSum('grams')}, max(delivered_at) AS last_at FROM production_entries
+     WHERE member_id = ? AND delivered_at > ? AND delivered_at <= ?`,
+    'the entries of one member in 365 days',
+  );
+  const listDeliveries = db.prepare<[memberId: number, from: number], Delivery>(
+    `SELECT delivered_at AS at, grams FROM production_entries WHERE member_id = ? AND delivered_at >= ?
+     ORDER BY delivered_at`,
+  );
+  const sumBrokenDays = db.prepare<
+    [{ id: number; after: number; start: number; end: number; until: number }],
+    ExactSum
+  >(
+    `SELECT ${exactSum('grams')}, NULL AS last_at FROM (
+       SELECT grams FROM production_entries WHERE member_id = @id AND delivered_at > @after AND delivered_at < @start
+       UNION ALL
+       SELECT grams FROM production_entries WHERE member_id = @id AND delivered_at >= @end AND delivered_at <= @until)`,
+    'the entries of one member on two days',
+  );
+  const selectLatest = db.prepare<[memberId: number, until: number], { at: number }>(
+    `SELECT delivered_at AS at FROM production_entries WHERE member_id = ? AND delivered_at <= ?
+     ORDER BY delivered_at DESC LIMIT 1`,
+  );
+  // Still to start (0), started, newest first (1), never started (2): contract section 7.
+  const selectLoans = db.prepare<[memberId: number], LoanRow>(
+    `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date, loan_end_date,
+       approved_at
+     FROM loans WHERE member_id = ?
+     ORDER BY
+       CASE
+         WHEN status = 'pending' OR (status = 'approved' AND loan_start_date IS NULL) THEN 0
+         WHEN status IN ('rejected', 'cancelled') AND loan_start_date IS NULL THEN 2
+         ELSE 1
+       END,
+       CASE WHEN status <> 'pending' THEN loan_start_date END DESC, id DESC
+     LIMIT ${LOAN_HISTORY_LIMIT}`,
+    'the loans of one member',
+  );
+  const countAccounts = db.prepare<[memberId: number], { count: number }>(
+    'SELECT count(*) AS count FROM savings_accounts WHERE member_id = ?',
+    'the accounts of one member',
+  );
+  const sumSavings = db.prepare<[memberId: number, kind: string], ExactSum>(
+    `SELECT ${exactSum('t.amount_minor')}, max(t.transacted_at) AS last_at
+     FROM savings_accounts a JOIN savings_transactions t ON t.account_id = a.id
+     WHERE a.member_id = ? AND t.kind = ?`,
+    'the savings transactions of one member',
+  );
+
+  return {
+    /** @param at epoch seconds: the end of the window */
+    productionOf(memberId: number, at: number): ProductionSummary {
+      const sum = sumProduction.get(memberId, windowStart(at), at) as ExactSum;
+      return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };
+    },
+
+    /** The same, from running totals by day and the entries of two days. */
+    productionOfDays(memberId: number, at: number, whole: WholeDays): ProductionSummary {
+      const { start, end } = whole;
+      const broken = sumBrokenDays.get({
+        id: memberId,
+        after: windowStart(at),
+        start,
+        end,
+        until: at,
+      }) as ExactSum;
+      const latest = selectLatest.get(memberId, at);
+      return {
+        entriesCount: whole.entriesCount + broken.count,
+        totalGrams: narrow(whole.totalGrams + toExact(broken)),
+        lastDeliveryAt: latest !== undefined && latest.at > windowStart(at) ? latest.at : null,
+      };
+    },
+
+    /** By time. @param from epoch seconds */
+    deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
+
+    loansOf: (memberId: number): Loan[] => selectLoans.all(memberId).map(toLoan),
+
+    savingsOf(memberId: number): SavingsSummary {
+      const contributions = sumSavings.get(memberId, 'contribution') as ExactSum;
+      const withdrawals = sumSavings.get(memberId, 'withdrawal') as ExactSum;
+      const lastAt = [contributions.last_at, withdrawals.last_at].filter((each) => each !== null);
+      return {
+        accountsCount: (countAccounts.get(memberId) as { count: number }).count,
+        totalContributionsMinor: toExactInteger(contributions),
+        totalWithdrawalsMinor: toExactInteger(withdrawals),
+        lastTransactionAt: lastAt.length === 0 ? null : Math.max(...lastAt),
+      };
+    },
+  };
+}
+
+export type FinancialStatements = ReturnType<typeof openFinancials>;
+
+const toLoan = (row: LoanRow): Loan => ({
+  id: row.id,
+  amountMinor: row.amount_minor,
+  interestRateHundredths: row.interest_rate_hundredths,
+  status: row.status,
+  paidAmountMinor: row.paid_amount_minor,
+  loanStartDate: row.loan_start_date,
+  loanEndDate: row.loan_end_date,
+  approvedAt: row.approved_at,
+});

@@ -1,0 +1,88 @@
+/** The registry's storage in SQLite: opens the file, migrates it, and wires the nouns to one write queue. */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { BlockTexts } from '../../domain/lookup.ts';
+import type { RegistryStore } from '../ports.ts';
+import { type Connection, openDatabase } from './connection/connection.ts';
+import { WriteQueue } from './connection/group-commit.ts';
+import { migrate, REGISTRY_SCHEMA } from './connection/migrations.ts';
+import { ReadTurn } from './connection/read-snapshot.ts';
+import { type CooperativeReferences, openCooperativeReferences } from './cooperative-summaries.ts';
+import { openCooperatives } from './cooperatives.ts';
+import { openMembers } from './members.ts';
+
+/** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
+const RESERVED_BYTES = 64 * 1024 * 1024;
+const ROOM_CHECK_MS = 1_000;
+
+export interface SqliteStoreOptions {
+  readonly file: string;
+  readonly monotonicMs: () => number;
+  /** How loans and savings are shown. */
+  readonly blocks: BlockTexts;
+  /** Free bytes of the disk; given by tests. */
+  readonly freeBytes?: () => number;
+}
+
+/** What the nouns of a store share. */
+export interface StoreParts {
+  readonly queue: WriteQueue;
+  readonly turn: ReadTurn;
+  readonly references: CooperativeReferences;
+}
+
+/** @throws DatabaseFileError when the file cannot be used, with what to do about it */
+export function openSqliteStore(
+  options: SqliteStoreOptions,
+): RegistryStore & { readonly connection: Connection } {
+  const db = openDatabase(options.file, { busyTimeoutMs: 0, create: true });
+  migrate(db, REGISTRY_SCHEMA);
+  const turn = new ReadTurn(db);
+  const queue = new WriteQueue(db, {
+    monotonicMs: options.monotonicMs,
+    hasRoom: roomCheck(options),
+    endReads: () => turn.end(),
+  });
+  const references = openCooperativeReferences(db, turn);
+  const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
+
+  return {
+    connection: db,
+    cooperatives: openCooperatives(db, { queue, turn, references }),
+    members: openMembers(db, { queue, turn, references }, options.blocks),
+    isReady() {
+      try {
+        turn.begin();
+        probe.get();
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    async close() {
+      queue.close();
+      turn.end();
+      db.close();
+    },
+  };
+}
+
+/** Asks the disk at most once a second. */
+function roomCheck(options: SqliteStoreOptions): () => boolean {
+  const freeBytes = options.freeBytes ?? (() => readFreeBytes(dirname(options.file)));
+  let checkedMs = Number.NEGATIVE_INFINITY;
+  let hasRoom = true;
+  return () => {
+    const nowMs = options.monotonicMs();
+    if (nowMs - checkedMs >= ROOM_CHECK_MS) {
+      checkedMs = nowMs;
+      hasRoom = freeBytes() >= RESERVED_BYTES;
+    }
+    return hasRoom;
+  };
+}
+
+function readFreeBytes(folder: string): number {
+  const disk = statfsSync(folder);
+  return disk.bavail * disk.bsize;
+}

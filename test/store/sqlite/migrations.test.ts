@@ -1,0 +1,64 @@
+/** Migrations: what has landed stays as it is, and a file of any earlier form is brought to the newest with its data. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { checkDatabase } from '../../../src/store/sqlite/check.ts';
+import { KEYS_SCHEMA, REGISTRY_SCHEMA } from '../../../src/store/sqlite/connection/migrations.ts';
+import { summarizeMissing } from '../../../src/store/sqlite/read-model/refresh.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
+import { BLOCKS, NOON, temporaryFolder } from '../../support/app.ts';
+
+const NOW = NOON / 1000;
+const fingerprint = (sql: string): string => createHash('sha256').update(sql).digest('hex').slice(0, 16);
+
+test('no landed migration was edited: files out there have run it', () => {
+  assert.deepEqual(REGISTRY_SCHEMA.migrations.map(fingerprint), REGISTRY_FINGERPRINTS);
+  assert.deepEqual(KEYS_SCHEMA.migrations.map(fingerprint), KEYS_FINGERPRINTS);
+});
+
+test('a file of the first form keeps its data and answers lookups, before and after its summaries', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  const db = new Database(file);
+  db.exec(REGISTRY_SCHEMA.migrations[0] as string);
+  db.exec(`INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (1, 'A-1', 'A', 'active', 1, 1);
+    INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status, registration_date, created_at, updated_at)
+      VALUES (1, 1, '1198589000123042', 'M-1', 'First', 'MEMBER', 'active', 1, 1, 1), (2, 1, '1198589000123043', 'M-2', 'Second', 'MEMBER', 'active', 1, 1, 1);
+    INSERT INTO member_counts VALUES (1, 'active', 2);
+    INSERT INTO member_blocks VALUES (256, 'any', 0, 2), (256, 'active', 0, 2), (65536, 'any', 0, 2), (65536, 'active', 0, 2);
+    INSERT INTO production_entries (cooperative_id, member_id, reference, delivered_at, grams) VALUES (1, 1, 'P', ${NOW - 60}, 2500);
+    INSERT INTO loans (cooperative_id, member_id, reference, amount_minor, interest_rate_hundredths, status, paid_amount_minor, created_at, updated_at)
+      VALUES (1, 1, 'L', 100, 0, 'pending', 0, 1, 1);
+    INSERT INTO savings_accounts VALUES (1, 1, 1, 'S');`);
+  db.pragma(`application_id = ${REGISTRY_SCHEMA.applicationId}`);
+  db.pragma('user_version = 1');
+  db.close();
+
+  const store = openSqliteStore({ file, monotonicMs: () => 0, blocks: BLOCKS });
+  context.after(() => store.close());
+  const financials = async () =>
+    (await store.members.listActiveMemberships('1198589000123042', NOW))[0]?.financials;
+  const before = await financials();
+  assert.equal(before?.production.totalGrams, 2500);
+  assert.match(before?.loanHistory ?? '', /"status":"pending"/);
+  assert.match(before?.savingsSummary ?? '', /"accounts_count":1/);
+  assert.equal(summarizeMissing(file, BLOCKS, NOW), 1);
+  // The reads of a turn see one moment.
+  await nextTurn();
+  assert.deepEqual(
+    { ...(await financials())?.production },
+    {
+      ...before?.production,
+      validFrom: NOW - 60,
+      validUntil: NOW - 60 + 365 * 86_400,
+    },
+  );
+  assert.equal((await financials())?.loanHistory, before?.loanHistory);
+  const faults = checkDatabase(file, join(file, 'none'), BLOCKS).filter(({ fault }) => fault !== null);
+  assert.deepEqual(faults, []);
+});
+
+const REGISTRY_FINGERPRINTS: readonly string[] = ['df0fdc9ed803fd2d', 'ac27abf8d6e8f4b2'];
+const KEYS_FINGERPRINTS: readonly string[] = ['4070d1d3e00c2020'];

@@ -1,0 +1,100 @@
+/** Every statement has an index and a bound: no request may cost more on a larger registry. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openApiKeys } from '../../../src/store/sqlite/api-keys.ts';
+import type { Connection, PreparedStatement } from '../../../src/store/sqlite/connection/connection.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
+import { BLOCKS, temporaryFolder } from '../../support/app.ts';
+
+const BIG = [
+  'members',
+  'production_entries',
+  'loans',
+  'savings_accounts',
+  'savings_transactions',
+  'm',
+  't',
+  'a',
+];
+const AGGREGATE = /\b(count|sum|max|min|avg|total|group_concat)\s*\(|\bGROUP BY\b|\bDISTINCT\b|\bOFFSET\b/i;
+
+function planOf(db: Connection, sql: string): string[] {
+  const rows = db.raw.prepare(`EXPLAIN QUERY PLAN ${sql}`);
+  const names = [...new Set([...sql.matchAll(/@(\w+)/g)].map(([, name = '']) => name))];
+  const given =
+    names.length > 0
+      ? [Object.fromEntries(names.map((name) => [name, null]))]
+      : [...sql].filter((c) => c === '?').map(() => null);
+  return (rows.all(...given) as { detail: string }[]).map(({ detail }) => detail);
+}
+
+/** What is wrong with a statement, or undefined. */
+function faultOf(db: Connection, { sql, bound }: PreparedStatement): string | undefined {
+  if (!/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)/i.test(sql)) return undefined;
+  const plan = planOf(db, sql);
+  const scanned = plan.find((line) => BIG.some((table) => new RegExp(`^SCAN ${table}\\b`).test(line)));
+  const isPage =
+    /ORDER BY (m\.)?id\b[\s\S]*LIMIT/.test(sql) && !plan.some((line) => line.includes('TEMP B-TREE'));
+  if (scanned !== undefined && !isPage) return `walks a big table: ${scanned}`;
+  if (bound !== undefined) return undefined;
+  if (plan.some((line) => line.includes('TEMP B-TREE'))) return 'sorts without a declared bound';
+  // An upsert's counter is no aggregate: it names none.
+  if (AGGREGATE.test(sql) && /^\s*(SELECT|WITH)/i.test(sql))
+    return 'aggregates or skips without a declared bound';
+  return undefined;
+}
+
+function open(context: TestContext): { registry: Connection; keys: Connection } {
+  const folder = temporaryFolder(context);
+  const store = openSqliteStore({ file: join(folder, 'registry.db'), monotonicMs: () => 0, blocks: BLOCKS });
+  const keys = openApiKeys(join(folder, 'registry.keys.db'), { busyTimeoutMs: 0, create: true });
+  context.after(() => {
+    keys.close();
+    return store.close();
+  });
+  return { registry: store.connection, keys: keys.connection };
+}
+
+test('every statement of the registry and of the keys has an index and a bound', (context) => {
+  const { registry, keys } = open(context);
+  for (const [db, atLeast] of [
+    [registry, 25],
+    [keys, 8],
+  ] as const) {
+    assert.ok(db.prepared.length >= atLeast, `${db.prepared.length} statements`);
+    for (const statement of db.prepared) assert.equal(faultOf(db, statement), undefined, statement.sql);
+  }
+});
+
+test('the lookup finds a person by the index of persons, whatever the planner believes of the others', (context) => {
+  const { registry } = open(context);
+  const lookups = registry.prepared.filter(({ sql }) => /m\.identity_card = /.test(sql));
+  assert.equal(lookups.length, 3);
+  for (const { sql } of lookups) {
+    assert.match(planOf(registry, sql)[0] ?? '', /^SEARCH m USING INDEX members_person \(identity_card=\?/);
+  }
+});
+
+for (const [sql, fault] of [
+  ['SELECT * FROM members WHERE full_name = ?', /walks a big table/],
+  ['SELECT id FROM members ORDER BY full_name LIMIT 50', /walks a big table/],
+  ["SELECT count(*) FROM members WHERE status = 'active'", /aggregates or skips/],
+  ['SELECT id FROM members WHERE status = ? ORDER BY id LIMIT 50 OFFSET 5000000', /aggregates or skips/],
+  ['SELECT * FROM loans WHERE member_id = ? ORDER BY amount_minor', /sorts without/],
+  ['SELECT sum(grams) FROM production_entries WHERE member_id = ?', /aggregates or skips/],
+  ['UPDATE loans SET status = ? WHERE paid_amount_minor = 0', /walks a big table/],
+] as const) {
+  test(`the check refuses: ${sql}`, (context) => {
+    const { registry } = open(context);
+    assert.match(faultOf(registry, { sql, bound: undefined }) ?? '', fault);
+  });
+}
+
+test('the check allows a page in order of id', (context) => {
+  const { registry } = open(context);
+  assert.equal(
+    faultOf(registry, { sql: 'SELECT id FROM members ORDER BY id LIMIT 50', bound: undefined }),
+    undefined,
+  );
+});

@@ -1,0 +1,296 @@
+/** Writes: an aborted one leaves nothing, colliding ones give one success, a failed commit acknowledges none. */
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import type { CooperativeValues } from '../../../src/domain/cooperatives.ts';
+import { Fault } from '../../../src/domain/errors.ts';
+import type { MemberValues } from '../../../src/domain/members.ts';
+import { openApiKeys } from '../../../src/store/sqlite/api-keys.ts';
+import { DatabaseFileError, openDatabase } from '../../../src/store/sqlite/connection/connection.ts';
+import { WriteQueue } from '../../../src/store/sqlite/connection/group-commit.ts';
+import { migrate, REGISTRY_SCHEMA } from '../../../src/store/sqlite/connection/migrations.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
+import { BLOCKS, temporaryFolder } from '../../support/app.ts';
+
+const COOPERATIVE: CooperativeValues = {
+  code: 'A-1',
+  name: 'Abahuje',
+  sector: null,
+  province: null,
+  district: null,
+  registrationDate: null,
+  status: 'active',
+};
+const MEMBER: MemberValues = {
+  cooperativeId: 1,
+  identityCard: '1198589000123042',
+  memberCode: 'M-1',
+  fullName: 'Uwase',
+  firstName: null,
+  lastName: null,
+  gender: null,
+  dateOfBirth: null,
+  mobile: null,
+  role: 'MEMBER',
+  status: 'active',
+  registrationDate: 0,
+};
+
+function open(context: TestContext, options: { freeBytes?: () => number } = {}) {
+  const file = join(temporaryFolder(context), 'registry.db');
+  let nowMs = 0;
+  const store = openSqliteStore({ file, monotonicMs: () => nowMs, blocks: BLOCKS, ...options });
+  context.after(() => store.close());
+  return {
+    file,
+    store,
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+const rows = (store: ReturnType<typeof openSqliteStore>, table: string): unknown =>
+  store.connection.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+
+const isFault = (code: Fault['code'], detail?: RegExp) => (error: unknown) =>
+  error instanceof Fault && error.code === code && (detail === undefined || detail.test(error.message));
+
+test('two writes that collide in one turn of the event loop give one success and one clear fault', async (context) => {
+  const { store } = open(context);
+  const [first, second] = await Promise.allSettled([
+    store.cooperatives.create(COOPERATIVE, 1),
+    store.cooperatives.create({ ...COOPERATIVE, name: 'Other' }, 1),
+  ]);
+  assert.equal(first.status, 'fulfilled');
+  assert.equal(second.status, 'rejected');
+  assert.deepEqual({ ...(second.reason as Fault).fields }, { code: ['This field must be unique.'] });
+  assert.equal(rows(store, 'cooperatives'), 1);
+});
+
+test('an aborted write leaves nothing, and the writes of its turn stay', async (context) => {
+  const { store } = open(context);
+  await store.cooperatives.create(COOPERATIVE, 1);
+  const before = rows(store, 'member_blocks');
+  const results = await Promise.allSettled([
+    store.members.create(MEMBER, 1),
+    store.cooperatives.update(
+      1,
+      () => {
+        throw new Error('decided otherwise');
+      },
+      1,
+    ),
+    store.members.create({ ...MEMBER, identityCard: '1198589000123043' }, 1),
+    store.members.create({ ...MEMBER, identityCard: '1198589000123044', memberCode: 'M-2' }, 1),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+  );
+  assert.equal(rows(store, 'members'), 2);
+  assert.equal(before, 0);
+  const page = await store.members.list({}, { page: 1, pageSize: 10 });
+  assert.equal(page.count, 2);
+});
+
+test('what a write did before its fault is undone, and nothing of its neighbours', async (context) => {
+  const { file } = open(context);
+  const db = openDatabase(file, { busyTimeoutMs: 0 });
+  db.exec('CREATE TABLE notes (text)');
+  const queue = new WriteQueue(db, { monotonicMs: () => 0, hasRoom: () => true });
+  context.after(() => db.close());
+  const note = (text: string) => db.raw.prepare('INSERT INTO notes VALUES (?)').run(text);
+  const results = await Promise.allSettled([
+    queue.write(() => note('before')),
+    queue.write(() => {
+      note('undone');
+      throw new Error('fault');
+    }),
+    queue.write(() => note('after')),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(db.raw.prepare('SELECT text FROM notes').pluck().all(), ['before', 'after']);
+});
+
+test('a failed commit acknowledges none of its writes', async (context) => {
+  const { file } = open(context);
+  const db = openDatabase(file, { busyTimeoutMs: 0 });
+  db.exec('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
+  db.exec('CREATE TABLE children (parent_id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)');
+  const queue = new WriteQueue(db, { monotonicMs: () => 0, hasRoom: () => true });
+  context.after(() => db.close());
+  const results = await Promise.allSettled([
+    queue.write(() => db.exec('INSERT INTO parents VALUES (1)')),
+    // Refused only by COMMIT.
+    queue.write(() => db.exec('INSERT INTO children VALUES (2)')),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.equal(db.raw.prepare('SELECT count(*) FROM parents').pluck().get(), 0);
+  assert.equal(db.raw.inTransaction, false);
+  await queue.write(() => db.exec('INSERT INTO parents VALUES (3)'));
+  assert.equal(db.raw.prepare('SELECT max(id) FROM parents').pluck().get(), 3);
+});
+
+test('a write is visible to other connections when its promise settles, not before', async (context) => {
+  const { file, store } = open(context);
+  const other = openDatabase(file, { busyTimeoutMs: 0 });
+  const count = () => other.raw.prepare('SELECT count(*) FROM cooperatives').pluck().get();
+  const writing = store.cooperatives.create(COOPERATIVE, 1);
+  assert.equal(count(), 0);
+  await writing;
+  assert.equal(count(), 1);
+  other.close();
+});
+
+test("a write waits for another process's lock, while reads go on", async (context) => {
+  const { file, store } = open(context);
+  const other = openDatabase(file, { busyTimeoutMs: 0 });
+  other.exec('BEGIN IMMEDIATE');
+  const writing = store.cooperatives.create(COOPERATIVE, 1);
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  assert.equal(await store.cooperatives.find(1), undefined);
+  other.exec('COMMIT');
+  assert.equal((await writing).id, 1);
+  other.close();
+});
+
+test('a write that waits for two seconds is refused as unavailable', async (context) => {
+  const { file, store, advance } = open(context);
+  const other = openDatabase(file, { busyTimeoutMs: 0 });
+  other.exec('BEGIN IMMEDIATE');
+  const writing = store.cooperatives.create(COOPERATIVE, 1);
+  advance(2_001);
+  await assert.rejects(writing, isFault('unavailable', /busy/));
+  other.exec('COMMIT');
+  assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
+  other.close();
+});
+
+test('with the disk nearly full a write is refused and says so, and reads go on', async (context) => {
+  let free = Number.MAX_SAFE_INTEGER;
+  const { store, advance } = open(context, { freeBytes: () => free });
+  await store.cooperatives.create(COOPERATIVE, 1);
+  free = 1_000;
+  advance(1_000);
+  await assert.rejects(
+    store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1),
+    isFault('unavailable', /disk/),
+  );
+  assert.equal((await store.cooperatives.find(1))?.code, 'A-1');
+  free = Number.MAX_SAFE_INTEGER;
+  advance(1_000);
+  assert.equal((await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1)).id, 2);
+});
+
+test('closing finishes the writes that are queued', async (context) => {
+  const { store } = open(context);
+  const writing = store.cooperatives.create(COOPERATIVE, 1);
+  await store.close();
+  assert.equal((await writing).id, 1);
+});
+
+test('a write that changes nothing leaves updated_at as it was', async (context) => {
+  const { store } = open(context);
+  const { id } = await store.cooperatives.create(COOPERATIVE, 1);
+  await store.members.create(MEMBER, 1);
+  assert.equal((await store.cooperatives.update(id, (stored) => stored, 9)).updatedAt, 1);
+  assert.equal((await store.members.update(1, () => MEMBER, 9)).updatedAt, 1);
+  assert.equal((await store.members.update(1, () => ({ ...MEMBER, fullName: 'Keza' }), 9)).updatedAt, 9);
+});
+
+test('updating what does not exist is not found', async (context) => {
+  const { store } = open(context);
+  await assert.rejects(
+    store.cooperatives.update(7, (stored) => stored, 1),
+    isFault('not_found'),
+  );
+  await assert.rejects(
+    store.members.update(7, () => MEMBER, 1),
+    isFault('not_found'),
+  );
+});
+
+test('a member of an unknown cooperative is refused by its field', async (context) => {
+  const { store } = open(context);
+  await assert.rejects(store.members.create({ ...MEMBER, cooperativeId: 9 }, 1), (error: Fault) => {
+    assert.deepEqual({ ...error.fields }, { cooperative_id: ['Invalid pk "9" - object does not exist.'] });
+    return true;
+  });
+});
+
+test('every connection has the settings that protect what it writes', (context) => {
+  const { file, store } = open(context);
+  const keys = openApiKeys(file.replace('.db', '.keys.db'), { busyTimeoutMs: 0, create: true });
+  for (const db of [store.connection, keys.connection]) {
+    assert.deepEqual(db.wrongSettings(), []);
+    assert.equal(db.raw.pragma('synchronous', { simple: true }), 2);
+    assert.equal(db.raw.pragma('journal_mode', { simple: true }), 'wal');
+    assert.equal(db.raw.pragma('foreign_keys', { simple: true }), 1);
+    db.raw.pragma('synchronous = NORMAL');
+    assert.deepEqual(db.wrongSettings(), ['synchronous: 1']);
+  }
+  keys.close();
+});
+
+test('database files can be read by their owner alone', (context) => {
+  const { file, store } = open(context);
+  store.connection.exec('CREATE TABLE anything (id)');
+  for (const name of [file, `${file}-wal`, `${file}-shm`])
+    assert.equal(statSync(name).mode & 0o777, 0o600, name);
+});
+
+test('a file of another program, or of a newer release, is refused with what to do', (context) => {
+  const folder = temporaryFolder(context);
+  const foreign = new Database(join(folder, 'foreign.db'));
+  foreign.exec('CREATE TABLE notes (text)');
+  foreign.close();
+  const refusal = (file: string, text: RegExp) => {
+    const isTold = (error: unknown) => error instanceof DatabaseFileError && text.test(error.message);
+    assert.throws(() => openSqliteStore({ file, monotonicMs: () => 0, blocks: BLOCKS }), isTold);
+  };
+  refusal(join(folder, 'foreign.db'), /database of something else/);
+  const newer = openDatabase(join(folder, 'newer.db'), { busyTimeoutMs: 0, create: true });
+  migrate(newer, REGISTRY_SCHEMA);
+  newer.raw.pragma(`user_version = ${REGISTRY_SCHEMA.migrations.length + 1}`);
+  newer.close();
+  refusal(join(folder, 'newer.db'), /newer release/);
+  assert.throws(() => openDatabase(join(folder, 'none.db'), { busyTimeoutMs: 0 }), /There is no database/);
+  const broken = openDatabase(join(folder, 'broken.db'), { busyTimeoutMs: 0, create: true });
+  assert.throws(
+    () => migrate(broken, { applicationId: 7, migrations: ['CREATE TABLE a (b);', 'NONSENSE'] }),
+    /could not be migrated/,
+  );
+  // Whole or not at all.
+  assert.equal(broken.raw.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(), 0);
+  broken.close();
+});
+
+test('national IDs beyond 2^53 stay apart from their neighbours', async (context) => {
+  const { store } = open(context);
+  await store.cooperatives.create(COOPERATIVE, 1);
+  const cards = [
+    '0000000000000001',
+    '9007199254740992',
+    '9007199254740993',
+    '9999999999999998',
+    '9999999999999999',
+  ];
+  for (const card of cards)
+    await store.members.create({ ...MEMBER, identityCard: card, memberCode: card }, 1);
+  for (const card of cards) {
+    const found = await store.members.listActiveMemberships(card, null);
+    assert.deepEqual(
+      found.map(({ member }) => member.identityCard),
+      [card],
+    );
+  }
+});

@@ -2,7 +2,7 @@
 
 import { type AddressBlocks, parseAddressBlocks } from './domain/address-blocks.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from './domain/date-time.ts';
-import { FieldFault } from './domain/errors.ts';
+import { FieldError } from './domain/errors.ts';
 
 export const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -51,11 +51,11 @@ export const keysFileOf = (databaseFile: string): string => `${databaseFile.repl
  */
 export function readConfig(env: { readonly [name in Setting]?: string | undefined }): Config {
   const faults: string[] = [];
-  function read<T>(name: Setting, fallback: T, parse: (text: string) => T | FieldFault): T {
+  function read<T>(name: Setting, fallback: T, parse: (text: string) => T | FieldError): T {
     const text = env[name]?.trim() ?? '';
     if (text === '') return fallback;
     const value = parse(text);
-    if (!(value instanceof FieldFault)) return value;
+    if (!(value instanceof FieldError)) return value;
     faults.push(`${name}: ${value.message}`);
     return fallback;
   }
@@ -74,22 +74,22 @@ export function readConfig(env: { readonly [name in Setting]?: string | undefine
   return Object.freeze(config);
 }
 
-function parsePort(text: string): number | FieldFault {
+function parsePort(text: string): number | FieldError {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535
     ? Number(text)
-    : new FieldFault('Expected a port from 0 to 65535.');
+    : new FieldError('Expected a port from 0 to 65535.');
 }
 
-function parsePublicUrl(text: string): string | FieldFault {
+function parsePublicUrl(text: string): string | FieldError {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isBare =
     url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(text);
   return isBare
     ? url.origin
-    : new FieldFault('Expected a scheme and host such as https://registry.example.rw.');
+    : new FieldError('Expected a scheme and host such as https://registry.example.rw.');
 }
 
-function parseLogLevel(text: string): LogLevel | FieldFault {
+function parseLogLevel(text: string): LogLevel | FieldError {
   const level = LOG_LEVELS.find((known) => known === text);
-  return level ?? new FieldFault(`Expected one of ${LOG_LEVELS.join(', ')}.`);
+  return level ?? new FieldError(`Expected one of ${LOG_LEVELS.join(', ')}.`);
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { Fault } from '../domain/errors.ts';
+import { RegistryError } from '../domain/errors.ts';
 import { createBlockTexts } from '../http/resources/financials.ts';
 import { IMPORT_COLUMNS } from '../import/columns.ts';
 import {
@@ -122,7 +122,7 @@ async function runImport(
     });
   } catch (error) {
     screen.stop();
-    if (error instanceof Fault) throw new CommandError(EXIT.refused, error.message);
+    if (error instanceof RegistryError) throw new CommandError(EXIT.refused, error.message);
     throw error;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseAddressBlocks } from '../domain/address-blocks.ts';
 import { SCOPES, type Scope } from '../domain/api-keys.ts';
 import { DAY_SECONDS, parseDate, parseDateTime, startOfDay, type TimeZone } from '../domain/date-time.ts';
-import { FieldFault } from '../domain/errors.ts';
+import { FieldError } from '../domain/errors.ts';
 import { MAX_LIMIT } from '../domain/rate-limit.ts';
 
 const split = (text: string): string[] =>
@@ -24,7 +24,7 @@ export function collectScopes(text: string, before: readonly Scope[] = []): read
 
 export function collectAddresses(text: string, before: readonly string[] = []): readonly string[] {
   const blocks = parseAddressBlocks(text.split(','));
-  if (blocks instanceof FieldFault) throw new InvalidArgumentError(blocks.message);
+  if (blocks instanceof FieldError) throw new InvalidArgumentError(blocks.message);
   return [...new Set([...before, ...blocks.texts])];
 }
 
@@ -59,9 +59,9 @@ export function parsePositiveId(text: string): number {
 /** Epoch seconds at which a key ends: a date counts through its last second in the zone. */
 export function parseExpiry(text: string, zone: TimeZone): number {
   const date = parseDate(text);
-  if (!(date instanceof FieldFault)) return startOfDay(date, zone) + DAY_SECONDS;
+  if (!(date instanceof FieldError)) return startOfDay(date, zone) + DAY_SECONDS;
   const instant = parseDateTime(text, zone);
-  if (instant instanceof FieldFault) {
+  if (instant instanceof FieldError) {
     throw new InvalidArgumentError('Expected a date such as 2026-12-31, or a date-time.');
   }
   return instant;

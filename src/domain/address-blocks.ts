@@ -1,6 +1,6 @@
 /** IP addresses and CIDR blocks: the allowlists of keys and the trusted proxies. */
 import ipaddr from 'ipaddr.js';
-import { FieldFault } from './errors.ts';
+import { FieldError } from './errors.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -23,12 +23,12 @@ export interface AddressBlocks {
 type Block = readonly [Address, bits: number];
 
 /** @param texts addresses and CIDR blocks; empty texts are passed over */
-export function parseAddressBlocks(texts: readonly string[]): AddressBlocks | FieldFault {
+export function parseAddressBlocks(texts: readonly string[]): AddressBlocks | FieldError {
   const blocks: Block[] = [];
   for (const text of texts.map((part) => part.trim()).filter((part) => part !== '')) {
     const block = parseBlock(text);
     if (block === undefined)
-      return new FieldFault(`"${text}" is no IP address or CIDR block such as 10.0.0.0/8.`);
+      return new FieldError(`"${text}" is no IP address or CIDR block such as 10.0.0.0/8.`);
     blocks.push(block);
   }
   return {

@@ -1,5 +1,5 @@
 /** Dates and instants: `YYYY-MM-DD` texts, and epoch seconds shown with the offset of the registry's time zone. */
-import { FieldFault } from './errors.ts';
+import { FieldError } from './errors.ts';
 
 export const DAY_SECONDS = 86_400;
 
@@ -13,23 +13,23 @@ export interface TimeZone {
 const OFFSET = /^([+-])([01][0-9]|2[0-3]):([0-5][0-9])$/;
 
 /** @param text `+02:00`, `-03:30` or `Z` */
-export function parseTimeZone(text: string): TimeZone | FieldFault {
+export function parseTimeZone(text: string): TimeZone | FieldError {
   if (text === 'Z') return { offsetSeconds: 0, suffix: '+00:00' };
   const match = OFFSET.exec(text);
-  if (match === null) return new FieldFault('Expected an offset such as +02:00.');
+  if (match === null) return new FieldError('Expected an offset such as +02:00.');
   const seconds = Number(match[2]) * 3600 + Number(match[3]) * 60;
   return { offsetSeconds: match[1] === '-' ? -seconds : seconds, suffix: text };
 }
 
 export const KIGALI: TimeZone = { offsetSeconds: 7200, suffix: '+02:00' };
 
-export const DATE_FAULT = new FieldFault(
+export const DATE_ERROR = new FieldError(
   'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.',
 );
-export const DATE_TIME_FAULT = new FieldFault(
+export const DATE_TIME_ERROR = new FieldError(
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
 );
-export const FUTURE_FAULT = new FieldFault('This date is in the future.');
+export const FUTURE_ERROR = new FieldError('This date is in the future.');
 
 // Dates before this year are typing errors, never a birth or a founding on record.
 const FIRST_YEAR = 1850;
@@ -66,22 +66,22 @@ function dayNumber(text: string): number | undefined {
 }
 
 /** A calendar date `YYYY-MM-DD`, as it was given. */
-export const parseDate = (text: string): string | FieldFault =>
-  dayNumber(text) === undefined ? DATE_FAULT : text;
+export const parseDate = (text: string): string | FieldError =>
+  dayNumber(text) === undefined ? DATE_ERROR : text;
 
 /**
  * Epoch seconds of an ISO 8601 date-time. Fractions of a second are dropped (whole seconds are kept, contract
  * section 7). Without an offset the text is read in the registry's zone; a date alone is its midnight there.
  */
-export function parseDateTime(text: string, zone: TimeZone): number | FieldFault {
+export function parseDateTime(text: string, zone: TimeZone): number | FieldError {
   if (text.length === 10) {
     const date = parseDate(text);
-    return date instanceof FieldFault ? DATE_TIME_FAULT : startOfDay(date, zone);
+    return date instanceof FieldError ? DATE_TIME_ERROR : startOfDay(date, zone);
   }
   const match = DATE_TIME.exec(text);
-  if (match === null) return DATE_TIME_FAULT;
+  if (match === null) return DATE_TIME_ERROR;
   const date = parseDate(match[1] as string);
-  if (date instanceof FieldFault) return DATE_TIME_FAULT;
+  if (date instanceof FieldError) return DATE_TIME_ERROR;
   const clock = Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4] ?? 0);
   return startOfDay(date, zone) + zone.offsetSeconds + clock - offsetOf(match[5], zone);
 }

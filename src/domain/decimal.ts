@@ -1,5 +1,5 @@
 /** Money, weights and rates: exact integers of minor units inside, decimal strings outside, never floating point. */
-import { FieldFault } from './errors.ts';
+import { FieldError } from './errors.ts';
 
 export interface DecimalKind {
   /** Digits after the point; a value of 1 is stored as 10 to this power. */
@@ -20,32 +20,32 @@ export const WEIGHT: DecimalKind = { fractionDigits: 3, integerDigits: 7, minimu
 export const RATE: DecimalKind = { fractionDigits: 2, integerDigits: 3, minimum: 'zero', maximum: 100_00 };
 
 const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
-const NOT_A_NUMBER = new FieldFault('A valid number is required.');
+const NOT_A_NUMBER = new FieldError('A valid number is required.');
 
 /**
  * Minor units of a decimal text such as `1250000.5`. More fraction digits than the kind has are refused, also
  * zeros: what was meant is the sender's to say.
  */
-export function parseDecimal(text: string, kind: DecimalKind): number | FieldFault {
+export function parseDecimal(text: string, kind: DecimalKind): number | FieldError {
   const match = DECIMAL.exec(text);
   if (match === null) return NOT_A_NUMBER;
   const [, sign, whole = '', fraction = ''] = match;
   if (fraction.length > kind.fractionDigits) {
-    return new FieldFault(`Ensure that there are no more than ${kind.fractionDigits} decimal places.`);
+    return new FieldError(`Ensure that there are no more than ${kind.fractionDigits} decimal places.`);
   }
   const significant = whole.replace(/^0+(?=[0-9])/, '');
   if (significant.length > kind.integerDigits) {
-    return new FieldFault(
+    return new FieldError(
       `Ensure that there are no more than ${kind.integerDigits} digits before the decimal point.`,
     );
   }
   const units = Number(significant + fraction.padEnd(kind.fractionDigits, '0'));
   if (kind.minimum === 'positive' && (sign === '-' || units === 0)) {
-    return new FieldFault('Ensure this value is greater than 0.');
+    return new FieldError('Ensure this value is greater than 0.');
   }
-  if (sign === '-' && units !== 0) return new FieldFault('Ensure this value is greater than or equal to 0.');
+  if (sign === '-' && units !== 0) return new FieldError('Ensure this value is greater than or equal to 0.');
   if (kind.maximum !== undefined && units > kind.maximum) {
-    return new FieldFault(
+    return new FieldError(
       `Ensure this value is less than or equal to ${formatDecimal(kind.maximum, kind.fractionDigits)}.`,
     );
   }

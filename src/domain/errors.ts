@@ -4,7 +4,7 @@
 export type FieldMessages = { [field: string]: string[] };
 
 /** One field's value was refused. Returned by parsers, not thrown: an import meets millions of values. */
-export class FieldFault {
+export class FieldError {
   readonly message: string;
   constructor(message: string) {
     this.message = message;
@@ -12,17 +12,17 @@ export class FieldFault {
 }
 
 /** `invalid`: values refused by field; `not_found`: no such row; `unavailable`: try again later. */
-export type FaultCode = 'invalid' | 'not_found' | 'unavailable';
+export type RegistryErrorCode = 'invalid' | 'not_found' | 'unavailable';
 
 /** A refusal that the caller can understand and act on. Anything else that is thrown is a defect. */
-export class Fault extends Error {
-  readonly code: FaultCode;
+export class RegistryError extends Error {
+  readonly code: RegistryErrorCode;
   readonly fields: FieldMessages | undefined;
   /** For `unavailable`: after how many seconds trying again makes sense. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
-    code: FaultCode,
+    code: RegistryErrorCode,
     detail: string,
     more: { fields?: FieldMessages; retryAfterSeconds?: number } = {},
   ) {
@@ -37,7 +37,7 @@ export class Fault extends Error {
 export const NON_FIELD_ERRORS = 'non_field_errors';
 
 /** Collects the faults of one body, query or row, so that all of them are told at once. */
-export class FaultList {
+export class FieldErrorList {
   // No prototype: a field may be called `__proto__` or `constructor`.
   readonly fields: FieldMessages = Object.create(null);
   private found = false;
@@ -62,13 +62,13 @@ export class FaultList {
       for (const message of messages) this.add(field, message);
   }
 
-  /** @throws Fault `invalid` when anything was added. */
+  /** @throws RegistryError `invalid` when anything was added. */
   throwIfAny(): void {
-    if (this.found) throw new Fault('invalid', 'Invalid input.', { fields: this.fields });
+    if (this.found) throw new RegistryError('invalid', 'Invalid input.', { fields: this.fields });
   }
 }
 
-export const notFound = (): Fault => new Fault('not_found', 'Not found.');
+export const notFound = (): RegistryError => new RegistryError('not_found', 'Not found.');
 
 const MAX_ECHO_CHARACTERS = 32;
 

@@ -1,9 +1,9 @@
 /** The national ID (NID) by which a person is known. */
-import { FieldFault } from './errors.ts';
+import { FieldError } from './errors.ts';
 
 const IDENTITY_CARD = /^[0-9]{16}$/;
 
-export const IDENTITY_CARD_FAULT = new FieldFault('Expected a national ID of exactly 16 digits.');
+export const IDENTITY_CARD_ERROR = new FieldError('Expected a national ID of exactly 16 digits.');
 
 /**
  * Whether the text is a national ID: exactly 16 digits and nothing more. The rule of the two check digits is
@@ -13,6 +13,6 @@ export function isIdentityCard(text: string): boolean {
   return IDENTITY_CARD.test(text);
 }
 
-export function parseIdentityCard(text: string): string | FieldFault {
-  return IDENTITY_CARD.test(text) ? text : IDENTITY_CARD_FAULT;
+export function parseIdentityCard(text: string): string | FieldError {
+  return IDENTITY_CARD.test(text) ? text : IDENTITY_CARD_ERROR;
 }

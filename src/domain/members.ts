@@ -1,6 +1,6 @@
 /** A member: one person in one cooperative. */
 import type { CooperativeReference } from './cooperatives.ts';
-import { FieldFault } from './errors.ts';
+import { FieldError } from './errors.ts';
 import { MAX_LENGTH, parseText } from './text.ts';
 
 export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;
@@ -69,9 +69,9 @@ export function composeNames(
   fullName: string | null,
   firstName: string | null,
   lastName: string | null,
-): Names | FieldFault | undefined {
+): Names | FieldError | undefined {
   if (fullName !== null) return { fullName, firstName, lastName };
   if (firstName === null || lastName === null) return undefined;
   const composed = parseText(`${firstName} ${lastName}`, MAX_LENGTH.name);
-  return composed instanceof FieldFault ? composed : { fullName: composed, firstName, lastName };
+  return composed instanceof FieldError ? composed : { fullName: composed, firstName, lastName };
 }

@@ -1,7 +1,7 @@
 /** Telephone numbers, kept in E.164 (`+2507…` for Rwanda). */
-import { FieldFault } from './errors.ts';
+import { FieldError } from './errors.ts';
 
-const MOBILE_FAULT = new FieldFault('Enter a mobile number such as +250781234567.');
+const MOBILE_ERROR = new FieldError('Enter a mobile number such as +250781234567.');
 const RWANDA_MOBILE = /^(?:\+?250|0)?(7[0-9]{8})$/;
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
@@ -9,9 +9,9 @@ const E164 = /^\+[1-9][0-9]{6,14}$/;
  * A mobile number as the registry keeps it. `07…`, `7…`, `2507…`, with spaces, dashes, dots or brackets, are
  * read as Rwandan; numbers of other countries must be in E.164 (contract section 7).
  */
-export function parseMobile(text: string): string | FieldFault {
+export function parseMobile(text: string): string | FieldError {
   const digits = text.replace(/[\s().-]/g, '').replace(/^00/, '+');
   const rwandan = RWANDA_MOBILE.exec(digits);
   if (rwandan !== null) return `+250${rwandan[1]}`;
-  return E164.test(digits) && !digits.startsWith('+250') ? digits : MOBILE_FAULT;
+  return E164.test(digits) && !digits.startsWith('+250') ? digits : MOBILE_ERROR;
 }

@@ -1,5 +1,5 @@
 /** Free text and choices: names, codes and the values that may be chosen. */
-import { FieldFault, mayEcho } from './errors.ts';
+import { FieldError, mayEcho } from './errors.ts';
 
 /** Longest values in characters (Unicode code points), after trimming (contract section 13). */
 export const MAX_LENGTH = {
@@ -18,17 +18,17 @@ const FORBIDDEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/;
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
-export const BLANK = new FieldFault('This field may not be blank.');
-const FORBIDDEN_CHARACTER = new FieldFault(
+export const BLANK = new FieldError('This field may not be blank.');
+const FORBIDDEN_CHARACTER = new FieldError(
   'Control, text-direction and zero-width characters are not allowed.',
 );
-export const NOT_A_STRING = new FieldFault('Not a valid string.');
+export const NOT_A_STRING = new FieldError('Not a valid string.');
 
 /**
  * Text as the registry keeps it: NFC, trimmed, inner white space collapsed to one space.
  * @param maxLength in characters (code points)
  */
-export function parseText(text: string, maxLength: number): string | FieldFault {
+export function parseText(text: string, maxLength: number): string | FieldError {
   // Nearly every value of an import is plain ASCII without extra spaces, which is its own normal form.
   if (text.length <= maxLength && PLAIN.test(text)) return text;
   if (!text.isWellFormed()) return NOT_A_STRING;
@@ -36,7 +36,7 @@ export function parseText(text: string, maxLength: number): string | FieldFault 
   const clean = text.normalize('NFC').trim().replace(/\s+/g, ' ');
   if (clean === '') return BLANK;
   if (clean.length > maxLength && [...clean].length > maxLength) {
-    return new FieldFault(`Ensure this field has no more than ${maxLength} characters.`);
+    return new FieldError(`Ensure this field has no more than ${maxLength} characters.`);
   }
   return clean;
 }
@@ -44,14 +44,14 @@ export function parseText(text: string, maxLength: number): string | FieldFault 
 const COOPERATIVE_CODE = /^[A-Z0-9-]+$/;
 
 /** A cooperative's code: 1 to 32 of `A-Z 0-9 -` (contract section 7). */
-export function parseCooperativeCode(text: string): string | FieldFault {
+export function parseCooperativeCode(text: string): string | FieldError {
   const code = parseText(text, MAX_LENGTH.code);
-  if (code instanceof FieldFault) return code;
-  return COOPERATIVE_CODE.test(code) ? code : new FieldFault('Use only the characters A-Z, 0-9 and "-".');
+  if (code instanceof FieldError) return code;
+  return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
 }
 
 /** One of the given values, or the fault that names the wrong one if it may be named. */
-export function parseChoice<T extends string>(text: string, choices: readonly T[]): T | FieldFault {
+export function parseChoice<T extends string>(text: string, choices: readonly T[]): T | FieldError {
   if ((choices as readonly string[]).includes(text)) return text as T;
-  return new FieldFault(mayEcho(text) ? `"${text}" is not a valid choice.` : 'Not a valid choice.');
+  return new FieldError(mayEcho(text) ? `"${text}" is not a valid choice.` : 'Not a valid choice.');
 }

@@ -1,6 +1,6 @@
 /** Bodies of POST and PUT: declared fields, checked together, every fault reported at once. */
 import Type, { type TSchema } from 'typebox';
-import { FaultList, FieldFault, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
+import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
 import { type FieldContext, type FieldKind, nullable } from './fields.ts';
 
 export interface BodyField<T> extends FieldKind<T> {
@@ -50,21 +50,21 @@ const NOT_NULL = 'This field may not be null.';
  * Checks a parsed JSON body against its fields. The values of faulty fields are undefined: look at the faults
  * before believing them.
  * @param readOnly fields that the resource's own answers carry, accepted and ignored
- * @throws Fault `invalid` when the body is no object
+ * @throws RegistryError `invalid` when the body is no object
  */
 export function parseBody<Fields extends BodyFields>(
   fields: Fields,
   readOnly: readonly string[],
   body: unknown,
   context: FieldContext,
-): { values: Partial<ParsedBody<Fields>>; faults: FaultList } {
-  const faults = new FaultList();
+): { values: Partial<ParsedBody<Fields>>; faults: FieldErrorList } {
+  const faults = new FieldErrorList();
   const given = asObject(body, faults);
   faults.throwIfAny();
   const values: { [name: string]: unknown } = {};
   for (const [name, field] of Object.entries(fields)) {
     const parsed = parseField(field, Object.hasOwn(given, name) ? given[name] : undefined, context);
-    if (parsed instanceof FieldFault) faults.add(name, parsed.message);
+    if (parsed instanceof FieldError) faults.add(name, parsed.message);
     else values[name] = parsed;
   }
   for (const name of Object.keys(given)) {
@@ -77,14 +77,14 @@ export function parseBody<Fields extends BodyFields>(
 
 function parseField(field: BodyField<unknown>, value: unknown, context: FieldContext): unknown {
   if (value === undefined) {
-    if (field.presence === 'required') return new FieldFault(REQUIRED);
+    if (field.presence === 'required') return new FieldError(REQUIRED);
     return field.presence === 'nullable' ? null : undefined;
   }
-  if (value === null) return field.presence === 'nullable' ? null : new FieldFault(NOT_NULL);
+  if (value === null) return field.presence === 'nullable' ? null : new FieldError(NOT_NULL);
   return field.parse(value, context);
 }
 
-function asObject(body: unknown, faults: FaultList): { [name: string]: unknown } {
+function asObject(body: unknown, faults: FieldErrorList): { [name: string]: unknown } {
   if (typeof body === 'object' && body !== null && !Array.isArray(body))
     return body as { [name: string]: unknown };
   faults.add(

@@ -1,9 +1,9 @@
 /** Errors → replies: refusals that HTTP itself knows, and the one table from fault code to status. */
-import { Fault, type FaultCode } from '../domain/errors.ts';
+import { RegistryError, type RegistryErrorCode } from '../domain/errors.ts';
 import type { Headers, Reply } from './response.ts';
 
 /** A refusal with its status, thrown by the server, the router, the middleware and the resources. */
-export class Refusal extends Error {
+export class HttpError extends Error {
   readonly status: number;
   readonly headers: Headers;
 
@@ -15,15 +15,19 @@ export class Refusal extends Error {
   }
 }
 
-export const badRequest = (detail: string): Refusal => new Refusal(400, detail);
-export const notFoundRefusal = (): Refusal => new Refusal(404, 'Not found.');
+export const badRequest = (detail: string): HttpError => new HttpError(400, detail);
+export const notFoundError = (): HttpError => new HttpError(404, 'Not found.');
 /** DRF's answer to a page that is none. */
-export const invalidPage = (): Refusal => new Refusal(404, 'Invalid page.');
-export const bodyTooLarge = (): Refusal => new Refusal(413, 'Request body too large.');
+export const invalidPage = (): HttpError => new HttpError(404, 'Invalid page.');
+export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large.');
 
 export const PERMISSION_DENIED = 'You do not have permission to perform this action.';
 
-const STATUS: { readonly [code in FaultCode]: number } = { invalid: 400, not_found: 404, unavailable: 503 };
+const STATUS: { readonly [code in RegistryErrorCode]: number } = {
+  invalid: 400,
+  not_found: 404,
+  unavailable: 503,
+};
 
 /** Every status that any route may answer with beside its own success, for OpenAPI and the documents. */
 export const SERVER_ERROR: Reply = { status: 500, body: { detail: 'A server error occurred.' } };
@@ -33,13 +37,13 @@ export const SERVER_ERROR: Reply = { status: 500, body: { detail: 'A server erro
  * log alone
  */
 export function toErrorReply(error: unknown): { reply: Reply; isDefect: boolean } {
-  if (error instanceof Refusal) {
+  if (error instanceof HttpError) {
     return {
       reply: { status: error.status, body: { detail: error.message }, headers: error.headers },
       isDefect: false,
     };
   }
-  if (error instanceof Fault) {
+  if (error instanceof RegistryError) {
     const headers: Headers =
       error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) };
     return {

@@ -1,14 +1,14 @@
 /** Kinds of values in bodies and queries: one declaration gives the check, the TypeScript type and the schema. */
 import Type, { type TSchema } from 'typebox';
 import {
-  DATE_FAULT,
-  FUTURE_FAULT,
+  DATE_ERROR,
+  FUTURE_ERROR,
   formatDate,
   parseDate,
   parseDateTime,
   type TimeZone,
 } from '../domain/date-time.ts';
-import { FieldFault, mayEcho } from '../domain/errors.ts';
+import { FieldError, mayEcho } from '../domain/errors.ts';
 import { BLANK, NOT_A_STRING, parseChoice, parseText } from '../domain/text.ts';
 
 /** What checking a value needs to know beside the value. */
@@ -20,13 +20,13 @@ export interface FieldContext {
 export interface FieldKind<T, Schema extends TSchema = TSchema> {
   readonly schema: Schema;
   /** Checks a value that is neither null nor absent. */
-  readonly parse: (value: unknown, context: FieldContext) => T | FieldFault;
+  readonly parse: (value: unknown, context: FieldContext) => T | FieldError;
 }
 
 /** @param parse of a string that is not blank */
 export function text<T, Schema extends TSchema>(
   schema: Schema,
-  parse: (value: string, context: FieldContext) => T | FieldFault,
+  parse: (value: string, context: FieldContext) => T | FieldError,
 ): FieldKind<T, Schema> {
   return {
     schema,
@@ -50,15 +50,15 @@ export const choice = <T extends string>(choices: readonly T[], description: str
 export const pastDate = (description: string) =>
   text(Type.String({ format: 'date', description }), (value, { zone, nowSeconds }) => {
     const date = parseDate(value);
-    if (date instanceof FieldFault) return DATE_FAULT;
-    return date > formatDate(nowSeconds, zone) ? FUTURE_FAULT : date;
+    if (date instanceof FieldError) return DATE_ERROR;
+    return date > formatDate(nowSeconds, zone) ? FUTURE_ERROR : date;
   });
 
 /** An instant that is not after now, as epoch seconds. */
 export const pastDateTime = (description: string) =>
   text(Type.String({ format: 'date-time', description }), (value, { zone, nowSeconds }) => {
     const instant = parseDateTime(value, zone);
-    return typeof instant === 'number' && instant > nowSeconds ? FUTURE_FAULT : instant;
+    return typeof instant === 'number' && instant > nowSeconds ? FUTURE_ERROR : instant;
   });
 
 const ID = /^[0-9]{1,12}$/;
@@ -73,11 +73,11 @@ export const reference = (description: string): FieldKind<number> => ({
   }),
   parse(value) {
     const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
-    if (!isId) return new FieldFault('Incorrect type. Expected pk value.');
+    if (!isId) return new FieldError('Incorrect type. Expected pk value.');
     const id = parseId(String(value).trim());
     if (id !== undefined) return id;
     const echo = String(value);
-    return new FieldFault(
+    return new FieldError(
       mayEcho(echo) ? `Invalid pk "${echo}" - object does not exist.` : 'Invalid pk - object does not exist.',
     );
   },

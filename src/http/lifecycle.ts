@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { AccessLog } from './access-log.ts';
-import { notFoundRefusal, Refusal, toErrorReply } from './errors.ts';
+import { HttpError, notFoundError, toErrorReply } from './errors.ts';
 import type { Call, Middleware } from './middleware/call.ts';
 import { parseQuery } from './query.ts';
 import { hasBody, MAX_BODY_BYTES, readJson, readRequestId, refuseAmbiguous } from './request.ts';
@@ -74,7 +74,7 @@ function answer(parts: HandlerParts, exchange: Exchange, search: string): Reply 
   const { message } = exchange;
   refuseAmbiguous(message);
   const match = parts.router(exchange.path);
-  if (match === undefined) throw notFoundRefusal();
+  if (match === undefined) throw notFoundError();
   if (message.method === 'OPTIONS') return { status: 204, body: undefined, headers: { Allow: match.allow } };
   const route = routeOf(match, message.method ?? '');
   exchange.template = fullPath(route);
@@ -122,7 +122,7 @@ function routeOf(match: Match, methodName: string): Route {
   const method = Object.hasOwn(METHODS, methodName) ? METHODS[methodName] : undefined;
   const route = method === undefined ? undefined : match.routes[method];
   if (route !== undefined) return route;
-  throw new Refusal(405, `Method "${methodName}" not allowed.`, { Allow: match.allow });
+  throw new HttpError(405, `Method "${methodName}" not allowed.`, { Allow: match.allow });
 }
 
 function handle(route: Route, request: HandledRequest): Reply | Promise<Reply> {

@@ -1,6 +1,6 @@
 /** Lists: the page parameters, the envelope and its links (contract section 6). */
 import Type, { type TSchema } from 'typebox';
-import { FieldFault } from '../domain/errors.ts';
+import { FieldError } from '../domain/errors.ts';
 import { DEFAULT_PAGE_SIZE, lastPage, MAX_PAGE_SIZE, type Page, type PageRequest } from '../domain/page.ts';
 import { invalidPage } from './errors.ts';
 import type { QueryParameter } from './query.ts';
@@ -20,15 +20,15 @@ const pageSize: QueryParameter<number> = {
   description: `Rows of a page; more than ${MAX_PAGE_SIZE} are clipped to that.`,
   schema: Type.Integer({ minimum: 1, default: DEFAULT_PAGE_SIZE }),
   parse(value) {
-    if (!WHOLE_NUMBER.test(value)) return new FieldFault('A valid integer is required.');
-    if (Number(value) < 1) return new FieldFault('Ensure this value is greater than or equal to 1.');
+    if (!WHOLE_NUMBER.test(value)) return new FieldError('A valid integer is required.');
+    if (Number(value) < 1) return new FieldError('Ensure this value is greater than or equal to 1.');
     return Math.min(Number(value), MAX_PAGE_SIZE);
   },
 };
 
 export const PAGE_PARAMETERS = { page, page_size: pageSize };
 
-/** @throws Refusal 404 for a page that is none */
+/** @throws HttpError 404 for a page that is none */
 export function toPageRequest(query: {
   page?: number | undefined;
   page_size?: number | undefined;
@@ -40,7 +40,7 @@ export function toPageRequest(query: {
 
 /**
  * The envelope of a page.
- * @throws Refusal 404 for a page past the last
+ * @throws HttpError 404 for a page past the last
  */
 export function envelope<T>(
   request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>,

@@ -1,11 +1,11 @@
 /** Query parameters: declared ones only, each at most once, every fault reported at once. */
 import type { TSchema } from 'typebox';
-import { FaultList, FieldFault, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
+import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
 
 export interface QueryParameter<T> {
   readonly description: string;
   readonly schema: TSchema;
-  readonly parse: (value: string) => T | FieldFault;
+  readonly parse: (value: string) => T | FieldError;
 }
 
 export interface QueryParameters {
@@ -18,14 +18,14 @@ export type ParsedQuery<Parameters extends QueryParameters> = {
 
 /**
  * A misspelt filter must never return everyone: unknown and repeated parameters are refused (contract section 5).
- * @throws Fault `invalid`
+ * @throws RegistryError `invalid`
  */
 export function parseQuery<Parameters extends QueryParameters>(
   parameters: Parameters,
   query: URLSearchParams,
 ): ParsedQuery<Parameters> {
   if (query.size === 0) return {};
-  const faults = new FaultList();
+  const faults = new FieldErrorList();
   const values: { [name: string]: unknown } = {};
   for (const name of new Set(query.keys())) {
     const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
@@ -36,8 +36,8 @@ export function parseQuery<Parameters extends QueryParameters>(
     }
     const given = query.getAll(name);
     const value =
-      given.length > 1 ? new FieldFault('Given more than once.') : parameter.parse(given[0] as string);
-    if (value instanceof FieldFault) faults.add(shownName, value.message);
+      given.length > 1 ? new FieldError('Given more than once.') : parameter.parse(given[0] as string);
+    if (value instanceof FieldError) faults.add(shownName, value.message);
     else values[name] = value;
   }
   faults.throwIfAny();

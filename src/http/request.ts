@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { visit } from 'jsonc-parser';
 import { mayEcho } from '../domain/errors.ts';
-import { badRequest, bodyTooLarge, Refusal } from './errors.ts';
+import { badRequest, bodyTooLarge, HttpError } from './errors.ts';
 
 /** Largest body that is read (contract section 5). */
 export const MAX_BODY_BYTES = 65_536;
@@ -12,7 +12,7 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Refuses what node:http lets through and what two programs could read differently (contract section 13).
- * @throws Refusal 400
+ * @throws HttpError 400
  */
 export function refuseAmbiguous(message: IncomingMessage): void {
   if (message.httpVersion !== '1.1' && message.httpVersion !== '1.0')
@@ -53,7 +53,7 @@ export function readRequestId(message: IncomingMessage): string {
 
 /**
  * The JSON of a body; an empty one is `{}`.
- * @throws Refusal 413, 415, 400 or 408
+ * @throws HttpError 413, 415, 400 or 408
  */
 export async function readJson(message: IncomingMessage): Promise<unknown> {
   if (Number(message.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw bodyTooLarge();
@@ -67,11 +67,11 @@ const JSON_MEDIA_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?$/i;
 
 function refuseMediaType(message: IncomingMessage): void {
   if (message.headers['content-encoding'] !== undefined) {
-    throw new Refusal(415, 'Unsupported content encoding in request.');
+    throw new HttpError(415, 'Unsupported content encoding in request.');
   }
   const type = (message.headers['content-type'] ?? '').trim();
   if (JSON_MEDIA_TYPE.test(type)) return;
-  throw new Refusal(415, `Unsupported media type ${mayEcho(type) ? `"${type}" ` : ''}in request.`);
+  throw new HttpError(415, `Unsupported media type ${mayEcho(type) ? `"${type}" ` : ''}in request.`);
 }
 
 function readBytes(message: IncomingMessage): Promise<Buffer> {
@@ -79,7 +79,7 @@ function readBytes(message: IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let length = 0;
     const timer = setTimeout(
-      () => stop(new Refusal(408, 'The request body did not arrive in time.')),
+      () => stop(new HttpError(408, 'The request body did not arrive in time.')),
       BODY_TIMEOUT_MS,
     );
     const onData = (chunk: Buffer) => {
@@ -89,7 +89,7 @@ function readBytes(message: IncomingMessage): Promise<Buffer> {
     };
     const onEnd = () => stop(undefined);
     const onAborted = () => stop(badRequest('The request was aborted.'));
-    function stop(refusal: Refusal | undefined): void {
+    function stop(refusal: HttpError | undefined): void {
       clearTimeout(timer);
       message.off('data', onData).off('end', onEnd).off('close', onAborted).off('error', onAborted);
       if (refusal === undefined) resolve(Buffer.concat(chunks, length));
@@ -101,7 +101,7 @@ function readBytes(message: IncomingMessage): Promise<Buffer> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws Refusal 400 that names the place of the fault, never the text around it */
+/** @throws HttpError 400 that names the place of the fault, never the text around it */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
   try {

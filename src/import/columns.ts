@@ -4,7 +4,7 @@
  */
 import { COOPERATIVE_STATUSES, SECTORS } from '../domain/cooperatives.ts';
 import { MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
-import type { FieldFault } from '../domain/errors.ts';
+import type { FieldError } from '../domain/errors.ts';
 import { LOAN_STATUSES } from '../domain/loans.ts';
 import { MEMBER_STATUSES, ROLES } from '../domain/members.ts';
 import { parseMobile } from '../domain/mobile.ts';
@@ -26,7 +26,7 @@ export interface ImportColumn {
   /** Whether the file must have it and no cell of it may be empty. */
   readonly isRequired: boolean;
   /** Of a cell that is not empty, trimmed. */
-  readonly parse: (cell: string, context: CellContext) => string | number | FieldFault;
+  readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
 }
 
 const required = (name: string, parse: ImportColumn['parse']): ImportColumn => ({

@@ -42,7 +42,7 @@ export interface FileReport {
 
 /**
  * Imports the files in their order and stops after the first that is refused.
- * @throws Fault `unavailable` when the registry cannot be written to
+ * @throws RegistryError `unavailable` when the registry cannot be written to
  */
 export async function importFiles(
   session: ImportSession,

@@ -1,5 +1,5 @@
 /** The header and the rows of one file → staged values and faults. */
-import { FieldFault, mayEcho } from '../domain/errors.ts';
+import { FieldError, mayEcho } from '../domain/errors.ts';
 import { composeNames } from '../domain/members.ts';
 import type { ImportFault, ImportKind, StagedValue } from '../store/ports.ts';
 import type { CellContext } from './cells.ts';
@@ -58,8 +58,8 @@ export function createRowReader(
       const place = places[i] as number;
       const cell = place < 0 ? '' : (cells[place] as string).trim();
       const value = cell === '' ? null : column.parse(cell, context);
-      values[i] = value instanceof FieldFault ? null : value;
-      if (value instanceof FieldFault) onFault(column.name, value.message);
+      values[i] = value instanceof FieldError ? null : value;
+      if (value instanceof FieldError) onFault(column.name, value.message);
       else if (value === null && column.isRequired) onFault(column.name, 'This field may not be blank.');
       else continue;
       isFaulty = isFaulty || NAMES.includes(column.name);
@@ -77,7 +77,7 @@ function composeFullName(values: StagedValue[], onFault: (column: string, messag
   const [full, first, last] = values.slice(FULL_NAME, FULL_NAME + 3) as (string | null)[];
   const names = composeNames(full ?? null, first ?? null, last ?? null);
   if (names === undefined) onFault('full_name', 'Give a full name, or a first name and a last name.');
-  else if (names instanceof FieldFault) onFault('full_name', names.message);
+  else if (names instanceof FieldError) onFault('full_name', names.message);
   else values[FULL_NAME] = names.fullName;
 }
 

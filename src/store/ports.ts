@@ -21,12 +21,12 @@ export interface CooperativeStore {
   list(filter: CooperativeFilter, request: PageRequest): Awaitable<Page<Cooperative>>;
   /** What a write of these values would be refused for: a code that another cooperative has. */
   conflicts(values: Partial<CooperativeValues>, exceptId?: number): Awaitable<FieldMessages>;
-  /** @throws Fault `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
+  /** @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
   create(values: CooperativeValues, nowSeconds: number): Promise<Cooperative>;
   /**
    * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
-   * @param decide gives the new values from the stored row, inside the transaction; it may throw a Fault
-   * @throws Fault `not_found`, `invalid`, `unavailable`
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a RegistryError
+   * @throws RegistryError `not_found`, `invalid`, `unavailable`
    */
   update(
     id: number,
@@ -50,12 +50,12 @@ export interface MemberStore {
   ): Awaitable<Membership | undefined>;
   /** What a write of these values would be refused for: an unknown cooperative, a NID or code already there. */
   conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
-  /** @throws Fault `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
+  /** @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
   create(values: MemberValues, nowSeconds: number): Promise<Member>;
   /**
    * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
-   * @param decide gives the new values from the stored row, inside the transaction; it may throw a Fault
-   * @throws Fault `not_found`, `invalid`, `unavailable`
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a RegistryError
+   * @throws RegistryError `not_found`, `invalid`, `unavailable`
    */
   update(id: number, decide: (stored: Member) => MemberValues, nowSeconds: number): Promise<Member>;
 }
@@ -141,7 +141,7 @@ export interface ImportSession {
   dropRefused(): void;
   /** Lets the following files of a dry run refer to this one. */
   rememberForReferences(): void;
-  /** @throws Fault `unavailable` when another process holds the lock for too long; nothing was written then */
+  /** @throws RegistryError `unavailable` when another process holds the lock for too long; nothing was written then */
   apply(nowSeconds: number): ImportResult;
   close(): void;
 }

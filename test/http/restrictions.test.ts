@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AddressBlocks, parseAddress, parseAddressBlocks } from '../../src/domain/address-blocks.ts';
-import { FieldFault } from '../../src/domain/errors.ts';
+import { FieldError } from '../../src/domain/errors.ts';
 import { clientAddress } from '../../src/http/middleware/client-address.ts';
 import { matchesHost, requestDomain } from '../../src/http/middleware/restrict.ts';
 import { startApp } from '../support/app.ts';
 
 const blocks = (...texts: string[]): AddressBlocks => {
   const parsed = parseAddressBlocks(texts);
-  if (parsed instanceof FieldFault) throw new Error(parsed.message);
+  if (parsed instanceof FieldError) throw new Error(parsed.message);
   return parsed;
 };
 const isIn = (address: string, ...texts: string[]): boolean => {
@@ -43,7 +43,7 @@ test('what is no address or block is refused', () => {
     'host',
     '::ffff:10.0.0.0/8',
   ]) {
-    assert.ok(parseAddressBlocks([text]) instanceof FieldFault, text);
+    assert.ok(parseAddressBlocks([text]) instanceof FieldError, text);
   }
 });
 

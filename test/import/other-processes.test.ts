@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SqliteError } from 'better-sqlite3';
 import { KIGALI } from '../../src/domain/date-time.ts';
-import { Fault } from '../../src/domain/errors.ts';
+import { RegistryError } from '../../src/domain/errors.ts';
 import { importFiles } from '../../src/import/import-files.ts';
 import { type Connection, isBusy, openDatabase } from '../../src/store/sqlite/connection/connection.ts';
 import { openImportSession } from '../../src/store/sqlite/import/session.ts';
@@ -180,7 +180,7 @@ test('the apply repeats the checks: a code taken meanwhile is refused, and nothi
     const done = importWith(place, path, insertMember(nid(500), 'M-10'), skipsInvalid);
     await done.then(
       ([report]) => assert.ok(report?.isRefused === true || skipsInvalid),
-      (error) => assert.ok(error instanceof Fault && /again/i.test(error.message), String(error)),
+      (error) => assert.ok(error instanceof RegistryError && /again/i.test(error.message), String(error)),
     );
     assert.deepEqual(place.query("SELECT full_name FROM members WHERE member_code = 'M-10'"), [
       { full_name: 'Meanwhile' },
@@ -200,7 +200,7 @@ test('a cooperative that is gone meanwhile refuses its rows', async (context) =>
   const place = await startedPlace(context);
   const path = place.write('members.csv', members(member(10, 'B-2')));
   const rename = (db: Connection) => db.exec("UPDATE cooperatives SET code = 'B-3' WHERE code = 'B-2'");
-  await assert.rejects(importWith(place, path, rename), (error) => error instanceof Fault);
+  await assert.rejects(importWith(place, path, rename), (error) => error instanceof RegistryError);
   assert.equal(place.value('SELECT count(*) FROM members'), 3);
 });
 

@@ -4,15 +4,15 @@ import { crc32 } from 'node:zlib';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import { type ApiKey, hasExpired, isApiKey } from '../../domain/api-keys.ts';
 import type { ApiKeyStore } from '../../store/ports.ts';
-import { Refusal } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import type { Middleware } from './call.ts';
 
 export const REALM = 'Bearer realm="cooperative-registry"';
 
 const missing = () =>
-  new Refusal(401, 'Authentication credentials were not provided.', { 'WWW-Authenticate': REALM });
+  new HttpError(401, 'Authentication credentials were not provided.', { 'WWW-Authenticate': REALM });
 const invalid = (detail: string) =>
-  new Refusal(401, detail, { 'WWW-Authenticate': `${REALM}, error="invalid_token"` });
+  new HttpError(401, detail, { 'WWW-Authenticate': `${REALM}, error="invalid_token"` });
 
 /** SHA-256 of a whole key: all that is stored of it. */
 export const hashApiKey = (key: string): Uint8Array => hash('sha256', key, 'buffer');
@@ -22,7 +22,7 @@ const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
 /**
  * The token of an Authorization header.
- * @throws Refusal 401, in DRF's words
+ * @throws HttpError 401, in DRF's words
  */
 export function readBearerToken(header: string | undefined): string {
   // As nearly everybody writes it.

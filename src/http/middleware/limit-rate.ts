@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
 import { type Decision, type RateLimits, SlidingWindows, type WindowUsage } from '../../domain/rate-limit.ts';
-import { Refusal } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import type { Headers } from '../response.ts';
 import type { Middleware } from './call.ts';
 
@@ -40,7 +40,7 @@ export class RateLimiter {
   }
 }
 
-/** @returns a middleware that throws Refusal 429 */
+/** @returns a middleware that throws HttpError 429 */
 export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
   return ({ caller, headers }) => {
     if (caller === undefined) return;
@@ -49,7 +49,7 @@ export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
     if (decision.admitted) return;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`;
-    throw new Refusal(429, detail, { 'Retry-After': String(seconds) });
+    throw new HttpError(429, detail, { 'Retry-After': String(seconds) });
   };
 }
 

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AddressBlocks, parseAddressBlocks } from '../../domain/address-blocks.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import { PERMISSION_DENIED, Refusal } from '../errors.ts';
+import { HttpError, PERMISSION_DENIED } from '../errors.ts';
 import type { Call, Middleware } from './call.ts';
 import { clientAddress } from './client-address.ts';
 
@@ -26,12 +26,13 @@ export function restrict(trustedProxies: AddressBlocks): Middleware {
       const forwardedFor = message.headers['x-forwarded-for'];
       const peer = message.socket.remoteAddress;
       const address = clientAddress(peer, forwardedFor?.toString(), trustedProxies);
-      if (address === undefined || !blocksOf(caller).has(address)) throw new Refusal(403, PERMISSION_DENIED);
+      if (address === undefined || !blocksOf(caller).has(address))
+        throw new HttpError(403, PERMISSION_DENIED);
     }
     if (caller.allowedHosts.length > 0) {
       const domain = requestDomain(message.headers);
       if (domain === undefined || !caller.allowedHosts.some((pattern) => matchesHost(pattern, domain))) {
-        throw new Refusal(403, PERMISSION_DENIED);
+        throw new HttpError(403, PERMISSION_DENIED);
       }
     }
   };

@@ -96,7 +96,7 @@ function formatCooperative(cooperative: Cooperative, zone: TimeZone): Static<typ
   };
 }
 
-/** @throws Fault `not_found` for what is no id: a malformed cooperative id is 404 (contract section 1) */
+/** @throws RegistryError `not_found` for what is no id: a malformed cooperative id is 404 (contract section 1) */
 export function readCooperativeId(request: RouteRequest): number {
   const id = parseId(request.params.id ?? '');
   if (id === undefined) throw notFound();
@@ -122,7 +122,7 @@ const LIST_QUERY = {
 export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: TimeZone): Route[] {
   const format = (cooperative: Cooperative) => formatCooperative(cooperative, zone);
 
-  /** @throws Fault `invalid` with every fault of the body, conflicts with stored rows included */
+  /** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
   async function readValues(body: unknown, id?: number): Promise<CooperativeValues> {
     const readOnly = id === undefined ? [] : ['id', 'members_count', 'created_at', 'updated_at'];
     const { values, faults } = parseBody(BODY, readOnly, body, { zone, nowSeconds: nowSeconds(clock) });

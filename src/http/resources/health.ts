@@ -1,7 +1,7 @@
 /** Whether the process is up, and whether it can answer. No key needed. */
 import Type from 'typebox';
 import type { RegistryStore } from '../../store/ports.ts';
-import { Refusal } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 import { ok } from '../response.ts';
 import type { Route } from '../route.ts';
 
@@ -31,9 +31,9 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       answers: { 200: { description: 'It is ready.', schema: HEALTH } },
       refusals: [503],
       async handle() {
-        if (isDraining()) throw new Refusal(503, 'The server is shutting down.', { 'Retry-After': '5' });
+        if (isDraining()) throw new HttpError(503, 'The server is shutting down.', { 'Retry-After': '5' });
         if (!(await store.isReady()))
-          throw new Refusal(503, 'The database does not answer.', { 'Retry-After': '5' });
+          throw new HttpError(503, 'The database does not answer.', { 'Retry-After': '5' });
         return ok({ status: 'ok' });
       },
     },

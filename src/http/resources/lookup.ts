@@ -98,7 +98,7 @@ export const financialsAt = (caller: ApiKey | undefined, now: number): number | 
 
 /**
  * The consolidated record of a person.
- * @throws Fault `not_found` when no active membership exists anywhere
+ * @throws RegistryError `not_found` when no active membership exists anywhere
  */
 export function lookUp(
   store: Pick<MemberStore, 'listActiveMemberships'>,

@@ -1,5 +1,5 @@
 /** The checked body of a member → its values. */
-import { type FaultList, FieldFault } from '../../domain/errors.ts';
+import { FieldError, type FieldErrorList } from '../../domain/errors.ts';
 import { composeNames, type MemberValues, type Names } from '../../domain/members.ts';
 import type { ParsedBody } from '../body-fields.ts';
 import type { MEMBER_UPDATE_BODY } from './member-fields.ts';
@@ -7,11 +7,11 @@ import type { MEMBER_UPDATE_BODY } from './member-fields.ts';
 export type MemberBody = ParsedBody<typeof MEMBER_UPDATE_BODY>;
 
 /** The names of a body; a fault under `full_name` when there are none. */
-export function readNames(values: Partial<MemberBody>, faults: FaultList): Names | undefined {
+export function readNames(values: Partial<MemberBody>, faults: FieldErrorList): Names | undefined {
   const { full_name, first_name, last_name } = values;
   if (full_name === undefined || first_name === undefined || last_name === undefined) return undefined;
   const names = composeNames(full_name, first_name, last_name);
-  if (names instanceof FieldFault) faults.add('full_name', names.message);
+  if (names instanceof FieldError) faults.add('full_name', names.message);
   else if (names !== undefined) return names;
   else faults.add('full_name', 'This field is required.');
   return undefined;

@@ -69,7 +69,7 @@ export function memberRoutes(
   /**
    * Checks a body.
    * @returns what gives the values from the row that is stored when they are written
-   * @throws Fault `invalid` with every fault of the body, conflicts with stored rows included
+   * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
    */
   async function readValues(
     body: unknown,

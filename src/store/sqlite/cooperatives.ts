@@ -6,7 +6,7 @@ import type {
   CooperativeValues,
   Sector,
 } from '../../domain/cooperatives.ts';
-import { FaultList, type FieldMessages, notFound } from '../../domain/errors.ts';
+import { FieldErrorList, type FieldMessages, notFound } from '../../domain/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { CooperativeStore } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
@@ -69,14 +69,14 @@ export function openCooperatives(db: Connection, { queue, turn, references }: St
 
   function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
     turn.begin();
-    const faults = new FaultList();
+    const faults = new FieldErrorList();
     const holder = values.code === undefined ? undefined : selectIdByCode.get(values.code);
     if (holder !== undefined && holder.id !== exceptId) faults.add('code', 'This field must be unique.');
     return faults.fields;
   }
 
   function refuseConflicts(values: CooperativeValues, exceptId?: number): void {
-    const faults = new FaultList();
+    const faults = new FieldErrorList();
     faults.addAll(conflicts(values, exceptId));
     faults.throwIfAny();
   }

@@ -1,7 +1,7 @@
 /** Members in SQLite: one row per person and cooperative. */
 
 import type { CooperativeReference } from '../../domain/cooperatives.ts';
-import { FaultList, type FieldMessages, NON_FIELD_ERRORS, notFound } from '../../domain/errors.ts';
+import { FieldErrorList, type FieldMessages, NON_FIELD_ERRORS, notFound } from '../../domain/errors.ts';
 import type { BlockTexts, LookedUpMember, Membership } from '../../domain/lookup.ts';
 import type { Gender, Member, MemberFilter, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
@@ -124,7 +124,7 @@ export function openMembers(
 
   function conflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
     turn.begin();
-    const faults = new FaultList();
+    const faults = new FieldErrorList();
     const { cooperativeId, identityCard, memberCode } = values;
     if (cooperativeId === undefined) return faults.fields;
     if (selectCooperative.get(cooperativeId) === undefined) {
@@ -142,7 +142,7 @@ export function openMembers(
   }
 
   function refuseConflicts(values: MemberValues, exceptId?: number): void {
-    const faults = new FaultList();
+    const faults = new FieldErrorList();
     faults.addAll(conflicts(values, exceptId));
     faults.throwIfAny();
   }

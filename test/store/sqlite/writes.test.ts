@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { CooperativeValues } from '../../../src/domain/cooperatives.ts';
-import { Fault } from '../../../src/domain/errors.ts';
+import { RegistryError } from '../../../src/domain/errors.ts';
 import type { MemberValues } from '../../../src/domain/members.ts';
 import { openApiKeys } from '../../../src/store/sqlite/api-keys.ts';
 import { DatabaseFileError, openDatabase } from '../../../src/store/sqlite/connection/connection.ts';
@@ -55,8 +55,10 @@ function open(context: TestContext, options: { freeBytes?: () => number } = {}) 
 const rows = (store: ReturnType<typeof openSqliteStore>, table: string): unknown =>
   store.connection.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
 
-const isFault = (code: Fault['code'], detail?: RegExp) => (error: unknown) =>
-  error instanceof Fault && error.code === code && (detail === undefined || detail.test(error.message));
+const isFault = (code: RegistryError['code'], detail?: RegExp) => (error: unknown) =>
+  error instanceof RegistryError &&
+  error.code === code &&
+  (detail === undefined || detail.test(error.message));
 
 test('two writes that collide in one turn of the event loop give one success and one clear fault', async (context) => {
   const { store } = open(context);
@@ -66,7 +68,7 @@ test('two writes that collide in one turn of the event loop give one success and
   ]);
   assert.equal(first.status, 'fulfilled');
   assert.equal(second.status, 'rejected');
-  assert.deepEqual({ ...(second.reason as Fault).fields }, { code: ['This field must be unique.'] });
+  assert.deepEqual({ ...(second.reason as RegistryError).fields }, { code: ['This field must be unique.'] });
   assert.equal(rows(store, 'cooperatives'), 1);
 });
 
@@ -221,7 +223,7 @@ test('updating what does not exist is not found', async (context) => {
 
 test('a member of an unknown cooperative is refused by its field', async (context) => {
   const { store } = open(context);
-  await assert.rejects(store.members.create({ ...MEMBER, cooperativeId: 9 }, 1), (error: Fault) => {
+  await assert.rejects(store.members.create({ ...MEMBER, cooperativeId: 9 }, 1), (error: RegistryError) => {
     assert.deepEqual({ ...error.fields }, { cooperative_id: ['Invalid pk "9" - object does not exist.'] });
     return true;
   });

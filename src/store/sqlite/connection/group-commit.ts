@@ -1,5 +1,5 @@
 /** Writes of one turn of the event loop share one transaction, and are acknowledged when it is on disk. */
-import { Fault } from '../../../domain/errors.ts';
+import { RegistryError } from '../../../domain/errors.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, isDiskFull } from './connection.ts';
 
@@ -24,9 +24,10 @@ interface Job {
   readonly deadlineMs: number;
 }
 
-const busy = () => new Fault('unavailable', 'The database is busy. Try again.', { retryAfterSeconds: 1 });
+const busy = () =>
+  new RegistryError('unavailable', 'The database is busy. Try again.', { retryAfterSeconds: 1 });
 const diskFull = () =>
-  new Fault('unavailable', 'The disk of the registry is nearly full. Nothing was written.', {
+  new RegistryError('unavailable', 'The disk of the registry is nearly full. Nothing was written.', {
     retryAfterSeconds: 60,
   });
 
@@ -61,7 +62,7 @@ export class WriteQueue {
   /**
    * Queues a synchronous change. The promise settles after the transaction's COMMIT; a fault of the work rolls
    * back its own changes alone, a failed COMMIT fails every write of the turn.
-   * @throws (as rejection) what the work throws; Fault `unavailable` when the database is busy for 2 s, the disk
+   * @throws (as rejection) what the work throws; RegistryError `unavailable` when the database is busy for 2 s, the disk
    * is nearly full or too many writes wait
    */
   write<T>(work: () => T): Promise<T> {

@@ -1,6 +1,6 @@
 /** An import's session: a staging file attached beside the registry, checked whole before the lock is taken. */
 
-import { Fault } from '../../../domain/errors.ts';
+import { RegistryError } from '../../../domain/errors.ts';
 import type { BlockTexts } from '../../../domain/lookup.ts';
 import type { ImportFault, ImportKind, ImportResult, ImportSession, StagedValue } from '../../ports.ts';
 import {
@@ -125,7 +125,7 @@ function createSession(
       `SELECT count(*) FROM staging.faults WHERE rowid > ${before} AND line IN (SELECT line FROM staging.rows)`,
     );
     if (isNew > 0) {
-      throw new Fault(
+      throw new RegistryError(
         'unavailable',
         'The registry was changed while the file was checked and no longer agrees with it. Import it again.',
       );
@@ -228,11 +228,12 @@ function createSession(
         if (db.raw.inTransaction) db.exec('ROLLBACK');
         db.raw.pragma('foreign_keys = ON');
         if (isBusy(error))
-          throw new Fault(
+          throw new RegistryError(
             'unavailable',
             'Another process is writing to the registry. Nothing was imported; try again.',
           );
-        if (isDiskFull(error)) throw new Fault('unavailable', 'The disk is full. Nothing was imported.');
+        if (isDiskFull(error))
+          throw new RegistryError('unavailable', 'The disk is full. Nothing was imported.');
         throw error;
       }
     },

@@ -1,6 +1,6 @@
 /** Errors → replies: refusals that HTTP itself knows, and the one table from fault code to status. */
 import { RegistryError, type RegistryErrorCode } from '../domain/errors.ts';
-import type { Headers, Reply } from './response.ts';
+import type { ApiResponse, Headers } from './response.ts';
 
 /** A refusal with its status, thrown by the server, the router, the middleware and the resources. */
 export class HttpError extends Error {
@@ -30,13 +30,13 @@ const STATUS: { readonly [code in RegistryErrorCode]: number } = {
 };
 
 /** Every status that any route may answer with beside its own success, for OpenAPI and the documents. */
-export const SERVER_ERROR: Reply = { status: 500, body: { detail: 'A server error occurred.' } };
+export const SERVER_ERROR: ApiResponse = { status: 500, body: { detail: 'A server error occurred.' } };
 
 /**
  * @returns the reply; `isDefect` when the error was none that anybody meant to throw, and its cause belongs in the
  * log alone
  */
-export function toErrorReply(error: unknown): { reply: Reply; isDefect: boolean } {
+export function toErrorResponse(error: unknown): { reply: ApiResponse; isDefect: boolean } {
   if (error instanceof HttpError) {
     return {
       reply: { status: error.status, body: { detail: error.message }, headers: error.headers },

@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { AccessLog } from './access-log.ts';
-import { HttpError, notFoundError, toErrorReply } from './errors.ts';
+import { HttpError, notFoundError, toErrorResponse } from './errors.ts';
 import type { Call, Middleware } from './middleware/call.ts';
 import { parseQuery } from './query.ts';
 import { hasBody, MAX_BODY_BYTES, readJson, readRequestId, refuseAmbiguous } from './request.ts';
-import { type Headers, JsonText, type Reply } from './response.ts';
+import { type ApiResponse, type Headers, JsonText } from './response.ts';
 import { API_PREFIX, fullPath, type Method, type Route, type RouteRequest } from './route.ts';
 import type { Match, Router } from './router.ts';
 
@@ -70,7 +70,7 @@ export function createHandler(parts: HandlerParts): Handler {
 }
 
 /** The order of checks (contract section 2). */
-function answer(parts: HandlerParts, exchange: Exchange, search: string): Reply | Promise<Reply> {
+function answer(parts: HandlerParts, exchange: Exchange, search: string): ApiResponse | Promise<ApiResponse> {
   const { message } = exchange;
   refuseAmbiguous(message);
   const match = parts.router(exchange.path);
@@ -125,7 +125,7 @@ function routeOf(match: Match, methodName: string): Route {
   throw new HttpError(405, `Method "${methodName}" not allowed.`, { Allow: match.allow });
 }
 
-function handle(route: Route, request: HandledRequest): Reply | Promise<Reply> {
+function handle(route: Route, request: HandledRequest): ApiResponse | Promise<ApiResponse> {
   request.query = parseQuery(route.query ?? {}, request.search);
   return route.handle(request);
 }
@@ -138,12 +138,12 @@ function ownUrl(message: IncomingMessage): string {
 }
 
 function fail(parts: HandlerParts, exchange: Exchange, error: unknown): void {
-  const { reply, isDefect } = toErrorReply(error);
+  const { reply, isDefect } = toErrorResponse(error);
   if (isDefect) parts.log.defect(exchange.requestId, error);
   send(parts, exchange, reply);
 }
 
-function send(parts: HandlerParts, exchange: Exchange, reply: Reply): void {
+function send(parts: HandlerParts, exchange: Exchange, reply: ApiResponse): void {
   const { message, response, call } = exchange;
   // A string: node:http sends it in one write with the headers, where a Buffer takes two.
   const text = toText(reply.body);

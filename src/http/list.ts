@@ -4,7 +4,7 @@ import { FieldError } from '../domain/errors.ts';
 import { DEFAULT_PAGE_SIZE, lastPage, MAX_PAGE_SIZE, type Page, type PageRequest } from '../domain/page.ts';
 import { invalidPage } from './errors.ts';
 import type { QueryParameter } from './query.ts';
-import { ok, type Reply } from './response.ts';
+import { type ApiResponse, ok } from './response.ts';
 import type { RouteRequest } from './route.ts';
 
 const WHOLE_NUMBER = /^[0-9]+$/;
@@ -47,7 +47,7 @@ export function envelope<T>(
   pageRequest: PageRequest,
   found: Page<T>,
   format: (row: T) => unknown,
-): Reply {
+): ApiResponse {
   const last = lastPage(found.count, pageRequest.pageSize);
   if (pageRequest.page > last) throw invalidPage();
   return ok({

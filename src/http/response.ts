@@ -11,17 +11,17 @@ export class JsonText {
   }
 }
 
-export interface Reply {
+export interface ApiResponse {
   readonly status: number;
   /** A value for JSON, or a JsonText; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
 }
 
-export const ok = (body: unknown): Reply => ({ status: 200, body });
+export const ok = (body: unknown): ApiResponse => ({ status: 200, body });
 
 /** @param path of the new resource, from the root */
-export const created = (path: string, body: unknown): Reply => ({
+export const created = (path: string, body: unknown): ApiResponse => ({
   status: 201,
   body,
   headers: { Location: path },

@@ -4,7 +4,7 @@ import type { ApiKey, Scope } from '../domain/api-keys.ts';
 import type { Awaitable } from '../store/ports.ts';
 import type { BodyFields } from './body-fields.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
-import type { Reply } from './response.ts';
+import type { ApiResponse } from './response.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT';
 
@@ -60,7 +60,7 @@ export interface Route<Query extends QueryParameters = QueryParameters> {
   readonly answers: { readonly [status: number]: { readonly description: string; readonly schema: TSchema } };
   /** Statuses that the handler itself may refuse with, beside those of the pipeline. */
   readonly refusals?: readonly (400 | 404 | 503)[];
-  readonly handle: (request: RouteRequest<Query>) => Awaitable<Reply>;
+  readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;
 }
 
 /** A route whose handler sees the types of its own query parameters. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
 import { fullPath, type Route } from '../../src/http/route.ts';
-import { type Sent, startApp, type TestApp, type TestReply } from '../support/app.ts';
+import { type Sent, startApp, type TestApp, type TestResponse } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 
 const NID = '1198589000123042';
@@ -14,7 +14,7 @@ const INVALID = `${REALM}, error="invalid_token"`;
 const pathOf = (route: Route): string => fullPath(route).replace('{id}', '1').replace('{nid}', NID);
 
 /** Sends a call of the route that reaches its handler; what the handler says of it does not matter here. */
-function call(app: TestApp, route: Route, sent: Sent): Promise<TestReply> {
+function call(app: TestApp, route: Route, sent: Sent): Promise<TestResponse> {
   return app.send(`/${pathOf(route)}`, {
     method: route.method,
     ...(route.body === undefined ? {} : { body: {} }),
@@ -22,15 +22,15 @@ function call(app: TestApp, route: Route, sent: Sent): Promise<TestReply> {
   });
 }
 
-const passed = (reply: TestReply): void => assert.ok(![401, 403, 429].includes(reply.status), reply.text);
+const passed = (reply: TestResponse): void => assert.ok(![401, 403, 429].includes(reply.status), reply.text);
 
-function denied(reply: TestReply, authenticate: string | undefined): void {
+function denied(reply: TestResponse, authenticate: string | undefined): void {
   assert.equal(reply.status, 403);
   assert.deepEqual(reply.json, DENIED);
   assert.equal(reply.headers['www-authenticate'], authenticate);
 }
 
-function unauthenticated(reply: TestReply, detail: string, authenticate: string): void {
+function unauthenticated(reply: TestResponse, detail: string, authenticate: string): void {
   assert.equal(reply.status, 401);
   assert.deepEqual(reply.json, { detail });
   assert.equal(reply.headers['www-authenticate'], authenticate);

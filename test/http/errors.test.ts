@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAccessLog, redact } from '../../src/http/access-log.ts';
-import { toErrorReply } from '../../src/http/errors.ts';
+import { toErrorResponse } from '../../src/http/errors.ts';
 import { type Sent, startApp, type TestApp } from '../support/app.ts';
 
 const NID = '1198589000123042';
@@ -247,8 +247,8 @@ test('a log level leaves out what is less important', () => {
 });
 
 test('a thing that is no error is a defect too', () => {
-  assert.equal(toErrorReply('text').reply.status, 500);
-  assert.equal(toErrorReply('text').isDefect, true);
+  assert.equal(toErrorResponse('text').reply.status, 500);
+  assert.equal(toErrorResponse('text').isDefect, true);
 });
 
 test('a busy database is 503 with Retry-After', async (context) => {

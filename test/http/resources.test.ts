@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Schema from 'typebox/schema';
-import { startApp, type TestApp, type TestReply } from '../support/app.ts';
+import { startApp, type TestApp, type TestResponse } from '../support/app.ts';
 
 const NID = '1198589000123042';
 const NOW = '2025-06-15T12:00:00+02:00';
@@ -11,7 +11,7 @@ const post = (app: TestApp, path: string, body: unknown) => app.send(path, { met
 const put = (app: TestApp, path: string, body: unknown) => app.send(path, { method: 'PUT', body });
 
 /** Checks an answer against the schema that its route declares. */
-function conforms(app: TestApp, operationId: string, reply: TestReply): void {
+function conforms(app: TestApp, operationId: string, reply: TestResponse): void {
   const route = app.registry.routes.find((each) => each.operationId === operationId);
   const schema = route?.answers[reply.status]?.schema;
   assert.ok(schema, `${operationId} ${reply.status}: ${reply.text}`);

@@ -50,7 +50,7 @@ export function temporaryFolder(context: TestContext): string {
   return folder;
 }
 
-export interface TestReply {
+export interface TestResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -79,7 +79,7 @@ export interface TestApp {
   issue(scopes: readonly Scope[], more?: Partial<ApiKeyValues>): { id: number; key: string };
   /** A second connection to the keys, as another process would have. */
   withKeys<T>(work: (keys: ReturnType<typeof openApiKeys>) => T): T;
-  send(path: string, sent?: Sent): Promise<TestReply>;
+  send(path: string, sent?: Sent): Promise<TestResponse>;
 }
 
 /** Starts a registry that ends with the test. */
@@ -146,7 +146,7 @@ export async function startApp(
 }
 
 /** Sends one request to loopback; `path` is used as it is, under `/api/v1` unless it starts with `//`. */
-export function send(port: number, path: string, sent: Sent): Promise<TestReply> {
+export function send(port: number, path: string, sent: Sent): Promise<TestResponse> {
   const payload = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body));
   const headers: { [name: string]: string | string[] } = {
     ...(typeof sent.key === 'string' ? { Authorization: `Bearer ${sent.key}` } : {}),

@@ -41,7 +41,10 @@ const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.sta
   AND (@sector IS NULL OR c.sector = @sector) AND (@district IS NULL OR c.district = @district)`;
 const FEW = 'a few thousand cooperatives';
 
-export function openCooperatives(db: Connection, { queue, turn, references }: StoreParts): CooperativeStore {
+export function openCooperatives(
+  db: Connection,
+  { commits, turn, references }: StoreParts,
+): CooperativeStore {
   const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
   const count = db.prepare<[Filters], { count: number }>(
@@ -93,14 +96,14 @@ export function openCooperatives(db: Connection, { queue, turn, references }: St
     },
 
     create: (values, nowSeconds) =>
-      queue.write(() => {
+      commits.write(() => {
         refuseConflicts(values);
         const { lastInsertRowid } = insert.run(...toColumns(values), nowSeconds, nowSeconds);
         return find(Number(lastInsertRowid)) as Cooperative;
       }),
 
     update: (id, decide, nowSeconds) =>
-      queue.write(() => {
+      commits.write(() => {
         const stored = find(id);
         if (stored === undefined) throw notFound();
         const values = decide(stored);

@@ -70,7 +70,7 @@ type Column = string | number | null;
 
 export function openMembers(
   db: Connection,
-  { queue, turn, references }: StoreParts,
+  { commits, turn, references }: StoreParts,
   blocks: BlockTexts,
 ): MemberStore {
   const counts = openMemberCounts(db);
@@ -180,7 +180,7 @@ export function openMembers(
     findActiveMembership: (cooperativeId, identityCard, at) => activeOf(identityCard, at, cooperativeId)[0],
 
     create: (values, nowSeconds) =>
-      queue.write(() => {
+      commits.write(() => {
         refuseConflicts(values);
         const id = Number(insert.run(...toColumns(values), nowSeconds, nowSeconds).lastInsertRowid);
         counts.memberAdded(values.cooperativeId, values.status, id);
@@ -188,7 +188,7 @@ export function openMembers(
       }),
 
     update: (id, decide, nowSeconds) =>
-      queue.write(() => {
+      commits.write(() => {
         const stored = find(id);
         if (stored === undefined) throw notFound();
         const values = decide(stored);

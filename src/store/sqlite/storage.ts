@@ -1,10 +1,10 @@
-/** The registry's storage in SQLite: opens the file, migrates it, and wires the nouns to one write queue. */
+/** The registry's storage in SQLite: opens the file, migrates it, and wires the nouns to one write commits. */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { BlockTexts } from '../../domain/lookup.ts';
 import type { RegistryStore } from '../ports.ts';
 import { type Connection, openDatabase } from './connection/connection.ts';
-import { WriteQueue } from './connection/group-commit.ts';
+import { GroupCommit } from './connection/group-commit.ts';
 import { migrate, REGISTRY_SCHEMA } from './connection/migrations.ts';
 import { ReadTurn } from './connection/read-snapshot.ts';
 import { type CooperativeReferences, openCooperativeReferences } from './cooperative-summaries.ts';
@@ -26,7 +26,7 @@ export interface SqliteStoreOptions {
 
 /** What the nouns of a store share. */
 export interface StoreParts {
-  readonly queue: WriteQueue;
+  readonly commits: GroupCommit;
   readonly turn: ReadTurn;
   readonly references: CooperativeReferences;
 }
@@ -38,7 +38,7 @@ export function openSqliteStore(
   const db = openDatabase(options.file, { busyTimeoutMs: 0, create: true });
   migrate(db, REGISTRY_SCHEMA);
   const turn = new ReadTurn(db);
-  const queue = new WriteQueue(db, {
+  const commits = new GroupCommit(db, {
     monotonicMs: options.monotonicMs,
     hasRoom: roomCheck(options),
     endReads: () => turn.end(),
@@ -48,8 +48,8 @@ export function openSqliteStore(
 
   return {
     connection: db,
-    cooperatives: openCooperatives(db, { queue, turn, references }),
-    members: openMembers(db, { queue, turn, references }, options.blocks),
+    cooperatives: openCooperatives(db, { commits, turn, references }),
+    members: openMembers(db, { commits, turn, references }, options.blocks),
     isReady() {
       try {
         turn.begin();
@@ -60,7 +60,7 @@ export function openSqliteStore(
       }
     },
     async close() {
-      queue.close();
+      commits.close();
       turn.end();
       db.close();
     },

@@ -9,7 +9,7 @@ import { RegistryError } from '../../../src/domain/errors.ts';
 import type { MemberValues } from '../../../src/domain/members.ts';
 import { openApiKeys } from '../../../src/store/sqlite/api-keys.ts';
 import { DatabaseFileError, openDatabase } from '../../../src/store/sqlite/connection/connection.ts';
-import { WriteQueue } from '../../../src/store/sqlite/connection/group-commit.ts';
+import { GroupCommit } from '../../../src/store/sqlite/connection/group-commit.ts';
 import { migrate, REGISTRY_SCHEMA } from '../../../src/store/sqlite/connection/migrations.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
 import { BLOCKS, temporaryFolder } from '../../support/app.ts';
@@ -102,16 +102,16 @@ test('what a write did before its fault is undone, and nothing of its neighbours
   const { file } = open(context);
   const db = openDatabase(file, { busyTimeoutMs: 0 });
   db.exec('CREATE TABLE notes (text)');
-  const queue = new WriteQueue(db, { monotonicMs: () => 0, hasRoom: () => true });
+  const commits = new GroupCommit(db, { monotonicMs: () => 0, hasRoom: () => true });
   context.after(() => db.close());
   const note = (text: string) => db.raw.prepare('INSERT INTO notes VALUES (?)').run(text);
   const results = await Promise.allSettled([
-    queue.write(() => note('before')),
-    queue.write(() => {
+    commits.write(() => note('before')),
+    commits.write(() => {
       note('undone');
       throw new Error('fault');
     }),
-    queue.write(() => note('after')),
+    commits.write(() => note('after')),
   ]);
   assert.deepEqual(
     results.map(({ status }) => status),
@@ -125,12 +125,12 @@ test('a failed commit acknowledges none of its writes', async (context) => {
   const db = openDatabase(file, { busyTimeoutMs: 0 });
   db.exec('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
   db.exec('CREATE TABLE children (parent_id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)');
-  const queue = new WriteQueue(db, { monotonicMs: () => 0, hasRoom: () => true });
+  const commits = new GroupCommit(db, { monotonicMs: () => 0, hasRoom: () => true });
   context.after(() => db.close());
   const results = await Promise.allSettled([
-    queue.write(() => db.exec('INSERT INTO parents VALUES (1)')),
+    commits.write(() => db.exec('INSERT INTO parents VALUES (1)')),
     // Refused only by COMMIT.
-    queue.write(() => db.exec('INSERT INTO children VALUES (2)')),
+    commits.write(() => db.exec('INSERT INTO children VALUES (2)')),
   ]);
   assert.deepEqual(
     results.map(({ status }) => status),
@@ -138,7 +138,7 @@ test('a failed commit acknowledges none of its writes', async (context) => {
   );
   assert.equal(db.raw.prepare('SELECT count(*) FROM parents').pluck().get(), 0);
   assert.equal(db.raw.inTransaction, false);
-  await queue.write(() => db.exec('INSERT INTO parents VALUES (3)'));
+  await commits.write(() => db.exec('INSERT INTO parents VALUES (3)'));
   assert.equal(db.raw.prepare('SELECT max(id) FROM parents').pluck().get(), 3);
 });
 

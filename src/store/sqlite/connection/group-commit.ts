@@ -9,7 +9,7 @@ const RETRY_MS = 10;
 /** More waiting writes than this are refused: the server is overloaded. */
 const MAX_PENDING = 5_000;
 
-export interface WriteQueueOptions {
+export interface GroupCommitOptions {
   readonly monotonicMs: () => number;
   /** Whether the disk has room for a write; asked before each transaction. */
   readonly hasRoom: () => boolean;
@@ -31,7 +31,7 @@ const diskFull = () =>
     retryAfterSeconds: 60,
   });
 
-export class WriteQueue {
+export class GroupCommit {
   private pending: Job[] = [];
   private timer: NodeJS.Timeout | undefined;
   private immediate: NodeJS.Immediate | undefined;
@@ -40,9 +40,9 @@ export class WriteQueue {
     () => void
   >;
   private readonly db: Connection;
-  private readonly options: WriteQueueOptions;
+  private readonly options: GroupCommitOptions;
 
-  constructor(db: Connection, options: WriteQueueOptions) {
+  constructor(db: Connection, options: GroupCommitOptions) {
     this.db = db;
     this.options = options;
     const runner = (sql: string) => {

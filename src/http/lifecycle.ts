@@ -168,14 +168,14 @@ function send(parts: HandlerParts, exchange: Exchange, reply: ApiResponse): void
         endAfterDraining(message, response);
       } else response.end(text);
     } catch (error) {
-      // One reply that cannot be sent must not keep back the others of the turn.
+      // One reply that cannot be sent must not keep back the others of the snapshot.
       parts.log.defect(exchange.requestId, error);
       response.destroy();
     }
   });
 }
 
-/** Replies of this turn of the event loop: one that is written wakes its client, which costs as much as making it. */
+/** Replies of this snapshot of the event loop: one that is written wakes its client, which costs as much as making it. */
 let waiting: (() => void)[] = [];
 
 function atEndOfTurn(work: () => void): void {

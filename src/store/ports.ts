@@ -12,7 +12,7 @@ import type { Page, PageRequest } from '../domain/page.ts';
 /** An engine in this process answers at once, one across a network later. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Goes on with a value, in the same turn when it is there already: the way of the hottest route. */
+/** Goes on with a value, in the same snapshot when it is there already: the way of the hottest route. */
 export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => U): Awaitable<U> =>
   value instanceof Promise ? value.then(work) : work(value);
 

@@ -96,7 +96,7 @@ export function openApiKeys(
   // connection's own changes forget it. Never by age: a disabled key must be refused by the very next request.
   const remembered = new Map<string, { key: ApiKey; endsAt: number | null }>();
   let rememberedVersion = -1;
-  // Asked once per turn of the event loop: the requests of a turn had arrived when it began.
+  // Asked once per snapshot of the event loop: the requests of a snapshot had arrived when it began.
   let isProved = false;
 
   function prove(): void {

@@ -1,22 +1,22 @@
 /** The few thousand cooperatives as other resources show them, remembered: a lookup reads no row of theirs. */
 import type { CooperativeReference } from '../../domain/cooperatives.ts';
 import type { Connection } from './connection/connection.ts';
-import type { ReadTurn } from './connection/read-snapshot.ts';
+import type { ReadSnapshot } from './connection/read-snapshot.ts';
 
 export interface CooperativeReferences {
-  /** Called outside a write, after the turn was begun. */
+  /** Called outside a write, after the snapshot was begun. */
   get(id: number): CooperativeReference;
   /** Called by each write of a cooperative. */
   forget(): void;
 }
 
-export function openCooperativeReferences(db: Connection, turn: ReadTurn): CooperativeReferences {
+export function openCooperativeReferences(db: Connection, snapshot: ReadSnapshot): CooperativeReferences {
   const select = db.prepare<[number], CooperativeReference>(
     'SELECT id, code, name FROM cooperatives WHERE id = ?',
   );
   const remembered = new Map<number, CooperativeReference>();
   const forget = () => remembered.clear();
-  turn.onForeignChange(forget);
+  snapshot.onOutsideCommit(forget);
   return {
     forget,
     get(id) {

@@ -43,7 +43,7 @@ const FEW = 'a few thousand cooperatives';
 
 export function openCooperatives(
   db: Connection,
-  { commits, turn, references }: StoreParts,
+  { commits, snapshot, references }: StoreParts,
 ): CooperativeStore {
   const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
@@ -65,13 +65,13 @@ export function openCooperatives(
   );
 
   function find(id: number): Cooperative | undefined {
-    turn.begin();
+    snapshot.begin();
     const row = selectOne.get(id);
     return row && toCooperative(row);
   }
 
   function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
-    turn.begin();
+    snapshot.begin();
     const faults = new FieldErrorList();
     const holder = values.code === undefined ? undefined : selectIdByCode.get(values.code);
     if (holder !== undefined && holder.id !== exceptId) faults.add('code', 'This field must be unique.');
@@ -89,7 +89,7 @@ export function openCooperatives(
     conflicts,
 
     list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
-      turn.begin();
+      snapshot.begin();
       const matches: Filters = { code: null, status: null, sector: null, district: null, ...filter };
       const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
       return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };

@@ -70,7 +70,7 @@ type Column = string | number | null;
 
 export function openMembers(
   db: Connection,
-  { commits, turn, references }: StoreParts,
+  { commits, snapshot, references }: StoreParts,
   blocks: BlockTexts,
 ): MemberStore {
   const counts = openMemberCounts(db);
@@ -102,14 +102,14 @@ export function openMembers(
   );
 
   function find(id: number): Member | undefined {
-    turn.begin();
+    snapshot.begin();
     const row = selectOne.get(id);
     return row && toMember(row);
   }
 
   /** In no order. */
   function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
-    turn.begin();
+    snapshot.begin();
     const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
       cooperativeId === undefined ? rows : rows.filter((row) => row.cooperative_id === cooperativeId);
     const lookedUp = (row: LookupRow) =>
@@ -123,7 +123,7 @@ export function openMembers(
   }
 
   function conflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
-    turn.begin();
+    snapshot.begin();
     const faults = new FieldErrorList();
     const { cooperativeId, identityCard, memberCode } = values;
     if (cooperativeId === undefined) return faults.fields;
@@ -152,7 +152,7 @@ export function openMembers(
     conflicts,
 
     list(filter: MemberFilter, request: PageRequest): Page<Member> {
-      turn.begin();
+      snapshot.begin();
       if (filter.identityCard !== undefined) {
         const rows = pages.ofPerson(filter.identityCard, filter.cooperativeId, filter.status);
         const offset = offsetOf(request);

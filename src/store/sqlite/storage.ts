@@ -6,7 +6,7 @@ import type { RegistryStore } from '../ports.ts';
 import { type Connection, openDatabase } from './connection/connection.ts';
 import { GroupCommit } from './connection/group-commit.ts';
 import { migrate, REGISTRY_SCHEMA } from './connection/migrations.ts';
-import { ReadTurn } from './connection/read-snapshot.ts';
+import { ReadSnapshot } from './connection/read-snapshot.ts';
 import { type CooperativeReferences, openCooperativeReferences } from './cooperative-summaries.ts';
 import { openCooperatives } from './cooperatives.ts';
 import { openMembers } from './members.ts';
@@ -27,7 +27,7 @@ export interface SqliteStoreOptions {
 /** What the nouns of a store share. */
 export interface StoreParts {
   readonly commits: GroupCommit;
-  readonly turn: ReadTurn;
+  readonly snapshot: ReadSnapshot;
   readonly references: CooperativeReferences;
 }
 
@@ -37,22 +37,22 @@ export function openSqliteStore(
 ): RegistryStore & { readonly connection: Connection } {
   const db = openDatabase(options.file, { busyTimeoutMs: 0, create: true });
   migrate(db, REGISTRY_SCHEMA);
-  const turn = new ReadTurn(db);
+  const snapshot = new ReadSnapshot(db);
   const commits = new GroupCommit(db, {
     monotonicMs: options.monotonicMs,
     hasRoom: roomCheck(options),
-    endReads: () => turn.end(),
+    endReads: () => snapshot.end(),
   });
-  const references = openCooperativeReferences(db, turn);
+  const references = openCooperativeReferences(db, snapshot);
   const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
 
   return {
     connection: db,
-    cooperatives: openCooperatives(db, { commits, turn, references }),
-    members: openMembers(db, { commits, turn, references }, options.blocks),
+    cooperatives: openCooperatives(db, { commits, snapshot, references }),
+    members: openMembers(db, { commits, snapshot, references }, options.blocks),
     isReady() {
       try {
-        turn.begin();
+        snapshot.begin();
         probe.get();
         return true;
       } catch {
@@ -61,7 +61,7 @@ export function openSqliteStore(
     },
     async close() {
       commits.close();
-      turn.end();
+      snapshot.end();
       db.close();
     },
   };

@@ -60,7 +60,7 @@ const isFault = (code: RegistryError['code'], detail?: RegExp) => (error: unknow
   error.code === code &&
   (detail === undefined || detail.test(error.message));
 
-test('two writes that collide in one turn of the event loop give one success and one clear fault', async (context) => {
+test('two writes that collide in one snapshot of the event loop give one success and one clear fault', async (context) => {
   const { store } = open(context);
   const [first, second] = await Promise.allSettled([
     store.cooperatives.create(COOPERATIVE, 1),
@@ -72,7 +72,7 @@ test('two writes that collide in one turn of the event loop give one success and
   assert.equal(rows(store, 'cooperatives'), 1);
 });
 
-test('an aborted write leaves nothing, and the writes of its turn stay', async (context) => {
+test('an aborted write leaves nothing, and the writes of its snapshot stay', async (context) => {
   const { store } = open(context);
   await store.cooperatives.create(COOPERATIVE, 1);
   const before = rows(store, 'member_blocks');

@@ -1,14 +1,14 @@
-/** Reads of one turn of the event loop share one transaction: taking and releasing SQLite's locks costs more than a read. */
+/** Reads of one snapshot of the event loop share one transaction: taking and releasing SQLite's locks costs more than a read. */
 import type { Connection } from './connection.ts';
 
-export class ReadTurn {
+export class ReadSnapshot {
   private readonly db: Connection;
   private readonly beginStatement: { run(): unknown };
   private readonly commitStatement: { run(): unknown };
   private readonly versionStatement: { get(): { data_version: number } | undefined };
   private isOpen = false;
   private seenVersion = -1;
-  private readonly forgetters: (() => void)[] = [];
+  private readonly invalidators: (() => void)[] = [];
 
   constructor(db: Connection) {
     this.db = db;
@@ -18,13 +18,13 @@ export class ReadTurn {
   }
 
   /** Whatever is remembered of rows is forgotten by this when another connection has committed. */
-  onForeignChange(forget: () => void): void {
-    this.forgetters.push(forget);
+  onOutsideCommit(forget: () => void): void {
+    this.invalidators.push(forget);
   }
 
   /**
-   * Called before each read outside a write. The first of a turn takes a snapshot, which the whole turn sees: it is
-   * newer than whatever had reached this process when the turn began.
+   * Called before each read outside a write. The first of a snapshot takes a snapshot, which the whole snapshot sees: it is
+   * newer than whatever had reached this process when the snapshot began.
    */
   begin(): void {
     if (this.isOpen || this.db.raw.inTransaction) return;
@@ -34,10 +34,10 @@ export class ReadTurn {
     const version = this.versionStatement.get()?.data_version ?? -1;
     if (version === this.seenVersion) return;
     this.seenVersion = version;
-    for (const forget of this.forgetters) forget();
+    for (const forget of this.invalidators) forget();
   }
 
-  /** Ends the snapshot: at the end of the turn, and before a write. */
+  /** Ends the snapshot: at the end of the snapshot, and before a write. */
   end(): void {
     if (!this.isOpen) return;
     this.isOpen = false;

@@ -46,13 +46,13 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
 
 const DATE_LENGTH = 10;
 /** More days than this are forgotten together: a file or an answer speaks of fewer. */
-const MAX_REMEMBERED_DAYS = 4_096;
+const MAX_CACHED_DAYS = 4_096;
 /** The days from 1970-01-01 of texts that were read; undefined for a text that is no date. */
 const dayNumbers = new Map<string, number | undefined>();
 
 /** Days from 1970-01-01 until a `YYYY-MM-DD`, undefined when it is none. */
 function dayNumber(text: string): number | undefined {
-  // Nothing longer is remembered: it could be anything.
+  // Nothing longer is cached: it could be anything.
   if (text.length !== DATE_LENGTH) return undefined;
   let day = dayNumbers.get(text);
   if (day !== undefined || dayNumbers.has(text)) return day;
@@ -60,7 +60,7 @@ function dayNumber(text: string): number | undefined {
   const [year, month, date] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3])];
   if (match !== null && isCalendarDay(year, month, date))
     day = Date.UTC(year, month - 1, date) / 1000 / DAY_SECONDS;
-  if (dayNumbers.size >= MAX_REMEMBERED_DAYS) dayNumbers.clear();
+  if (dayNumbers.size >= MAX_CACHED_DAYS) dayNumbers.clear();
   dayNumbers.set(text, day);
   return day;
 }
@@ -104,7 +104,7 @@ const dayTexts = new Map<number, string>();
 function dayText(day: number): string {
   let text = dayTexts.get(day);
   if (text === undefined) {
-    if (dayTexts.size >= MAX_REMEMBERED_DAYS) dayTexts.clear();
+    if (dayTexts.size >= MAX_CACHED_DAYS) dayTexts.clear();
     text = new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10);
     dayTexts.set(day, text);
   }

@@ -82,7 +82,7 @@ async function importFile(
   let result: ImportResult | null = null;
   if (!isRefused) {
     if (refusedRows > 0) session.dropRefused();
-    if (options.isDryRun === true) session.rememberForReferences();
+    if (options.isDryRun === true) session.addToReferences();
     else result = session.apply(nowSeconds(options.clock));
   }
   return { ...checked, result, seconds: (options.clock.monotonicMs() - startMs) / 1000 };

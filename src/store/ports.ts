@@ -140,7 +140,7 @@ export interface ImportSession {
   /** Leaves the refused rows out of what is applied. */
   dropRefused(): void;
   /** Lets the following files of a dry run refer to this one. */
-  rememberForReferences(): void;
+  addToReferences(): void;
   /** @throws RegistryError `unavailable` when another process holds the lock for too long; nothing was written then */
   apply(nowSeconds: number): ImportResult;
   close(): void;

@@ -20,8 +20,8 @@ interface KeyRow {
 
 type Stored = Partial<ApiKeyValues> & { isActive?: boolean };
 
-/** Keys remembered with a proof of freshness; more than this are looked up each time. */
-const MAX_REMEMBERED = 1_000;
+/** Keys cached with a proof of freshness; more than this are looked up each time. */
+const MAX_CACHED = 1_000;
 const ALL_KEYS = 'every key, for the operator';
 
 /**
@@ -93,21 +93,21 @@ export function openApiKeys(
   ];
 
   // What was read stays right until SQLite's data version says that another connection has committed; this
-  // connection's own changes forget it. Never by age: a disabled key must be refused by the very next request.
-  const remembered = new Map<string, { key: ApiKey; endsAt: number | null }>();
-  let rememberedVersion = -1;
+  // connection's own changes invalidate it. Never by age: a disabled key must be refused by the very next request.
+  const cached = new Map<string, { key: ApiKey; endsAt: number | null }>();
+  let cachedVersion = -1;
   // Asked once per snapshot of the event loop: the requests of a snapshot had arrived when it began.
-  let isProved = false;
+  let isRevalidated = false;
 
-  function prove(): void {
-    if (isProved) return;
-    isProved = true;
+  function revalidate(): void {
+    if (isRevalidated) return;
+    isRevalidated = true;
     setImmediate(() => {
-      isProved = false;
+      isRevalidated = false;
     });
     const version = (dataVersion.get() as { data_version: number }).data_version;
-    if (version !== rememberedVersion || remembered.size >= MAX_REMEMBERED) remembered.clear();
-    rememberedVersion = version;
+    if (version !== cachedVersion || cached.size >= MAX_CACHED) cached.clear();
+    cachedVersion = version;
   }
 
   return {
@@ -115,15 +115,15 @@ export function openApiKeys(
     find,
 
     findBySecret(hash, nowSeconds, mayExist = () => true) {
-      prove();
-      let found = remembered.get(hash);
+      revalidate();
+      let found = cached.get(hash);
       if (found === undefined) {
         if (!mayExist()) return undefined;
         const secret = selectSecret.get(Buffer.from(hash, 'hex'));
         const key = secret && find(secret.key_id, nowSeconds);
         if (secret === undefined || key === undefined) return undefined;
         found = { key, endsAt: secret.ends_at };
-        remembered.set(hash, found);
+        cached.set(hash, found);
       }
       return found.endsAt !== null && found.endsAt <= nowSeconds ? undefined : found.key;
     },
@@ -135,7 +135,7 @@ export function openApiKeys(
         const added = insert.run(...toColumns({ ...values, isActive: true }), nowSeconds, nowSeconds);
         const id = Number(added.lastInsertRowid);
         insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
-        remembered.clear();
+        cached.clear();
         return find(id, nowSeconds) as ApiKey;
       }),
 
@@ -144,7 +144,7 @@ export function openApiKeys(
         const stored = find(id, nowSeconds);
         if (stored === undefined) return undefined;
         replace.run(...toColumns({ ...stored, ...changes }), nowSeconds, id);
-        remembered.clear();
+        cached.clear();
         return find(id, nowSeconds);
       }),
 
@@ -154,7 +154,7 @@ export function openApiKeys(
         const endsAt = nowSeconds + overlapSeconds;
         endSecrets.run(endsAt, id, endsAt);
         insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
-        remembered.clear();
+        cached.clear();
         return find(id, nowSeconds);
       }),
 

@@ -1,4 +1,4 @@
-/** The few thousand cooperatives as other resources show them, remembered: a lookup reads no row of theirs. */
+/** The few thousand cooperatives as other resources show them, cached: a lookup reads no row of theirs. */
 import type { CooperativeReference } from '../../domain/cooperatives.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ReadSnapshot } from './connection/read-snapshot.ts';
@@ -7,23 +7,23 @@ export interface CooperativeReferences {
   /** Called outside a write, after the snapshot was begun. */
   get(id: number): CooperativeReference;
   /** Called by each write of a cooperative. */
-  forget(): void;
+  invalidate(): void;
 }
 
 export function openCooperativeReferences(db: Connection, snapshot: ReadSnapshot): CooperativeReferences {
   const select = db.prepare<[number], CooperativeReference>(
     'SELECT id, code, name FROM cooperatives WHERE id = ?',
   );
-  const remembered = new Map<number, CooperativeReference>();
-  const forget = () => remembered.clear();
-  snapshot.onOutsideCommit(forget);
+  const cached = new Map<number, CooperativeReference>();
+  const invalidate = () => cached.clear();
+  snapshot.onOutsideCommit(invalidate);
   return {
-    forget,
+    invalidate,
     get(id) {
-      let reference = remembered.get(id);
+      let reference = cached.get(id);
       if (reference === undefined) {
         reference = select.get(id) as CooperativeReference;
-        remembered.set(id, reference);
+        cached.set(id, reference);
       }
       return reference;
     },

@@ -111,7 +111,7 @@ export function openCooperatives(
         const columns = toColumns(values);
         if (toColumns(stored).every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);
-        references.forget();
+        references.invalidate();
         return find(id) as Cooperative;
       }),
   };

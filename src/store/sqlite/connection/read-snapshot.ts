@@ -17,9 +17,9 @@ export class ReadSnapshot {
     this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');
   }
 
-  /** Whatever is remembered of rows is forgotten by this when another connection has committed. */
-  onOutsideCommit(forget: () => void): void {
-    this.invalidators.push(forget);
+  /** Whatever is cached of rows is forgotten by this when another connection has committed. */
+  onOutsideCommit(invalidate: () => void): void {
+    this.invalidators.push(invalidate);
   }
 
   /**
@@ -34,7 +34,7 @@ export class ReadSnapshot {
     const version = this.versionStatement.get()?.data_version ?? -1;
     if (version === this.seenVersion) return;
     this.seenVersion = version;
-    for (const forget of this.invalidators) forget();
+    for (const invalidate of this.invalidators) invalidate();
   }
 
   /** Ends the snapshot: at the end of the snapshot, and before a write. */

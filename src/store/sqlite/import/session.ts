@@ -209,7 +209,7 @@ function createSession(
       db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);
         DELETE FROM staging.plan WHERE line IN (SELECT line FROM staging.faults)`);
     },
-    rememberForReferences() {
+    addToReferences() {
       if (kind === 'cooperatives')
         db.exec('INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows');
       if (kind === 'members') {

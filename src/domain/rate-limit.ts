@@ -39,7 +39,7 @@ export interface Decision {
  *
  * Times are whole milliseconds of a monotonic clock and must not decrease between calls.
  */
-export class SlidingWindows {
+export class SlidingWindowLog {
   private times = new Float64Array(16);
   // Counters since the start, never reduced; the slot of the i-th admitted time is i mod the ring's length.
   private admitted = 0;

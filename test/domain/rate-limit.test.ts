@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type RateLimits, SlidingWindows } from '../../src/domain/rate-limit.ts';
+import { type RateLimits, SlidingWindowLog } from '../../src/domain/rate-limit.ts';
 
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
@@ -58,7 +58,7 @@ const step = fc.record({ gap, changed: fc.option(limits, { freq: 12 }) });
 test('in no window are more than n admitted, and none is refused while fewer were: 20,000 random cases', () => {
   fc.assert(
     fc.property(limits, fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), (first, steps) => {
-      const windows = new SlidingWindows();
+      const windows = new SlidingWindowLog();
       const model = new NaiveModel();
       let current: RateLimits = first;
       let nowMs = 5_000;
@@ -85,7 +85,7 @@ test('in no window are more than n admitted, and none is refused while fewer wer
 });
 
 test('a request after the told wait is admitted, and one a millisecond before it is not', () => {
-  const windows = new SlidingWindows();
+  const windows = new SlidingWindowLog();
   const two = { perHour: 2, perDay: 10 };
   windows.take(two, 0);
   windows.take(two, 600_000);
@@ -96,28 +96,28 @@ test('a request after the told wait is admitted, and one a millisecond before it
 });
 
 test('a refusal by one window takes nothing from the other', () => {
-  const windows = new SlidingWindows();
+  const windows = new SlidingWindowLog();
   const one = { perHour: 1, perDay: 3 };
   assert.equal(windows.take(one, 0).day.remaining, 2);
   for (let i = 1; i <= 50; i++) assert.equal(windows.take(one, i).day.remaining, 2);
 });
 
 test('when both windows refuse, the longer wait wins', () => {
-  const windows = new SlidingWindows();
+  const windows = new SlidingWindowLog();
   const one = { perHour: 1, perDay: 1 };
   windows.take(one, 0);
   assert.equal(windows.take(one, 1_000).waitMs, DAY - 1_000);
 });
 
 test('usage counts nothing', () => {
-  const windows = new SlidingWindows();
+  const windows = new SlidingWindowLog();
   const few = { perHour: 2, perDay: 2 };
   windows.take(few, 0);
   for (let i = 0; i < 5; i++) assert.equal(windows.usage(few, 10).hour.remaining, 1);
 });
 
 test('ten thousand requests in a burst are counted one by one', () => {
-  const windows = new SlidingWindows();
+  const windows = new SlidingWindowLog();
   const many = { perHour: 10_000, perDay: 10_000 };
   for (let i = 0; i < 10_000; i++) assert.equal(windows.take(many, i).hour.remaining, 9_999 - i);
   assert.equal(windows.take(many, 10_000).admitted, false);

@@ -1,7 +1,12 @@
 /** How often a key may call: exact sliding windows, and the headers that tell (contract section 4). */
 import type { Clock } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import { type Decision, type RateLimits, SlidingWindows, type WindowUsage } from '../../domain/rate-limit.ts';
+import {
+  type Decision,
+  type RateLimits,
+  SlidingWindowLog,
+  type WindowUsage,
+} from '../../domain/rate-limit.ts';
 import { HttpError } from '../errors.ts';
 import type { Headers } from '../response.ts';
 import type { Middleware } from './call.ts';
@@ -10,7 +15,7 @@ const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /** The windows of every key that has called since the start. A restart empties them. */
 export class RateLimiter {
-  private readonly windows = new Map<number, SlidingWindows>();
+  private readonly windows = new Map<number, SlidingWindowLog>();
   private readonly clock: Clock;
 
   constructor(clock: Clock) {
@@ -25,10 +30,10 @@ export class RateLimiter {
     return this.windowsOf(key).usage(key.limits, this.nowMs());
   }
 
-  private windowsOf(key: ApiKey): SlidingWindows {
+  private windowsOf(key: ApiKey): SlidingWindowLog {
     let windows = this.windows.get(key.id);
     if (windows === undefined) {
-      windows = new SlidingWindows();
+      windows = new SlidingWindowLog();
       this.windows.set(key.id, windows);
     }
     return windows;

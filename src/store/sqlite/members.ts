@@ -167,7 +167,7 @@ export function openMembers(
       if (offset >= count) return { count, rows: [] };
       const rows =
         cooperativeId === undefined
-          ? pages.ofAll(status, counts.findAnchor(status, offset), request.pageSize)
+          ? pages.ofAll(status, counts.seek(status, offset), request.pageSize)
           : pages.ofCooperative(cooperativeId, status, offset, request.pageSize);
       return { count, rows: rows.map(toMember) };
     },

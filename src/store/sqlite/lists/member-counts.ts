@@ -14,7 +14,7 @@ interface Block {
 }
 
 /** Where the n-th row of a list begins: `skip` rows after the first of those with an id from `firstId`. */
-export interface Anchor {
+export interface SeekPosition {
   readonly firstId: number;
   /** Fewer than SMALL_BLOCK. */
   readonly skip: number;
@@ -79,7 +79,7 @@ export function openMemberCounts(db: Connection) {
      * Finds the row that has `offset` rows before it, over all cooperatives in order of id.
      * @param offset less than the count
      */
-    findAnchor(status: MemberStatus | undefined, offset: number): Anchor {
+    seek(status: MemberStatus | undefined, offset: number): SeekPosition {
       const counted = status ?? ANY;
       const large = locate(listLargeBlocks.all(counted), offset);
       const firstSmall = (large.block * LARGE_BLOCK) / SMALL_BLOCK;

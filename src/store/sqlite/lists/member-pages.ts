@@ -2,7 +2,7 @@
 import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/members.ts';
 import type { Connection } from '../connection/connection.ts';
 import { MEMBER_ROW, type MemberRow } from '../members.ts';
-import type { Anchor } from './member-counts.ts';
+import type { SeekPosition } from './member-counts.ts';
 
 const PERSON = 'members m INDEXED BY members_person';
 const ONE_PAGE = 'one page and less than one small block before it';
@@ -48,10 +48,10 @@ export function openMemberPages(db: Connection) {
   );
 
   return {
-    ofAll: (status: MemberStatus | undefined, anchor: Anchor, limit: number): MemberRow[] =>
+    ofAll: (status: MemberStatus | undefined, position: SeekPosition, limit: number): MemberRow[] =>
       status === undefined
-        ? all.all(anchor.firstId, limit, anchor.skip)
-        : withStatus.all(status, anchor.firstId, limit, anchor.skip),
+        ? all.all(position.firstId, limit, position.skip)
+        : withStatus.all(status, position.firstId, limit, position.skip),
 
     ofCooperative: (
       id: number,

@@ -21,8 +21,8 @@ export interface Delivery {
 }
 
 /** A delivery that leaves the window, and when. */
-export interface Leaving {
-  readonly leavesAt: number;
+export interface ExpiringDelivery {
+  readonly expiresAt: number;
   readonly grams: number;
 }
 
@@ -33,15 +33,15 @@ export interface DatedProduction extends ProductionSummary {
   /** Wrong from here on: the first delivery leaves. Null when nothing will ever leave. */
   readonly validUntil: number | null;
   /** The next deliveries to leave, by time: with them it can be told until `knownUntil`. */
-  readonly leaving: readonly Leaving[];
+  readonly expiring: readonly ExpiringDelivery[];
   readonly knownUntil: number | null;
 }
 
 /** The epoch second after which a delivery counts at a moment. */
 export const windowStart = (at: number): number => at - PRODUCTION_WINDOW_SECONDS;
 
-/** At most so many deliveries are listed as leaving: a month of two a day. */
-const MAX_LEAVING = 64;
+/** At most so many deliveries are listed as expiring: a month of two a day. */
+const MAX_EXPIRING = 64;
 
 /**
  * The summary at a moment. It changes when a delivery has happened or is a window old, and at no other time.
@@ -60,30 +60,30 @@ export function summarizeProduction(
   const inside: Delivery[] = [];
   let totalGrams = 0n;
   for (const delivery of deliveries) {
-    const leavesAt = delivery.at + PRODUCTION_WINDOW_SECONDS;
-    if (leavesAt <= at) validFrom = Math.max(validFrom, leavesAt);
+    const expiresAt = delivery.at + PRODUCTION_WINDOW_SECONDS;
+    if (expiresAt <= at) validFrom = Math.max(validFrom, expiresAt);
     if (delivery.at <= at) validFrom = Math.max(validFrom, delivery.at);
     else nextDelivery = Math.min(nextDelivery, delivery.at);
-    if (leavesAt <= at || delivery.at > at) continue;
+    if (expiresAt <= at || delivery.at > at) continue;
     inside.push(delivery);
     totalGrams += BigInt(delivery.grams);
   }
-  const leaving = inside
-    .slice(0, MAX_LEAVING)
-    .map((each) => ({ leavesAt: each.at + PRODUCTION_WINDOW_SECONDS, grams: each.grams }));
-  const firstUnlisted = inside[MAX_LEAVING];
+  const expiring = inside
+    .slice(0, MAX_EXPIRING)
+    .map((each) => ({ expiresAt: each.at + PRODUCTION_WINDOW_SECONDS, grams: each.grams }));
+  const firstUnlisted = inside[MAX_EXPIRING];
   const knownUntil = Math.min(
     nextDelivery,
     firstUnlisted === undefined ? Number.POSITIVE_INFINITY : firstUnlisted.at + PRODUCTION_WINDOW_SECONDS,
   );
-  const validUntil = Math.min(knownUntil, leaving[0]?.leavesAt ?? Number.POSITIVE_INFINITY);
+  const validUntil = Math.min(knownUntil, expiring[0]?.expiresAt ?? Number.POSITIVE_INFINITY);
   return {
     entriesCount: inside.length,
     totalGrams: narrow(totalGrams),
     lastDeliveryAt: inside.at(-1)?.at ?? null,
     validFrom,
     validUntil: orNull(validUntil),
-    leaving,
+    expiring,
     knownUntil: orNull(knownUntil),
   };
 }
@@ -94,17 +94,17 @@ const orNull = (moment: number): number | null => (moment === Number.POSITIVE_IN
  * The summary at a later moment, from an earlier one and what has left since.
  * @returns undefined when more has changed than is listed
  */
-export function withoutLeft(
+export function subtractExpired(
   summary: ProductionSummary,
-  leaving: readonly Leaving[],
+  expiring: readonly ExpiringDelivery[],
   knownUntil: number | null,
   at: number,
 ): ProductionSummary | undefined {
   if (knownUntil !== null && at >= knownUntil) return undefined;
   let entriesCount = summary.entriesCount;
   let totalGrams = BigInt(summary.totalGrams);
-  for (const { leavesAt, grams } of leaving) {
-    if (leavesAt > at) break;
+  for (const { expiresAt, grams } of expiring) {
+    if (expiresAt > at) break;
     entriesCount--;
     totalGrams -= BigInt(grams);
   }

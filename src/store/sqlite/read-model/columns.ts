@@ -5,7 +5,7 @@
 
 import type { ExactInteger } from '../../../domain/decimal.ts';
 import { type BlockTexts, type JsonFragment, STAMP_LENGTH } from '../../../domain/lookup.ts';
-import type { DatedProduction, Leaving, ProductionSummary } from '../../../domain/production.ts';
+import type { DatedProduction, ExpiringDelivery, ProductionSummary } from '../../../domain/production.ts';
 
 /** A part that is to be computed: the triggers of its entries have set it. */
 export const MARK = '';
@@ -54,15 +54,15 @@ export function unpackProduction(text: string): StoredProduction {
 }
 
 /** What leaves after the summary's end. */
-export function unpackLeaving(text: string): Pick<DatedProduction, 'leaving' | 'knownUntil'> {
+export function unpackExpiring(text: string): Pick<DatedProduction, 'expiring' | 'knownUntil'> {
   const [knownUntil, ...flat] = JSON.parse(text.slice(text.indexOf(';') + 1)) as [number | null, ...number[]];
-  const leaving: Leaving[] = [];
-  let leavesAt = 0;
+  const expiring: ExpiringDelivery[] = [];
+  let expiresAt = 0;
   for (let i = 0; i < flat.length; i += 2) {
-    leavesAt += flat[i] as number;
-    leaving.push({ leavesAt, grams: flat[i + 1] as number });
+    expiresAt += flat[i] as number;
+    expiring.push({ expiresAt, grams: flat[i + 1] as number });
   }
-  return { leaving, knownUntil };
+  return { expiring, knownUntil };
 }
 
 export function packProduction(dated: DatedProduction): string {
@@ -74,8 +74,8 @@ export function packProduction(dated: DatedProduction): string {
     dated.lastDeliveryAt,
   ];
   // Each time as the seconds since the one before: most are shorter so.
-  const flat = dated.leaving.flatMap(({ leavesAt, grams }, i) => [
-    leavesAt - (dated.leaving[i - 1]?.leavesAt ?? 0),
+  const flat = dated.expiring.flatMap(({ expiresAt, grams }, i) => [
+    expiresAt - (dated.expiring[i - 1]?.expiresAt ?? 0),
     grams,
   ]);
   return `${JSON.stringify(part)};${JSON.stringify([dated.knownUntil, ...flat])}`;

@@ -7,10 +7,10 @@
  */
 import type { BlockTexts, Financials, JsonFragment } from '../../../domain/lookup.ts';
 import type { ProductionSummary } from '../../../domain/production.ts';
-import { sumWholeDays, withoutLeft } from '../../../domain/production.ts';
+import { subtractExpired, sumWholeDays } from '../../../domain/production.ts';
 import type { SavingsSummary } from '../../../domain/savings.ts';
 import type { Connection } from '../connection/connection.ts';
-import { MARK, type StoredParts, unpackLeaving, unpackProduction, unpackText } from './columns.ts';
+import { MARK, type StoredParts, unpackExpiring, unpackProduction, unpackText } from './columns.ts';
 import { openFinancials } from './compute.ts';
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
@@ -36,8 +36,8 @@ export function openSummaries(db: Connection, blocks: BlockTexts) {
     const stored = unpackProduction(part);
     if (at >= stored.validFrom) {
       if (stored.validUntil === null || at < stored.validUntil) return stored;
-      const { leaving, knownUntil } = unpackLeaving(part);
-      const later = withoutLeft(stored, leaving, knownUntil, at);
+      const { expiring, knownUntil } = unpackExpiring(part);
+      const later = subtractExpired(stored, expiring, knownUntil, at);
       if (later !== undefined) return later;
     }
     const days = selectDays.get(memberId)?.days;

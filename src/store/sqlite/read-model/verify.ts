@@ -1,9 +1,9 @@
 /** Whether the stored summaries say what the entries say: reads everything, for the operator. */
 
 import { type BlockTexts, type JsonFragment, STAMP_LENGTH } from '../../../domain/lookup.ts';
-import { type ProductionSummary, sumWholeDays, withoutLeft } from '../../../domain/production.ts';
+import { type ProductionSummary, subtractExpired, sumWholeDays } from '../../../domain/production.ts';
 import type { Connection } from '../connection/connection.ts';
-import { MARK, type StoredParts, unpackLeaving, unpackProduction, unpackText } from './columns.ts';
+import { MARK, type StoredParts, unpackExpiring, unpackProduction, unpackText } from './columns.ts';
 import { openFinancials } from './compute.ts';
 import { MARKED } from './refresh.ts';
 
@@ -44,18 +44,18 @@ export function findWrongSummary(db: Connection, blocks: BlockTexts): string | u
     if (production === null || production === MARK) return true;
     const stored = unpackProduction(production);
     const { validFrom, validUntil } = stored;
-    const { leaving, knownUntil } = unpackLeaving(production);
+    const { expiring, knownUntil } = unpackExpiring(production);
     const isRightAt = (at: number, told: ProductionSummary | undefined): boolean => {
       const actual = toText(financials.productionOf(id, at));
       const whole = days === null ? undefined : sumWholeDays(days, at);
       const ofDays = whole && toText(financials.productionOfDays(id, at, whole));
       return toText(told) === actual && (ofDays ?? actual) === actual;
     };
-    const lastListed = knownUntil === null ? (leaving.at(-1)?.leavesAt ?? validFrom) : knownUntil - 1;
+    const lastListed = knownUntil === null ? (expiring.at(-1)?.expiresAt ?? validFrom) : knownUntil - 1;
     return (
       isRightAt(validFrom, stored) &&
       (validUntil === null || isRightAt(validUntil - 1, stored)) &&
-      isRightAt(lastListed, withoutLeft(stored, leaving, knownUntil, lastListed))
+      isRightAt(lastListed, subtractExpired(stored, expiring, knownUntil, lastListed))
     );
   }
 

@@ -113,7 +113,7 @@ export function subtractExpired(
 }
 
 /** What was delivered until the end of a day and since the table begins. */
-interface RunningTotal {
+interface PrefixSum {
   readonly entriesCount: number;
   readonly totalGrams: bigint;
 }
@@ -122,12 +122,12 @@ const RECORD_BYTES = 16;
 const dayOf = (epochSeconds: number): number => Math.floor(epochSeconds / DAY_SECONDS);
 
 /**
- * Running totals by day (of UTC), so that a window is one subtraction and the deliveries of its two broken days.
+ * Running totals by day (of UTC), so that a window is one subtraction and the deliveries of its two partial days.
  * One record of 16 bytes a day that has deliveries: day, count and grams so far. The first is the day before the
  * table begins, with nothing.
  * @param deliveries by time, every one since the start of the day `knownFrom`
  */
-export function composeDays(deliveries: readonly Delivery[], knownFrom: number): Uint8Array {
+export function encodePrefixSums(deliveries: readonly Delivery[], knownFrom: number): Uint8Array {
   const records = [{ day: dayOf(knownFrom) - 1, entriesCount: 0, totalGrams: 0n }];
   for (const { at, grams } of deliveries) {
     const before = records.at(-1) as (typeof records)[number];
@@ -144,8 +144,8 @@ export function composeDays(deliveries: readonly Delivery[], knownFrom: number):
   return bytes;
 }
 
-/** The whole days of a window, and where its broken days end and begin. */
-export interface WholeDays extends RunningTotal {
+/** The whole days of a window, and where its partial days end and begin. */
+export interface FullDays extends PrefixSum {
   /** First second of the first whole day: deliveries before it and after the window's start are to be added. */
   readonly start: number;
   /** First second after the last whole day: deliveries from it until the window's end are to be added. */
@@ -156,12 +156,12 @@ export interface WholeDays extends RunningTotal {
  * The deliveries on the whole days of the window that ends at a moment.
  * @returns undefined when the table begins later than the window
  */
-export function sumWholeDays(days: Uint8Array, at: number): WholeDays | undefined {
+export function sumFullDays(days: Uint8Array, at: number): FullDays | undefined {
   const bytes = Buffer.from(days.buffer, days.byteOffset, days.byteLength);
   const firstDay = dayOf(windowStart(at)) + 1;
   const endDay = dayOf(at + 1);
-  const before = totalUntil(bytes, firstDay - 1);
-  const until = totalUntil(bytes, endDay - 1);
+  const before = prefixSumUntil(bytes, firstDay - 1);
+  const until = prefixSumUntil(bytes, endDay - 1);
   if (before === undefined || until === undefined) return undefined;
   return {
     entriesCount: until.entriesCount - before.entriesCount,
@@ -172,7 +172,7 @@ export function sumWholeDays(days: Uint8Array, at: number): WholeDays | undefine
 }
 
 /** The running total of the last record that is not after a day. */
-function totalUntil(bytes: Buffer, day: number): RunningTotal | undefined {
+function prefixSumUntil(bytes: Buffer, day: number): PrefixSum | undefined {
   let low = 0;
   let high = bytes.length / RECORD_BYTES;
   while (low < high) {

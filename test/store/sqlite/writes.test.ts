@@ -266,14 +266,14 @@ test('a file of another program, or of a newer release, is refused with what to 
   newer.close();
   refusal(join(folder, 'newer.db'), /newer release/);
   assert.throws(() => openDatabase(join(folder, 'none.db'), { busyTimeoutMs: 0 }), /There is no database/);
-  const broken = openDatabase(join(folder, 'broken.db'), { busyTimeoutMs: 0, create: true });
+  const partial = openDatabase(join(folder, 'broken.db'), { busyTimeoutMs: 0, create: true });
   assert.throws(
-    () => migrate(broken, { applicationId: 7, migrations: ['CREATE TABLE a (b);', 'NONSENSE'] }),
+    () => migrate(partial, { applicationId: 7, migrations: ['CREATE TABLE a (b);', 'NONSENSE'] }),
     /could not be migrated/,
   );
   // Whole or not at all.
-  assert.equal(broken.raw.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(), 0);
-  broken.close();
+  assert.equal(partial.raw.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(), 0);
+  partial.close();
 });
 
 test('national IDs beyond 2^53 stay apart from their neighbours', async (context) => {

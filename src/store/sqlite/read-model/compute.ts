@@ -3,7 +3,7 @@
 import { type ExactInteger, narrow } from '../../../domain/decimal.ts';
 import { LOAN_HISTORY_LIMIT, type Loan, type LoanStatus } from '../../../domain/loans.ts';
 import type { ProductionSummary } from '../../../domain/production.ts';
-import { type Delivery, type WholeDays, windowStart } from '../../../domain/production.ts';
+import { type Delivery, type FullDays, windowStart } from '../../../domain/production.ts';
 import type { SavingsSummary } from '../../../domain/savings.ts';
 import type { Connection } from '../connection/connection.ts';
 
@@ -43,7 +43,7 @@ export function openFinancials(db: Connection) {
     `SELECT delivered_at AS at, grams FROM production_entries WHERE member_id = ? AND delivered_at >= ?
      ORDER BY delivered_at`,
   );
-  const sumBrokenDays = db.prepare<
+  const sumPartialDays = db.prepare<
     [{ id: number; after: number; start: number; end: number; until: number }],
     ExactSum
   >(
@@ -91,9 +91,9 @@ export function openFinancials(db: Connection) {
     },
 
     /** The same, from running totals by day and the entries of two days. */
-    productionOfDays(memberId: number, at: number, whole: WholeDays): ProductionSummary {
+    productionByPrefixSums(memberId: number, at: number, whole: FullDays): ProductionSummary {
       const { start, end } = whole;
-      const broken = sumBrokenDays.get({
+      const partial = sumPartialDays.get({
         id: memberId,
         after: windowStart(at),
         start,
@@ -102,8 +102,8 @@ export function openFinancials(db: Connection) {
       }) as ExactSum;
       const latest = selectLatest.get(memberId, at);
       return {
-        entriesCount: whole.entriesCount + broken.count,
-        totalGrams: narrow(whole.totalGrams + toExact(broken)),
+        entriesCount: whole.entriesCount + partial.count,
+        totalGrams: narrow(whole.totalGrams + toExact(partial)),
         lastDeliveryAt: latest !== undefined && latest.at > windowStart(at) ? latest.at : null,
       };
     },

@@ -7,7 +7,7 @@
  */
 import type { BlockTexts, Financials, JsonFragment } from '../../../domain/lookup.ts';
 import type { ProductionSummary } from '../../../domain/production.ts';
-import { subtractExpired, sumWholeDays } from '../../../domain/production.ts';
+import { subtractExpired, sumFullDays } from '../../../domain/production.ts';
 import type { SavingsSummary } from '../../../domain/savings.ts';
 import type { Connection } from '../connection/connection.ts';
 import { MARK, type StoredParts, unpackExpiring, unpackProduction, unpackText } from './columns.ts';
@@ -41,10 +41,10 @@ export function openSummaries(db: Connection, blocks: BlockTexts) {
       if (later !== undefined) return later;
     }
     const days = selectDays.get(memberId)?.days;
-    const whole = days && sumWholeDays(days, at);
+    const whole = days && sumFullDays(days, at);
     return whole === undefined
       ? financials.productionOf(memberId, at)
-      : financials.productionOfDays(memberId, at, whole);
+      : financials.productionByPrefixSums(memberId, at, whole);
   }
 
   // A mark is a text without a stamp.

@@ -2,7 +2,7 @@
 
 import { DAY_SECONDS } from '../../../domain/date-time.ts';
 import { type BlockTexts, STAMP_LENGTH } from '../../../domain/lookup.ts';
-import { composeDays, summarizeProduction, windowStart } from '../../../domain/production.ts';
+import { encodePrefixSums, summarizeProduction, windowStart } from '../../../domain/production.ts';
 import { type Connection, openDatabase } from '../connection/connection.ts';
 import { migrate, REGISTRY_SCHEMA } from '../connection/migrations.ts';
 import { MARK, packProduction, packText, type StoredParts } from './columns.ts';
@@ -52,7 +52,7 @@ export function refreshSummaries(
   function computeProduction(id: number): string {
     const knownFrom = (Math.floor(windowStart(nowSeconds) / DAY_SECONDS) - KNOWN_DAYS) * DAY_SECONDS;
     const deliveries = financials.deliveriesOf(id, knownFrom);
-    if (deliveries.length > FEW_DELIVERIES) storeDays.run(id, composeDays(deliveries, knownFrom));
+    if (deliveries.length > FEW_DELIVERIES) storeDays.run(id, encodePrefixSums(deliveries, knownFrom));
     else removeDays.run(id);
     return packProduction(summarizeProduction(deliveries, nowSeconds, knownFrom));
   }

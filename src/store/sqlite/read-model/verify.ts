@@ -1,7 +1,7 @@
 /** Whether the stored summaries say what the entries say: reads everything, for the operator. */
 
 import { type BlockTexts, type JsonFragment, STAMP_LENGTH } from '../../../domain/lookup.ts';
-import { type ProductionSummary, subtractExpired, sumWholeDays } from '../../../domain/production.ts';
+import { type ProductionSummary, subtractExpired, sumFullDays } from '../../../domain/production.ts';
 import type { Connection } from '../connection/connection.ts';
 import { MARK, type StoredParts, unpackExpiring, unpackProduction, unpackText } from './columns.ts';
 import { openFinancials } from './compute.ts';
@@ -47,8 +47,8 @@ export function findWrongSummary(db: Connection, blocks: BlockTexts): string | u
     const { expiring, knownUntil } = unpackExpiring(production);
     const isRightAt = (at: number, told: ProductionSummary | undefined): boolean => {
       const actual = toText(financials.productionOf(id, at));
-      const whole = days === null ? undefined : sumWholeDays(days, at);
-      const ofDays = whole && toText(financials.productionOfDays(id, at, whole));
+      const whole = days === null ? undefined : sumFullDays(days, at);
+      const ofDays = whole && toText(financials.productionByPrefixSums(id, at, whole));
       return toText(told) === actual && (ofDays ?? actual) === actual;
     };
     const lastListed = knownUntil === null ? (expiring.at(-1)?.expiresAt ?? validFrom) : knownUntil - 1;

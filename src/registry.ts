@@ -17,7 +17,7 @@ import { openSqliteStore } from './store/sqlite/storage.ts';
 /** How long opening may wait for another process that is creating the same files. */
 const OPEN_TIMEOUT_MS = 2_000;
 
-export interface RegistryParts {
+export interface RegistryDependencies {
   readonly config: Config;
   readonly clock?: Clock;
   /** Takes whole log lines; standard output when not given. */
@@ -43,7 +43,7 @@ export interface Registry {
  * signal, no global state.
  * @throws DatabaseFileError when a file cannot be used
  */
-export function composeRegistry(parts: RegistryParts): Registry {
+export function composeRegistry(parts: RegistryDependencies): Registry {
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
   let draining = false;

@@ -10,7 +10,7 @@ import { type ApiResponse, type Headers, JsonText } from './response.ts';
 import { API_PREFIX, fullPath, type Method, type Route, type RouteRequest } from './route.ts';
 import type { Match, Router } from './router.ts';
 
-export interface HandlerParts {
+export interface HandlerDependencies {
   readonly router: Router;
   readonly pipeline: Middleware;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ const API_ROOT = `${API_PREFIX}/`;
 /** How a body's sender learns that it may go on, on servers that leave this to the handler. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
 
-export function createHandler(parts: HandlerParts): Handler {
+export function createHandler(parts: HandlerDependencies): Handler {
   return (message, response) => {
     const url = message.url ?? '';
     const end = url.indexOf('?');
@@ -70,7 +70,11 @@ export function createHandler(parts: HandlerParts): Handler {
 }
 
 /** The order of checks (contract section 2). */
-function answer(parts: HandlerParts, exchange: Exchange, search: string): ApiResponse | Promise<ApiResponse> {
+function answer(
+  parts: HandlerDependencies,
+  exchange: Exchange,
+  search: string,
+): ApiResponse | Promise<ApiResponse> {
   const { message } = exchange;
   refuseAmbiguous(message);
   const match = parts.router(exchange.path);
@@ -137,13 +141,13 @@ function ownUrl(message: IncomingMessage): string {
   return `${scheme}://${/^[A-Za-z0-9.\-_[\]:]+$/.test(host) ? host : `localhost:${message.socket.localPort ?? ''}`}`;
 }
 
-function fail(parts: HandlerParts, exchange: Exchange, error: unknown): void {
+function fail(parts: HandlerDependencies, exchange: Exchange, error: unknown): void {
   const { reply, isDefect } = toErrorResponse(error);
   if (isDefect) parts.log.defect(exchange.requestId, error);
   send(parts, exchange, reply);
 }
 
-function send(parts: HandlerParts, exchange: Exchange, reply: ApiResponse): void {
+function send(parts: HandlerDependencies, exchange: Exchange, reply: ApiResponse): void {
   const { message, response, call } = exchange;
   // A string: node:http sends it in one write with the headers, where a Buffer takes two.
   const text = toText(reply.body);
@@ -214,7 +218,7 @@ function endAfterDraining(message: IncomingMessage, response: ServerResponse): v
   message.on('data', onData).once('end', finish).once('close', finish).once('error', finish).resume();
 }
 
-function log(parts: HandlerParts, exchange: Exchange, status: number): void {
+function log(parts: HandlerDependencies, exchange: Exchange, status: number): void {
   parts.log.request({
     time: parts.clock.now(),
     requestId: exchange.requestId,

@@ -14,7 +14,7 @@ import type { Route } from './route.ts';
 /** Version of the API's description: the major one is the `v1` of the address (specification section 9). */
 export const API_VERSION = '1.0.0';
 
-export interface RouteParts {
+export interface RouteDependencies {
   readonly store: RegistryStore;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface RouteParts {
   readonly isDraining: () => boolean;
 }
 
-export function createRoutes({ store, limiter, clock, zone, isDraining }: RouteParts): Route[] {
+export function createRoutes({ store, limiter, clock, zone, isDraining }: RouteDependencies): Route[] {
   const routes = [
     ...cooperativeRoutes(store.cooperatives, clock, zone),
     ...memberRoutes(store.members, store.cooperatives, clock, zone),

@@ -8,14 +8,14 @@ import { limitRate, type RateLimiter } from './limit-rate.ts';
 import { requireScope } from './require-scope.ts';
 import { restrict } from './restrict.ts';
 
-export interface PipelineParts {
+export interface MiddlewareDependencies {
   readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
   readonly trustedProxies: AddressBlocks;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
 }
 
-export function createPipeline({ keys, trustedProxies, limiter, clock }: PipelineParts): Middleware {
+export function createPipeline({ keys, trustedProxies, limiter, clock }: MiddlewareDependencies): Middleware {
   const stages = [
     authenticate(keys, clock),
     restrict(trustedProxies),

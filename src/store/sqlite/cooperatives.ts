@@ -10,7 +10,7 @@ import { FieldErrorList, type FieldMessages, notFound } from '../../domain/error
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { CooperativeStore } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
-import type { StoreParts } from './storage.ts';
+import type { StoreDependencies } from './storage.ts';
 
 interface CooperativeRow {
   id: number;
@@ -43,7 +43,7 @@ const FEW = 'a few thousand cooperatives';
 
 export function openCooperatives(
   db: Connection,
-  { commits, snapshot, references }: StoreParts,
+  { commits, snapshot, references }: StoreDependencies,
 ): CooperativeStore {
   const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');

@@ -11,7 +11,7 @@ import { openMemberCounts } from './lists/member-counts.ts';
 import { openMemberPages } from './lists/member-pages.ts';
 import type { StoredParts } from './read-model/columns.ts';
 import { openSummaries } from './read-model/read.ts';
-import type { StoreParts } from './storage.ts';
+import type { StoreDependencies } from './storage.ts';
 
 export interface MemberRow {
   id: number;
@@ -70,7 +70,7 @@ type Column = string | number | null;
 
 export function openMembers(
   db: Connection,
-  { commits, snapshot, references }: StoreParts,
+  { commits, snapshot, references }: StoreDependencies,
   blocks: BlockTexts,
 ): MemberStore {
   const counts = openMemberCounts(db);

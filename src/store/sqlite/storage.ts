@@ -25,7 +25,7 @@ export interface SqliteStoreOptions {
 }
 
 /** What the nouns of a store share. */
-export interface StoreParts {
+export interface StoreDependencies {
   readonly commits: GroupCommit;
   readonly snapshot: ReadSnapshot;
   readonly references: CooperativeReferences;

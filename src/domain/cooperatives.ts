@@ -40,7 +40,7 @@ export interface Cooperative extends CooperativeValues {
 }
 
 /** What other resources show of a cooperative. */
-export interface CooperativeReference {
+export interface CooperativeSummary {
   readonly id: number;
   readonly code: string;
   readonly name: string;

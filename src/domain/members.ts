@@ -1,5 +1,5 @@
 /** A member: one person in one cooperative. */
-import type { CooperativeReference } from './cooperatives.ts';
+import type { CooperativeSummary } from './cooperatives.ts';
 import { FieldError } from './errors.ts';
 import { MAX_LENGTH, parseText } from './text.ts';
 
@@ -42,7 +42,7 @@ export interface MemberValues {
 
 export interface Member extends Omit<MemberValues, 'cooperativeId'> {
   readonly id: number;
-  readonly cooperative: CooperativeReference;
+  readonly cooperative: CooperativeSummary;
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly updatedAt: number;

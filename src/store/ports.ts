@@ -131,7 +131,7 @@ export interface ImportSession {
   stage(line: number, values: readonly StagedValue[]): void;
   /** @param isWhole whether it refuses the file, not a row alone */
   addFault(fault: ImportFault, isWhole?: boolean): void;
-  /** Ends the reading of a file and checks references and uniqueness, against the registry and inside the file. */
+  /** Ends the reading of a file and checks cooperativeSummaries and uniqueness, against the registry and inside the file. */
   check(options: { acceptTrailingZero: boolean }): void;
   counts(): { rows: number; refusedRows: number; faults: number; isWholeRefused: boolean };
   /** In order of line. */

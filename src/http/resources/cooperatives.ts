@@ -4,7 +4,7 @@ import { type Clock, nowSeconds } from '../../clock.ts';
 import {
   COOPERATIVE_STATUSES,
   type Cooperative,
-  type CooperativeReference,
+  type CooperativeSummary,
   type CooperativeValues,
   SECTORS,
 } from '../../domain/cooperatives.ts';
@@ -67,14 +67,14 @@ export const COOPERATIVE = Type.Object(
 );
 
 /** What other resources show of a cooperative. */
-export const COOPERATIVE_REFERENCE = Type.Object(
+export const COOPERATIVE_SUMMARY = Type.Object(
   { id: Type.String(), code: Type.String(), name: Type.String() },
   { title: 'CooperativeReference', additionalProperties: false },
 );
 
-export const formatCooperativeReference = (
-  cooperative: CooperativeReference,
-): Static<typeof COOPERATIVE_REFERENCE> => ({
+export const serializeCooperativeSummary = (
+  cooperative: CooperativeSummary,
+): Static<typeof COOPERATIVE_SUMMARY> => ({
   id: String(cooperative.id),
   code: cooperative.code,
   name: cooperative.name,

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import type { CooperativeReference } from '../../domain/cooperatives.ts';
+import type { CooperativeSummary } from '../../domain/cooperatives.ts';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { isIdentityCard } from '../../domain/identity-card.ts';
@@ -16,16 +16,16 @@ import type { Parameter, Route } from '../route.ts';
 import { composeArray, composeObject, quote, quoteOrNull } from '../serializer.ts';
 import {
   COOPERATIVE_ID,
-  COOPERATIVE_REFERENCE,
-  formatCooperativeReference,
+  COOPERATIVE_SUMMARY,
   readCooperativeId,
+  serializeCooperativeSummary,
 } from './cooperatives.ts';
 import { composeProduction, LOAN_HISTORY_ENTRY, PRODUCTION_SUMMARY, SAVINGS_SUMMARY } from './financials.ts';
 import { MEMBER_FIELDS as F } from './member-fields.ts';
 
 export const MEMBERSHIP = Type.Object(
   {
-    cooperative: COOPERATIVE_REFERENCE,
+    cooperative: COOPERATIVE_SUMMARY,
     member_code: F.member_code.schema,
     full_name: F.full_name.schema,
     first_name: nullable(F.first_name.schema),
@@ -55,12 +55,12 @@ export const CONSOLIDATED_MEMBER = Type.Object(
 );
 
 // The store gives the same object for a cooperative until one changes.
-const referenceTexts = new WeakMap<CooperativeReference, string>();
+const referenceTexts = new WeakMap<CooperativeSummary, string>();
 
-function composeReference(cooperative: CooperativeReference): string {
+function composeReference(cooperative: CooperativeSummary): string {
   let text = referenceTexts.get(cooperative);
   if (text === undefined) {
-    text = JSON.stringify(formatCooperativeReference(cooperative));
+    text = JSON.stringify(serializeCooperativeSummary(cooperative));
     referenceTexts.set(cooperative, text);
   }
   return text;

@@ -7,7 +7,7 @@ import { parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
 import { defaulting, optional, required } from '../body-fields.ts';
 import { choice, nullable, pastDate, pastDateTime, plainText, reference, text } from '../fields.ts';
-import { COOPERATIVE_REFERENCE, formatCooperativeReference } from './cooperatives.ts';
+import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperatives.ts';
 
 export const MEMBER_FIELDS = {
   identity_card: text(
@@ -69,7 +69,7 @@ const ROW = {
   gender: nullable(F.gender.schema),
   role: F.role.schema,
   status: F.status.schema,
-  cooperative: COOPERATIVE_REFERENCE,
+  cooperative: COOPERATIVE_SUMMARY,
   registration_date: F.registration_date.schema,
 };
 
@@ -98,7 +98,7 @@ export const formatMemberRow = (member: Member, zone: TimeZone): Static<typeof M
   gender: member.gender,
   role: member.role,
   status: member.status,
-  cooperative: formatCooperativeReference(member.cooperative),
+  cooperative: serializeCooperativeSummary(member.cooperative),
   registration_date: formatDateTime(member.registrationDate, zone),
 });
 

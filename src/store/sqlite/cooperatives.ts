@@ -43,7 +43,7 @@ const FEW = 'a few thousand cooperatives';
 
 export function openCooperatives(
   db: Connection,
-  { commits, snapshot, references }: StoreDependencies,
+  { commits, snapshot, cooperativeSummaries }: StoreDependencies,
 ): CooperativeStore {
   const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
@@ -111,7 +111,7 @@ export function openCooperatives(
         const columns = toColumns(values);
         if (toColumns(stored).every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);
-        references.invalidate();
+        cooperativeSummaries.invalidate();
         return find(id) as Cooperative;
       }),
   };

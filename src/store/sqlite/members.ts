@@ -1,6 +1,6 @@
 /** Members in SQLite: one row per person and cooperative. */
 
-import type { CooperativeReference } from '../../domain/cooperatives.ts';
+import type { CooperativeSummary } from '../../domain/cooperatives.ts';
 import { FieldErrorList, type FieldMessages, NON_FIELD_ERRORS, notFound } from '../../domain/errors.ts';
 import type { BlockTexts, LookedUpMember, Membership } from '../../domain/lookup.ts';
 import type { Gender, Member, MemberFilter, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
@@ -70,7 +70,7 @@ type Column = string | number | null;
 
 export function openMembers(
   db: Connection,
-  { commits, snapshot, references }: StoreDependencies,
+  { commits, snapshot, cooperativeSummaries }: StoreDependencies,
   blocks: BlockTexts,
 ): MemberStore {
   const counts = openMemberCounts(db);
@@ -113,7 +113,7 @@ export function openMembers(
     const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
       cooperativeId === undefined ? rows : rows.filter((row) => row.cooperative_id === cooperativeId);
     const lookedUp = (row: LookupRow) =>
-      toLookedUpMember(row, identityCard, references.get(row.cooperative_id));
+      toLookedUpMember(row, identityCard, cooperativeSummaries.get(row.cooperative_id));
     if (at === null) {
       const rows = selectActive.all(identityCard);
       return wanted(rows).map((row) => ({ member: lookedUp(row), financials: null }));
@@ -207,7 +207,7 @@ export function openMembers(
 
 const toColumns = (values: MemberValues): Column[] => VALUES.map((value) => values[value]);
 
-const referenceOf = (row: MemberRow): CooperativeReference => ({
+const referenceOf = (row: MemberRow): CooperativeSummary => ({
   id: row.cooperative_id,
   code: row.cooperative_code,
   name: row.cooperative_name,
@@ -228,7 +228,7 @@ const toMember = (row: MemberRow): Member => ({
 const toLookedUpMember = (
   row: LookupRow,
   identityCard: string,
-  cooperative: CooperativeReference,
+  cooperative: CooperativeSummary,
 ): LookedUpMember => ({
   id: row.id,
   cooperative,

@@ -7,7 +7,7 @@ import { type Connection, openDatabase } from './connection/connection.ts';
 import { GroupCommit } from './connection/group-commit.ts';
 import { migrate, REGISTRY_SCHEMA } from './connection/migrations.ts';
 import { ReadSnapshot } from './connection/read-snapshot.ts';
-import { type CooperativeReferences, openCooperativeReferences } from './cooperative-summaries.ts';
+import { type CooperativeSummaries, openCooperativeSummaries } from './cooperative-summaries.ts';
 import { openCooperatives } from './cooperatives.ts';
 import { openMembers } from './members.ts';
 
@@ -28,7 +28,7 @@ export interface SqliteStoreOptions {
 export interface StoreDependencies {
   readonly commits: GroupCommit;
   readonly snapshot: ReadSnapshot;
-  readonly references: CooperativeReferences;
+  readonly cooperativeSummaries: CooperativeSummaries;
 }
 
 /** @throws DatabaseFileError when the file cannot be used, with what to do about it */
@@ -43,13 +43,13 @@ export function openSqliteStore(
     hasRoom: roomCheck(options),
     endReads: () => snapshot.end(),
   });
-  const references = openCooperativeReferences(db, snapshot);
+  const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
   const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
 
   return {
     connection: db,
-    cooperatives: openCooperatives(db, { commits, snapshot, references }),
-    members: openMembers(db, { commits, snapshot, references }, options.blocks),
+    cooperatives: openCooperatives(db, { commits, snapshot, cooperativeSummaries }),
+    members: openMembers(db, { commits, snapshot, cooperativeSummaries }, options.blocks),
     isReady() {
       try {
         snapshot.begin();

@@ -213,7 +213,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-let references = 0;
+let cooperativeSummaries = 0;
 
 async function take(place: Place, done: Step): Promise<void> {
   const { app } = place;
@@ -223,7 +223,9 @@ async function take(place: Place, done: Step): Promise<void> {
     case 'production':
       return place.load(
         'production',
-        done.ages.map((each) => `A-1,M-${done.person},P${++references},${iso(now - each)},${done.kg}`),
+        done.ages.map(
+          (each) => `A-1,M-${done.person},P${++cooperativeSummaries},${iso(now - each)},${done.kg}`,
+        ),
       );
     case 'loans':
       return place.load('loans', [
@@ -232,7 +234,7 @@ async function take(place: Place, done: Step): Promise<void> {
     case 'savings':
       return place
         .load('savings', [
-          `A-1,M-${done.person},S${done.person}-${done.account},T${++references},${done.isWithdrawal ? 'withdrawal' : 'contribution'},${done.amount},${iso(now)}`,
+          `A-1,M-${done.person},S${done.person}-${done.account},T${++cooperativeSummaries},${done.isWithdrawal ? 'withdrawal' : 'contribution'},${done.amount},${iso(now)}`,
         ])
         .catch((error: unknown) => {
           // Once an account was given to somebody else by hand, its file is refused.

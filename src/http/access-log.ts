@@ -1,4 +1,4 @@
-/** One JSON line per request, written once per snapshot of the event loop. */
+/** One JSON line per request, written once per iteration of the event loop. */
 import type { LogLevel } from '../config.ts';
 
 export interface RequestEntry {

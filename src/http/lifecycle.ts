@@ -172,14 +172,14 @@ function send(parts: HandlerDependencies, exchange: Exchange, reply: ApiResponse
         endAfterDraining(message, response);
       } else response.end(text);
     } catch (error) {
-      // One reply that cannot be sent must not keep back the others of the snapshot.
+      // One reply that cannot be sent must not keep back the others of the iteration.
       parts.log.defect(exchange.requestId, error);
       response.destroy();
     }
   });
 }
 
-/** Replies of this snapshot of the event loop: one that is written wakes its client, which costs as much as making it. */
+/** Replies of this iteration of the event loop: one that is written wakes its client, which costs as much as making it. */
 let waiting: (() => void)[] = [];
 
 function atEndOfTurn(work: () => void): void {

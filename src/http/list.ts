@@ -9,7 +9,7 @@ import type { RouteRequest } from './route.ts';
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
-/** A page that is no number is cached as such: it is a 404, but only after every parameter was looked at. */
+/** A page that is no number is kept as NaN: it is a 404, but only after every parameter was looked at. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
   schema: Type.Integer({ minimum: 1, default: 1 }),

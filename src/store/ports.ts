@@ -12,7 +12,7 @@ import type { Page, PageRequest } from '../domain/page.ts';
 /** An engine in this process answers at once, one across a network later. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Goes on with a value, in the same snapshot when it is there already: the way of the hottest route. */
+/** Goes on with a value, in the same event-loop iteration when it is there already: the way of the hottest route. */
 export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => U): Awaitable<U> =>
   value instanceof Promise ? value.then(work) : work(value);
 
@@ -131,7 +131,7 @@ export interface ImportSession {
   stage(line: number, values: readonly StagedValue[]): void;
   /** @param isWhole whether it refuses the file, not a row alone */
   addFault(fault: ImportFault, isWhole?: boolean): void;
-  /** Ends the reading of a file and checks cooperativeSummaries and uniqueness, against the registry and inside the file. */
+  /** Ends the reading of a file and checks references and uniqueness, against the registry and inside the file. */
   check(options: { acceptTrailingZero: boolean }): void;
   counts(): { rows: number; refusedRows: number; faults: number; isWholeRefused: boolean };
   /** In order of line. */

@@ -309,7 +309,7 @@ test('every reference to a cooperative and to a member resolves', () => {
   }
 });
 
-test('codes, members, cards and cooperativeSummaries are unique where they must be', () => {
+test('codes, members, cards and references are unique where they must be', () => {
   const unique: [string, ...string[]][] = [
     ['cooperatives', 'code'],
     ['cooperatives', 'name'],

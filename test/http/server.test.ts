@@ -182,7 +182,7 @@ test('requests that arrive together are answered each with its own, in order', {
 }, async (context) => {
   const app = await startApp(context);
   const ids = Array.from({ length: 20 }, (_, i) => `turn-${i}`);
-  // In one packet: all of them are handled in one snapshot.
+  // In one packet: all of them are handled in one iteration.
   const requests = ids.map((id, i) => {
     const path = i % 4 === 0 ? '/api/v1/nothing' : '/healthz';
     return `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n${id === 'turn-19' ? 'Connection: close\r\n' : ''}\r\n`;

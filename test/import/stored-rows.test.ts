@@ -1,4 +1,4 @@
-/** What a row does to what is stored: natural keys, empty cells, cooperativeSummaries, ownership (contract section 11). */
+/** What a row does to what is stored: natural keys, empty cells, references, ownership (contract section 11). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -220,7 +220,7 @@ test('files of a folder that are of no kind are named and left', async (context)
   assert.match(result.err, /payments\.csv/);
 });
 
-test('in a dry run cooperativeSummaries resolve against the files before, and nothing is written', async (context) => {
+test('in a dry run references resolve against the files before, and nothing is written', async (context) => {
   const place = importPlace(context);
   const result = await place.run(incoming(place, RUN), '--dry-run', '--json');
   assert.equal(result.status, 0, result.err);

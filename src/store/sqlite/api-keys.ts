@@ -96,7 +96,7 @@ export function openApiKeys(
   // connection's own changes invalidate it. Never by age: a disabled key must be refused by the very next request.
   const cached = new Map<string, { key: ApiKey; endsAt: number | null }>();
   let cachedVersion = -1;
-  // Asked once per snapshot of the event loop: the requests of a snapshot had arrived when it began.
+  // Asked once per iteration of the event loop: the requests of an iteration had arrived when it began.
   let isRevalidated = false;
 
   function revalidate(): void {

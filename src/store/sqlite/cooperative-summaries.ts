@@ -4,7 +4,7 @@ import type { Connection } from './connection/connection.ts';
 import type { ReadSnapshot } from './connection/read-snapshot.ts';
 
 export interface CooperativeSummaries {
-  /** Called outside a write, after the snapshot was begun. */
+  /** Called outside a write, after the snapshot was taken. */
   get(id: number): CooperativeSummary;
   /** Called by each write of a cooperative. */
   invalidate(): void;

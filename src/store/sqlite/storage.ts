@@ -1,4 +1,4 @@
-/** The registry's storage in SQLite: opens the file, migrates it, and wires the nouns to one write commits. */
+/** The registry's storage in SQLite: opens the file, migrates it, and wires the entities to one group commit. */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { BlockTexts } from '../../domain/lookup.ts';

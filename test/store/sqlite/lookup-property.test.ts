@@ -312,7 +312,7 @@ test('every person of a random registry is answered as a naive computation in ex
   ] as unknown as [boolean, ApiKey][];
   await fc.assert(
     fc.asyncProperty(registry, async (members) => {
-      // The reads of a snapshot share a transaction on this connection.
+      // The reads of an iteration share a transaction on this connection.
       await nextTurn();
       db.exec('BEGIN');
       const stored = fill(members);

@@ -78,7 +78,7 @@ test('every list of a random registry has the right count and the right rows on 
       fc.constantFrom(...PAGE_SIZES),
       async (drawn, changes, pageSize) => {
         const rows: Row[] = drawn.map((each) => ({ ...each }));
-        // The reads of a snapshot share a transaction on this connection.
+        // The reads of an iteration share a transaction on this connection.
         await nextTurn();
         db.exec('BEGIN; DELETE FROM members; DELETE FROM member_counts; DELETE FROM member_blocks');
         for (const { id, cooperativeId, status } of rows) {

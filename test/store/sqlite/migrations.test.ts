@@ -45,7 +45,7 @@ test('a file of the first form keeps its data and answers lookups, before and af
   assert.match(before?.loanHistory ?? '', /"status":"pending"/);
   assert.match(before?.savingsSummary ?? '', /"accounts_count":1/);
   assert.equal(summarizeMissing(file, BLOCKS, NOW), 1);
-  // The reads of a snapshot see one moment.
+  // The reads of an iteration see one moment.
   await nextTurn();
   assert.deepEqual(
     { ...(await financials())?.production },

@@ -60,7 +60,7 @@ const isFault = (code: RegistryError['code'], detail?: RegExp) => (error: unknow
   error.code === code &&
   (detail === undefined || detail.test(error.message));
 
-test('two writes that collide in one snapshot of the event loop give one success and one clear fault', async (context) => {
+test('two writes that collide in one iteration of the event loop give one success and one clear fault', async (context) => {
   const { store } = open(context);
   const [first, second] = await Promise.allSettled([
     store.cooperatives.create(COOPERATIVE, 1),

@@ -16,7 +16,7 @@ export interface Statement<Params extends unknown[], Row> {
 export interface OpenOptions {
   /**
    * How long SQLite may block the thread while another process holds the lock. 0 in the server, whose event
-   * loop must not stop: its write commits tries again by timer.
+   * loop must not stop: its group commit tries again by timer.
    */
   readonly busyTimeoutMs: number;
   /** FILE only for an import's connection, so that its sorts take no memory. */

@@ -1,4 +1,4 @@
-/** Writes of one snapshot of the event loop share one transaction, and are acknowledged when it is on disk. */
+/** Writes of one iteration of the event loop share one transaction, and are acknowledged when it is on disk. */
 import { RegistryError } from '../../../domain/errors.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, isDiskFull } from './connection.ts';
@@ -61,7 +61,7 @@ export class GroupCommit {
 
   /**
    * Queues a synchronous change. The promise settles after the transaction's COMMIT; a fault of the work rolls
-   * back its own changes alone, a failed COMMIT fails every write of the snapshot.
+   * back its own changes alone, a failed COMMIT fails every write of the iteration.
    * @throws (as rejection) what the work throws; RegistryError `unavailable` when the database is busy for 2 s, the disk
    * is nearly full or too many writes wait
    */

@@ -1,4 +1,4 @@
-/** Reads of one snapshot of the event loop share one transaction: taking and releasing SQLite's locks costs more than a read. */
+/** Reads of one iteration of the event loop share one transaction: taking and releasing SQLite's locks costs more than a read. */
 import type { Connection } from './connection.ts';
 
 export class ReadSnapshot {
@@ -17,14 +17,14 @@ export class ReadSnapshot {
     this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');
   }
 
-  /** Whatever is cached of rows is forgotten by this when another connection has committed. */
+  /** Invalidates cached rows after another connection has committed. */
   onOutsideCommit(invalidate: () => void): void {
     this.invalidators.push(invalidate);
   }
 
   /**
-   * Called before each read outside a write. The first of a snapshot takes a snapshot, which the whole snapshot sees: it is
-   * newer than whatever had reached this process when the snapshot began.
+   * Called before each read outside a write. The first of an iteration takes a snapshot, which the entire iteration sees: it is
+   * newer than whatever had reached this process when the iteration began.
    */
   begin(): void {
     if (this.isOpen || this.db.raw.inTransaction) return;
@@ -37,7 +37,7 @@ export class ReadSnapshot {
     for (const invalidate of this.invalidators) invalidate();
   }
 
-  /** Ends the snapshot: at the end of the snapshot, and before a write. */
+  /** Ends the snapshot: at the end of the iteration, and before a write. */
   end(): void {
     if (!this.isOpen) return;
     this.isOpen = false;

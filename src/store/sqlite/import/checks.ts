@@ -1,4 +1,4 @@
-/** Set-based checks of a staged file: cooperativeSummaries, uniqueness in the file, and against what is stored. */
+/** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
 import type { ImportKind } from '../../ports.ts';
 
 export interface Check {

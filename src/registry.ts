@@ -1,15 +1,17 @@
 /** The composition root: configuration → store → middleware → routes → handler. */
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
-import { createAccessLog } from './http/access-log.ts';
+import { type AccessLog, createAccessLog } from './http/access-log.ts';
 import { createHandler, type Handler } from './http/lifecycle.ts';
-import { createPipeline } from './http/middleware/chain.ts';
-import { RateLimiter } from './http/middleware/limit-rate.ts';
+import { createMiddleware } from './http/middleware/chain.ts';
+import { InProcessRateLimiter } from './http/middleware/in-process-rate-limiter.ts';
 import { createBlockTexts } from './http/resources/financials.ts';
 import type { Route } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import { createRoutes } from './http/routes.ts';
+import { createSender } from './http/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from './http/server.ts';
+import { Scheduler } from './scheduler.ts';
 import type { RegistryStore } from './store/ports.ts';
 import { openApiKeys } from './store/sqlite/api-keys.ts';
 import { openSqliteStore } from './store/sqlite/storage.ts';
@@ -50,20 +52,22 @@ export function composeRegistry(parts: RegistryDependencies): Registry {
   const isDraining = () => draining;
   const keys = openApiKeys(config.keysFile, { busyTimeoutMs: OPEN_TIMEOUT_MS, create: true });
   const store = openStore(config, clock, () => keys.close());
-  const log = createAccessLog(
-    config.logLevel,
-    parts.writeLog ?? ((lines) => process.stdout.write(lines)),
-    clock.now,
-  );
-  const limiter = new RateLimiter(clock);
+  const scheduler = new Scheduler();
+  const log = createAccessLog({
+    level: config.logLevel,
+    write: parts.writeLog ?? ((lines) => process.stdout.write(lines)),
+    now: clock.now,
+    scheduler,
+  });
+  const limiter = new InProcessRateLimiter(clock);
   const routes = createRoutes({ store, limiter, clock, zone: config.zone, isDraining });
   const handler = createHandler({
     router: createRouter(routes),
-    pipeline: createPipeline({ keys, trustedProxies: config.trustedProxies, limiter, clock }),
+    middleware: createMiddleware({ keys, trustedProxies: config.trustedProxies, limiter, clock }),
+    send: createSender({ scheduler, log, clock, isDraining }),
     clock,
     log,
     publicUrl: config.publicUrl,
-    isDraining,
   });
   const running: RunningServer[] = [];
   let closed: Promise<void> | undefined;
@@ -87,6 +91,7 @@ export function composeRegistry(parts: RegistryDependencies): Registry {
         handler,
         host,
         port,
+        log: { refused: (requestId, status) => logRefused(log, clock, requestId, status) },
         ...(parts.timeouts === undefined ? {} : { timeouts: parts.timeouts }),
       });
       running.push(server);
@@ -97,6 +102,12 @@ export function composeRegistry(parts: RegistryDependencies): Registry {
       return closed;
     },
   };
+}
+
+/** Logs what was refused before it became a request. */
+function logRefused(log: AccessLog, clock: Clock, requestId: string, status: number): void {
+  const unknown = { keyId: undefined, method: 'OTHER', route: '' };
+  log.request({ ...unknown, time: clock.now(), requestId, status, durationMs: 0 });
 }
 
 function openStore(config: Config, clock: Clock, closeOthers: () => void) {

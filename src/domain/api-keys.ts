@@ -43,6 +43,8 @@ export const hasExpired = (key: ApiKey, nowSeconds: number): boolean =>
 export const KEY_TAG = 'crs_';
 const RANDOM_CHARACTERS = 30;
 const CHECK_CHARACTERS = 6;
+/** Characters of every key. */
+export const API_KEY_LENGTH = KEY_TAG.length + RANDOM_CHARACTERS + CHECK_CHARACTERS;
 const PREFIX_CHARACTERS = KEY_TAG.length + 6;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 // Random bytes from here on are dropped: the rest divides evenly by 62, so every character is equally likely.

@@ -1,23 +1,22 @@
-/** Errors → replies: refusals that HTTP itself knows, and the one table from fault code to status. */
+/** Errors → responses: the errors that HTTP itself knows, and the one table from error code to status. */
 import { RegistryError, type RegistryErrorCode } from '../domain/errors.ts';
-import type { ApiResponse, Headers } from './response.ts';
+import { type ApiResponse, type Headers, JsonText, refusal } from './response.ts';
 
-/** A refusal with its status, thrown by the server, the router, the middleware and the resources. */
+/** An error with its status, thrown while a request is read or handled. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Headers;
 
-  constructor(status: number, detail: string, headers: Headers = {}) {
-    super(detail);
-    this.name = 'Refusal';
+  constructor(status: number, detail: string, headers: Headers = {}, options?: ErrorOptions) {
+    super(detail, options);
+    this.name = 'HttpError';
     this.status = status;
     this.headers = headers;
   }
 }
 
 export const badRequest = (detail: string): HttpError => new HttpError(400, detail);
-export const notFoundError = (): HttpError => new HttpError(404, 'Not found.');
-/** DRF's answer to a page that is none. */
+/** DRF's answer to a page that does not exist. */
 export const invalidPage = (): HttpError => new HttpError(404, 'Invalid page.');
 export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large.');
 
@@ -29,27 +28,30 @@ const STATUS: { readonly [code in RegistryErrorCode]: number } = {
   unavailable: 503,
 };
 
-/** Every status that any route may answer with beside its own success, for OpenAPI and the documents. */
-export const SERVER_ERROR: ApiResponse = { status: 500, body: { detail: 'A server error occurred.' } };
+const SERVER_ERROR: ApiResponse = {
+  status: 500,
+  body: new JsonText('{"detail":"A server error occurred."}'),
+};
 
 /**
- * @returns the reply; `isDefect` when the error was none that anybody meant to throw, and its cause belongs in the
- * log alone
+ * @returns the response, with the reason of a 503 for the log; `isUnexpected` when nobody meant to throw the error, and
+ * its cause belongs in the log only
  */
-export function toErrorResponse(error: unknown): { reply: ApiResponse; isDefect: boolean } {
+export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
   if (error instanceof HttpError) {
-    return {
-      reply: { status: error.status, body: { detail: error.message }, headers: error.headers },
-      isDefect: false,
-    };
+    return { response: refusal(error.status, error.message, error.headers), isUnexpected: false };
   }
-  if (error instanceof RegistryError) {
-    const headers: Headers =
-      error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) };
-    return {
-      reply: { status: STATUS[error.code], body: error.fields ?? { detail: error.message }, headers },
-      isDefect: false,
-    };
-  }
-  return { reply: SERVER_ERROR, isDefect: true };
+  if (!(error instanceof RegistryError)) return { response: SERVER_ERROR, isUnexpected: true };
+  const headers: Headers =
+    error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) };
+  const status = STATUS[error.code];
+  const body = error.fields ?? { detail: error.message };
+  const response: ApiResponse = { status, body, headers };
+  return {
+    response: status === 503 ? { ...response, reason: reasonOf(error) } : response,
+    isUnexpected: false,
+  };
 }
+
+const reasonOf = (error: Error): string =>
+  error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;

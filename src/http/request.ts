@@ -1,43 +1,115 @@
-/** What is read of a request: its structure, its id, and its body. */
+/** A request on its way through the service: one object for middleware and handlers. */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { visit } from 'jsonc-parser';
-import { mayEcho } from '../domain/errors.ts';
-import { badRequest, bodyTooLarge, HttpError } from './errors.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIPv6 } from 'node:net';
+import type { ApiKey } from '../domain/api-keys.ts';
+import { type ApiResponse, type Headers, refusal } from './response.ts';
+import type { Route, RouteRequest } from './route.ts';
 
-/** Largest body that is read (contract section 5). */
-export const MAX_BODY_BYTES = 65_536;
-const BODY_TIMEOUT_MS = 30_000;
+const NO_SEARCH = new URLSearchParams();
+const NO_PARAMS = {};
+
+/** The request passed to middleware and handlers. Rarely used properties are computed when they are asked for. */
+export class ApiRequest implements RouteRequest {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Names it in the log and in the response. */
+  readonly id: string;
+  /** Monotonic milliseconds of its arrival. */
+  readonly startMs: number;
+  readonly path: string;
+  /** The template of the path, known once a path has matched. */
+  template = '';
+  /** Set when path and method have matched. */
+  route: Route | undefined;
+  params: RouteRequest['params'] = NO_PARAMS;
+  /** Set by the middleware that authenticates. */
+  caller: ApiKey | undefined;
+  query: RouteRequest['query'] = {};
+  body: unknown;
+  /** Sent with whatever response follows, refusals too. */
+  readonly headers: Headers = {};
+  private readonly searchText: string;
+  private readonly publicUrl: string | undefined;
+  private parsedSearch: URLSearchParams | undefined;
+
+  constructor(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    { startMs, publicUrl }: { startMs: number; publicUrl: string | undefined },
+  ) {
+    const url = incoming.url ?? '';
+    const end = url.indexOf('?');
+    this.incoming = incoming;
+    this.outgoing = outgoing;
+    this.id = readRequestId(incoming);
+    this.startMs = startMs;
+    this.path = end === -1 ? url : url.slice(0, end);
+    this.searchText = end === -1 ? '' : url.slice(end + 1);
+    this.publicUrl = publicUrl;
+  }
+
+  get search(): URLSearchParams {
+    if (this.searchText === '') return NO_SEARCH;
+    this.parsedSearch ??= new URLSearchParams(this.searchText);
+    return this.parsedSearch;
+  }
+
+  get baseUrl(): string {
+    if (this.publicUrl !== undefined) return this.publicUrl;
+    const scheme = 'encrypted' in this.incoming.socket ? 'https' : 'http';
+    // Only HTTP/1.0 may come without a Host.
+    const host = this.incoming.headers.host ?? `localhost:${this.incoming.socket.localPort ?? ''}`;
+    return `${scheme}://${host}`;
+  }
+}
+
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses what node:http lets through and what two programs could read differently (contract section 13).
- * @throws HttpError 400
+ * What node:http lets through and what two programs could read differently, such as a proxy and this service
+ * (docs/api.md#answers-and-errors).
+ * @returns a refusal with status 400 or 501, or undefined for a request that has one reading
  */
-export function refuseAmbiguous(message: IncomingMessage): void {
-  if (message.httpVersion !== '1.1' && message.httpVersion !== '1.0')
-    throw badRequest('Unsupported HTTP version.');
-  if (message.url?.startsWith('/') !== true) throw badRequest('Expected a path, not an absolute address.');
+export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefined {
+  if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0')
+    return refusal(400, 'Unsupported HTTP version.');
+  if (incoming.url?.startsWith('/') !== true)
+    return refusal(400, 'Expected a path, not an absolute address.');
   let hosts = 0;
   let authorizations = 0;
-  const { rawHeaders } = message;
+  const { rawHeaders, headers } = incoming;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
     else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++;
   }
-  if (hosts > 1) throw badRequest('More than one Host header.');
-  if (hosts === 0 && message.httpVersion === '1.1') throw badRequest('The Host header is missing.');
-  if (authorizations > 1) throw badRequest('More than one Authorization header.');
+  if (hosts > 1) return refusal(400, 'More than one Host header.');
+  if (hosts === 0 && incoming.httpVersion === '1.1') return refusal(400, 'The Host header is missing.');
+  if (hosts === 1 && !isHost(headers.host ?? '')) return refusal(400, 'The Host header is not a valid host.');
+  if (authorizations > 1) return refusal(400, 'More than one Authorization header.');
+  const coding = headers['transfer-encoding'];
+  // RFC 9112, section 6.1: a coding that the server does not understand is 501.
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    return refusal(501, 'Unsupported transfer encoding in request.');
   // Other methods are refused by what comes next, 404 or 405.
-  if (READING.has(message.method ?? '') && hasBody(message))
-    throw badRequest('Only POST and PUT take a body.');
+  if (READING.has(incoming.method ?? '') && hasBody(incoming))
+    return refusal(400, 'Only POST and PUT take a body.');
+  return undefined;
+}
+
+const HOST = /^(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?$/;
+
+/** Whether the text is a host with an optional port: anything else would make links that lead nowhere. */
+function isHost(text: string): boolean {
+  const match = HOST.exec(text);
+  return match !== null && (match[1] === undefined || isIPv6(match[1]));
 }
 
 /** Whether bytes of a body were announced. */
-export function hasBody(message: IncomingMessage): boolean {
+export function hasBody(incoming: IncomingMessage): boolean {
   return (
-    message.headers['transfer-encoding'] !== undefined || Number(message.headers['content-length'] ?? 0) > 0
+    incoming.headers['transfer-encoding'] !== undefined || Number(incoming.headers['content-length'] ?? 0) > 0
   );
 }
 
@@ -45,82 +117,8 @@ const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 const SECRET_LIKE = /[0-9]{16}|crs_/;
 
 /** The client's own request id when it is safe to repeat and to log, else a new one. */
-export function readRequestId(message: IncomingMessage): string {
-  const given = message.headers['x-request-id'];
+function readRequestId(incoming: IncomingMessage): string {
+  const given = incoming.headers['x-request-id'];
   const isSafe = typeof given === 'string' && REQUEST_ID.test(given) && !SECRET_LIKE.test(given);
   return isSafe ? given : randomUUID();
-}
-
-/**
- * The JSON of a body; an empty one is `{}`.
- * @throws HttpError 413, 415, 400 or 408
- */
-export async function readJson(message: IncomingMessage): Promise<unknown> {
-  if (Number(message.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw bodyTooLarge();
-  if (!hasBody(message)) return {};
-  refuseMediaType(message);
-  const bytes = await readBytes(message);
-  return bytes.length === 0 ? {} : parseJson(bytes);
-}
-
-const JSON_MEDIA_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?$/i;
-
-function refuseMediaType(message: IncomingMessage): void {
-  if (message.headers['content-encoding'] !== undefined) {
-    throw new HttpError(415, 'Unsupported content encoding in request.');
-  }
-  const type = (message.headers['content-type'] ?? '').trim();
-  if (JSON_MEDIA_TYPE.test(type)) return;
-  throw new HttpError(415, `Unsupported media type ${mayEcho(type) ? `"${type}" ` : ''}in request.`);
-}
-
-function readBytes(message: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const timer = setTimeout(
-      () => stop(new HttpError(408, 'The request body did not arrive in time.')),
-      BODY_TIMEOUT_MS,
-    );
-    const onData = (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > MAX_BODY_BYTES) stop(bodyTooLarge());
-      else chunks.push(chunk);
-    };
-    const onEnd = () => stop(undefined);
-    const onAborted = () => stop(badRequest('The request was aborted.'));
-    function stop(refusal: HttpError | undefined): void {
-      clearTimeout(timer);
-      message.off('data', onData).off('end', onEnd).off('close', onAborted).off('error', onAborted);
-      if (refusal === undefined) resolve(Buffer.concat(chunks, length));
-      else reject(refusal);
-    }
-    message.on('data', onData).on('end', onEnd).on('close', onAborted).on('error', onAborted);
-  });
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** @throws HttpError 400 that names the place of the fault, never the text around it */
-export function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    throw badRequest('JSON parse error - the body is not valid UTF-8.');
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw badRequest(`JSON parse error${firstFault(text)}.`);
-  }
-}
-
-function firstFault(text: string): string {
-  let place: string | undefined;
-  const onError = (_code: number, _offset: number, _length: number, line: number, character: number) => {
-    place ??= ` - line ${line + 1} column ${character + 1}`;
-  };
-  visit(text, { onError }, { disallowComments: true });
-  return place ?? '';
 }

@@ -1,8 +1,8 @@
-/** What a route answers, before it becomes bytes. */
+/** What a request is answered with, before it becomes bytes. */
 
 export type Headers = { [name: string]: string };
 
-/** JSON that was composed already, to be sent as it is. */
+/** JSON that was serialized already, to be sent as it is. */
 export class JsonText {
   readonly text: string;
 
@@ -16,6 +16,8 @@ export interface ApiResponse {
   /** A value for JSON, or a JsonText; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
+  /** Why it was refused, for the log only: it may say more than the client should learn. */
+  readonly reason?: string;
 }
 
 export const ok = (body: unknown): ApiResponse => ({ status: 200, body });
@@ -25,4 +27,20 @@ export const created = (path: string, body: unknown): ApiResponse => ({
   status: 201,
   body,
   headers: { Location: path },
+});
+
+/**
+ * A refusal as a value: middleware returns it, since an Error with its stack costs more than the rest of a refusal.
+ * @param reason for the log
+ */
+export const refusal = (
+  status: number,
+  detail: string,
+  headers: Headers = {},
+  reason?: string,
+): ApiResponse => ({
+  status,
+  body: new JsonText(JSON.stringify({ detail })),
+  headers,
+  ...(reason === undefined ? {} : { reason }),
 });

@@ -8,6 +8,11 @@ import type { ApiResponse } from './response.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT';
 
+/** The methods that are served, each with that of the route which answers it. */
+export const METHODS = { GET: 'GET', HEAD: 'GET', POST: 'POST', PUT: 'PUT' } as const satisfies {
+  readonly [method: string]: Method;
+};
+
 /**
  * Who may call: the holder of a scope, of any active key, or anybody. A route without this does not compile.
  */

@@ -5,6 +5,8 @@ export interface Match {
   /** By method; HEAD is answered by GET. */
   readonly routes: { readonly [method in Method]?: Route };
   readonly params: { readonly [name: string]: string };
+  /** The matched path with `{name}` for parameters. */
+  readonly template: string;
   /** The value of an `Allow` header. */
   readonly allow: string;
 }
@@ -14,11 +16,18 @@ interface Node {
   parameter: { readonly name: string; readonly takesAnyByte: boolean; readonly node: Node } | undefined;
   readonly routes: { [method in Method]?: Route };
   allow: string;
+  template: string;
 }
 
-const newNode = (): Node => ({ literals: new Map(), parameter: undefined, routes: {}, allow: '' });
+const newNode = (): Node => ({
+  literals: new Map(),
+  parameter: undefined,
+  routes: {},
+  allow: '',
+  template: '',
+});
 
-// The legal bytes of a path (contract section 1). Nothing is decoded or resolved: `..` is two dots.
+// The legal bytes of a path (docs/api.md#routes). Nothing is decoded or resolved: `..` is two dots.
 const LEGAL_SEGMENT = /^[A-Za-z0-9_.-]+$/;
 
 export type Router = (path: string) => Match | undefined;
@@ -42,6 +51,7 @@ function add(root: Node, route: Route): void {
     throw new Error(`Two routes answer ${route.method} ${fullPath(route)}.`);
   }
   node.routes[route.method] = route;
+  node.template = fullPath(route);
   const methods = Object.keys(node.routes);
   node.allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort().join(', ');
 }
@@ -80,7 +90,8 @@ function match(root: Node, path: string): Match | undefined {
     node = next;
     start = stop + 1;
   }
-  return node.allow === '' ? undefined : { routes: node.routes, params, allow: node.allow };
+  if (node.allow === '') return undefined;
+  return { routes: node.routes, params, template: node.template, allow: node.allow };
 }
 
 function step(node: Node, segment: string, params: { [name: string]: string }): Node | undefined {

@@ -1,23 +1,19 @@
-/** The node:http server: limits on slow clients, answers below the handler, and an orderly end. */
-import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+/** The node:http server: limits on slow clients, responses below the handler, and an orderly end. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
 import { EXPECTS_CONTINUE, type Handler } from './lifecycle.ts';
+import { ignoreUpgrades, shouldUpgrade } from './upgrade.ts';
 
-/** Milliseconds until a client is dropped that sends no headers, no whole request, or does not read. */
+/** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
 export interface ServerTimeouts {
   readonly headersMs: number;
-  /** From the first byte to the end of the body; the body's own limit of 30 s lies in request.ts. */
+  /** From the first byte to the end of the body; the body's own limit of 30 s is in read-body.ts. */
   readonly requestMs: number;
+  /** Without a byte in either direction, and without progress of a response that is being sent. */
   readonly idleMs: number;
-  /** How long an orderly end waits for requests that were begun. */
+  /** How long an orderly end waits for requests that have begun. */
   readonly closeMs: number;
 }
 
@@ -43,6 +39,7 @@ export interface ServerOptions {
   readonly handler: Handler;
   readonly host: string;
   readonly port: number;
+  readonly log: ConnectionLog;
   readonly timeouts?: Partial<ServerTimeouts>;
 }
 
@@ -54,61 +51,82 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(SWEEP_MS, timeouts.headersMs),
-    // The handler itself answers a missing one, in the one shape of every answer.
+    // The handler itself answers a missing one, in the form of every response.
     requireHostHeader: false,
+    shouldUpgradeCallback: shouldUpgrade,
   });
   server.timeout = timeouts.idleMs;
-  // Answers of a connection finish in order, so the last one tells of all.
-  const lastAnswers = new WeakMap<Duplex, ServerResponse>();
-  const isAnswering = (socket: Duplex): boolean => {
-    const last = lastAnswers.get(socket);
-    return last !== undefined && !last.writableFinished && !last.destroyed;
-  };
-  const handle = (message: IncomingMessage, response: ServerResponse) => {
-    lastAnswers.set(message.socket, response);
-    options.handler(message, response);
-  };
-  server.on('request', handle);
-  server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
-    handle(Object.assign(message, { [EXPECTS_CONTINUE]: true }), response);
-  });
-  server.on('checkExpectation', (message: IncomingMessage) => {
-    refuse(message.socket, 417, 'The expectation in the Expect header cannot be met.');
-  });
-  server.on('connect', (_message, socket) => refuse(socket, 405, 'Method "CONNECT" not allowed.'));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // An answer that has begun cannot be followed by another one.
-    if (!socket.writable || isAnswering(socket)) socket.destroy();
-    else refuse(socket, ...belowHandler(error.code));
-  });
+  const connections = trackConnections(server, options.log);
+  answerRequests(server, options.handler, connections);
+  ignoreUpgrades(server, (socket) => connections.get(socket));
+  const sweep = setInterval(
+    () => {
+      for (const connection of connections.values()) {
+        connection.dropIfStalled(performance.now(), timeouts.idleMs);
+      }
+    },
+    Math.min(SWEEP_MS, timeouts.idleMs),
+  );
+  sweep.unref();
+  const end = () => close(server, timeouts.closeMs).finally(() => clearInterval(sweep));
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => {
+      clearInterval(sweep);
+      reject(error);
+    });
     server.listen(options.port, options.host, () => {
-      server.off('error', reject);
-      resolve({ address: server.address() as AddressInfo, close: () => close(server, timeouts.closeMs) });
+      server.removeAllListeners('error');
+      resolve({ address: server.address() as AddressInfo, close: end });
     });
   });
 }
 
-function belowHandler(code: string | undefined): [status: number, detail: string] {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not arrive in time.'];
-  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'Request header fields too large.'];
-  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return [413, 'Request body too large.'];
-  return [400, 'The request could not be read as HTTP.'];
+type Connections = ReadonlyMap<Duplex, Connection>;
+
+function trackConnections(server: Server, log: ConnectionLog): Connections {
+  const connections = new Map<Duplex, Connection>();
+  server.on('connection', (socket: Duplex) => {
+    // Behind an upgrade that was ignored, the same socket comes again.
+    if (!connections.has(socket)) socket.once('close', () => connections.delete(socket));
+    connections.set(socket, new Connection(socket, log));
+  });
+  return connections;
 }
 
-/** Answers on the bare socket, in the one shape of every answer, and ends the connection. */
-function refuse(socket: Duplex, status: number, detail: string): void {
-  const body = JSON.stringify({ detail });
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: private, no-store',
-    `X-Request-Id: ${randomUUID()}`,
-    'Connection: close',
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+function answerRequests(server: Server, handler: Handler, connections: Connections): void {
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    connections.get(incoming.socket)?.begin(incoming, outgoing);
+    handler(incoming, outgoing);
+  };
+  server.on('request', handle);
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    handle(Object.assign(incoming, { [EXPECTS_CONTINUE]: true }), outgoing);
+  });
+  server.on('checkExpectation', ({ socket }: IncomingMessage) => {
+    connections.get(socket)?.refuse({
+      status: 417,
+      detail: 'The expectation in the Expect header cannot be met.',
+    });
+  });
+  server.on('connect', (_incoming: IncomingMessage, socket: Duplex) => {
+    connections.get(socket)?.refuse({
+      status: 405,
+      detail: 'Method "CONNECT" not allowed.',
+      headers: { Allow: 'GET, HEAD, OPTIONS, POST, PUT' },
+    });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || error.code === 'EPIPE') socket.destroy();
+    else connections.get(socket)?.refuse(toRefusal(error.code));
+  });
+}
+
+function toRefusal(code: string | undefined): ConnectionRefusal {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { status: 408, detail: 'The request did not arrive in time.' };
+  if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, detail: 'Request header fields too large.' };
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return { status: 413, detail: 'Request body too large.' };
+  return { status: 400, detail: 'The request could not be read as HTTP.' };
 }
 
 function close(server: Server, closeMs: number): Promise<void> {

@@ -8,13 +8,17 @@ import type { FieldMessages } from '../domain/errors.ts';
 import type { Membership } from '../domain/lookup.ts';
 import type { Member, MemberFilter, MemberValues } from '../domain/members.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
+import type { Decision } from '../domain/rate-limit.ts';
 
 /** An engine in this process answers at once, one across a network later. */
-export type Awaitable<T> = T | Promise<T>;
+export type Awaitable<T> = T | PromiseLike<T>;
+
+export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>
+  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 
 /** Goes on with a value, in the same event-loop iteration when it is there already: the way of the hottest route. */
-export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => U): Awaitable<U> =>
-  value instanceof Promise ? value.then(work) : work(value);
+export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> =>
+  isThenable(value) ? value.then(work) : work(value);
 
 export interface CooperativeStore {
   find(id: number): Awaitable<Cooperative | undefined>;
@@ -78,9 +82,8 @@ export interface ApiKeyStore {
   /**
    * The key that the secret belongs to, disabled and expired ones too; ended secrets are unknown.
    * @param hash SHA-256 of the whole key in hexadecimal digits
-   * @param mayExist asked before the file is searched: a typing error needs no look into it
    */
-  findBySecret(hash: string, nowSeconds: number, mayExist?: () => boolean): ApiKey | undefined;
+  findBySecret(hash: string, nowSeconds: number): Awaitable<ApiKey | undefined>;
   find(id: number, nowSeconds: number): ApiKey | undefined;
   list(nowSeconds: number): readonly ApiKey[];
   create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): ApiKey;
@@ -96,6 +99,14 @@ export interface ApiKeyStore {
    */
   rotate(id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined;
   close(): void;
+}
+
+/** Counts the requests of each key in its two windows, both exact (docs/api.md#rate-limits). */
+export interface RateLimiter {
+  /** Decides on one request now and, when it is admitted, counts it. */
+  take(key: ApiKey): Awaitable<Decision>;
+  /** The state of both windows, without counting a request. */
+  usage(key: ApiKey): Awaitable<Pick<Decision, 'hour' | 'day'>>;
 }
 
 export const IMPORT_KINDS = ['cooperatives', 'members', 'production', 'loans', 'savings'] as const;

@@ -1,4 +1,4 @@
-/** Addresses, the order of checks, and methods (contract sections 1 and 2). */
+/** Addresses, the order of checks, and methods (docs/api.md#order-of-checks). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Route } from '../../src/http/route.ts';

@@ -1,4 +1,4 @@
-/** The authorization matrix, generated from the route table (contract sections 2 and 3). */
+/** The authorization matrix, generated from the route table (docs/api.md#order-of-checks). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';

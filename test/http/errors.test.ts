@@ -1,8 +1,9 @@
-/** Errors: their texts, their shape, and what must never be in them (contract sections 5 and 13). */
+/** Errors: their texts, their shape, and what must never be in them (docs/api.md#answers-and-errors). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAccessLog, redact } from '../../src/http/access-log.ts';
 import { toErrorResponse } from '../../src/http/errors.ts';
+import { Scheduler } from '../../src/scheduler.ts';
 import { type Sent, startApp, type TestApp } from '../support/app.ts';
 
 const NID = '1198589000123042';
@@ -49,6 +50,19 @@ test('a body that is no JSON is told by line and column, without a snippet of it
   }
   const notUtf8 = await post(app, '/cooperatives', { raw: Buffer.from([0x7b, 0xff, 0x7d]), headers: json });
   assert.deepEqual(notUtf8.json, { detail: 'JSON parse error - the body is not valid UTF-8.' });
+});
+
+test('a body that is nested deeper than any real one is refused with 400', async (context) => {
+  const app = await startApp(context);
+  const detail = 'JSON parse error - nested deeper than 32 levels.';
+  for (const raw of ['['.repeat(60_000), `{"name":${'['.repeat(40)}${']'.repeat(40)}}`]) {
+    const reply = await post(app, '/cooperatives', { raw, headers: json });
+    assert.equal(reply.status, 400);
+    assert.deepEqual(reply.json, { detail });
+  }
+  // Brackets in a string nest nothing.
+  const text = await post(app, '/cooperatives', { raw: `{"name":"${'['.repeat(40)}\\"{"}`, headers: json });
+  assert.deepEqual(text.json, { code: ['This field is required.'] });
 });
 
 test('a body that is no object is refused as a whole', async (context) => {
@@ -222,13 +236,10 @@ test('a defect is answered with 500 and its cause is in the log alone, without d
 test('a log level leaves out what is less important', () => {
   const written = (level: 'silent' | 'error' | 'info') => {
     let text = '';
-    const log = createAccessLog(
-      level,
-      (lines) => {
-        text += lines;
-      },
-      () => 0,
-    );
+    const write = (lines: string) => {
+      text += lines;
+    };
+    const log = createAccessLog({ level, write, now: () => 0, scheduler: new Scheduler() });
     log.request({
       time: 0,
       requestId: 'r',
@@ -238,7 +249,7 @@ test('a log level leaves out what is less important', () => {
       status: 200,
       durationMs: 1,
     });
-    log.defect('r', 'cause');
+    log.unexpected('r', 'cause');
     log.note('note');
     log.flush();
     return text.split('\n').filter((line) => line !== '').length;
@@ -247,8 +258,8 @@ test('a log level leaves out what is less important', () => {
 });
 
 test('a thing that is no error is a defect too', () => {
-  assert.equal(toErrorResponse('text').reply.status, 500);
-  assert.equal(toErrorResponse('text').isDefect, true);
+  assert.equal(toErrorResponse('text').response.status, 500);
+  assert.equal(toErrorResponse('text').isUnexpected, true);
 });
 
 test('a busy database is 503 with Retry-After', async (context) => {

@@ -63,7 +63,7 @@ test('the links begin with PUBLIC_URL when it is set, else with the scheme and H
     'http://registry.local:81/api/v1/members?page=2&page_size=5',
   );
   const odd = await plain.send('/members?page_size=5', { headers: { Host: 'a"b' } });
-  assert.equal(odd.json.next, `http://localhost:${plain.port}/api/v1/members?page=2&page_size=5`);
+  assert.equal(odd.status, 400);
 });
 
 test('a page that is none is 404, a page_size that is none 400', async (context) => {

@@ -1,4 +1,4 @@
-/** What the limiter tells, to the letter (contract section 4). */
+/** What the limiter tells, to the letter (docs/api.md#rate-limits). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NOON, startApp } from '../support/app.ts';

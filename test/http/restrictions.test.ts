@@ -1,4 +1,4 @@
-/** Where a key may be used from (contract sections 3 and 13). */
+/** Where a key may be used from (docs/operating.md#create). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AddressBlocks, parseAddress, parseAddressBlocks } from '../../src/domain/address-blocks.ts';

@@ -1,64 +1,40 @@
-/** What lies below the handler: raw requests, slow clients, refused bodies, the end (contract section 13). */
+/** What lies below the handler: raw requests, slow clients, refused bodies, the end (docs/api.md#answers-and-errors). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { type TestContext, test } from 'node:test';
-import { startApp, type TestApp } from '../support/app.ts';
+import { test } from 'node:test';
+import { startApp } from '../support/app.ts';
+import { exchange, lastRequest, openSocket, parseResponses, type RawResponse } from '../support/raw.ts';
 
-async function open(context: TestContext, app: TestApp): Promise<Socket> {
-  const socket = connect(app.port, '127.0.0.1');
-  socket.on('error', () => {});
-  context.after(() => socket.destroy());
-  await once(socket, 'connect');
-  return socket;
-}
-
-/** Sends bytes and reads until the server ends the connection. */
-async function exchange(context: TestContext, app: TestApp, bytes: string): Promise<string> {
-  const socket = await open(context, app);
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk.toString();
-  });
-  socket.write(bytes);
-  await once(socket, 'close');
-  return text;
-}
-
-const request = (line: string, ...headers: string[]) =>
-  `${[line, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`;
-
-function parse(text: string): { status: number; head: string; body: { detail: string } } {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  assert.match(head, /^HTTP\/1\.1 [0-9]{3} /);
-  assert.match(head, /content-type: application\/json/i);
-  assert.match(head, /x-request-id: /i);
-  return { status: Number(head.slice(9, 12)), head, body: JSON.parse(body) };
+/** The only response in a text. */
+function parse(text: string): RawResponse {
+  const [response, ...others] = parseResponses(text);
+  assert.ok(response !== undefined && others.length === 0);
+  return response;
 }
 
 test('what two programs could read differently is refused with 400', async (context) => {
   const app = await startApp(context);
   const auth = `Authorization: Bearer ${app.fullKey}`;
   for (const [bytes, detail] of [
-    [request('GET /api/v1/me HTTP/1.1', 'Host: a', 'Host: b', auth), 'More than one Host header.'],
-    [request('GET /api/v1/me HTTP/1.1', auth), 'The Host header is missing.'],
-    [request('GET /api/v1/me HTTP/1.1', 'Host: a', auth, auth), 'More than one Authorization header.'],
+    [lastRequest('GET /api/v1/me HTTP/1.1', 'Host: a', 'Host: b', auth), 'More than one Host header.'],
+    [lastRequest('GET /api/v1/me HTTP/1.1', auth), 'The Host header is missing.'],
+    [lastRequest('GET /api/v1/me HTTP/1.1', 'Host: a', auth, auth), 'More than one Authorization header.'],
     [
-      request('GET http://a/api/v1/me HTTP/1.1', 'Host: a', auth),
+      lastRequest('GET http://a/api/v1/me HTTP/1.1', 'Host: a', auth),
       'Expected a path, not an absolute address.',
     ],
-    [request('GET /api/v1/me HTTP/2.0', 'Host: a', auth), 'Unsupported HTTP version.'],
+    [lastRequest('GET /api/v1/me HTTP/2.0', 'Host: a', auth), 'Unsupported HTTP version.'],
     [
-      `${request('GET /api/v1/me HTTP/1.1', 'Host: a', auth, 'Content-Length: 2')}{}`,
+      `${lastRequest('GET /api/v1/me HTTP/1.1', 'Host: a', auth, 'Content-Length: 2')}{}`,
       'Only POST and PUT take a body.',
     ],
-    [request('GET /api/v1/me', 'Host: a'), 'Unsupported HTTP version.'],
+    [lastRequest('GET /api/v1/me', 'Host: a'), 'Unsupported HTTP version.'],
     [
-      request('GET /api/v1/me HTTP/1.1', 'Host: a', 'Content-Length: 1', 'Content-Length: 2'),
+      lastRequest('GET /api/v1/me HTTP/1.1', 'Host: a', 'Content-Length: 1', 'Content-Length: 2'),
       'The request could not be read as HTTP.',
     ],
   ] as const) {
-    const answer = parse(await exchange(context, app, bytes));
+    const answer = parse(await exchange(context, app.port, bytes));
     assert.equal(answer.status, 400, bytes);
     assert.equal(answer.body.detail, detail);
   }
@@ -67,33 +43,33 @@ test('what two programs could read differently is refused with 400', async (cont
 test('answers made below the handler have the one shape too', async (context) => {
   const app = await startApp(context);
   const large = parse(
-    await exchange(context, app, request('GET / HTTP/1.1', 'Host: a', `X: ${'a'.repeat(20_000)}`)),
+    await exchange(context, app.port, lastRequest('GET / HTTP/1.1', 'Host: a', `X: ${'a'.repeat(20_000)}`)),
   );
   assert.equal(large.status, 431);
   assert.equal(large.body.detail, 'Request header fields too large.');
   const expectation = parse(
-    await exchange(context, app, request('GET / HTTP/1.1', 'Host: a', 'Expect: tea')),
+    await exchange(context, app.port, lastRequest('GET / HTTP/1.1', 'Host: a', 'Expect: tea')),
   );
   assert.equal(expectation.status, 417);
-  const tunnel = parse(await exchange(context, app, request('CONNECT a:80 HTTP/1.1', 'Host: a')));
+  const tunnel = parse(await exchange(context, app.port, lastRequest('CONNECT a:80 HTTP/1.1', 'Host: a')));
   assert.equal(tunnel.status, 405);
 });
 
 test('clients that send no headers in time are answered 408 and dropped', async (context) => {
   const app = await startApp(context, { timeouts: { headersMs: 100, requestMs: 200 } });
-  const answer = parse(await exchange(context, app, 'GET /healthz HTTP/1.1\r\nHost: a\r\n'));
+  const answer = parse(await exchange(context, app.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n'));
   assert.equal(answer.status, 408);
   const body = await exchange(
     context,
-    app,
+    app.port,
     `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
   );
-  assert.ok(body === '' || parse(body).status === 408);
+  assert.equal(parse(body).status, 408);
 });
 
 test('clients that do nothing are dropped', async (context) => {
   const app = await startApp(context, { timeouts: { idleMs: 100 } });
-  const socket = await open(context, app);
+  const socket = await openSocket(context, app.port);
   await once(socket, 'close');
 });
 
@@ -101,10 +77,10 @@ test('Expect: 100-continue is answered only after the limiter has admitted the r
   const app = await startApp(context);
   const head = (key: string) =>
     `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 27\r\nExpect: 100-continue\r\n\r\n`;
-  const refused = await exchange(context, app, head('nobody'));
+  const refused = await exchange(context, app.port, head('nobody'));
   assert.match(refused, /^HTTP\/1\.1 401 /);
   assert.doesNotMatch(refused, /100 Continue/);
-  const socket = await open(context, app);
+  const socket = await openSocket(context, app.port);
   socket.write(head(app.fullKey));
   const [first] = (await once(socket, 'data')) as [Buffer];
   assert.match(first.toString(), /^HTTP\/1\.1 100 Continue/);
@@ -115,7 +91,7 @@ test('Expect: 100-continue is answered only after the limiter has admitted the r
 
 test('a refusal that leaves a body unread says so, and the client can read it while it sends', async (context) => {
   const app = await startApp(context);
-  const socket = await open(context, app);
+  const socket = await openSocket(context, app.port);
   let text = '';
   socket.on('data', (chunk) => {
     text += chunk.toString();
@@ -133,7 +109,7 @@ test('a refusal that leaves a body unread says so, and the client can read it wh
 
 test('a client that ends in the middle of its body leaves the server as it was', async (context) => {
   const app = await startApp(context);
-  const socket = await open(context, app);
+  const socket = await openSocket(context, app.port);
   socket.write(
     `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
   );
@@ -145,7 +121,7 @@ test('a client that ends in the middle of its body leaves the server as it was',
 
 test('readiness turns 503 while the server closes, and what was received is answered', async (context) => {
   const app = await startApp(context);
-  const socket = await open(context, app);
+  const socket = await openSocket(context, app.port);
   socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n');
   assert.equal((await app.send('//readyz')).status, 200);
   const closing = app.registry.close();
@@ -162,7 +138,7 @@ test('readiness turns 503 while the server closes, and what was received is answ
 
 test('closing does not wait for ever for a half-sent request', async (context) => {
   const app = await startApp(context, { timeouts: { closeMs: 100 } });
-  const socket = await open(context, app);
+  const socket = await openSocket(context, app.port);
   socket.write('GET /readyz HTTP/1.1\r\n');
   assert.equal((await app.send('//readyz')).status, 200);
   await app.registry.close();
@@ -187,7 +163,7 @@ test('requests that arrive together are answered each with its own, in order', {
     const path = i % 4 === 0 ? '/api/v1/nothing' : '/healthz';
     return `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n${id === 'turn-19' ? 'Connection: close\r\n' : ''}\r\n`;
   });
-  const text = await exchange(context, app, requests.join(''));
+  const text = await exchange(context, app.port, requests.join(''));
   assert.deepEqual(
     [...text.matchAll(/X-Request-Id: (\S+)/g)].map(([, id]) => id),
     ids,

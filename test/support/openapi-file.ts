@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import { KIGALI } from '../../src/domain/date-time.ts';
-import { RateLimiter } from '../../src/http/middleware/limit-rate.ts';
+import { InProcessRateLimiter } from '../../src/http/middleware/in-process-rate-limiter.ts';
 import { describeApi } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { API_VERSION, createRoutes } from '../../src/http/routes.ts';
@@ -15,7 +15,7 @@ export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.m
 export const declaredRoutes = (): Route[] =>
   createRoutes({
     store: {} as RegistryStore,
-    limiter: new RateLimiter(systemClock),
+    limiter: new InProcessRateLimiter(systemClock),
     clock: systemClock,
     zone: KIGALI,
     isDraining: () => false,

@@ -1,51 +1,76 @@
-/** Who calls: the bearer key, checked on every request (contract section 3). */
+/** Who calls: the bearer key, checked on every request (docs/api.md#authentication). */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Clock, nowSeconds } from '../../clock.ts';
-import { type ApiKey, hasExpired, isApiKey } from '../../domain/api-keys.ts';
-import type { ApiKeyStore } from '../../store/ports.ts';
-import { HttpError } from '../errors.ts';
-import type { Middleware } from './call.ts';
+import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey } from '../../domain/api-keys.ts';
+import { type ApiKeyStore, isThenable } from '../../store/ports.ts';
+import type { ApiRequest } from '../request.ts';
+import { type ApiResponse, refusal } from '../response.ts';
+import type { Middleware } from './chain.ts';
 
 export const REALM = 'Bearer realm="cooperative-registry"';
 
-const missing = () =>
-  new HttpError(401, 'Authentication credentials were not provided.', { 'WWW-Authenticate': REALM });
-const invalid = (detail: string) =>
-  new HttpError(401, detail, { 'WWW-Authenticate': `${REALM}, error="invalid_token"` });
+const invalid = (detail: string, reason: string) =>
+  refusal(401, detail, { 'WWW-Authenticate': `${REALM}, error="invalid_token"` }, reason);
 
-/** SHA-256 of a whole key: all that is stored of it. */
+// Made once: a refusal must cost less than what it refuses.
+const MISSING = refusal(
+  401,
+  'Authentication credentials were not provided.',
+  { 'WWW-Authenticate': REALM },
+  'no bearer token',
+);
+const EMPTY = invalid('Invalid token header. No credentials provided.', 'empty bearer token');
+const WITH_SPACES = invalid(
+  'Invalid token header. Token string should not contain spaces.',
+  'spaces in the bearer token',
+);
+const MALFORMED = invalid('Invalid API key.', 'malformed key');
+const UNKNOWN = invalid('Invalid API key.', 'unknown key');
+const EXPIRED = invalid('Invalid API key.', 'expired key');
+const INACTIVE = invalid('API key is inactive.', 'disabled key');
+
+/** SHA-256 of a key's text: all that is stored of it. */
 export const hashApiKey = (key: string): Uint8Array => hash('sha256', key, 'buffer');
 
 const BEARER = 'Bearer ';
 const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
-/**
- * The token of an Authorization header.
- * @throws HttpError 401, in DRF's words
- */
-export function readBearerToken(header: string | undefined): string {
+/** @returns the token of an Authorization header, or a refusal in DRF's words */
+export function readBearerToken(header: string | undefined): string | ApiResponse {
   // As nearly everybody writes it.
   if (header !== undefined && PLAIN_BEARER.test(header)) return header.slice(BEARER.length);
   const [scheme = '', token, ...rest] = (header ?? '').trim().split(/[ \t]+/);
-  if (scheme.toLowerCase() !== 'bearer') throw missing();
-  if (token === undefined) throw invalid('Invalid token header. No credentials provided.');
-  if (rest.length > 0) throw invalid('Invalid token header. Token string should not contain spaces.');
-  return token;
+  if (scheme.toLowerCase() !== 'bearer') return MISSING;
+  if (token === undefined) return EMPTY;
+  return rest.length > 0 ? WITH_SPACES : token;
 }
 
 export function authenticate(keys: Pick<ApiKeyStore, 'findBySecret'>, clock: Clock): Middleware {
-  function findActive(token: string): ApiKey {
-    const now = nowSeconds(clock);
-    // As text: that is four times as fast to make and to find as bytes.
-    const key = keys.findBySecret(hash('sha256', token, 'hex'), now, () => isApiKey(token, crc32));
-    if (key === undefined || hasExpired(key, now)) throw invalid('Invalid API key.');
-    if (!key.isActive) throw invalid('API key is inactive.');
-    return key;
+  function accept(
+    request: ApiRequest,
+    token: string,
+    key: ApiKey | undefined,
+    now: number,
+  ): ApiResponse | undefined {
+    // The checksum only tells the operator which of the two it was: checking it first would slow every good key.
+    if (key === undefined) return isApiKey(token, crc32) ? UNKNOWN : MALFORMED;
+    // The log names the key, also when it is refused.
+    request.caller = key;
+    if (hasExpired(key, now)) return EXPIRED;
+    return key.isActive ? undefined : INACTIVE;
   }
 
-  return (call) => {
-    if (call.route.access === 'public') return;
-    call.caller = findActive(readBearerToken(call.message.headers.authorization));
+  return (request) => {
+    if (request.route?.access === 'public') return undefined;
+    const token = readBearerToken(request.incoming.headers.authorization);
+    if (typeof token !== 'string') return token;
+    if (token.length !== API_KEY_LENGTH) return MALFORMED;
+    const now = nowSeconds(clock);
+    // As text: that is four times as fast to make and to find as bytes.
+    const found = keys.findBySecret(hash('sha256', token, 'hex'), now);
+    return isThenable(found)
+      ? found.then((key) => accept(request, token, key, now))
+      : accept(request, token, found, now);
   };
 }

@@ -1,12 +1,19 @@
-/** The way of every request through the middleware, in the contract's order (section 2). */
+/** The way of every request through the middleware, in the order of docs/api.md#order-of-checks. */
 import type { Clock } from '../../clock.ts';
 import type { AddressBlocks } from '../../domain/address-blocks.ts';
-import type { ApiKeyStore } from '../../store/ports.ts';
+import { type ApiKeyStore, type Awaitable, isThenable, type RateLimiter } from '../../store/ports.ts';
+import type { ApiRequest } from '../request.ts';
+import type { ApiResponse } from '../response.ts';
 import { authenticate } from './authenticate.ts';
-import type { Middleware } from './call.ts';
-import { limitRate, type RateLimiter } from './limit-rate.ts';
+import { limitRate } from './limit-rate.ts';
 import { requireScope } from './require-scope.ts';
 import { restrict } from './restrict.ts';
+
+/**
+ * Refuses by answering with a response, or adds a fact to the request and answers undefined. None wraps the next, so
+ * there is no `next()`. A promise is waited for; while there is none, the chain stays in one event-loop iteration.
+ */
+export type Middleware = (request: ApiRequest) => Awaitable<ApiResponse | undefined>;
 
 export interface MiddlewareDependencies {
   readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
@@ -15,14 +22,30 @@ export interface MiddlewareDependencies {
   readonly clock: Clock;
 }
 
-export function createPipeline({ keys, trustedProxies, limiter, clock }: MiddlewareDependencies): Middleware {
-  const stages = [
+/** @returns what runs the middleware in order, until one refuses */
+export function createMiddleware({
+  keys,
+  trustedProxies,
+  limiter,
+  clock,
+}: MiddlewareDependencies): Middleware {
+  return chain([
     authenticate(keys, clock),
     restrict(trustedProxies),
     requireScope,
     limitRate(limiter, clock),
-  ];
-  return (call) => {
-    for (const stage of stages) stage(call);
-  };
+  ]);
+}
+
+/** Runs middleware one after the other, until one refuses. */
+export function chain(stages: readonly Middleware[]): Middleware {
+  function runFrom(first: number, request: ApiRequest): Awaitable<ApiResponse | undefined> {
+    for (let i = first; i < stages.length; i++) {
+      const outcome = (stages[i] as Middleware)(request);
+      if (isThenable(outcome)) return outcome.then((refusal) => refusal ?? runFrom(i + 1, request));
+      if (outcome !== undefined) return outcome;
+    }
+    return undefined;
+  }
+  return (request) => runFrom(0, request);
 }

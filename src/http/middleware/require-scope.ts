@@ -1,15 +1,25 @@
-/** What a key may do: the route's scope (contract sections 2 and 3). */
-import { HttpError, PERMISSION_DENIED } from '../errors.ts';
+/** What a key may do: the scope of the route (docs/api.md#authentication). */
+import type { Scope } from '../../domain/api-keys.ts';
+import { PERMISSION_DENIED } from '../errors.ts';
+import type { ApiRequest } from '../request.ts';
+import { type ApiResponse, refusal } from '../response.ts';
 import { REALM } from './authenticate.ts';
-import type { Call } from './call.ts';
 
-/** @throws HttpError 403 */
-export function requireScope({ caller, route }: Call): void {
-  if (typeof route.access === 'string') return;
-  const { scope } = route.access;
-  if (caller?.scopes.includes(scope) !== true) {
-    throw new HttpError(403, PERMISSION_DENIED, {
-      'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
-    });
+const refusals = new Map<Scope, ApiResponse>();
+
+function refusalFor(scope: Scope): ApiResponse {
+  let refused = refusals.get(scope);
+  if (refused === undefined) {
+    const challenge = `${REALM}, error="insufficient_scope", scope="${scope}"`;
+    refused = refusal(403, PERMISSION_DENIED, { 'WWW-Authenticate': challenge }, `no scope ${scope}`);
+    refusals.set(scope, refused);
   }
+  return refused;
+}
+
+/** @returns status 403 for a key without the scope */
+export function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
+  if (route === undefined || typeof route.access === 'string') return undefined;
+  const { scope } = route.access;
+  return caller?.scopes.includes(scope) === true ? undefined : refusalFor(scope);
 }

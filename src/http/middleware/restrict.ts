@@ -1,10 +1,14 @@
-/** Where a key may be used from: its address and host allowlists (contract section 3). */
+/** Where a key may be used from: its address and host allowlists (docs/api.md#authentication). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AddressBlocks, parseAddressBlocks } from '../../domain/address-blocks.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import { HttpError, PERMISSION_DENIED } from '../errors.ts';
-import type { Call, Middleware } from './call.ts';
+import { PERMISSION_DENIED } from '../errors.ts';
+import { refusal } from '../response.ts';
+import type { Middleware } from './chain.ts';
 import { clientAddress } from './client-address.ts';
+
+const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address not in the allowlist');
+const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host not in the allowlist');
 
 export function restrict(trustedProxies: AddressBlocks): Middleware {
   // A key object stays the same until a change of keys is seen, so its blocks are parsed once.
@@ -20,21 +24,20 @@ export function restrict(trustedProxies: AddressBlocks): Middleware {
     return blocks;
   }
 
-  return ({ caller, message }: Call) => {
-    if (caller === undefined) return;
+  return ({ caller, incoming }) => {
+    if (caller === undefined) return undefined;
     if (caller.allowedAddresses.length > 0) {
-      const forwardedFor = message.headers['x-forwarded-for'];
-      const peer = message.socket.remoteAddress;
+      const forwardedFor = incoming.headers['x-forwarded-for'];
+      const peer = incoming.socket.remoteAddress;
       const address = clientAddress(peer, forwardedFor?.toString(), trustedProxies);
-      if (address === undefined || !blocksOf(caller).has(address))
-        throw new HttpError(403, PERMISSION_DENIED);
+      if (address === undefined || !blocksOf(caller).has(address)) return WRONG_ADDRESS;
     }
     if (caller.allowedHosts.length > 0) {
-      const domain = requestDomain(message.headers);
-      if (domain === undefined || !caller.allowedHosts.some((pattern) => matchesHost(pattern, domain))) {
-        throw new HttpError(403, PERMISSION_DENIED);
-      }
+      const domain = requestDomain(incoming.headers);
+      const isAllowed = caller.allowedHosts.some((pattern) => matchesHost(pattern, domain ?? ''));
+      if (!isAllowed) return WRONG_HOST;
     }
+    return undefined;
   };
 }
 
@@ -49,7 +52,7 @@ export function requestDomain(
   return hostname.toLowerCase().replace(/\.$/, '') || undefined;
 }
 
-/** `*.example.rw` matches any depth below, not the domain itself (contract section 13). */
+/** `*.example.rw` matches any depth below, not the domain itself (docs/operating.md#create). */
 export function matchesHost(pattern: string, domain: string): boolean {
   return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
 }

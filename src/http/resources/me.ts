@@ -2,9 +2,9 @@
 import Type, { type Static } from 'typebox';
 import { type ApiKey, SCOPES, type Scope } from '../../domain/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
-import type { WindowUsage } from '../../domain/rate-limit.ts';
+import type { Decision, WindowUsage } from '../../domain/rate-limit.ts';
+import { type RateLimiter, whenReady } from '../../store/ports.ts';
 import { nullable } from '../fields.ts';
-import type { RateLimiter } from '../middleware/limit-rate.ts';
 import { ok } from '../response.ts';
 import type { Route } from '../route.ts';
 
@@ -39,8 +39,7 @@ const formatWindow = (usage: WindowUsage): Static<typeof WINDOW> => ({
 });
 
 export function meRoutes(limiter: Pick<RateLimiter, 'usage'>, zone: TimeZone): Route[] {
-  function format(key: ApiKey): Static<typeof ME> {
-    const usage = limiter.usage(key);
+  function format(key: ApiKey, usage: Pick<Decision, 'hour' | 'day'>): Static<typeof ME> {
     return {
       id: String(key.id),
       name: key.name,
@@ -61,7 +60,10 @@ export function meRoutes(limiter: Pick<RateLimiter, 'usage'>, zone: TimeZone): R
       tag: 'operation',
       access: 'any key',
       answers: { 200: { description: 'The caller.', schema: ME } },
-      handle: ({ caller }) => ok(format(caller as ApiKey)),
+      handle({ caller }) {
+        const key = caller as ApiKey;
+        return whenReady(limiter.usage(key), (usage) => ok(format(key, usage)));
+      },
     },
   ];
 }

@@ -114,11 +114,10 @@ export function openApiKeys(
     connection: db,
     find,
 
-    findBySecret(hash, nowSeconds, mayExist = () => true) {
+    findBySecret(hash, nowSeconds) {
       revalidate();
       let found = cached.get(hash);
       if (found === undefined) {
-        if (!mayExist()) return undefined;
         const secret = selectSecret.get(Buffer.from(hash, 'hex'));
         const key = secret && find(secret.key_id, nowSeconds);
         if (secret === undefined || key === undefined) return undefined;

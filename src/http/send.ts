@@ -1,0 +1,117 @@
+/** Responses → bytes, sent together with the others of the event-loop iteration; and the log line of each. */
+import type { Clock } from '../clock.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { AccessLog } from './access-log.ts';
+import { endAfterDraining } from './drain.ts';
+import { toErrorResponse } from './errors.ts';
+import { hasFailed } from './read-body.ts';
+import { type ApiRequest, hasBody } from './request.ts';
+import { type ApiResponse, type Headers, JsonText } from './response.ts';
+import { API_PREFIX, METHODS } from './route.ts';
+
+export interface SenderDependencies {
+  readonly scheduler: Scheduler;
+  readonly log: AccessLog;
+  readonly clock: Clock;
+  /** Whether connections should end after their response. */
+  readonly isDraining: () => boolean;
+}
+
+/** Sends the response of a request; never throws. */
+export type Sender = (request: ApiRequest, response: ApiResponse) => void;
+
+const API_ROOT = `${API_PREFIX}/`;
+
+export function createSender({ scheduler, log, clock, isDraining }: SenderDependencies): Sender {
+  return (request, response) => {
+    let text: string | undefined;
+    let sent = response;
+    try {
+      // A string: node:http sends it in one write with the headers, where a Buffer takes two.
+      text = toText(response.body);
+    } catch (error) {
+      log.unexpected(request.id, error);
+      sent = toErrorResponse(error).response;
+      text = toText(sent.body);
+    }
+    // Waking a client costs as much as making its response: those that are ready together are sent together.
+    scheduler.atEnd('send', () => {
+      try {
+        write(request, sent, text, isDraining());
+      } catch (error) {
+        // One response that cannot be sent must not keep back the others.
+        log.unexpected(request.id, error);
+        request.outgoing.destroy();
+      }
+      logWhenSent(request, sent, { log, clock });
+    });
+  };
+}
+
+function toText(body: unknown): string | undefined {
+  if (body === undefined) return undefined;
+  return body instanceof JsonText ? body.text : JSON.stringify(body);
+}
+
+function write(
+  request: ApiRequest,
+  response: ApiResponse,
+  text: string | undefined,
+  isDraining: boolean,
+): void {
+  const { incoming, outgoing } = request;
+  if (outgoing.destroyed) return;
+  const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded;
+  const { headers } = request;
+  headers['X-Request-Id'] = request.id;
+  if (response.headers !== undefined) Object.assign(headers, response.headers);
+  if (text !== undefined) addContent(headers, text);
+  if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
+  if (leavesBodyUnread || isDraining) headers.Connection = 'close';
+  outgoing.writeHead(response.status, headers);
+  if (incoming.method === 'HEAD' || text === undefined) outgoing.end();
+  else if (leavesBodyUnread && !hasFailed(incoming)) {
+    outgoing.write(text);
+    endAfterDraining(incoming, outgoing);
+  } else outgoing.end(text);
+}
+
+function addContent(headers: Headers, text: string): void {
+  headers['Content-Type'] = 'application/json';
+  headers['Content-Length'] = String(Buffer.byteLength(text));
+}
+
+type LogDependencies = Pick<SenderDependencies, 'log' | 'clock'>;
+
+/** Logs a request once the system has taken its entire response, or when the client has left before. */
+function logWhenSent(request: ApiRequest, response: ApiResponse, dependencies: LogDependencies): void {
+  const { outgoing } = request;
+  if (outgoing.writableEnded && outgoing.writableLength === 0 && !outgoing.destroyed) {
+    logRequest(request, response, dependencies, false);
+  } else if (outgoing.closed || outgoing.destroyed) logRequest(request, response, dependencies, true);
+  else {
+    outgoing.once('close', () => {
+      logRequest(request, response, dependencies, !outgoing.writableFinished);
+    });
+  }
+}
+
+function logRequest(
+  { id, caller, incoming, template, startMs }: ApiRequest,
+  { status, reason }: ApiResponse,
+  { log, clock }: LogDependencies,
+  isAborted: boolean,
+): void {
+  log.request({
+    time: clock.now(),
+    requestId: id,
+    keyId: caller?.id,
+    // Others could hold anything.
+    method: Object.hasOwn(METHODS, incoming.method ?? '') ? (incoming.method as string) : 'OTHER',
+    route: template,
+    status,
+    durationMs: clock.monotonicMs() - startMs,
+    reason,
+    isAborted,
+  });
+}

@@ -1,0 +1,214 @@
+/** Connections: what was handled is answered, whatever follows it; and clients that do not read. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Connection } from '../../src/http/connection.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { exchange, lastRequest, openSocket, parseResponses } from '../support/raw.ts';
+
+const BODY = '{"code":"KOPA","name":"Kopa é"}';
+
+/** A POST that is stored. @param bytes announced as the length of the body; its own when left out */
+const post = (app: TestApp, bytes = Buffer.byteLength(BODY), ...more: string[]): string =>
+  [
+    'POST /api/v1/cooperatives HTTP/1.1',
+    'Host: a',
+    `Authorization: Bearer ${app.fullKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${bytes}`,
+    ...more,
+    '\r\n',
+  ].join('\r\n');
+
+const countCooperatives = async (app: TestApp): Promise<number> =>
+  (await app.send('/cooperatives')).json.count;
+
+const statusesOf = (text: string): number[] => parseResponses(text).map(({ status }) => status);
+
+test('a write is answered 201 when unreadable bytes follow it in the same packet, then 400 ends the connection', async (context) => {
+  const app = await startApp(context);
+  const [first, second] = parseResponses(await exchange(context, app.port, `${post(app)}${BODY}}\r\n\r\n`));
+  assert.equal(first?.status, 201);
+  assert.equal(first?.body.code, 'KOPA');
+  assert.equal(second?.status, 400);
+  assert.deepEqual(second?.body, { detail: 'The request could not be read as HTTP.' });
+  assert.match(second?.head ?? '', /Connection: close/);
+  assert.equal(await countCooperatives(app), 1);
+});
+
+test('each of several requests is answered before unreadable bytes are refused', async (context) => {
+  const app = await startApp(context);
+  const get = `GET /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\n\r\n`;
+  const text = await exchange(context, app.port, `${get}${post(app)}${BODY}${get}\u0001\u0002\r\n\r\n`);
+  assert.deepEqual(statusesOf(text), [200, 201, 200, 400]);
+});
+
+test('a malformed chunk is answered 400, and nothing of the body is stored', async (context) => {
+  const app = await startApp(context);
+  const head = post(app).replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked');
+  const text = await exchange(
+    context,
+    app.port,
+    `${head}${Buffer.byteLength(BODY).toString(16)}\r\n${BODY}\r\nzz\r\n`,
+  );
+  const [response, ...others] = parseResponses(text);
+  assert.equal(response?.status, 400);
+  assert.deepEqual(response?.body, { detail: 'The request could not be read as HTTP.' });
+  assert.deepEqual(others, []);
+  assert.equal(await countCooperatives(app), 0);
+});
+
+test('a transfer encoding that is not understood is answered 501', async (context) => {
+  const app = await startApp(context);
+  for (const coding of ['gzip', 'gzip, chunked', 'identity']) {
+    const head = post(app).replace(/Content-Length: \d+/, `Transfer-Encoding: ${coding}`);
+    const [response] = parseResponses(await exchange(context, app.port, `${head}${BODY}`));
+    assert.equal(response?.status, 501, coding);
+    assert.deepEqual(response?.body, { detail: 'Unsupported transfer encoding in request.' });
+  }
+});
+
+test('CONNECT is answered 405 with Allow, after what came before it', async (context) => {
+  const app = await startApp(context);
+  const text = await exchange(
+    context,
+    app.port,
+    `${post(app)}${BODY}CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`,
+  );
+  const [first, second] = parseResponses(text);
+  assert.equal(first?.status, 201);
+  assert.equal(second?.status, 405);
+  assert.match(second?.head ?? '', /^Allow: GET, HEAD, OPTIONS, POST, PUT\r?$/m);
+});
+
+test('a request behind one that asks for an upgrade is answered in its turn', async (context) => {
+  const app = await startApp(context);
+  const upgrade =
+    'GET /healthz HTTP/1.1\r\nHost: a\r\nX-Request-Id: one\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  const next = lastRequest('GET /nowhere HTTP/1.1', 'Host: a', 'X-Request-Id: two');
+  const responses = parseResponses(await exchange(context, app.port, upgrade + next));
+  assert.deepEqual(
+    responses.map(({ status, head }) => [status, /X-Request-Id: (\S+)/.exec(head)?.[1]]),
+    [
+      [200, 'one'],
+      [404, 'two'],
+    ],
+  );
+});
+
+test('many requests that ask for an upgrade leave nothing behind on their connection', async (context) => {
+  const app = await startApp(context);
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
+  process.on('warning', onWarning);
+  const upgrade = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  const bytes = upgrade.repeat(40) + lastRequest('GET /healthz HTTP/1.1', 'Host: a');
+  assert.deepEqual(statusesOf(await exchange(context, app.port, bytes)), new Array(41).fill(200));
+  process.off('warning', onWarning);
+  assert.deepEqual(warnings, []);
+});
+
+test('a Host that is not a host is refused with 400', async (context) => {
+  const app = await startApp(context);
+  for (const host of ['a b', 'x@y', 'a,b', ':::', '[::1', '[::1]x', 'a:b', 'a/b', '[1.2.3]', '']) {
+    const bytes = lastRequest('GET /api/v1/members?page_size=1 HTTP/1.1', `Host: ${host}`);
+    const [response] = parseResponses(await exchange(context, app.port, bytes));
+    assert.equal(response?.status, 400, host);
+    assert.deepEqual(response?.body, { detail: 'The Host header is not a valid host.' });
+  }
+  for (const host of ['a', 'a.example.rw:8080', '127.0.0.1:1', '[::1]:8080', '[::1]', 'under_score']) {
+    const bytes = lastRequest('GET /healthz HTTP/1.1', `Host: ${host}`);
+    assert.deepEqual(statusesOf(await exchange(context, app.port, bytes)), [200], host);
+  }
+});
+
+test('what is refused below the handler is logged with its status', async (context) => {
+  const app = await startApp(context);
+  await exchange(context, app.port, lastRequest('GET / HTTP/1.1', 'Host: a', 'Expect: tea'));
+  await exchange(context, app.port, 'nonsense\r\n\r\n');
+  await exchange(context, app.port, lastRequest('CONNECT a:80 HTTP/1.1', 'Host: a'));
+  await wait(10);
+  const logged = app.logLines.map((line) => JSON.parse(line)).filter(({ method }) => method === 'OTHER');
+  assert.deepEqual(
+    logged.map(({ status, route, key_id }) => [status, route, key_id]),
+    [
+      [417, '', null],
+      [400, '', null],
+      [405, '', null],
+    ],
+  );
+});
+
+test('a client that asks and never reads is dropped', { timeout: 20_000 }, async (context) => {
+  const app = await startApp(context, { timeouts: { idleMs: 300 } });
+  for (let i = 0; i < 200; i++) {
+    await app.send('/cooperatives', { method: 'POST', body: { code: `C-${i}`, name: 'x'.repeat(200) } });
+  }
+  const socket = await openSocket(context, app.port);
+  socket.pause();
+  const request = `GET /api/v1/cooperatives?page_size=200 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\n\r\n`;
+  // More than the system's buffers of both sides hold.
+  socket.write(request.repeat(300));
+  const started = performance.now();
+  // A write fails once the server has reset the connection: a paused socket does not notice by reading.
+  const asking = setInterval(() => socket.write(request), 100);
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearInterval(asking);
+  assert.ok(performance.now() - started < 15_000);
+});
+
+test('a connection is dropped after 60 s without progress of a response, not while the system takes bytes of it', () => {
+  const unused = { refused: () => assert.fail('nothing is refused') };
+  let unsentBytes = 0;
+  let queuedBytes = 0;
+  let isDestroyed = false;
+  const socket = {
+    get writableLength() {
+      return unsentBytes;
+    },
+    get bytesWritten() {
+      return 5_000_000;
+    },
+    get _handle() {
+      return { writeQueueSize: queuedBytes };
+    },
+    destroy() {
+      isDestroyed = true;
+    },
+  };
+  const connection = new Connection(socket as unknown as Duplex, unused);
+  const lookAt = (seconds: number) => {
+    connection.dropIfStalled(seconds * 1000, 60_000);
+    return isDestroyed;
+  };
+  // Nothing is to be sent: the limits on idle clients apply instead.
+  assert.deepEqual([1, 70, 140].map(lookAt), [false, false, false]);
+  [unsentBytes, queuedBytes] = [1_000_000, 500_000];
+  assert.deepEqual([200, 259].map(lookAt), [false, false]);
+  // The system has taken another byte.
+  queuedBytes--;
+  assert.deepEqual([261, 320].map(lookAt), [false, false]);
+  assert.equal(lookAt(322), true);
+});
+
+test('a client that reads slowly is served to the end', { timeout: 20_000 }, async (context) => {
+  const app = await startApp(context, { timeouts: { idleMs: 400 } });
+  for (let i = 0; i < 200; i++) {
+    await app.send('/cooperatives', { method: 'POST', body: { code: `C-${i}`, name: 'x'.repeat(200) } });
+  }
+  const socket = await openSocket(context, app.port);
+  const request = `GET /api/v1/cooperatives?page_size=200 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\n\r\n`;
+  socket.pause();
+  socket.write(request.repeat(59) + request.replace('Host: a', 'Host: a\r\nConnection: close'));
+  let bytes = 0;
+  socket.on('data', (chunk) => {
+    bytes += chunk.length;
+    socket.pause();
+    setTimeout(() => socket.resume(), 15);
+  });
+  socket.resume();
+  await once(socket, 'close');
+  assert.ok(bytes > 60 * 50_000, `${bytes} bytes`);
+});

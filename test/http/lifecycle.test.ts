@@ -1,0 +1,221 @@
+/** The lifecycle of a request: promises on its way, errors while it is sent, and its log line. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createAccessLog } from '../../src/http/access-log.ts';
+import { createHandler } from '../../src/http/lifecycle.ts';
+import { chain, type Middleware } from '../../src/http/middleware/chain.ts';
+import { type ApiResponse, ok, refusal } from '../../src/http/response.ts';
+import type { Route } from '../../src/http/route.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { createSender } from '../../src/http/send.ts';
+import { Scheduler } from '../../src/scheduler.ts';
+import type { Awaitable } from '../../src/store/ports.ts';
+import { send, startApp, type TestClock, testClock } from '../support/app.ts';
+import { openSocket } from '../support/raw.ts';
+
+interface Place {
+  readonly port: number;
+  readonly lines: { [field: string]: unknown }[];
+}
+
+/** A server with one route, `GET /api/v1/things`, and middleware of the test's own. */
+async function serve(
+  context: TestContext,
+  handle: () => Awaitable<ApiResponse>,
+  middleware: readonly Middleware[] = [],
+  watch: (outgoing: ServerResponse, clock: TestClock) => void = () => {},
+): Promise<Place> {
+  const route: Route = {
+    method: 'GET',
+    path: '/things',
+    operationId: 'listThings',
+    summary: 'Things',
+    tag: 'operation',
+    access: 'public',
+    answers: {},
+    handle,
+  };
+  const clock = testClock();
+  const scheduler = new Scheduler();
+  const lines: { [field: string]: unknown }[] = [];
+  const write = (text: string) =>
+    void lines.push(
+      ...text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    );
+  const log = createAccessLog({ level: 'info', write, now: clock.now, scheduler });
+  const handler = createHandler({
+    router: createRouter([route]),
+    middleware: chain(middleware),
+    send: createSender({ scheduler, log, clock, isDraining: () => false }),
+    clock,
+    log,
+    publicUrl: undefined,
+  });
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    watch(outgoing, clock);
+    handler(incoming, outgoing);
+  };
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  return { port: (server.address() as AddressInfo).port, lines };
+}
+
+/** A value that comes later, as from an engine across a network; a thenable that is not a Promise. */
+const later = <T>(value: T): PromiseLike<T> => {
+  const promise = wait(1).then(() => value);
+  // biome-ignore lint/suspicious/noThenProperty: such an object is what the test is about
+  return { then: (...settled) => promise.then(...settled) };
+};
+
+test('middleware may answer with a promise or any thenable, and is waited for in order', async (context) => {
+  const order: string[] = [];
+  const note = (name: string): Middleware => {
+    return () => {
+      order.push(name);
+      return undefined;
+    };
+  };
+  const slow: Middleware = () => {
+    order.push('slow');
+    return later(undefined);
+  };
+  const { port } = await serve(context, () => later(ok({ order })), [
+    note('first'),
+    slow,
+    slow,
+    note('last'),
+  ]);
+  assert.deepEqual((await send(port, '/things', {})).json, { order: ['first', 'slow', 'slow', 'last'] });
+});
+
+test('a refusal that comes later keeps the handler and the middleware behind it from running', async (context) => {
+  const never = () => assert.fail('it ran');
+  const slow: Middleware = () => later(refusal(403, 'No.', {}, 'not today'));
+  const { port, lines } = await serve(context, never, [slow, never]);
+  const response = await send(port, '/things', {});
+  assert.deepEqual([response.status, response.json], [403, { detail: 'No.' }]);
+  assert.equal(lines[0]?.reason, 'not today');
+});
+
+test('while no middleware answers with a promise, the handler runs in the same event-loop iteration', () => {
+  let isRefused: unknown = 'not yet';
+  const middleware = chain([() => undefined, () => refusal(403, 'No.')]);
+  const outcome = middleware({} as never);
+  isRefused = (outcome as ApiResponse).status;
+  assert.equal(isRefused, 403);
+});
+
+test('a rejection on the way is answered 500, and its causes are in the log', async (context) => {
+  const broken: Middleware = () =>
+    later(undefined).then(() => {
+      throw new Error('the keys are gone', { cause: new Error('wire cut') });
+    });
+  const { port, lines } = await serve(context, () => ok({}), [broken]);
+  assert.equal((await send(port, '/things', {})).status, 500);
+  const cause = String(lines.find((line) => line.level === 'error')?.cause);
+  assert.match(cause, /the keys are gone[\s\S]*caused by Error: wire cut/);
+});
+
+test('a response that cannot be written as JSON is 500, at once or later, and the process goes on', async (context) => {
+  const body = {
+    toJSON() {
+      throw new Error('not JSON');
+    },
+  };
+  for (const handle of [() => ok(body), () => later(ok(body))]) {
+    const { port, lines } = await serve(context, handle);
+    for (let i = 0; i < 2; i++) assert.equal((await send(port, '/things', {})).status, 500);
+    assert.equal(lines.filter((line) => line.level === 'error').length, 2);
+  }
+});
+
+test('a header that node refuses ends its own connection only', async (context) => {
+  const { port, lines } = await serve(context, async () => ({
+    status: 200,
+    body: {},
+    headers: { 'X-Bad': 'a\nb' },
+  }));
+  await assert.rejects(send(port, '/things', {}));
+  assert.equal((await send(port, '/nothing', {})).status, 404);
+  assert.equal(lines.filter((line) => line.level === 'error').length, 1);
+});
+
+test('405 and OPTIONS are logged with the route that was found, 404 with none', async (context) => {
+  const app = await startApp(context);
+  await app.send('/members/12', { method: 'DELETE' });
+  await app.send('/members/12', { method: 'OPTIONS' });
+  await app.send('/nothing');
+  const logged = app.logLines.map((line) => JSON.parse(line)).map(({ status, route }) => [status, route]);
+  assert.deepEqual(logged, [
+    [405, '/api/v1/members/{id}'],
+    [204, '/api/v1/members/{id}'],
+    [404, ''],
+  ]);
+});
+
+test('every refusal of a key is logged with its reason, which the client does not learn', async (context) => {
+  const app = await startApp(context);
+  const reasons: [key: string | null, status: number, reason: string][] = [
+    [null, 401, 'no bearer token'],
+    ['nobody', 401, 'malformed key'],
+    [`crs_${'0'.repeat(36)}`, 401, 'malformed key'],
+    [app.issue(['members:read'], { expiresAt: 1 }).key, 401, 'expired key'],
+    [
+      app.issue(['members:read'], { allowedAddresses: ['10.0.0.0/8'] }).key,
+      403,
+      'address not in the allowlist',
+    ],
+    [app.issue(['members:read'], { allowedHosts: ['a.example.rw'] }).key, 403, 'host not in the allowlist'],
+    [app.issue(['cooperatives:read']).key, 403, 'no scope members:read'],
+    [app.issue(['members:read'], { limits: { perHour: 0, perDay: 1 } }).key, 429, 'rate limit'],
+  ];
+  for (const [key, status, reason] of reasons) {
+    app.logLines.length = 0;
+    const response = await app.send('/members', { key });
+    assert.equal(response.status, status, reason);
+    assert.equal(JSON.parse(app.logLines[0] ?? '{}').reason, reason);
+    assert.ok(!response.text.includes(reason));
+  }
+});
+
+test('a client that leaves before its response is logged as aborted, with the time it waited', async (context) => {
+  const { port, lines } = await serve(context, () => wait(60).then(() => ok({})));
+  const socket = await openSocket(context, port);
+  socket.write('GET /api/v1/things HTTP/1.1\r\nHost: a\r\n\r\n');
+  await wait(20);
+  socket.destroy();
+  await wait(80);
+  assert.deepEqual(
+    lines.map(({ status, aborted }) => [status, aborted]),
+    [[200, true]],
+  );
+  await send(port, '/things', {});
+  assert.equal(lines[1]?.aborted, undefined);
+});
+
+test('a response is logged when it has been sent, and the time until then counts', async (context) => {
+  const { port, lines } = await serve(
+    context,
+    () => ok({}),
+    [],
+    (outgoing, clock) => {
+      const { end } = outgoing;
+      outgoing.end = ((text: string) => {
+        assert.equal(lines.length, 0);
+        // As much as the responses sent before it in the same iteration may take.
+        clock.advance(50);
+        return end.call(outgoing, text, 'utf8');
+      }) as typeof end;
+    },
+  );
+  await send(port, '/things', {});
+  assert.equal(lines[0]?.duration_ms, 50);
+});

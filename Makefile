@@ -50,11 +50,11 @@ build: $(INSTALLED) ## compile to dist/, ready for npm pack
 openapi: $(INSTALLED) ## write openapi.json from the routes
 	npm run -s openapi
 
-bench: $(INSTALLED) build ## measure lookups, pages, writes and imports beside the peers; needs wrk
+bench: $(INSTALLED) ## measure lookups, pages, writes and imports beside the peers; needs wrk
 	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk' >&2; exit 2; }
 	npm ci --prefix bench/peers --ignore-scripts --no-audit --no-fund --loglevel=error
-	tsx bench/main.ts
-	tsx bench/picture.ts > /dev/null
+	node bench/main.ts
+	node bench/picture.ts > /dev/null
 
 clean: ## remove what was installed, built and measured; the database stays
 	rm -rf node_modules bench/peers/node_modules dist coverage bench/.cache *.tgz

@@ -27,7 +27,14 @@ const FRESH_MS = 30 * 86_400_000;
 export interface Dataset {
   readonly databaseFile: string;
   readonly population: Population;
-  readonly keys: { readonly full: string; readonly basic: string; readonly writing: string };
+  readonly keys: {
+    readonly full: string;
+    readonly basic: string;
+    readonly writing: string;
+    readonly withoutScope: string;
+    /** One request an hour. */
+    readonly throttled: string;
+  };
 }
 
 /** What one import printed about itself. */
@@ -48,7 +55,7 @@ export async function runRegistry(
   databaseFile: string,
   args: readonly string[],
 ): Promise<{ out: string; peakMib: number | undefined }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...process.env, REGISTRY_DB: databaseFile },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -79,10 +86,24 @@ export async function importFile(databaseFile: string, kind: Kind, path: string)
   return { ...file, kind, peakMib };
 }
 
-/** Creates a key with the largest limits. */
-export async function createKey(databaseFile: string, scopes: readonly string[]): Promise<string> {
+/** @param perHour the largest limit unless given */
+export async function createKey(
+  databaseFile: string,
+  scopes: readonly string[],
+  perHour = 10_000_000,
+): Promise<string> {
   const { out } = await runRegistry(databaseFile, [
-    ...['keys', 'create', '--name', 'bench', '--per-hour', '10000000', '--per-day', '10000000', '--json'],
+    ...[
+      'keys',
+      'create',
+      '--name',
+      'bench',
+      '--per-hour',
+      String(perHour),
+      '--per-day',
+      '10000000',
+      '--json',
+    ],
     ...scopes.flatMap((scope) => ['--scope', scope]),
   ]);
   return JSON.parse(out).key;
@@ -99,6 +120,8 @@ const migrationsFile = fileURLToPath(
   new URL('../src/store/sqlite/connection/migrations.ts', import.meta.url),
 );
 
+const rowsFile = fileURLToPath(new URL('rows.ts', import.meta.url));
+
 /** Gives the registry of that many members, making it when there is none of this schema. */
 export async function ensureDataset(members: number, withEntries: number): Promise<Dataset> {
   const folder = join(CACHE, String(members));
@@ -107,7 +130,7 @@ export async function ensureDataset(members: number, withEntries: number): Promi
     const stored = JSON.parse(readFileSync(description, 'utf8')) as Dataset;
     const isFresh =
       Date.now() - stored.population.nowMs < FRESH_MS &&
-      statSync(migrationsFile).mtimeMs < statSync(description).mtimeMs &&
+      [migrationsFile, rowsFile].every((file) => statSync(file).mtimeMs < statSync(description).mtimeMs) &&
       stored.population.withEntries === withEntries;
     if (isFresh) {
       await readOnce(stored.databaseFile);
@@ -131,6 +154,8 @@ export async function ensureDataset(members: number, withEntries: number): Promi
     full: await createKey(databaseFile, ['members:read', 'members:financials']),
     basic: await createKey(databaseFile, ['members:read']),
     writing: await createKey(databaseFile, ['members:read', 'members:write']),
+    withoutScope: await createKey(databaseFile, ['cooperatives:read']),
+    throttled: await createKey(databaseFile, ['members:read'], 1),
   };
   renameSync(making, folder);
   const dataset: Dataset = { databaseFile: join(folder, 'registry.db'), population, keys };

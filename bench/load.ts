@@ -9,8 +9,8 @@ import { IDENTITY_CARD_LUA, type Population } from './rows.ts';
 
 const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The compiled program, as an operator runs it. */
-const REGISTRY = join(ROOT, 'dist/main.js');
+/** The program, on Node's own type stripping, as the README starts it. */
+const REGISTRY = join(ROOT, 'src/main.ts');
 const READY_TIMEOUT_MS = 20_000;
 
 export interface Server {
@@ -35,10 +35,12 @@ export function startServer(
   args: readonly string[],
   env: { [name: string]: string },
   folder: string,
+  program = process.execPath,
 ): Promise<Server> {
   const log = openSync(join(folder, `${servers.size}-${Date.now()}.log`), 'w');
   const started = performance.now();
-  const child = spawn(process.execPath, args, {
+  const child = spawn(program, args, {
+    cwd: ROOT,
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', log, 'pipe'],
   });
@@ -79,6 +81,10 @@ export function startServer(
 export const startRegistry = (databaseFile: string, folder: string): Promise<Server> =>
   startServer([REGISTRY, 'serve'], { REGISTRY_DB: databaseFile }, folder);
 
+/** As the README starts it, npm included. */
+export const startByNpm = (databaseFile: string, folder: string): Promise<Server> =>
+  startServer(['run', '-s', 'registry', '--', 'serve'], { REGISTRY_DB: databaseFile }, folder, 'npm');
+
 export const startPeer = (
   name: 'bare' | 'fastify',
   args: readonly string[],
@@ -97,8 +103,8 @@ export interface Figure {
 }
 
 const DONE = `done = function(summary, latency)
-  io.write(string.format("RESULT %f %f %f %d\\n", summary.requests / summary.duration * 1e6,
-    latency:percentile(50) / 1000, latency:percentile(99) / 1000, summary.errors.status))
+  io.write(string.format("RESULT %f %f %f %d %d\\n", summary.requests / summary.duration * 1e6,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, summary.errors.status, summary.requests))
 end
 `;
 
@@ -153,11 +159,11 @@ ${DONE}`,
   return file;
 }
 
-/** @throws Error when an answer was no success */
+/** @throws Error when a response was not the expected one: a success, or with `refused` a refusal */
 export async function measure(
   port: number,
   script: string,
-  options: { seconds: number; connections: number },
+  options: { seconds: number; connections: number; refused?: boolean },
 ): Promise<Figure> {
   const { stdout } = await run('wrk', [
     '-t1',
@@ -167,8 +173,11 @@ export async function measure(
     script,
     `http://127.0.0.1:${port}`,
   ]);
-  const [, rate, p50, p99, failed] = /RESULT ([\d.]+) ([\d.]+) ([\d.]+) (\d+)/.exec(stdout) ?? [];
-  if (rate === undefined || failed !== '0') throw new Error(`wrk was refused some answers:\n${stdout}`);
+  const [, rate, p50, p99, refused, total] =
+    /RESULT ([\d.]+) ([\d.]+) ([\d.]+) (\d+) (\d+)/.exec(stdout) ?? [];
+  const expected = options.refused === true ? total : '0';
+  if (rate === undefined || refused !== expected)
+    throw new Error(`Of ${total} responses ${refused} were refusals:\n${stdout}`);
   return { perSecond: Number(rate), p50Ms: Number(p50), p99Ms: Number(p99) };
 }
 
@@ -181,11 +190,19 @@ export async function requireWrk(): Promise<void> {
 export const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
-export const medianOf = (figures: readonly Figure[]): Figure => ({
-  perSecond: median(figures.map((figure) => figure.perSecond)),
-  p50Ms: median(figures.map((figure) => figure.p50Ms)),
-  p99Ms: median(figures.map((figure) => figure.p99Ms)),
-});
+/** What was seen of one thing, a figure for each round. */
+export type Rounds = readonly Figure[];
+
+/** What was seen, by name. */
+export type Figures = { [name: string]: Rounds };
+
+/** How every section is measured. */
+export interface Options {
+  readonly rounds: number;
+  readonly seconds: number;
+  /** For logs, scripts and copies; gone afterwards. */
+  readonly folder: string;
+}
 
 /** One thing that is measured in every round. */
 export interface Subject {
@@ -193,19 +210,18 @@ export interface Subject {
   readonly measure: () => Promise<Figure>;
 }
 
-/** A B C A B C: whatever disturbs the machine disturbs all. @returns the median of each by its name */
-export async function inTurn(rounds: number, subjects: readonly Subject[]): Promise<Map<string, Figure>> {
-  const figures = new Map<string, Figure[]>(subjects.map(({ name }) => [name, []]));
+/** A B C A B C: whatever disturbs the machine disturbs all. */
+export async function inTurn(rounds: number, subjects: readonly Subject[]): Promise<Figures> {
+  const figures: { [name: string]: Figure[] } = Object.fromEntries(subjects.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const { name, measure: once } of subjects) {
       const figure = await once();
-      figures.get(name)?.push(figure);
-      process.stderr.write(
-        `  round ${round + 1}: ${name.padEnd(44)} ${figure.perSecond.toFixed(0).padStart(7)}/s  p99 ${figure.p99Ms.toFixed(1)} ms\n`,
-      );
+      figures[name]?.push(figure);
+      const shown = `${figure.perSecond.toFixed(0).padStart(7)}/s  p99 ${figure.p99Ms.toFixed(1)} ms`;
+      process.stderr.write(`  round ${round + 1}: ${name.padEnd(44)} ${shown}\n`);
     }
   }
-  return new Map([...figures].map(([name, each]) => [name, medianOf(each)]));
+  return figures;
 }
 
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });

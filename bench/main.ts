@@ -1,6 +1,6 @@
 /**
  * Measures the registry: see bench/README.md. Needs wrk.
- * `--only lookups,sizes,milk,pages,writes,imports`, `--rounds 3`, `--seconds 4`; the whole run is kept in bench/results.
+ * `--only lookups,refusals,writes,starts,sizes,milk,pages,imports`, `--rounds 3`, `--seconds 4`; a complete run is kept in bench/results.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -8,11 +8,18 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureDataset } from './dataset.ts';
-import { killServers, ROOT, removeFolder, requireWrk, temporaryFolder } from './load.ts';
+import { killServers, type Options, ROOT, removeFolder, requireWrk, temporaryFolder } from './load.ts';
 import { type Results, toRows, toTable } from './report.ts';
-import { imports, lookups, milk, type Options, pages, sizes, writes } from './sections.ts';
+import { imports } from './sections/imports.ts';
+import { lookups } from './sections/lookups.ts';
+import { milk } from './sections/milk.ts';
+import { pages } from './sections/pages.ts';
+import { refusals } from './sections/refusals.ts';
+import { sizes } from './sections/sizes.ts';
+import { starts } from './sections/starts.ts';
+import { writes } from './sections/writes.ts';
 
-const SECTIONS = ['lookups', 'sizes', 'milk', 'pages', 'writes', 'imports'] as const;
+const SECTIONS = ['lookups', 'refusals', 'writes', 'starts', 'sizes', 'milk', 'pages', 'imports'] as const;
 const SMALL = [20_000, 20_000] as const;
 const MIDDLE = [200_000, 200_000] as const;
 const LARGE = [5_000_000, 200_000] as const;
@@ -71,12 +78,15 @@ const results: Results = {
   rounds,
   seconds,
   lookups: await section('lookups', async (options) => lookups(await middle(), options)),
+  lists: undefined,
+  refusals: await section('refusals', async (options) => refusals(await middle(), options)),
+  writes: await section('writes', async (options) => writes(await middle(), options)),
+  starts: await section('starts', async (options) => starts(await middle(), options)),
   sizes: await section('sizes', async (options) =>
     sizes([await small(), await middle(), await large()], options),
   ),
   milk: await section('milk', async (options) => milk(await middle(), options)),
   pages: await section('pages', async (options) => pages(await small(), await large(), options)),
-  writes: await section('writes', async (options) => writes(await middle(), options)),
   imports: await section('imports', imports),
 };
 const table = toTable(toRows(results));

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from './load.ts';
+import { median, ROOT, type Rounds } from './load.ts';
 import { type Results, toRows, toTable } from './report.ts';
 
 const FOLDER = join(ROOT, 'bench/results');
@@ -20,7 +20,7 @@ const newest = readdirSync(FOLDER)
 if (newest === undefined) throw new Error('There are no results: run make bench.');
 const results = JSON.parse(readFileSync(join(FOLDER, newest), 'utf8')) as Results;
 const { lookups, sizes } = results;
-if (lookups === undefined || sizes === undefined) throw new Error(`${newest} is not of a whole run.`);
+if (lookups === undefined || sizes === undefined) throw new Error(`${newest} is not of a complete run.`);
 
 const text = (x: number, y: number, content: string, more = ''): string =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${content}</text>`;
@@ -32,7 +32,7 @@ function drawRates(left: number, width: number): string {
     Object.entries(COLOURS).map(([name, colour]) => ({
       label: `${name}, ${blocks}`,
       colour,
-      rate: lookups?.[`${name}, ${blocks}`]?.perSecond ?? 0,
+      rate: median((lookups?.[`${name}, ${blocks}`] ?? []).map(({ perSecond }) => perSecond)),
     })),
   );
   const most = Math.max(...bars.map(({ rate }) => rate));
@@ -50,12 +50,17 @@ function drawRates(left: number, width: number): string {
     .join('\n');
 }
 
+const latencyOf = (rounds: Rounds) => ({
+  p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)),
+  p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
+});
+
 /** Median and 99th percentile of the lookup with blocks at each size, sizes on a logarithmic axis. */
 function drawLatency(left: number, width: number): string {
   const [figures] = sizes as NonNullable<Results['sizes']>;
   const points = Object.entries(figures)
     .filter(([name]) => name.endsWith(', with blocks'))
-    .map(([name, figure]) => ({ members: Number.parseInt(name, 10), ...figure }));
+    .map(([name, rounds]) => ({ members: Number.parseInt(name, 10), ...latencyOf(rounds) }));
   const [bottom, top] = [HEIGHT - 60, 60];
   const most = Math.ceil(Math.max(...points.map(({ p99Ms }) => p99Ms)) * 1.2);
   const first = Math.log10(points[0]?.members ?? 1);

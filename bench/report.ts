@@ -1,5 +1,7 @@
-/** Figures → the rows of the table: what was asked for, what was seen. */
-import type { Figures, Footprint, Imports } from './sections.ts';
+/** Figures → the rows of the table: what was asked for, what was seen, and in how many rounds the goal was reached. */
+import { type Figure, type Figures, median } from './load.ts';
+import type { Imports } from './sections/imports.ts';
+import type { Starts } from './sections/starts.ts';
 
 export interface Results {
   readonly date: string;
@@ -12,10 +14,13 @@ export interface Results {
   readonly rounds: number;
   readonly seconds: number;
   readonly lookups: Figures | undefined;
-  readonly sizes: [Figures, Footprint] | undefined;
+  readonly lists: Figures | undefined;
+  readonly refusals: Figures | undefined;
+  readonly sizes: [Figures, rssAnonMib: number] | undefined;
   readonly milk: Figures | undefined;
   readonly pages: Figures | undefined;
   readonly writes: Figures | undefined;
+  readonly starts: Starts | undefined;
   readonly imports: Imports | undefined;
 }
 
@@ -23,144 +28,201 @@ export interface Row {
   readonly figure: string;
   readonly goal: string;
   readonly seen: string;
-  /** Undefined where there is no goal. */
-  readonly isReached: boolean | undefined;
+  /** Whether the goal was reached in every round or in how many; empty where there is no goal. */
+  readonly reached: string;
 }
 
 const whole = (n: number): string => Math.round(n).toLocaleString('en');
-const ratio = (n: number): string => n.toFixed(2);
 
-function rate(figures: Figures, name: string): number {
-  const figure = figures[name];
-  if (figure === undefined) throw new Error(`${name} was not measured.`);
-  return figure.perSecond;
+function roundsOf(figures: Figures, name: string): readonly Figure[] {
+  const rounds = figures[name];
+  if (rounds === undefined || rounds.length === 0) throw new Error(`${name} was not measured.`);
+  return rounds;
 }
 
-function atLeast(figure: string, goal: number, seen: number, detail: string, unit = ''): Row {
-  const show = unit === '' ? ratio : (n: number) => `${whole(n)}${unit}`;
+const rates = (figures: Figures, name: string): number[] =>
+  roundsOf(figures, name).map(({ perSecond }) => perSecond);
+
+interface Goal {
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+function toRow(
+  figure: string,
+  goal: Goal,
+  values: readonly number[],
+  { unit = '', detail = '' }: { unit?: string; detail?: string } = {},
+): Row {
+  const show = (n: number) => (unit === '' ? n.toFixed(2) : `${whole(n)}${unit}`);
+  const showGoal = (n: number) => (unit === '' ? String(n) : show(n));
+  const { atLeast, atMost } = goal;
+  const isReached = (n: number) =>
+    (atLeast === undefined || n >= atLeast) && (atMost === undefined || n <= atMost);
+  const reached = values.filter(isReached).length;
+  const some = reached === 0 ? 'no' : `in ${reached} of ${values.length}`;
   return {
     figure,
-    goal: `≥ ${unit === '' ? goal : show(goal)}`,
-    seen: `${show(seen)} (${detail})`,
-    isReached: seen >= goal,
+    goal:
+      atLeast !== undefined ? `≥ ${showGoal(atLeast)}` : atMost !== undefined ? `≤ ${showGoal(atMost)}` : '',
+    seen: `${show(median(values))}${detail === '' ? '' : ` (${detail})`}`,
+    reached:
+      atLeast === undefined && atMost === undefined ? '' : reached === values.length ? 'every round' : some,
   };
 }
 
-function atMost(figure: string, goal: number, seen: number, detail: string, unit = ''): Row {
-  const show = unit === '' ? ratio : (n: number) => `${whole(n)}${unit}`;
-  return {
+/** A ratio of two rates, round by round. */
+function compared(figure: string, goal: Goal, figures: Figures, own: string, other: string): Row {
+  const [a, b] = [rates(figures, own), rates(figures, other)];
+  const detail = `${whole(median(a))} of ${whole(median(b))}/s`;
+  return toRow(
     figure,
-    goal: `≤ ${unit === '' ? goal : show(goal)}`,
-    seen: `${show(seen)}${detail === '' ? '' : ` (${detail})`}`,
-    isReached: seen <= goal,
-  };
+    goal,
+    a.map((rate, i) => rate / (b[i] as number)),
+    { detail },
+  );
 }
 
 function lookupRows(figures: Figures): Row[] {
-  return ['with blocks', 'without blocks'].flatMap((blocks) => {
-    const own = rate(figures, `registry, ${blocks}`);
-    const bare = rate(figures, `bare node:http, ${blocks}`);
-    const fastify = rate(figures, `fastify, ${blocks}`);
-    const against = atLeast(
-      `against Fastify, ${blocks}`,
-      5,
-      own / fastify,
-      `${whole(own)} of ${whole(fastify)}/s`,
-    );
+  return [
+    ['with blocks', 0.5, 5] as const,
+    // Without blocks Fastify has one statement too.
+    ['without blocks', 0.55, undefined] as const,
+  ].flatMap(([blocks, ofBare, ofFastify]) => {
+    const own = `registry, ${blocks}`;
+    const against = ofFastify === undefined ? {} : { atLeast: ofFastify };
     return [
-      atLeast(`lookup ${blocks}, of bare node:http`, 0.5, own / bare, `${whole(own)} of ${whole(bare)}/s`),
-      // The goal is set for the answer with blocks; without them Fastify has one statement too.
-      ...(blocks === 'with blocks' ? [against] : [{ ...against, goal: '', isReached: undefined }]),
+      compared(
+        `lookup ${blocks}, of bare node:http`,
+        { atLeast: ofBare },
+        figures,
+        own,
+        `bare node:http, ${blocks}`,
+      ),
+      compared(`lookup ${blocks}, against Fastify`, against, figures, own, `fastify, ${blocks}`),
     ];
   });
 }
 
-function sizeRows([figures, footprint]: [Figures, Footprint]): Row[] {
+const listRows = (figures: Figures): Row[] => [
+  compared('member list, page 1 of 50 rows, against Fastify', { atLeast: 3 }, figures, 'registry', 'fastify'),
+];
+
+const refusalRows = (figures: Figures): Row[] =>
+  ['401', '403', '429'].map((status) =>
+    compared(
+      `refusal ${status}, of bare node:http`,
+      { atLeast: 0.7 },
+      figures,
+      `${status}, registry`,
+      `${status}, bare node:http`,
+    ),
+  );
+
+function sizeRows([figures, rssAnonMib]: [Figures, number]): Row[] {
   const rows = ['with blocks', 'without blocks'].flatMap((blocks) => {
-    const few = figures[`20000 members, ${blocks}`];
-    const many = figures[`5000000 members, ${blocks}`];
-    if (few === undefined || many === undefined) return [];
-    const rates = `${whole(many.perSecond)} of ${whole(few.perSecond)}/s`;
-    const times = `${many.p99Ms.toFixed(1)} and ${few.p99Ms.toFixed(1)} ms`;
+    const [many, few] = [`5000000 members, ${blocks}`, `20000 members, ${blocks}`];
+    const p99 = (name: string) => roundsOf(figures, name).map(({ p99Ms }) => p99Ms);
+    const [slow, fast] = [p99(many), p99(few)];
+    const detail = `${median(slow).toFixed(1)} and ${median(fast).toFixed(1)} ms`;
+    const name = `5,000,000 against 20,000 ${blocks}`;
     return [
-      atLeast(`5,000,000 against 20,000 ${blocks}, requests/s`, 0.67, many.perSecond / few.perSecond, rates),
-      atMost(`5,000,000 against 20,000 ${blocks}, p99`, 2, many.p99Ms / few.p99Ms, times),
+      compared(`${name}, requests/s`, { atLeast: 0.67 }, figures, many, few),
+      toRow(
+        `${name}, p99`,
+        { atMost: 2 },
+        slow.map((ms, i) => ms / (fast[i] as number)),
+        { detail },
+      ),
     ];
   });
-  return [
-    ...rows,
-    atMost('RssAnon at 5,000,000 under load', 200, footprint.rssAnonMib, '', ' MiB'),
-    atMost('start to ready at 5,000,000', 500, footprint.startMs, '', ' ms'),
-  ];
+  return [...rows, toRow('RssAnon at 5,000,000 under load', { atMost: 200 }, [rssAnonMib], { unit: ' MiB' })];
+}
+
+/** A ratio of two times of a request, round by round. */
+function timesCompared(figure: string, atMost: number, figures: Figures, own: string, other: string): Row {
+  const micros = (name: string) => rates(figures, name).map((rate) => 1e6 / rate);
+  const [a, b] = [micros(own), micros(other)];
+  const detail = `${whole(median(a))} and ${whole(median(b))} µs`;
+  return toRow(
+    figure,
+    { atMost },
+    a.map((time, i) => time / (b[i] as number)),
+    { detail },
+  );
 }
 
 const milkRows = (figures: Figures): Row[] =>
-  ['', ', summary out of date'].map((state) => {
-    const few = 1 / rate(figures, `20 entries${state}`);
-    const many = 1 / rate(figures, `730 entries${state}`);
-    return atMost(
+  ['', ', read model out of date'].map((state) =>
+    timesCompared(
       `730 entries against 20${state}`,
       1.2,
-      many / few,
-      `${(many * 1e6).toFixed(0)} and ${(few * 1e6).toFixed(0)} µs`,
-    );
-  });
+      figures,
+      `730 entries${state}`,
+      `20 entries${state}`,
+    ),
+  );
 
-function pageRows(figures: Figures): Row[] {
-  const first = 1 / rate(figures, 'page 1 of 20,000');
-  return Object.keys(figures)
-    .filter((name) => name !== 'page 1 of 20,000')
-    .map((name) => {
-      const time = 1 / rate(figures, name);
-      return atMost(
-        `${name} against page 1 of 20,000`,
-        2,
-        time / first,
-        `${(time * 1e3).toFixed(2)} and ${(first * 1e3).toFixed(2)} ms`,
-      );
-    });
+const FIRST_PAGE = 'page 1 of 20,000';
+
+const pageRows = (figures: Figures): Row[] =>
+  Object.keys(figures)
+    .filter((name) => name !== FIRST_PAGE)
+    .map((name) => timesCompared(`${name} against ${FIRST_PAGE}`, 2, figures, name, FIRST_PAGE));
+
+function writeRows(figures: Figures): Row[] {
+  const many = 'POST /members, 64 connections';
+  const p99 = median(roundsOf(figures, many).map(({ p99Ms }) => p99Ms)).toFixed(1);
+  const one = 'POST /members, 1 connection';
+  return [
+    toRow(many, { atLeast: 14_000 }, rates(figures, many), { unit: '/s', detail: `p99 ${p99} ms` }),
+    compared(`${one}, against Fastify`, { atLeast: 1 }, figures, one, 'fastify, single insert, 1 connection'),
+  ];
 }
 
-const writeRows = (figures: Figures): Row[] =>
-  Object.entries(figures).map(([name, { perSecond, p99Ms }]) =>
-    atLeast(name, 8_000, perSecond, `p99 ${p99Ms.toFixed(1)} ms`, '/s'),
+const START_GOALS: { readonly [name: string]: number } = {
+  'start to ready, npm included': 500,
+  'start to ready, the process': 250,
+  'keys list, npm included': 400,
+  '--help, npm included': 400,
+};
+
+const startRows = (starts: Starts): Row[] =>
+  Object.entries(START_GOALS).map(([name, atMost]) =>
+    toRow(name, { atMost }, starts[name] ?? [], { unit: ' ms' }),
   );
 
 const IMPORT_GOALS: { readonly [name: string]: number } = { members: 40_000, production: 120_000 };
 
 const importRows = (figures: Imports): Row[] =>
-  Object.entries(IMPORT_GOALS).flatMap(([name, goal]) => {
-    const seen = figures[name];
-    if (seen === undefined) return [];
-    return [
-      atLeast(
-        `import of ${whole(seen.rows)} rows of ${name}`,
-        goal,
-        seen.rows_per_second,
-        `locked ${seen.lock_seconds.toFixed(1)} s, at most ${seen.peakMib} MiB resident`,
-        '/s',
-      ),
-    ];
+  Object.entries(IMPORT_GOALS).flatMap(([name, atLeast]) => {
+    const seen = figures[name] ?? [];
+    const lock = median(seen.map(({ lock_seconds }) => lock_seconds)).toFixed(1);
+    const peak = Math.max(...seen.map(({ peakMib }) => peakMib ?? 0));
+    const rows = whole(seen[0]?.rows ?? 0);
+    const perSecond = seen.map(({ rows_per_second }) => rows_per_second);
+    const detail = `locked ${lock} s, at most ${peak} MiB resident`;
+    return [toRow(`import of ${rows} rows of ${name}`, { atLeast }, perSecond, { unit: '/s', detail })];
   });
 
 export function toRows(results: Results): Row[] {
-  const { lookups, sizes, milk, pages, writes, imports } = results;
+  const { lookups, lists, refusals, sizes, milk, pages, writes, starts, imports } = results;
   return [
     ...(lookups === undefined ? [] : lookupRows(lookups)),
+    ...(lists === undefined ? [] : listRows(lists)),
+    ...(refusals === undefined ? [] : refusalRows(refusals)),
+    ...(writes === undefined ? [] : writeRows(writes)),
+    ...(starts === undefined ? [] : startRows(starts)),
     ...(sizes === undefined ? [] : sizeRows(sizes)),
     ...(milk === undefined ? [] : milkRows(milk)),
     ...(pages === undefined ? [] : pageRows(pages)),
-    ...(writes === undefined ? [] : writeRows(writes)),
     ...(imports === undefined ? [] : importRows(imports)),
   ];
 }
 
 export const toTable = (rows: readonly Row[]): string =>
   [
-    '| Figure | Goal | Seen | |',
+    '| Figure | Goal | Seen (median) | Reached |',
     '|---|---|---|---|',
-    ...rows.map(
-      ({ figure, goal, seen, isReached }) =>
-        `| ${figure} | ${goal} | ${seen} | ${isReached === undefined ? '' : isReached ? 'yes' : 'no'} |`,
-    ),
+    ...rows.map(({ figure, goal, seen, reached }) => `| ${figure} | ${goal} | ${seen} | ${reached} |`),
   ].join('\n');

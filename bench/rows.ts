@@ -15,14 +15,43 @@ const digits = (n: number, width: number): string => String(n).padStart(width, '
 const cooperativeCode = (n: number): string => `BENCH-${n % COOPERATIVES}`;
 const memberCode = (n: number): string => `M-${digits(n, 7)}`;
 
-/** Nobody holds these: order numbers from 9000000 on are not given out. They come in no order, as in life. */
-export function identityCard(n: number): string {
+/**
+ * Of 200 memberships, 150 are the only one of a person, 30 belong to people with two, 12 to people with three and 8 to
+ * people with four: 171 persons.
+ */
+const GROUP = { memberships: 200, persons: 171 } as const;
+
+/** The person whose n-th membership it is. */
+export function personOf(n: number): number {
+  const r = n % GROUP.memberships;
+  const group = Math.floor(n / GROUP.memberships) * GROUP.persons;
+  if (r < 150) return group + r;
+  if (r < 180) return group + 150 + Math.floor((r - 150) / 2);
+  if (r < 192) return group + 165 + Math.floor((r - 180) / 3);
+  return group + 169 + Math.floor((r - 192) / 4);
+}
+
+/**
+ * The national ID of a membership's person. Nobody holds these: order numbers from 9000000 on are not given out. They come
+ * in no order, as in life.
+ */
+export function identityCard(membership: number): string {
+  const n = personOf(membership);
   const order = 9_000_000 + ((n * 48_271) % ORDER_NUMBERS);
   return `1${1950 + (n % 55)}${n % 2 === 0 ? 8 : 7}${order}${Math.floor(n / ORDER_NUMBERS)}${digits(n % 97, 2)}`;
 }
 
 /** The same in Lua, for wrk. */
-export const IDENTITY_CARD_LUA = `local function identity_card(n)
+export const IDENTITY_CARD_LUA = `local function person_of(n)
+  local r = n % ${GROUP.memberships}
+  local group = math.floor(n / ${GROUP.memberships}) * ${GROUP.persons}
+  if r < 150 then return group + r end
+  if r < 180 then return group + 150 + math.floor((r - 150) / 2) end
+  if r < 192 then return group + 165 + math.floor((r - 180) / 3) end
+  return group + 169 + math.floor((r - 192) / 4)
+end
+local function identity_card(membership)
+  local n = person_of(membership)
   local sex = 7
   if n % 2 == 0 then sex = 8 end
   return string.format("1%d%d%d%d%02d", 1950 + n % 55, sex, 9000000 + (n * 48271) % ${ORDER_NUMBERS},
@@ -83,10 +112,13 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
       'cooperative_code,identity_card,member_code,full_name,first_name,last_name,gender,date_of_birth,mobile,role,status,registration_date',
     count: ({ members }) => members,
     row(n) {
-      const name = `Name${n % 977}`;
-      const day = `0${1 + (n % 9)}-1${n % 10}`;
-      const person = `${name} Example,${name},Example,${n % 2 === 0 ? 'MALE' : 'FEMALE'},${1950 + (n % 55)}-${day}`;
-      return `${cooperativeCode(n)},${identityCard(n)},${memberCode(n)},${person},+25078${digits(n, 7)},MEMBER,active,2015-${day}T08:30:00+02:00`;
+      const p = personOf(n);
+      const name = `Name${p % 977}`;
+      const day = `0${1 + (p % 9)}-1${n % 10}`;
+      const gender = p % 2 === 0 ? 'MALE' : 'FEMALE';
+      const person = `${name} Example,${name},Example,${gender},${1950 + (p % 55)}-0${1 + (p % 9)}-1${p % 10}`;
+      const member = `${cooperativeCode(n)},${identityCard(n)},${memberCode(n)},${person}`;
+      return `${member},+25078${digits(p, 7)},MEMBER,active,2015-${day}T08:30:00+02:00`;
     },
   },
   production: {
@@ -123,7 +155,7 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
   },
 };
 
-/** Writes a whole file. @returns how many rows it has, the header apart */
+/** Writes a file. @returns how many rows it has, the header apart */
 export function writeCsv(path: string, kind: Kind, population: Population): number {
   const { header, count, row } = FILES[kind];
   const total = count(population);

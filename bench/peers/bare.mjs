@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 const answers = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-const byPath = new Map(answers.map(({ path, headers, body }) => [path, { headers, body }]));
+const byPath = new Map(answers.map(({ path, status, headers, body }) => [path, { status, headers, body }]));
 
 const server = createServer((request, response) => {
   const answer = byPath.get(request.url);
@@ -11,7 +11,7 @@ const server = createServer((request, response) => {
     response.writeHead(404).end();
     return;
   }
-  response.writeHead(200, answer.headers);
+  response.writeHead(answer.status, answer.headers);
   response.end(answer.body);
 });
 server.listen(0, '127.0.0.1', () => {

@@ -1,7 +1,7 @@
 /**
  * The peer: the same lookup over the same normalised tables, as a good engineer would write it with Fastify and
  * better-sqlite3: prepared statements, an indexed key lookup, a rate limiter, compiled response schemas, a log line per
- * request. REGISTRY_DB names the registry's file; it is only read.
+ * request. REGISTRY_DB names the registry's file.
  */
 import { createHash } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';
@@ -9,7 +9,9 @@ import Database from 'better-sqlite3';
 import Fastify from 'fastify';
 
 const file = process.env.REGISTRY_DB;
-const db = new Database(file, { readonly: true });
+const db = new Database(file);
+// As the registry: an acknowledged write is on disk.
+db.pragma('synchronous = FULL');
 db.pragma('cache_size = -16384');
 const keys = new Database(file.replace(/\.db$/, '.keys.db'), { readonly: true });
 
@@ -136,7 +138,7 @@ app.addHook('onRequest', async (request, reply) => {
     return reply.code(401).send({ detail: 'Invalid API key.' });
   }
   const scopes = JSON.parse(key.scopes);
-  if (!scopes.includes('members:read')) {
+  if (!scopes.includes(request.method === 'POST' ? 'members:write' : 'members:read')) {
     return reply.code(403).send({ detail: 'You do not have permission to perform this action.' });
   }
   request.apiKey = {
@@ -191,6 +193,40 @@ app.get(
         ...(request.apiKey.seesFinancials ? financials(row.id, now) : NO_FINANCIALS),
       })),
     };
+  },
+);
+
+const insertMember = db.prepare(
+  `INSERT INTO members (cooperative_id, identity_card, member_code, full_name, gender, mobile, role, status,
+     registration_date, created_at, updated_at)
+   VALUES (@cooperative_id, @identity_card, @member_code, @full_name, @gender, @mobile, 'MEMBER', 'active',
+     @registered, @now, @now)`,
+);
+const NEW_MEMBER = object(
+  {
+    cooperative_id: text,
+    identity_card: { type: 'string', pattern: '^[0-9]{16}$' },
+    member_code: { type: 'string', minLength: 1, maxLength: 64 },
+    full_name: { type: 'string', minLength: 1, maxLength: 200 },
+    gender: { type: 'string', enum: ['MALE', 'FEMALE', 'OTHER'] },
+    mobile: text,
+    registration_date: { type: 'string', format: 'date' },
+  },
+  { required: ['cooperative_id', 'identity_card', 'member_code', 'full_name'], additionalProperties: false },
+);
+const MEMBER = object({ id: text, ...NEW_MEMBER.properties, status: text, role: text, created_at: text });
+
+// One row, one transaction: no check but those of the schema and of the table, and no counters.
+app.post(
+  '/api/v1/members',
+  { schema: { body: NEW_MEMBER, response: { 201: MEMBER } } },
+  async (request, reply) => {
+    const now = Math.floor(Date.now() / 1000);
+    const registered = Math.floor(Date.parse(`${request.body.registration_date}T00:00:00+02:00`) / 1000);
+    const { lastInsertRowid } = insertMember.run({ ...request.body, registered, now });
+    reply.code(201).header('Location', `/api/v1/members/${lastInsertRowid}`);
+    const created_at = iso(now);
+    return { id: String(lastInsertRowid), ...request.body, role: 'MEMBER', status: 'active', created_at };
   },
 );
 

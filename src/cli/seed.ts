@@ -97,17 +97,20 @@ async function seedIfEmpty(context: CliContext, config: Config, today: string): 
   );
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
   try {
-    if (!session.isRegistryEmpty()) return false;
+    if (!(await session.isRegistryEmpty())) return false;
     writeSeedFiles(folder, today);
     const reports = await importFiles(session, listImportFiles(folder).files, {
-      zone: config.zone,
-      clock: context.clock,
+      ...{ zone: config.zone, clock: context.clock, isDryRun: false },
+      ...{ acceptTrailingZero: false, skipInvalid: false },
     });
-    const refused = reports.find((report) => report.isRefused);
-    if (refused !== undefined) throw new Error(`The demo file ${refused.file.path} was refused.`);
+    const wrong = reports.find(({ outcome }) => outcome !== 'imported');
+    if (wrong !== undefined) {
+      const { file, outcome, failure } = wrong;
+      throw new Error(`The demo file ${file.path}: ${outcome}.`, { cause: failure?.error });
+    }
     return true;
   } finally {
-    session.close();
+    await session.close();
     rmSync(folder, { recursive: true });
   }
 }

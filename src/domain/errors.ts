@@ -24,9 +24,9 @@ export class RegistryError extends Error {
   constructor(
     code: RegistryErrorCode,
     detail: string,
-    more: { fields?: FieldMessages; retryAfterSeconds?: number } = {},
+    more: { fields?: FieldMessages; retryAfterSeconds?: number; cause?: unknown } = {},
   ) {
-    super(detail);
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'Fault';
     this.code = code;
     this.fields = more.fields;

@@ -1,5 +1,4 @@
-/** Cells as spreadsheets write them → values of the registry (contract section 11). */
-
+/** Cells as spreadsheets write them → values of the registry (docs/operating.md#what-spreadsheets-do). */
 import { FUTURE_ERROR, formatDate, parseDate, parseDateTime, type TimeZone } from '../domain/date-time.ts';
 import { type DecimalKind, parseDecimal } from '../domain/decimal.ts';
 import { FieldError } from '../domain/errors.ts';

@@ -1,165 +1,188 @@
-/** Imports files one by one: each is read, checked whole, and only then written, in one transaction. */
-import { createWriteStream, statSync } from 'node:fs';
+/** Imports files one by one: each is read, checked, and only then written, in one transaction. */
 import { basename } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { type Clock, nowSeconds } from '../clock.ts';
 import type { TimeZone } from '../domain/date-time.ts';
-import type { ImportKind, ImportResult, ImportSession } from '../store/ports.ts';
+import { RegistryError } from '../domain/errors.ts';
+import type {
+  AcceptedFile,
+  CheckedFile,
+  CheckOptions,
+  ImportChanges,
+  ImportKind,
+  ImportSession,
+} from '../store/ports.ts';
 import { cellContext } from './cells.ts';
-import { readCsv } from './read-csv.ts';
-import { createRowReader, FileFault, type RowReader } from './rows.ts';
+import { openCsv } from './csv/open-csv.ts';
+import type { RecordSource } from './records.ts';
+import { stageFile } from './stage-file.ts';
 
 export interface ImportFile {
   readonly kind: ImportKind;
   readonly path: string;
 }
 
-export interface ImportOptions {
+/** The name of a file without its folder. */
+export const nameOf = (file: ImportFile): string => basename(file.path);
+
+export interface ImportOptions extends CheckOptions {
   readonly zone: TimeZone;
   readonly clock: Clock;
-  readonly isDryRun?: boolean;
-  /** Import the good rows of a file that has bad ones. */
-  readonly skipsInvalid?: boolean;
-  readonly acceptsTrailingZero?: boolean;
-  /** Bytes of the file that were read. */
-  readonly onProgress?: (file: ImportFile, bytes: number) => void;
-  /** While the session still holds the faults of the file. */
-  readonly onChecked?: (report: FileReport, session: ImportSession) => Promise<void> | void;
+  /** Checks and counts, and writes nothing. */
+  readonly isDryRun: boolean;
+  /** Aborted, it ends the import before the next step of the current file; what is imported stays. */
+  readonly signal?: AbortSignal;
 }
 
-export interface FileReport {
-  readonly file: ImportFile;
-  readonly rows: number;
-  readonly refusedRows: number;
-  readonly faults: number;
-  /** Null when nothing of the file was written, in a dry run too. */
-  readonly result: ImportResult | null;
-  readonly isRefused: boolean;
-  /** Refused for what concerns no row alone: its header, its bytes, all its national IDs. */
-  readonly isWholeRefused: boolean;
-  readonly seconds: number;
+export interface ImportObserver {
+  progress?(file: ImportFile, bytesRead: number, bytes: number): void;
+  /**
+   * Before anything of the file is written. What it throws makes the file a failed one.
+   * @param source the open file, to be read once more
+   */
+  checked?(file: ImportFile, checked: CheckedFile, source: RecordSource): Promise<void> | void;
+  /** Called for each file, those that were not reached included. */
+  finished?(report: FileReport): void;
 }
 
 /**
- * Imports the files in their order and stops after the first that is refused.
- * @throws RegistryError `unavailable` when the registry cannot be written to
+ * `imported`; `accepted`: a dry run found nothing that refuses the file; `refused`: its faults do; `failed`: something
+ * else went wrong, see the report's failure; `not_reached`: an earlier file was refused or failed. Nothing is written
+ * of any file but an imported one.
  */
+export type Outcome = 'imported' | 'accepted' | 'refused' | 'failed' | 'not_reached';
+
+export interface FileReport {
+  readonly file: ImportFile;
+  readonly outcome: Outcome;
+  readonly rows: number;
+  readonly refusedRows: number;
+  readonly faults: number;
+  /** Refused for what concerns no single row: its header, its bytes, all its national IDs. */
+  readonly isFileFaulty: boolean;
+  /** What was done; in a dry run, what an import would do. */
+  readonly changes: ImportChanges;
+  readonly lockMs: number;
+  readonly seconds: number;
+  readonly failure?: Failure;
+}
+
+export interface Failure {
+  /** For the operator. */
+  readonly message: string;
+  readonly error: unknown;
+  /** Whether the operator can do something about it; otherwise it is a defect. */
+  readonly isExpected: boolean;
+}
+
+/** Something outside the registry went wrong; the message says what. */
+export class ImportError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ImportError';
+  }
+}
+
+/** Imports the files in their order and stops after the first that is refused or fails. @returns a report for each */
 export async function importFiles(
   session: ImportSession,
   files: readonly ImportFile[],
   options: ImportOptions,
+  observer: ImportObserver = {},
 ): Promise<FileReport[]> {
   const reports: FileReport[] = [];
+  let isStopped = false;
   for (const file of files) {
-    const report = await importFile(session, file, options);
+    const report: FileReport = isStopped
+      ? emptyReport(file)
+      : await importFile(session, file, options, observer);
+    isStopped ||= report.outcome === 'refused' || report.failure !== undefined;
     reports.push(report);
-    if (report.isRefused) break;
+    observer.finished?.(report);
   }
   return reports;
 }
+
+const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0 };
+
+const emptyReport = (file: ImportFile): FileReport => ({
+  ...{ file, outcome: 'not_reached', rows: 0, refusedRows: 0, faults: 0, isFileFaulty: false },
+  ...{ changes: NO_CHANGES, lockMs: 0, seconds: 0 },
+});
 
 async function importFile(
   session: ImportSession,
   file: ImportFile,
   options: ImportOptions,
+  observer: ImportObserver,
 ): Promise<FileReport> {
   const startMs = options.clock.monotonicMs();
-  await stageFile(session, file, options);
-  session.check({ acceptTrailingZero: options.acceptsTrailingZero === true });
-  const { rows, refusedRows, faults, isWholeRefused } = session.counts();
-  const isRefused = isWholeRefused || (refusedRows > 0 && options.skipsInvalid !== true);
-  const checked: FileReport = {
-    file,
-    rows,
-    refusedRows,
-    faults,
-    result: null,
-    isRefused,
-    isWholeRefused,
-    seconds: 0,
-  };
-  await options.onChecked?.(checked, session);
-  let result: ImportResult | null = null;
-  if (!isRefused) {
-    if (refusedRows > 0) session.dropRefused();
-    if (options.isDryRun === true) session.addToReferences();
-    else result = session.apply(nowSeconds(options.clock));
-  }
-  return { ...checked, result, seconds: (options.clock.monotonicMs() - startMs) / 1000 };
-}
-
-async function stageFile(session: ImportSession, file: ImportFile, options: ImportOptions): Promise<void> {
-  const context = cellContext(options.zone, nowSeconds(options.clock));
-  let reader: RowReader | undefined;
-  let isStarted = false;
+  const secondsNow = () => (options.clock.monotonicMs() - startMs) / 1000;
+  let report = emptyReport(file);
+  let source: RecordSource | undefined;
   try {
-    await readCsv(file.path, {
-      onProgress: (bytes) => options.onProgress?.(file, bytes),
-      onRecord(cells, line) {
-        if (reader === undefined) {
-          reader = createRowReader(file.kind, cells, context);
-          session.start(file.kind, reader.columns);
-          isStarted = true;
-          return;
-        }
-        session.stage(
-          line,
-          reader.read(cells, (column, message) => session.addFault({ line, column, message })),
-        );
-      },
-    });
-    if (!isStarted) {
-      throw new FileFault([
-        { line: 1, column: '', message: 'The file is empty: its first line must name the columns.' },
-      ]);
-    }
+    source = await openCsv(file.path);
+    const checked = await checkFile(session, file, source, options, observer);
+    report = { ...report, ...countsOf(checked) };
+    await observer.checked?.(file, checked, source);
+    options.signal?.throwIfAborted();
+    const done = checked.isRefused ? { outcome: 'refused' as const } : await settle(checked, options);
+    return { ...report, ...done, seconds: secondsNow() };
   } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
-    if (!isStarted) session.start(file.kind, new Set());
-    for (const fault of error.faults) session.addFault(fault, true);
+    return { ...report, outcome: 'failed', failure: toFailure(error), seconds: secondsNow() };
+  } finally {
+    await source?.close();
   }
 }
 
-/** A cell of a CSV file, quoted where it must be. */
-const quote = (cell: string): string => (/[",\r\n;]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-
-/**
- * Appends the refused rows of a file with their faults: `line,column,reason` and the row's own cells. The only
- * place where national IDs leave the registry's own files, so it is readable by its owner alone.
- */
-export async function writeRejects(
+function checkFile(
   session: ImportSession,
   file: ImportFile,
-  rejectsPath: string,
-): Promise<void> {
-  const out = createWriteStream(rejectsPath, { flags: 'a', mode: 0o600 });
-  const write = (cells: readonly string[]) => out.write(`${cells.map(quote).join(',')}\n`);
-  const writeFaults = (line: number, cells: readonly string[]) => {
-    for (const { column, message } of session.faultsOf(line))
-      write([String(line), column, message, ...cells]);
-  };
-  let isHeader = true;
-  let lastLine = 0;
-  try {
-    await readCsv(file.path, {
-      onRecord(cells, line) {
-        if (isHeader) write(['line', 'column', 'reason', ...cells]);
-        isHeader = false;
-        lastLine = line;
-        writeFaults(line, cells);
-      },
-    });
-  } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
-    // The row that cannot be read as CSV has no cells to give.
-    for (const { line } of error.faults) if (line > lastLine) writeFaults(line, []);
-  }
-  out.end();
-  await finished(out);
+  source: RecordSource,
+  options: ImportOptions,
+  observer: ImportObserver,
+): Promise<CheckedFile> {
+  const { acceptTrailingZero, skipInvalid, zone, clock, signal } = options;
+  return stageFile(session, source, {
+    ...{ kind: file.kind, acceptTrailingZero, skipInvalid },
+    cells: cellContext(zone, nowSeconds(clock)),
+    onBatch(bytesRead) {
+      signal?.throwIfAborted();
+      observer.progress?.(file, bytesRead, source.bytes);
+    },
+  });
 }
 
-/** Bytes of a file, and its name without the folder. */
-export const describeFile = (file: ImportFile) => ({
-  name: basename(file.path),
-  bytes: statSync(file.path).size,
+const countsOf = (checked: CheckedFile) => ({
+  rows: checked.rows,
+  refusedRows: checked.refusedRows,
+  faults: checked.faults,
+  isFileFaulty: checked.isRefused && checked.isFileFaulty,
 });
+
+async function settle(
+  accepted: AcceptedFile,
+  { isDryRun, clock }: ImportOptions,
+): Promise<Pick<FileReport, 'outcome' | 'changes' | 'lockMs' | 'failure'>> {
+  if (!isDryRun) {
+    const { lockMs, errorAfterCommit: error, ...changes } = await accepted.apply(nowSeconds(clock));
+    const done = { outcome: 'imported' as const, changes, lockMs };
+    if (error === undefined) return done;
+    const message = 'The file is imported, but an unexpected error followed. Run the check command.';
+    return { ...done, failure: { message, error, isExpected: false } };
+  }
+  const changes = await accepted.countChanges();
+  await accepted.keepForReference();
+  return { outcome: 'accepted', changes, lockMs: 0 };
+}
+
+function toFailure(error: unknown): Failure {
+  if (error instanceof RegistryError || error instanceof ImportError)
+    return { message: error.message, error, isExpected: true };
+  const code = systemCodeOf(error);
+  if (code !== undefined) return { message: `The file cannot be read (${code}).`, error, isExpected: true };
+  return { message: 'An unexpected error ended the import.', error, isExpected: false };
+}
+
+/** `ENOENT` and the like, of what the operating system refused; undefined for any other error. */
+export const systemCodeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
+import { formatCsvRow } from './csv/write-csv.ts';
 
 /** The same place from `src/` and from `dist/`. */
 const SEED_FOLDER = fileURLToPath(new URL('../../data/seed/', import.meta.url));
@@ -25,8 +26,6 @@ function move(text: string, days: number): string {
   return new Date((dayNumber(text) + days) * DAY_MS).toISOString().slice(0, 10) + text.slice(10);
 }
 
-const quote = (cell: string): string => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-
 /**
  * Writes the demo files into a folder.
  * @param today `YYYY-MM-DD`, the day that the files' last day becomes
@@ -39,8 +38,7 @@ export function writeSeedFiles(folder: string, today: string): void {
     const [header = [], ...rows] = parse(readFileSync(join(SEED_FOLDER, name))) as string[][];
     const isMoved = header.map((column) => MOVED.includes(column));
     const moved = rows.map((row) => row.map((cell, i) => (isMoved[i] === true ? move(cell, days) : cell)));
-    const lines = [header, ...moved].map((row) => `${row.map(quote).join(',')}\n`);
-    writeFileSync(join(folder, name), lines.join(''));
+    writeFileSync(join(folder, name), [header, ...moved].map(formatCsvRow).join(''));
   }
 }
 

@@ -92,7 +92,7 @@ test('an unknown column is not named when its name may be a national ID', async 
   const result = await place.load('cooperatives', `code,name,${nid(1)}\nA-1,Abahuje,x\n`);
   assert.equal(result.status, 1);
   assert.doesNotMatch(result.err + result.out, /[0-9]{6}/);
-  assert.match(result.err, /place 3/);
+  assert.match(result.err, /position 3/);
 });
 
 test('a missing required column and a column given twice are refused by name', async (context) => {

@@ -152,20 +152,24 @@ async function importWith(
   place: ImportPlace,
   path: string,
   between: (db: Connection) => void,
-  skipsInvalid = false,
+  skipInvalid = false,
 ) {
   const session = openImportSession(place.databaseFile, BLOCKS, place.clock.monotonicMs);
   const other = openDatabase(place.databaseFile, { busyTimeoutMs: 0 });
   try {
-    return await importFiles(session, [{ kind: 'members', path }], {
+    const options = {
       zone: KIGALI,
       clock: place.clock,
-      skipsInvalid,
-      onChecked: () => between(other),
+      isDryRun: false,
+      acceptTrailingZero: false,
+      skipInvalid,
+    };
+    return await importFiles(session, [{ kind: 'members', path }], options, {
+      checked: () => between(other),
     });
   } finally {
     other.close();
-    session.close();
+    await session.close();
   }
 }
 
@@ -174,14 +178,13 @@ const insertMember = (identityCard: string, code: string) => (db: Connection) =>
     created_at, updated_at) VALUES (1, '${identityCard}', '${code}', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`);
 
 test('the apply repeats the checks: a code taken meanwhile is refused, and nothing of the file is in', async (context) => {
-  for (const skipsInvalid of [false, true]) {
+  for (const skipInvalid of [false, true]) {
     const place = await startedPlace(context);
     const path = place.write('members.csv', members(member(10), member(11)));
-    const done = importWith(place, path, insertMember(nid(500), 'M-10'), skipsInvalid);
-    await done.then(
-      ([report]) => assert.ok(report?.isRefused === true || skipsInvalid),
-      (error) => assert.ok(error instanceof RegistryError && /again/i.test(error.message), String(error)),
-    );
+    const [report] = await importWith(place, path, insertMember(nid(500), 'M-10'), skipInvalid);
+    assert.equal(report?.outcome, 'failed');
+    assert.ok(report?.failure?.error instanceof RegistryError);
+    assert.match(report.failure.message, /again/i);
     assert.deepEqual(place.query("SELECT full_name FROM members WHERE member_code = 'M-10'"), [
       { full_name: 'Meanwhile' },
     ]);
@@ -192,7 +195,7 @@ test('a person added meanwhile is updated, not added twice', async (context) => 
   const place = await startedPlace(context);
   const path = place.write('members.csv', members(member(10), member(11)));
   const [report] = await importWith(place, path, insertMember(nid(10), 'M-10'));
-  assert.deepEqual([report?.result?.created, report?.result?.changed], [1, 1]);
+  assert.deepEqual([report?.changes.created, report?.changes.changed], [1, 1]);
   assert.equal(place.value(`SELECT full_name FROM members WHERE identity_card = '${nid(10)}'`), 'Person 10');
 });
 
@@ -200,7 +203,8 @@ test('a cooperative that is gone meanwhile refuses its rows', async (context) =>
   const place = await startedPlace(context);
   const path = place.write('members.csv', members(member(10, 'B-2')));
   const rename = (db: Connection) => db.exec("UPDATE cooperatives SET code = 'B-3' WHERE code = 'B-2'");
-  await assert.rejects(importWith(place, path, rename), (error) => error instanceof RegistryError);
+  const [report] = await importWith(place, path, rename);
+  assert.ok(report?.failure?.error instanceof RegistryError);
   assert.equal(place.value('SELECT count(*) FROM members'), 3);
 });
 
@@ -240,11 +244,17 @@ test('a file that is in stays told as in when its summaries cannot be written, a
   };
   const session = openImportSession(place.databaseFile, { ...BLOCKS, loans: full }, place.clock.monotonicMs);
   try {
-    const options = { zone: KIGALI, clock: place.clock };
+    const options = {
+      zone: KIGALI,
+      clock: place.clock,
+      isDryRun: false,
+      acceptTrailingZero: false,
+      skipInvalid: false,
+    };
     const [report] = await importFiles(session, [{ kind: 'loans', path }], options);
-    assert.equal(report?.result?.created, 1);
+    assert.deepEqual([report?.outcome, report?.changes.created], ['imported', 1]);
   } finally {
-    session.close();
+    await session.close();
   }
   assert.equal(place.value("SELECT count(*) FROM members WHERE loans = ''"), 1);
 });

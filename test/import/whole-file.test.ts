@@ -206,7 +206,7 @@ test('a folder stops at the first bad file and says which are in', async (contex
   const folder = incoming(place, { ...RUN, 'members-2.csv': members(member(2, 'Z-9')) });
   const result = await place.run(folder);
   assert.equal(result.status, 1);
-  assert.match(result.err, /in: cooperatives\.csv, members-1\.csv/);
+  assert.match(result.err, /^Imported: cooperatives\.csv, members-1\.csv\.$/m);
   for (const name of ['production.csv', 'loans.csv', 'savings.csv'])
     assert.ok(result.err.includes(name), name);
   assert.equal(countMembers(place), 1);

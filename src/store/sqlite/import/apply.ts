@@ -1,21 +1,20 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
-import type { ImportKind } from '../../ports.ts';
 import type { Connection } from '../connection/connection.ts';
 import { addChangesSql } from '../lists/member-counts.ts';
+import type { FileScope } from './file-scope.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
 
-const STAGED = 'staging.plan p CROSS JOIN staging.rows r ON r.line = p.line';
+const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
+/** Staged rows whose natural key is stored. */
+const EXISTING = `(SELECT p.id AS row_id, p.account_id, r.* FROM ${STAGED} WHERE p.id IS NOT NULL) AS s`;
 
-/**
- * @param columns those the file has; a missing one keeps what is stored
- * @returns how many rows are new and how many were changed
- */
-export function applyStaged(
-  db: Connection,
-  kind: ImportKind,
-  columns: ReadonlySet<string>,
-  nowSeconds: number,
-): { created: number; changed: number } {
+/** How many rows are new, and how many differ from what is stored. */
+interface StagedChanges {
+  readonly created: number;
+  readonly changed: number;
+}
+
+export function applyStaged({ db, kind, columns }: FileScope, nowSeconds: number): StagedChanges {
   const target = TARGETS[kind];
   if (kind === 'savings') openAccounts(db);
   const changed =
@@ -23,6 +22,23 @@ export function applyStaged(
       ? updateMembers(db, target, columns, nowSeconds)
       : update(db, target, columns, nowSeconds);
   const created = kind === 'members' ? insertMembers(db, target, nowSeconds) : insert(db, target, nowSeconds);
+  return { created, changed };
+}
+
+/** What `applyStaged` would find. */
+export function countStagedChanges({ db, kind, columns }: FileScope): StagedChanges {
+  const target = TARGETS[kind];
+  const given = givenColumns(target, columns);
+  const created = db.raw
+    .prepare('SELECT count(*) FROM staging.resolved_references WHERE id IS NULL')
+    .pluck()
+    .get() as number;
+  if (given.length === 0) return { created, changed: 0 };
+  const changed = db.raw
+    .prepare(`SELECT count(*) FROM ${EXISTING} CROSS JOIN main.${target.table} t ON t.id = s.row_id
+    WHERE ${isDifferent(given)}`)
+    .pluck()
+    .get() as number;
   return { created, changed };
 }
 
@@ -55,7 +71,7 @@ function insert(db: Connection, target: Target, nowSeconds: number): number {
 
 function markNew(db: Connection, part: string): void {
   db.exec(`UPDATE main.members SET ${part} = '' WHERE ${part} IS NOT ''
-    AND id IN (SELECT member_id FROM staging.plan WHERE id IS NULL)`);
+    AND id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)`);
 }
 
 /** With fewer new rows than this, rebuilding gains nothing. */
@@ -69,7 +85,10 @@ const FEWEST_FOR_REBUILD = 10_000;
  */
 function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
   const lastId = db.raw.prepare(`SELECT coalesce(max(id), 0) FROM main.${table}`).pluck().get() as number;
-  const added = db.raw.prepare('SELECT count(*) FROM staging.plan WHERE id IS NULL').pluck().get() as number;
+  const added = db.raw
+    .prepare('SELECT count(*) FROM staging.resolved_references WHERE id IS NULL')
+    .pluck()
+    .get() as number;
   if (added < Math.max(lastId, FEWEST_FOR_REBUILD)) return [];
   const found = db.raw
     .prepare(
@@ -82,18 +101,34 @@ function dropForInsert(db: Connection, { table }: Target): { name: string; type:
 
 /** Updates the rows that differ from what is stored, and no other: an equal row keeps its `updated_at`. */
 function update(db: Connection, target: Target, columns: ReadonlySet<string>, nowSeconds: number): number {
-  const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
-  if (target.resolved.includes('account_id')) given.push({ to: 'account_id', value: 's.account_id' });
+  const given = givenColumns(target, columns);
   if (given.length === 0) return 0;
   const sets = given.map(({ to, value }) => `${to} = ${value}`);
   if (target.hasTimestamps) sets.push('updated_at = @now');
   const sql = `UPDATE main.${target.table} AS t SET ${sets.join(', ')}
-    FROM (SELECT p.id AS row_id, p.account_id, r.* FROM ${STAGED} WHERE p.id IS NOT NULL) AS s
-    WHERE t.id = s.row_id AND (${given.map(({ to, value }) => `t.${to} IS NOT ${value}`).join(' OR ')})`;
+    FROM ${EXISTING} WHERE t.id = s.row_id AND (${isDifferent(given)})`;
   return runWithNow(db, sql, nowSeconds);
 }
 
-const toAssignment = ({ from, to, whenEmpty }: TargetColumn) => ({
+interface Assignment {
+  /** Column of the table. */
+  readonly to: string;
+  /** SQL of its new value, from the staged row `s` and the stored row `t`. */
+  readonly value: string;
+}
+
+/** What the file assigns to a stored row. @param columns those the file has; a missing one keeps what is stored */
+function givenColumns(target: Target, columns: ReadonlySet<string>): Assignment[] {
+  const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
+  return target.resolved.includes('account_id')
+    ? [...given, { to: 'account_id', value: 's.account_id' }]
+    : given;
+}
+
+const isDifferent = (given: readonly Assignment[]): string =>
+  given.map(({ to, value }) => `t.${to} IS NOT ${value}`).join(' OR ');
+
+const toAssignment = ({ from, to, whenEmpty }: TargetColumn): Assignment => ({
   to,
   value: whenEmpty === 'clear' ? `s.${from}` : `coalesce(s.${from}, t.${to})`,
 });
@@ -131,12 +166,12 @@ function count(db: Connection, changes: string, isNew: boolean): void {
   for (const sql of addChangesSql(changes, isNew)) db.exec(sql);
 }
 
-/** Opens the accounts that the file names and the registry does not know, and plans them. */
+/** Opens the accounts that the file names and the registry does not know, and resolves them. */
 function openAccounts(db: Connection): void {
   db.exec(`INSERT INTO main.savings_accounts (cooperative_id, member_id, account_number)
     SELECT p.cooperative_id, p.member_id, r.account_number FROM ${STAGED} WHERE p.account_id IS NULL
     GROUP BY p.cooperative_id, r.account_number ORDER BY min(p.line);
-    UPDATE staging.plan AS p SET account_id = (
+    UPDATE staging.resolved_references AS p SET account_id = (
       SELECT a.id FROM staging.rows r CROSS JOIN main.savings_accounts a
         ON a.cooperative_id = p.cooperative_id AND a.account_number = r.account_number
       WHERE r.line = p.line)

@@ -3,13 +3,13 @@ import type { ImportKind } from '../../ports.ts';
 
 export interface Check {
   readonly column: string;
-  /** SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` as resolved in `plan`. */
+  /** SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` as `resolved_references` has them. */
   readonly sql: string;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** Sets of rows with the same values in these columns that are faulty as a whole, each with its first line. */
+/** Sets of rows with the same values in these columns that are faulty together, each with its first line. */
 const repeated = (columns: readonly string[], isFaulty: string): string =>
   `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
     WHERE ${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')}
@@ -35,7 +35,7 @@ const shared = (column: string, columns: readonly string[], other: string, messa
 
 const where = (column: string, message: string, condition: string, from = ''): Check => ({
   column,
-  sql: `SELECT p.line, ${quoted(message)} FROM staging.plan p CROSS JOIN staging.rows r ON r.line = p.line ${from}
+  sql: `SELECT p.line, ${quoted(message)} FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${from}
         WHERE ${condition}`,
 });
 
@@ -125,11 +125,11 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
 /** Fewer national IDs than this may all end in 0 by chance. */
 const TRAILING_ZERO_ROWS = 20;
 
-/** A column of 16 digits that a spreadsheet kept as numbers has lost the last one (contract section 11). */
+/** A column of 16 digits that a spreadsheet kept as numbers has lost the last one (docs/operating.md#what-spreadsheets-do). */
 export const TRAILING_ZERO: Check = {
   column: 'identity_card',
   sql: `SELECT 1, 'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. '
-            || 'Format the column as text and enter them again, or say --accept-trailing-zero.'
+            || 'Format the column as text and enter them again, or import them with --accept-trailing-zero.'
         FROM (SELECT count(DISTINCT identity_card) AS cards, sum(identity_card NOT LIKE '%0') AS others
               FROM staging.rows WHERE identity_card IS NOT NULL)
         WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,
@@ -147,8 +147,8 @@ const WITH_MEMBER = `${STAGED}
 const byReference = (table: string): string =>
   `(SELECT t.id FROM main.${table} t WHERE t.cooperative_id = c.id AND t.reference = r.reference)`;
 
-/** Fills `plan`: the ids that each staged row refers to, and the id of the stored row it updates. */
-export const PLANS: { readonly [kind in ImportKind]: string } = {
+/** The ids that each staged row refers to, and the id of the stored row that it updates. */
+export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
   cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL
     FROM staging.rows r`,
   members: `SELECT r.line,

@@ -18,10 +18,10 @@ export interface Target {
   readonly columns: readonly TargetColumn[];
   /** Columns of the file that name the row; they are staged, resolved, and never updated. */
   readonly keys: readonly { readonly name: string; readonly to?: string }[];
-  /** Ids that the plan resolves and a new row stores. */
+  /** Resolved references that a new row stores. */
   readonly resolved: readonly ('cooperative_id' | 'member_id' | 'account_id')[];
   readonly hasTimestamps: boolean;
-  /** Part of a member's summary that its rows are in. */
+  /** Part of a member's read model that its rows are in. */
   readonly summaryPart?: 'production' | 'loans' | 'savings';
 }
 
@@ -50,7 +50,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
       text('sector'),
       text('province'),
       text('district'),
-      // Nullable, but kept like the status (contract section 11).
+      // Nullable, but kept like the status (docs/operating.md#columns).
       text('registration_date', KEEP),
       text('status', { ...KEEP, initial: "'active'" }),
     ],
@@ -111,7 +111,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
 };
 
-/** The columns of a staged row after its line, in the order in which values are given to `stage`. */
+/** The columns of a staged row after its line, in the order of `StagedRow.values`. */
 export const stagedColumns = (kind: ImportKind): { name: string; type: string }[] => [
   ...TARGETS[kind].keys.map(({ name }) => ({ name, type: 'TEXT' })),
   ...TARGETS[kind].columns.map(({ from, type }) => ({ name: from, type })),

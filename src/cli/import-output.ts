@@ -1,0 +1,17 @@
+/** What an import command shows, to a person or to a program. */
+import type { FileReport, ImportFile } from '../import/import-files.ts';
+import type { CheckedFile } from '../store/ports.ts';
+
+/** What the operator or a program sees of an import, while it runs and afterwards. */
+export interface ImportOutput {
+  progress(file: ImportFile, bytesRead: number, bytes: number): void;
+  checked(file: ImportFile, checked: CheckedFile): Promise<void>;
+  finished(report: FileReport): void;
+  /** Gives the terminal back as it was. */
+  release(): void;
+  /** After the last file. */
+  end(reports: readonly FileReport[]): void;
+}
+
+export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
+  Math.round(rows / Math.max(seconds, 0.001));

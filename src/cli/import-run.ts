@@ -1,0 +1,135 @@
+/** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { readConfig } from '../config.ts';
+import { createBlockTexts } from '../http/resources/financials.ts';
+import {
+  type FileReport,
+  ImportError,
+  type ImportFile,
+  importFiles,
+  systemCodeOf,
+} from '../import/import-files.ts';
+import type { RecordSource } from '../import/records.ts';
+import { createRejectsFile, type RejectsFile } from '../import/rejects.ts';
+import type { CheckedFile } from '../store/ports.ts';
+import { openImportSession } from '../store/sqlite/import/session.ts';
+import { type CliContext, CommandError, EXIT } from './context.ts';
+import { createImportJson } from './import-json.ts';
+import { createImportScreen } from './import-screen.ts';
+
+export interface ImportCommandOptions {
+  readonly db?: string;
+  readonly dryRun?: boolean;
+  readonly rejects?: string;
+  readonly skipInvalid?: boolean;
+  readonly acceptTrailingZero?: boolean;
+  readonly json?: boolean;
+}
+
+/** @throws CommandError `refused` unless every file is imported without a fault; an error that nobody expected */
+export async function runImport(
+  context: CliContext,
+  files: readonly ImportFile[],
+  options: ImportCommandOptions,
+): Promise<void> {
+  const rejects = options.rejects === undefined ? undefined : await openRejects(options.rejects, files);
+  let reports: FileReport[];
+  try {
+    reports = await importWithSession(context, files, options, rejects);
+  } finally {
+    await rejects?.close();
+  }
+  const defect = reports.find(({ failure }) => failure?.isExpected === false)?.failure;
+  if (defect !== undefined) throw defect.error;
+  const isDone = ({ outcome, faults }: FileReport) =>
+    (outcome === 'imported' || outcome === 'accepted') && faults === 0;
+  if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');
+}
+
+async function importWithSession(
+  context: CliContext,
+  files: readonly ImportFile[],
+  options: ImportCommandOptions,
+  rejects: RejectsFile | undefined,
+): Promise<FileReport[]> {
+  const { clock, env } = context;
+  const { databaseFile, zone } = readConfig(
+    options.db === undefined ? env : { ...env, REGISTRY_DB: options.db },
+  );
+  const isDryRun = options.dryRun === true;
+  const output =
+    options.json === true ? createImportJson(context, isDryRun) : createImportScreen(context, isDryRun);
+  const session = openImportSession(databaseFile, createBlockTexts(zone), clock.monotonicMs);
+  const interruption = new AbortController();
+  // The import ends before its next step and closes its session, which removes the staging file; a second signal ends
+  // the process, and the next start removes the file.
+  const onSignal = () => {
+    output.release();
+    interruption.abort(new ImportError('Interrupted. Nothing of this file was imported.'));
+  };
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    const reports = await importFiles(
+      session,
+      files,
+      {
+        ...{ zone, clock, isDryRun, signal: interruption.signal },
+        skipInvalid: options.skipInvalid === true,
+        acceptTrailingZero: options.acceptTrailingZero === true,
+      },
+      {
+        progress: output.progress,
+        async checked(file, checked, source) {
+          await output.checked(file, checked);
+          if (checked.faults > 0 && rejects !== undefined) await appendRejects(rejects, checked, source);
+        },
+        finished: output.finished,
+      },
+    );
+    output.end(reports);
+    return reports;
+  } finally {
+    output.release();
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    await session.close();
+  }
+}
+
+/** An earlier rejects file is replaced, so that the new one has its own mode; anything else stays. */
+async function openRejects(path: string, files: readonly ImportFile[]): Promise<RejectsFile> {
+  if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
+  if (existsSync(path)) {
+    if (!statSync(path).isFile())
+      throw new CommandError(EXIT.usage, `${path} is not a file. Choose another one for --rejects.`);
+    if (files.some((file) => realpathSync(file.path) === realpathSync(path)))
+      throw new CommandError(EXIT.usage, `${path} is to be imported. Choose another file for --rejects.`);
+  }
+  try {
+    rmSync(path, { force: true });
+    return await createRejectsFile(path);
+  } catch (error) {
+    const reason = systemCodeOf(error);
+    if (reason === undefined) throw error;
+    throw new CommandError(
+      EXIT.usage,
+      `${path} cannot be written (${reason}). Choose another file for --rejects.`,
+    );
+  }
+}
+
+async function appendRejects(
+  rejects: RejectsFile,
+  checked: CheckedFile,
+  source: RecordSource,
+): Promise<void> {
+  try {
+    await rejects.append(checked.listFaults(), source);
+  } catch (error) {
+    const reason = systemCodeOf(error);
+    if (reason === undefined) throw error;
+    throw new ImportError(`The rejects cannot be written (${reason}). Nothing of this file was imported.`, {
+      cause: error,
+    });
+  }
+}

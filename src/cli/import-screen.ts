@@ -1,0 +1,99 @@
+/** What an operator sees of an import. */
+import { SingleBar } from 'cli-progress';
+import { type FileReport, type ImportFile, nameOf } from '../import/import-files.ts';
+import type { CheckedFile, ImportChanges } from '../store/ports.ts';
+import type { CliContext } from './context.ts';
+import { type ImportOutput, rowsPerSecond } from './import-output.ts';
+
+/** Faults of one file that are shown; the rest is counted. */
+const SHOWN_FAULTS = 20;
+
+export function createImportScreen(context: CliContext, isDryRun: boolean): ImportOutput {
+  const bar = createProgressBar(context);
+  return {
+    progress: bar.update,
+    async checked(file, checked) {
+      bar.stop();
+      await showFaults(context, nameOf(file), checked);
+    },
+    finished(report) {
+      bar.stop();
+      const name = nameOf(report.file);
+      if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
+      if (report.failure !== undefined) context.err(`${name}: ${report.failure.message}\n`);
+      if (report.outcome === 'refused') context.err(`Nothing of ${name} was imported.\n`);
+    },
+    release: bar.stop,
+    end: (reports) => showStop(context, reports, isDryRun),
+  };
+}
+
+function createProgressBar({ terminal }: CliContext) {
+  let bar: SingleBar | undefined;
+  let current: ImportFile | undefined;
+
+  /** Clears the bar and shows the cursor. */
+  function stop(): void {
+    bar?.stop();
+    bar = undefined;
+  }
+
+  return {
+    stop,
+    update(file: ImportFile, bytesRead: number, bytes: number): void {
+      if (terminal === undefined) return;
+      if (current !== file) {
+        stop();
+        current = file;
+        const format = `${nameOf(file)} [{bar}] {percentage}% {duration_formatted}`;
+        // Its own handling of signals would come after ours, when there is no after.
+        bar = new SingleBar({
+          ...{ format, stream: terminal, clearOnComplete: true, hideCursor: true },
+          gracefulExit: false,
+        });
+        bar.start(bytes, 0);
+      }
+      bar?.update(bytesRead);
+    },
+  };
+}
+
+async function showFaults(context: CliContext, name: string, checked: CheckedFile): Promise<void> {
+  let shown = 0;
+  for await (const { line, column, message } of checked.listFaults()) {
+    if (shown++ === SHOWN_FAULTS) break;
+    context.err(`${name} line ${line}${column === '' ? '' : `, column ${column}`}: ${message}\n`);
+  }
+  const rest = checked.faults - SHOWN_FAULTS;
+  if (rest > 0) context.err(`${name}: ${rest} more; --rejects FILE writes all of them.\n`);
+}
+
+function describeOutcome(report: FileReport): string {
+  const { outcome, rows, refusedRows } = report;
+  if (outcome === 'failed') return 'failed, nothing of it was imported';
+  if (outcome === 'refused') {
+    return report.isFileFaulty ? 'refused, see above' : `refused, ${refusedRows} of ${rows} rows have faults`;
+  }
+  const changes = `${describeChanges(report.changes)}${refusedRows === 0 ? '' : `, ${refusedRows} refused`}`;
+  if (outcome === 'accepted') return `${rows} rows checked: ${changes}; nothing was written`;
+  const speed = `${report.seconds.toFixed(1)} s, ${rowsPerSecond(report)} rows/s`;
+  return `${changes} (${speed}, locked for ${(report.lockMs / 1000).toFixed(3)} s)`;
+}
+
+const describeChanges = ({ created, changed, unchanged }: ImportChanges): string =>
+  `${created} new, ${changed} changed, ${unchanged} unchanged`;
+
+/** Where an import of several files has stopped. */
+function showStop(context: CliContext, reports: readonly FileReport[], isDryRun: boolean): void {
+  if (
+    reports.length === 1 ||
+    reports.every(({ outcome }) => outcome === 'imported' || outcome === 'accepted')
+  )
+    return;
+  const namesOf = (...outcomes: FileReport['outcome'][]) =>
+    reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ file }) => nameOf(file));
+  const done = namesOf('imported', 'accepted');
+  context.err(`${isDryRun ? 'Accepted' : 'Imported'}: ${done.join(', ') || 'no file'}.\n`);
+  const notReached = namesOf('not_reached');
+  if (notReached.length > 0) context.err(`Not reached: ${notReached.join(', ')}.\n`);
+}

@@ -1,0 +1,92 @@
+/** Rows with quotes → their records, by csv-parse. */
+import { CsvError, parse } from 'csv-parse';
+import { type FileFault, type FileRecord, fileFault } from '../records.ts';
+import { MAX_RECORD_BYTES } from './chunks.ts';
+
+export interface QuotedRows {
+  /** Resolves when the bytes are parsed. @returns the fault of a row that cannot be read */
+  write(bytes: Buffer): Promise<FileFault | undefined>;
+  /** Ends the file. @returns as `write` does */
+  end(): Promise<FileFault | undefined>;
+  /** The records since the last call. */
+  take(): FileRecord[];
+}
+
+/** @param linesBefore lines of the file that were read without this */
+export function createQuotedRows(delimiter: string, linesBefore: number): QuotedRows {
+  const lineCount = createLineCount(linesBefore);
+  let records: FileRecord[] = [];
+  const parser = parse({
+    bom: linesBefore === 0,
+    // All of them, so that a file put together from several keeps its rows apart.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    delimiter,
+    relax_column_count: true,
+    skip_records_with_empty_values: true,
+    skip_empty_lines: true,
+    max_record_size: MAX_RECORD_BYTES,
+    // Taken as it is read and dropped: no record waits in a stream.
+    on_record(cells: string[], { lines }: { lines: number }) {
+      records.push({ line: lineCount.record(cells, lines), cells });
+      return null;
+    },
+  });
+  parser.resume();
+  // Each error is also given to the callback of the call that met it.
+  parser.on('error', () => {});
+
+  function toFault(error: Error | null | undefined): FileFault | undefined {
+    if (error === null || error === undefined) return undefined;
+    if (error instanceof CsvError) return faultOf(error, lineCount.next());
+    throw error;
+  }
+
+  return {
+    write: async (bytes) =>
+      toFault(await new Promise<Error | null | undefined>((resolve) => parser.write(bytes, resolve))),
+    end: async () =>
+      toFault(
+        await new Promise<Error | undefined>((resolve) => {
+          parser.once('error', resolve).once('end', () => resolve(undefined));
+          parser.end();
+        }),
+      ),
+    take() {
+      const taken = records;
+      records = [];
+      return taken;
+    },
+  };
+}
+
+/** @param line on which the row starts that cannot be read */
+function faultOf(error: CsvError, line: number): FileFault {
+  const text =
+    error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE'
+      ? 'A quote (") is opened in this row and never closed.'
+      : 'A quote (") appears inside a cell. Put the entire cell in quotes and double the inner one ("").';
+  return fileFault(line, text, { cause: error.code });
+}
+
+/**
+ * The lines on which records start. csv-parse gives the line on which one ends, and counts a CRLF inside quotes
+ * twice.
+ */
+function createLineCount(linesBefore: number) {
+  let countedTwice = 0;
+  let lastLine = linesBefore;
+  return {
+    record(cells: readonly string[], lines: number): number {
+      let breaks = 0;
+      for (const cell of cells) {
+        if (!cell.includes('\n') && !cell.includes('\r')) continue;
+        breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
+        countedTwice += cell.match(/\r\n/g)?.length ?? 0;
+      }
+      lastLine = linesBefore + lines - countedTwice;
+      return lastLine - breaks;
+    },
+    /** The line after the last record: where the one starts that could not be read. */
+    next: () => lastLine + 1,
+  };
+}

@@ -1,0 +1,41 @@
+/** What every format of file is read into: records of texts, with the lines on which they start. */
+import type { ImportFault } from '../store/ports.ts';
+
+export interface FileRecord {
+  /** The header is on line 1, unless empty lines precede it. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** What was read of a file at once; a reader that is slow keeps the next one from being read. */
+export interface RecordBatch {
+  readonly records: readonly FileRecord[];
+  /** Bytes read so far. */
+  readonly bytesRead: number;
+}
+
+/** An open file. It stays readable when its name is moved or deleted meanwhile. */
+export interface RecordSource {
+  /** Size of the file. */
+  readonly bytes: number;
+  /**
+   * Reads from the start; can be called again once a reading has ended. Empty records are left out.
+   * @throws FileFault after the records before the unreadable one
+   */
+  read(): AsyncGenerator<RecordBatch>;
+  close(): Promise<void>;
+}
+
+/** The file cannot be read any further, or its header is wrong: it is refused. */
+export class FileFault extends Error {
+  readonly faults: readonly ImportFault[];
+
+  constructor(faults: readonly ImportFault[], options?: ErrorOptions) {
+    super(faults[0]?.message ?? '', options);
+    this.name = 'FileFault';
+    this.faults = faults;
+  }
+}
+
+export const fileFault = (line: number, message: string, options?: ErrorOptions): FileFault =>
+  new FileFault([{ line, column: '', message, refuses: 'file' }], options);

@@ -1,0 +1,127 @@
+/** A file after its checks: what was found, and what may be done with its accepted rows. */
+import { RegistryError } from '../../../domain/errors.ts';
+import type { CheckedFile, CheckOptions, ImportResult } from '../../ports.ts';
+import { type Connection, isBusy, isDiskFull } from '../connection/connection.ts';
+import { letOthersWrite, refreshSummaries } from '../read-model/refresh.ts';
+import { applyStaged, countStagedChanges } from './apply.ts';
+import { BUSY_TIMEOUT_MS, type FileScope } from './file-scope.ts';
+import { toRegistryError } from './refusal.ts';
+import { readDataVersion, resolveAndCheck } from './run-checks.ts';
+import { checkpoint } from './staging.ts';
+import { inStaging, listFaults } from './tables.ts';
+import { TARGETS } from './targets.ts';
+
+/** @param checkedVersion the data version of the registry that the file was checked against */
+export function openCheckedFile(
+  scope: FileScope,
+  checkedVersion: number,
+  { skipInvalid }: CheckOptions,
+): CheckedFile {
+  const { db, assertCurrent, end } = scope;
+  const check = {
+    rows: count(db, 'staging.rows'),
+    refusedRows: count(db, '(SELECT DISTINCT line FROM staging.faults)'),
+    faults: count(db, 'staging.faults'),
+    listFaults() {
+      assertCurrent();
+      return listFaults(db);
+    },
+  };
+  const isFileFaulty = count(db, "staging.faults WHERE refuses = 'file'") > 0;
+  if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
+  if (check.faults > 0) dropRefusedRows(db);
+
+  return {
+    ...check,
+    isRefused: false,
+    countChanges() {
+      assertCurrent();
+      return withUnchanged(db, countStagedChanges(scope));
+    },
+    keepForReference() {
+      assertCurrent();
+      keepForReference(scope);
+      end();
+    },
+    apply(nowSeconds) {
+      assertCurrent();
+      const result = apply(scope, checkedVersion, nowSeconds);
+      end();
+      const errorAfterCommit = tidyUp(scope, nowSeconds);
+      return errorAfterCommit === undefined ? result : { ...result, errorAfterCommit };
+    },
+  };
+}
+
+const count = (db: Connection, rows: string): number =>
+  db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get() as number;
+
+function withUnchanged(db: Connection, { created, changed }: { created: number; changed: number }) {
+  return { created, changed, unchanged: count(db, 'staging.rows') - created - changed };
+}
+
+function dropRefusedRows(db: Connection): void {
+  inStaging(db, () =>
+    db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);
+      DELETE FROM staging.resolved_references WHERE line IN (SELECT line FROM staging.faults)`),
+  );
+}
+
+function keepForReference({ db, kind }: FileScope): void {
+  if (kind === 'cooperatives')
+    db.exec('INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows');
+  if (kind === 'members') {
+    db.exec(`INSERT OR IGNORE INTO staging.known_members
+      SELECT cooperative_code, member_code, identity_card FROM staging.rows`);
+  }
+}
+
+function apply(scope: FileScope, checkedVersion: number, nowSeconds: number): ImportResult {
+  const { db, monotonicMs } = scope;
+  // What the rows refer to was resolved from the rows themselves, in the snapshot that the transaction continues from,
+  // and nothing is deleted: looking each one up again would take longer than writing it.
+  db.raw.pragma('foreign_keys = OFF');
+  try {
+    let lockedAtMs = 0;
+    const changes = db.immediately(() => {
+      lockedAtMs = monotonicMs();
+      if (readDataVersion(db) !== checkedVersion) checkAgain(scope);
+      return withUnchanged(db, applyStaged(scope, nowSeconds));
+    });
+    return { ...changes, lockMs: monotonicMs() - lockedAtMs };
+  } catch (error) {
+    throw toRegistryError(error);
+  } finally {
+    db.raw.pragma('foreign_keys = ON');
+  }
+}
+
+/** What was checked without the lock holds unless somebody has written since: then it is checked again, inside it. */
+function checkAgain(scope: FileScope): void {
+  const { db } = scope;
+  const before = db.raw.prepare('SELECT coalesce(max(rowid), 0) FROM staging.faults').pluck().get();
+  resolveAndCheck(scope);
+  db.exec('DELETE FROM staging.resolved_references WHERE line NOT IN (SELECT line FROM staging.rows)');
+  const isNewFault = `rowid > ${before} AND line IN (SELECT line FROM staging.rows)`;
+  if (count(db, `staging.faults WHERE ${isNewFault}`) === 0) return;
+  throw new RegistryError(
+    'unavailable',
+    'The registry was changed while the file was checked and no longer agrees with it. Import it again.',
+  );
+}
+
+/**
+ * What follows an apply. The import is committed; a busy lock or a full disk from here on is not its failure.
+ * @returns any other error: thrown, it would say that nothing was written
+ */
+function tidyUp({ db, kind, blocks }: FileScope, nowSeconds: number): unknown {
+  try {
+    if (TARGETS[kind].summaryPart !== undefined) refreshSummaries(db, blocks, nowSeconds, letOthersWrite);
+    // Outside the lock: the log of a large import would stay as large as the import.
+    checkpoint(db, BUSY_TIMEOUT_MS);
+    return undefined;
+  } catch (error) {
+    // What is still stale is computed by lookups, and counted by the check.
+    return isBusy(error) || isDiskFull(error) ? undefined : error;
+  }
+}

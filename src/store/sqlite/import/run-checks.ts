@@ -1,0 +1,40 @@
+/** Runs the checks of a staged file, against the registry as it is at this moment. */
+import type { ImportFault } from '../../ports.ts';
+import type { Connection } from '../connection/connection.ts';
+import { CHECKS, type Check, RESOLVED_REFERENCES } from './checks.ts';
+import type { FileScope } from './file-scope.ts';
+import { inStaging } from './tables.ts';
+
+/** @returns the data version of the registry that was looked at */
+export function checkAgainstRegistry(scope: FileScope): number {
+  // One transaction, so that the version and all checks see the same registry.
+  return inStaging(scope.db, () => {
+    const version = readDataVersion(scope.db);
+    resolveAndCheck(scope);
+    return version;
+  });
+}
+
+/** A number that changes when another connection commits to the registry. */
+export const readDataVersion = (db: Connection): number =>
+  db.raw.pragma('main.data_version', { simple: true }) as number;
+
+/** Finds what each row refers to and updates, and adds the faults that this shows. */
+export function resolveAndCheck({ db, kind }: FileScope): void {
+  db.exec(`DELETE FROM staging.resolved_references;
+    INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id)
+    ${RESOLVED_REFERENCES[kind]}`);
+  runChecks(db, CHECKS[kind], 'row');
+}
+
+export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {
+  for (const { column, sql } of checks) {
+    // The WITH names the two columns of a check's SELECT, whatever it calls them.
+    db.raw
+      .prepare(
+        `INSERT INTO staging.faults SELECT line, ?, message, ?
+         FROM (WITH found (line, message) AS (${sql}) SELECT line, message FROM found)`,
+      )
+      .run(column, refuses);
+  }
+}

@@ -37,8 +37,6 @@ export function createImportJson(context: CliContext, isDryRun: boolean): Import
   }
 
   return {
-    progress: () => {},
-    release: () => {},
     async checked(file, checked) {
       begin(file);
       for await (const fault of checked.listFaults()) addFault(fault);

@@ -4,11 +4,8 @@ import type { CheckedFile } from '../store/ports.ts';
 
 /** What the operator or a program sees of an import, while it runs and afterwards. */
 export interface ImportOutput {
-  progress(file: ImportFile, bytesRead: number, bytes: number): void;
   checked(file: ImportFile, checked: CheckedFile): Promise<void>;
   finished(report: FileReport): void;
-  /** Gives the terminal back as it was. */
-  release(): void;
   /** After the last file. */
   end(reports: readonly FileReport[]): void;
 }

@@ -16,6 +16,7 @@ import type { CheckedFile } from '../store/ports.ts';
 import { openImportSession } from '../store/sqlite/import/session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
+import { createProgressBar } from './import-progress.ts';
 import { createImportScreen } from './import-screen.ts';
 
 export interface ImportCommandOptions {
@@ -60,12 +61,13 @@ async function importWithSession(
   const isDryRun = options.dryRun === true;
   const output =
     options.json === true ? createImportJson(context, isDryRun) : createImportScreen(context, isDryRun);
+  const bar = createProgressBar(context);
   const session = openImportSession(databaseFile, createBlockTexts(zone), clock.monotonicMs);
   const interruption = new AbortController();
   // The import ends before its next step and closes its session, which removes the staging file; a second signal ends
   // the process, and the next start removes the file.
   const onSignal = () => {
-    output.release();
+    bar.stop();
     interruption.abort(new ImportError('Interrupted. Nothing of this file was imported.'));
   };
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -79,18 +81,22 @@ async function importWithSession(
         acceptTrailingZero: options.acceptTrailingZero === true,
       },
       {
-        progress: output.progress,
+        progress: bar.update,
         async checked(file, checked, source) {
+          bar.stop();
           await output.checked(file, checked);
           if (checked.faults > 0 && rejects !== undefined) await appendRejects(rejects, checked, source);
         },
-        finished: output.finished,
+        finished(report) {
+          bar.stop();
+          output.finished(report);
+        },
       },
     );
     output.end(reports);
     return reports;
   } finally {
-    output.release();
+    bar.stop();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await session.close();
   }

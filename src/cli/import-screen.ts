@@ -1,6 +1,5 @@
 /** What an operator sees of an import. */
-import { SingleBar } from 'cli-progress';
-import { type FileReport, type ImportFile, nameOf } from '../import/import-files.ts';
+import { type FileReport, nameOf } from '../import/import-files.ts';
 import type { CheckedFile, ImportChanges } from '../store/ports.ts';
 import type { CliContext } from './context.ts';
 import { type ImportOutput, rowsPerSecond } from './import-output.ts';
@@ -9,52 +8,15 @@ import { type ImportOutput, rowsPerSecond } from './import-output.ts';
 const SHOWN_FAULTS = 20;
 
 export function createImportScreen(context: CliContext, isDryRun: boolean): ImportOutput {
-  const bar = createProgressBar(context);
   return {
-    progress: bar.update,
-    async checked(file, checked) {
-      bar.stop();
-      await showFaults(context, nameOf(file), checked);
-    },
+    checked: (file, checked) => showFaults(context, nameOf(file), checked),
     finished(report) {
-      bar.stop();
       const name = nameOf(report.file);
       if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
       if (report.failure !== undefined) context.err(`${name}: ${report.failure.message}\n`);
       if (report.outcome === 'refused') context.err(`Nothing of ${name} was imported.\n`);
     },
-    release: bar.stop,
     end: (reports) => showStop(context, reports, isDryRun),
-  };
-}
-
-function createProgressBar({ terminal }: CliContext) {
-  let bar: SingleBar | undefined;
-  let current: ImportFile | undefined;
-
-  /** Clears the bar and shows the cursor. */
-  function stop(): void {
-    bar?.stop();
-    bar = undefined;
-  }
-
-  return {
-    stop,
-    update(file: ImportFile, bytesRead: number, bytes: number): void {
-      if (terminal === undefined) return;
-      if (current !== file) {
-        stop();
-        current = file;
-        const format = `${nameOf(file)} [{bar}] {percentage}% {duration_formatted}`;
-        // Its own handling of signals would come after ours, when there is no after.
-        bar = new SingleBar({
-          ...{ format, stream: terminal, clearOnComplete: true, hideCursor: true },
-          gracefulExit: false,
-        });
-        bar.start(bytes, 0);
-      }
-      bar?.update(bytesRead);
-    },
   };
 }
 

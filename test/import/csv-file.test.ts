@@ -22,6 +22,9 @@ test('the committed demo files are imported without a fault', async (context) =>
 for (const [what, content] of [
   ['a byte order mark', `\ufeff${COOPERATIVES}`],
   ['CRLF', COOPERATIVES.replaceAll('\n', '\r\n')],
+  ['CR only', COOPERATIVES.replaceAll('\n', '\r')],
+  ['CR only and quoted fields', 'code,name\r"A-1","Abahuje"\r"B-2",Biringaniye\r'],
+  ['line ends of every kind', 'code,name\rA-1,Abahuje\r\n\n\r"B-2",Biringaniye'],
   ['quoted fields', 'code,name\n"A-1","Abahuje"\n"B-2",Biringaniye\n'],
   ['`;` as separator', COOPERATIVES.replaceAll(',', ';')],
   ['`;` as separator, commas inside a cell', 'code;name\nA-1;"Abahuje"\nB-2;Biringaniye\n'],
@@ -50,7 +53,7 @@ test('a quoted cell may hold the separator, a doubled quote and a line break', a
   assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-9'"), 'Uwase, "Mimi" Aline');
 });
 
-for (const lineEnd of ['\n', '\r\n']) {
+for (const lineEnd of ['\n', '\r\n', '\r']) {
   test(`a row is named by the line it starts on, line ends ${JSON.stringify(lineEnd)}`, async (context) => {
     const place = await startedPlace(context);
     const lines = [
@@ -93,6 +96,51 @@ test('an unknown column is not named when its name may be a national ID', async 
   assert.equal(result.status, 1);
   assert.doesNotMatch(result.err + result.out, /[0-9]{6}/);
   assert.match(result.err, /position 3/);
+});
+
+/** What nobody may see: names and a date of birth of a person. */
+const PERSON = ['A-1', nid(1), 'M-1', 'ann example', 'ann', 'example', 'F', '1985-03-01'];
+
+test('of a file without a header no cell is shown', async (context) => {
+  const place = await startedPlace(context);
+  for (const content of [`${PERSON.join(',')}\n`, `"${PERSON.join('";"')}"\n`, 'ann,example\n', 'ann\n']) {
+    for (const args of [[], ['--json']]) {
+      const { status, out, err } = await place.load('members', content, ...args);
+      assert.equal(status, 1);
+      assert.match(out + err, /Unknown column in position 1\. Known: cooperative_code, /);
+      assert.doesNotMatch(out + err, /ann\b|example|1985/);
+    }
+  }
+});
+
+test('of a header that runs into the first row no cell of the row is shown', async (context) => {
+  const place = await startedPlace(context);
+  // A line separator of Unicode ends no line of a CSV file.
+  const header =
+    'cooperative_code,identity_card,member_code,full_name,first_name,last_name,gender,date_of_birth';
+  const { status, err } = await place.load('members', `${header}\u2028${PERSON.join(',')}\n`);
+  assert.equal(status, 1);
+  assert.doesNotMatch(err, /\bann\b|example|1985/);
+});
+
+test('an unknown column is named only when it is one word', async (context) => {
+  const place = importPlace(context);
+  for (const [column, shown] of [
+    ['colour', ', column colour'],
+    ['Téléphone', ', column téléphone'],
+    ['ann example', ''],
+    ['1985-03-01', ''],
+    ['M-1', ''],
+  ]) {
+    const { err } = await place.load('cooperatives', `code,name,${column}\n`);
+    assert.ok(err.startsWith(`cooperatives.csv line 1${shown}: Unknown column in position 3.`), err);
+  }
+});
+
+test('faults of a header have its line, also when empty lines precede it', async (context) => {
+  const place = importPlace(context);
+  const { err } = await place.load('cooperatives', '\n\ncode,name,colour\n');
+  assert.match(err, /^cooperatives\.csv line 3, column colour: Unknown column/m);
 });
 
 test('a missing required column and a column given twice are refused by name', async (context) => {
@@ -177,6 +225,24 @@ test('bytes that are not UTF-8 are refused with their line and what to do', asyn
   const sound = await place.load('members', members(`A-1,${nid(31)},M-31,Espérance`));
   assert.equal(sound.status, 0, sound.err);
   assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-31'"), 'Espérance');
+});
+
+for (const lineEnd of ['\n', '\r\n', '\r']) {
+  test(`bytes that are not UTF-8 have their line far into a file, line ends ${JSON.stringify(lineEnd)}`, async (context) => {
+    const place = await startedPlace(context);
+    const rows = Array.from({ length: 20_000 }, (_, i) => member(100 + i));
+    const text = members(...rows, `A-1,${nid(31)},M-31,Espérance`, member(32)).replaceAll('\n', lineEnd);
+    const result = await place.load('members', Buffer.from(text, 'latin1'));
+    assert.equal(result.status, 1);
+    assert.match(result.err, /^members\.csv line 20002: .*UTF-8/m);
+  });
+}
+
+test('a line that never ends is refused with its number', async (context) => {
+  const place = await startedPlace(context);
+  const result = await place.load('members', `${members(member(30))}${'x'.repeat(600_000)}`);
+  assert.equal(result.status, 1);
+  assert.match(result.err, /^members\.csv line 3: The line is too long to be a row\.$/m);
 });
 
 test('a character of several bytes may lie on the border of two reads', async (context) => {

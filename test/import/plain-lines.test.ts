@@ -65,3 +65,30 @@ test('the line of a quoted row is counted from the lines before it', async (cont
   writeFileSync(file, `a,b\n${plain}"never closed,2\n`);
   await assert.rejects(recordsOf(file), { message: 'A quote (") is opened in this row and never closed.' });
 });
+
+/** What is read of a file at once. */
+const READ_BYTES = 256 * 1024;
+
+for (const [name, quote] of [
+  ['plain lines', ''],
+  ['quoted rows', '"'],
+] as const) {
+  test(`a CRLF on the border of two reads is one line end, and a CR there too, in ${name}`, async (context) => {
+    const file = join(temporaryFolder(context), 'any.csv');
+    for (const lineEnd of ['\r\n', '\r']) {
+      const rows = Array.from({ length: 13_200 }, (_, i) => `${quote}row${quote},${100_000 + i},abcdefg`);
+      const width = (rows[0] as string).length + lineEnd.length;
+      // A first line so long that one of the line ends begins with the last byte of a read, or beside it.
+      for (const beside of [-1, 0, 1]) {
+        const first = 'x'.repeat(((READ_BYTES - 1) % width) + width + beside);
+        writeFileSync(file, [first, ...rows].join(lineEnd));
+        const records = await recordsOf(file);
+        assert.equal(records.length, rows.length + 1);
+        assert.deepEqual(records.at(-1), [
+          rows.length + 1,
+          ['row', String(100_000 + rows.length - 1), 'abcdefg'],
+        ]);
+      }
+    }
+  });
+}

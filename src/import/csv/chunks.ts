@@ -21,7 +21,7 @@ export interface Chunk {
 export async function* readChunks(handle: FileHandle): AsyncGenerator<Chunk> {
   let end = 0;
   let rest: Buffer = Buffer.alloc(0);
-  for await (const read of streamOf(handle)) {
+  for await (const read of readBytes(handle)) {
     const bytes = rest.length === 0 ? read : Buffer.concat([rest, read]);
     const length = endOfLastLine(bytes);
     rest = bytes.subarray(length);
@@ -35,8 +35,16 @@ export async function* readChunks(handle: FileHandle): AsyncGenerator<Chunk> {
   if (rest.length > 0) yield* checked(handle, rest, end);
 }
 
-const streamOf = (handle: FileHandle, end = Number.POSITIVE_INFINITY): AsyncIterable<Buffer> =>
-  handle.createReadStream({ start: 0, end, autoClose: false, highWaterMark: CHUNK_BYTES });
+/** A read stream would close the handle when its reader stops early, and the file is read again for its rejects. */
+async function* readBytes(handle: FileHandle, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+  for (let position = 0; position < end; ) {
+    const length = Math.min(CHUNK_BYTES, end - position);
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
 
 async function* checked(handle: FileHandle, bytes: Buffer, start: number): AsyncGenerator<Chunk> {
   const sound = isUtf8(bytes) ? bytes.length : soundLength(bytes);
@@ -69,10 +77,9 @@ function endOfNextLine(bytes: Buffer, start: number): number {
 
 /** Counts the lines of the first bytes of a file, which end where a line ends. Only an unreadable file is read again. */
 async function linesBefore(handle: FileHandle, bytes: number): Promise<number> {
-  if (bytes === 0) return 0;
   let lines = 0;
   let rest: Buffer = Buffer.alloc(0);
-  for await (const read of streamOf(handle, bytes - 1)) {
+  for await (const read of readBytes(handle, bytes)) {
     const joined = Buffer.concat([rest, read]);
     const length = endOfLastLine(joined);
     lines += countLines(joined.subarray(0, length));

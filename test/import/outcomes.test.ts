@@ -1,0 +1,251 @@
+/** What becomes of each file is reported, whatever goes wrong (docs/operating.md#import). */
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runCommand } from '../../src/cli/program.ts';
+import { KIGALI } from '../../src/domain/date-time.ts';
+import { type FileReport, type ImportObserver, importFiles } from '../../src/import/import-files.ts';
+import { listImportFiles } from '../../src/import/import-folder.ts';
+import { openDatabase } from '../../src/store/sqlite/connection/connection.ts';
+import { openImportSession } from '../../src/store/sqlite/import/session.ts';
+import { BLOCKS } from '../support/app.ts';
+import {
+  COOPERATIVES,
+  type ImportPlace,
+  importPlace,
+  MEMBERS_HEADER,
+  member,
+  members,
+  nid,
+  startedPlace,
+} from '../support/importing.ts';
+
+const FILES = {
+  'cooperatives.csv': COOPERATIVES,
+  'members-1.csv': members(member(1)),
+  'members-2.csv': members(member(2)),
+  'members-3.csv': members(member(3)),
+};
+
+function incoming(place: ImportPlace, files: Record<string, string> = FILES): string {
+  const folder = join(place.folder, 'incoming');
+  mkdirSync(folder);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
+}
+
+/** Runs a statement as another process does. */
+function execute(place: ImportPlace, sql: string): void {
+  const db = openDatabase(place.databaseFile, { busyTimeoutMs: 0 });
+  db.exec(sql);
+  db.close();
+}
+
+/** Runs the command, and does something when a text appears on the screen. */
+async function runUntil(place: ImportPlace, args: readonly string[], text: string, then: () => void) {
+  const result = { status: -1, out: '', err: '' };
+  let isDone = false;
+  const look = () => {
+    if (isDone || !(result.out + result.err).includes(text)) return;
+    isDone = true;
+    then();
+  };
+  const print = (stream: 'out' | 'err') => (written: string) => {
+    result[stream] += written;
+    look();
+  };
+  result.status = await runCommand(['import', ...args], {
+    env: { REGISTRY_DB: place.databaseFile },
+    clock: place.clock,
+    out: print('out'),
+    err: print('err'),
+    terminal: undefined,
+  });
+  assert.ok(isDone, `It never wrote "${text}": ${result.err}`);
+  return result;
+}
+
+/** A fault that is left out, so that something is printed between the check of the file and its apply. */
+const WITH_FAULT = `${MEMBERS_HEADER},gender\n${member(2)},F\n${member(7)},X\n`;
+const takeCode = (place: ImportPlace) => () =>
+  execute(
+    place,
+    `INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status, registration_date,
+      created_at, updated_at) VALUES (1, '${nid(500)}', 'M-2', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`,
+  );
+
+test('an apply that fails at the third file says which files are imported, which failed and why, and which were not reached', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place, { ...FILES, 'members-2.csv': WITH_FAULT });
+  const fault = 'members-2.csv line 3, column gender';
+  const { status, out, err } = await runUntil(place, [folder, '--skip-invalid'], fault, takeCode(place));
+  assert.equal(status, 1);
+  assert.match(out, /^cooperatives\.csv: 2 new.*\nmembers-1\.csv: 1 new.*\nmembers-2\.csv: failed/);
+  assert.match(err, /^members-2\.csv: The registry was changed while the file was checked/m);
+  assert.match(err, /^Imported: cooperatives\.csv, members-1\.csv\.\nNot reached: members-3\.csv\.$/m);
+  assert.doesNotMatch(out + err, /Nothing was imported/);
+  assert.deepEqual(place.query('SELECT member_code FROM members ORDER BY id'), [
+    { member_code: 'M-1' },
+    { member_code: 'M-2' },
+  ]);
+});
+
+test('with --json the same is in the document, for every file', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place, { ...FILES, 'members-2.csv': WITH_FAULT });
+  rmSync(join(folder, 'members-2.csv'));
+  mkdirSync(join(folder, 'members-2.csv'));
+  const { status, out } = await place.run(folder, '--json');
+  assert.equal(status, 1);
+  const { files } = JSON.parse(out) as { files: Record<string, unknown>[] };
+  assert.deepEqual(
+    files.map(({ outcome, created, imported, message }) => [outcome, created, imported, message]),
+    [
+      ['imported', 2, true, null],
+      ['imported', 1, true, null],
+      ['failed', 0, false, 'The file cannot be read (EISDIR).'],
+      ['not_reached', 0, false, null],
+    ],
+  );
+});
+
+test('an error that nobody expected is reported with the outcome of every file, and is not lost', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', COOPERATIVES);
+  execute(
+    place,
+    `CREATE TRIGGER failing BEFORE INSERT ON members WHEN new.member_code = 'M-2'
+     BEGIN SELECT RAISE(ABORT, 'broken'); END`,
+  );
+  for (const args of [['--json'], []]) {
+    let out = '';
+    const folder = join(place.folder, 'incoming');
+    if (args.length > 0) incoming(place);
+    const running = runCommand(['import', folder, ...args], {
+      env: { REGISTRY_DB: place.databaseFile },
+      clock: place.clock,
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        out += text;
+      },
+      terminal: undefined,
+    });
+    await assert.rejects(running, { message: 'broken' });
+    const expected = ['imported', 'imported', 'failed', 'not_reached'];
+    if (args.length > 0)
+      assert.deepEqual(
+        JSON.parse(out).files.map(({ outcome }: FileReport) => outcome),
+        expected,
+      );
+    else assert.match(out, /^Imported: cooperatives\.csv, members-1\.csv\.\nNot reached: members-3\.csv\.$/m);
+  }
+  assert.deepEqual(place.leftovers(), []);
+});
+
+/** Imports a folder without the command. */
+async function importFolder(place: ImportPlace, folder: string, observer: ImportObserver) {
+  const session = openImportSession(place.databaseFile, BLOCKS, place.clock.monotonicMs);
+  try {
+    const options = { zone: KIGALI, clock: place.clock, isDryRun: false };
+    const { files } = listImportFiles(folder);
+    return await importFiles(
+      session,
+      files,
+      { ...options, acceptTrailingZero: false, skipInvalid: false },
+      observer,
+    );
+  } finally {
+    await session.close();
+  }
+}
+
+test('a file that is deleted between its check and its apply is imported', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place);
+  const path = join(folder, 'members-1.csv');
+  assert.equal((await place.run(folder)).status, 0);
+  writeFileSync(path, members(`A-1,${nid(1)},M-1,Renamed`));
+  const reports = await importFolder(place, folder, { checked: (file) => rmSync(file.path) });
+  assert.deepEqual(
+    reports.map(({ outcome, changes }) => [outcome, changes.changed]),
+    [
+      ['imported', 0],
+      ['imported', 1],
+      ['imported', 0],
+      ['imported', 0],
+    ],
+  );
+});
+
+test('a file that is deleted before its turn fails, and the ones before it stay imported', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place);
+  const gone = 'members-2.csv';
+  const { status, out, err } = await runUntil(place, [folder], 'members-1.csv: 1 new', () =>
+    rmSync(join(folder, gone)),
+  );
+  assert.equal(status, 1);
+  assert.match(out, /^members-2\.csv: failed, nothing of it was imported$/m);
+  assert.match(err, /^members-2\.csv: The file cannot be read \(ENOENT\)\.$/m);
+  assert.match(err, /^Imported: cooperatives\.csv, members-1\.csv\.$/m);
+});
+
+test('a file that is deleted before it is written is imported, and the command names it', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place, { ...FILES, 'members-2.csv': WITH_FAULT });
+  const fault = 'members-2.csv line 3, column gender';
+  const { out, err } = await runUntil(place, [folder, '--skip-invalid'], fault, () => {
+    for (const name of ['cooperatives.csv', 'members-2.csv']) rmSync(join(folder, name));
+  });
+  assert.match(out, /^members-2\.csv: 1 new, 0 changed, 0 unchanged, 1 refused/m);
+  assert.match(out, /^members-3\.csv: 1 new/m);
+  assert.doesNotMatch(err, /ENOENT/);
+});
+
+test('a dry run counts the rows that would be new, changed and unchanged, and writes none of them', async (context) => {
+  const place = await startedPlace(context);
+  const content = members(member(1), `A-1,${nid(2)},M-2,Renamed`, member(3), member(10), member(11));
+  const shown = await place.load('members', content, '--dry-run');
+  assert.deepEqual(
+    [shown.status, shown.out],
+    [0, 'members.csv: 5 rows checked: 2 new, 1 changed, 2 unchanged; nothing was written\n'],
+  );
+  const [file] = JSON.parse((await place.load('members', content, '--dry-run', '--json')).out).files;
+  assert.deepEqual(
+    [file.outcome, file.imported, file.created, file.changed, file.unchanged],
+    ['accepted', false, 2, 1, 2],
+  );
+  assert.equal(place.value("SELECT count(*) FROM members WHERE full_name = 'Renamed'"), 0);
+  const [done] = JSON.parse((await place.load('members', content, '--json')).out).files;
+  assert.deepEqual([done.created, done.changed, done.unchanged], [2, 1, 2]);
+});
+
+test('a dry run of a folder says which files are accepted when it stops', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place, { ...FILES, 'members-2.csv': members(member(2, 'Z-9')) });
+  const { status, err } = await place.run(folder, '--dry-run');
+  assert.equal(status, 1);
+  assert.match(err, /^Accepted: cooperatives\.csv, members-1\.csv\.\nNot reached: members-3\.csv\.$/m);
+});
+
+test('the document of --json is written while the faults are read, so that none of them is kept', async (context) => {
+  const place = await startedPlace(context);
+  const rows = Array.from({ length: 3_000 }, (_, i) => `${member(1_000 + i)},X`);
+  const path = place.write('members.csv', `${MEMBERS_HEADER},gender\n${rows.join('\n')}\n`);
+  const written: string[] = [];
+  const status = await runCommand(['import', 'members', path, '--json'], {
+    env: { REGISTRY_DB: place.databaseFile },
+    clock: place.clock,
+    out: (text) => void written.push(text),
+    err: () => {},
+    terminal: undefined,
+  });
+  assert.equal(status, 1);
+  assert.ok(Math.max(...written.map((text) => text.length)) < 70_000);
+  assert.ok(written.length > 2);
+  const [file] = JSON.parse(written.join('')).files;
+  assert.deepEqual([file.errors.length, file.refused_rows, file.outcome], [3_000, 3_000, 'refused']);
+});

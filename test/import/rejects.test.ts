@@ -1,0 +1,131 @@
+/** The rejects file: where it may be, and what stops its writing (docs/operating.md#import). */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parse } from 'csv-parse/sync';
+import { openCsv } from '../../src/import/csv/open-csv.ts';
+import { writeRejects } from '../../src/import/rejects.ts';
+import type { ImportFault } from '../../src/store/ports.ts';
+import { temporaryFolder } from '../support/app.ts';
+import { MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
+
+const FAULTY = `${MEMBERS_HEADER},gender\n${member(10)},X\n`;
+
+test('rejects at a place that cannot be written are wrong usage, before anything is read or staged', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', FAULTY);
+  const before = readdirSync(place.folder);
+  // A folder that is a file, and a name longer than a file system takes.
+  for (const rejects of [join(path, 'rejects.csv'), join(place.folder, 'r'.repeat(300))]) {
+    const { status, out, err } = await place.run('members', path, '--rejects', rejects);
+    assert.deepEqual([status, out], [2, '']);
+    assert.match(err, /cannot be written \([A-Z]+\)\. Choose another file for --rejects\.\n$/);
+    assert.deepEqual(readdirSync(place.folder), before);
+  }
+});
+
+test('without a refused row there is no rejects file, and an earlier one is gone', async (context) => {
+  const place = await startedPlace(context);
+  const rejects = place.write('rejects.csv', 'of an earlier run\n');
+  const { status } = await place.load('members', members(member(10)), '--rejects', rejects);
+  assert.deepEqual([status, existsSync(rejects)], [0, false]);
+});
+
+test('the rejects of a folder are in one file, each with its own header', async (context) => {
+  const place = await startedPlace(context);
+  const folder = join(place.folder, 'incoming');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'members-1.csv'), FAULTY);
+  writeFileSync(join(folder, 'members-2.csv'), FAULTY.replace('M-10', 'M-20'));
+  const rejects = join(place.folder, 'rejects.csv');
+  await place.run(folder, '--skip-invalid', '--rejects', rejects);
+  const rows = parse(readFileSync(rejects)) as string[][];
+  assert.deepEqual(
+    rows.map(([line, , , , , code]) => [line, code]),
+    [
+      ['line', 'member_code'],
+      ['2', 'M-10'],
+      ['line', 'member_code'],
+      ['2', 'M-20'],
+    ],
+  );
+});
+
+test('faults of the header and of a row that cannot be read are among the rejects', async (context) => {
+  const place = await startedPlace(context);
+  const rejects = join(place.folder, 'rejects.csv');
+  const rejected = async (content: string) => {
+    await place.load('members', content, '--rejects', rejects);
+    const rows = parse(readFileSync(rejects), { relax_column_count: true }) as string[][];
+    return rows.map(([line, column, , ...cells]) => [line, column, cells.length]);
+  };
+  assert.deepEqual(await rejected(`${MEMBERS_HEADER},colour\n`), [
+    ['line', 'column', 5],
+    ['1', 'colour', 5],
+  ]);
+  assert.deepEqual(await rejected(`${FAULTY}A-1,${nid(11)},M-11,"Keza,F\n`), [
+    ['line', 'column', 5],
+    ['2', 'gender', 5],
+    ['3', '', 0],
+  ]);
+});
+
+test('the rejects of a file that is deleted meanwhile still hold its rows', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', FAULTY);
+  const source = await openCsv(path);
+  context.after(() => source.close());
+  rmSync(path);
+  const out = await open(join(place.folder, 'rejects.csv'), 'wx');
+  await writeRejects(out, faultsOn(2), source);
+  await out.close();
+  assert.match(readFileSync(join(place.folder, 'rejects.csv'), 'utf8'), /M-10/);
+});
+
+async function* faultsOn(...lines: number[]): AsyncGenerator<ImportFault> {
+  for (const line of lines) yield { line, column: 'gender', message: 'Wrong.', refuses: 'row' };
+}
+
+async function manyRows(context: TestContext) {
+  const path = join(temporaryFolder(context), 'members.csv');
+  const rows = Array.from({ length: 30_000 }, (_, i) => `${member(i)},X\n`);
+  writeFileSync(path, `${MEMBERS_HEADER},gender\n${rows.join('')}`);
+  const source = await openCsv(path);
+  context.after(() => source.close());
+  return { source, lines: rows.map((_, i) => i + 2) };
+}
+
+test('a full disk is an error of the rejects, and no crash', async (context) => {
+  const { source, lines } = await manyRows(context);
+  const full = await open('/dev/full', 'w');
+  context.after(() => full.close());
+  await assert.rejects(writeRejects(full, faultsOn(...lines), source), { code: 'ENOSPC' });
+});
+
+test('the next rows are read only when the rejects before them are on their way', async (context) => {
+  const { source, lines } = await manyRows(context);
+  let written = 0;
+  let reading = 0;
+  const slow = {
+    async writeFile(text: unknown) {
+      const before = reading;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal(reading, before, 'It read on while a write was under way.');
+      written += String(text).split('\n').length - 1;
+    },
+  };
+  const watched = {
+    ...source,
+    async *read() {
+      for await (const batch of source.read()) {
+        reading++;
+        yield batch;
+      }
+    },
+  };
+  await writeRejects(slow, faultsOn(...lines), watched);
+  assert.equal(written, 30_001);
+  assert.ok(reading > 3);
+});

@@ -1,0 +1,42 @@
+/** An import on a terminal that is interrupted (docs/operating.md#while-the-service-runs). */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { MEMBERS_HEADER, member, startedPlace } from '../support/importing.ts';
+
+const HIDE_CURSOR = '\u001b[?25l';
+const SHOW_CURSOR = '\u001b[?25h';
+const CONTROL_C = '\u0003';
+/** Reading them takes long enough to be met. */
+const MANY = 150_000;
+
+test('Ctrl-C gives the terminal its cursor back, reports every file, and leaves no staging', async (context) => {
+  const place = await startedPlace(context);
+  const rows = Array.from({ length: MANY }, (_, i) => `${member(10_000 + i)}\n`);
+  const path = place.write('members.csv', `${MEMBERS_HEADER}\n${rows.join('')}`);
+  const results = join(place.folder, 'results.json');
+  const command = `'${process.execPath}' --import tsx src/main.ts import members '${path}' --json > '${results}'`;
+  // A pseudo-terminal: what is typed there becomes a signal for the process in its foreground.
+  const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { ...process.env, REGISTRY_DB: place.databaseFile, TERM: 'xterm' },
+  });
+  context.after(() => terminal.kill('SIGKILL'));
+  let shown = '';
+  terminal.stdout.on('data', (chunk: Buffer) => {
+    const isFirst = !shown.includes(HIDE_CURSOR);
+    shown += chunk.toString();
+    if (isFirst && shown.includes(HIDE_CURSOR)) terminal.stdin.write(CONTROL_C);
+  });
+  const [status] = await once(terminal, 'exit');
+  assert.equal(status, 1, shown);
+  assert.ok(shown.includes(HIDE_CURSOR), 'There was no progress bar.');
+  assert.ok(shown.lastIndexOf(SHOW_CURSOR) > shown.lastIndexOf(HIDE_CURSOR), JSON.stringify(shown));
+  assert.deepEqual(place.leftovers(), []);
+  assert.equal(place.value('SELECT count(*) FROM members'), 3);
+  const [file] = JSON.parse(readFileSync(results, 'utf8')).files;
+  const message = 'Interrupted. Nothing of this file was imported.';
+  assert.deepEqual([file.outcome, file.imported, file.message], ['failed', false, message]);
+});

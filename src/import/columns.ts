@@ -10,16 +10,11 @@ import { MEMBER_STATUSES, ROLES } from '../domain/members.ts';
 import { parseMobile } from '../domain/mobile.ts';
 import { MAX_LENGTH, parseCooperativeCode, parseText } from '../domain/text.ts';
 import type { ImportKind } from '../store/ports.ts';
-import {
-  type CellContext,
-  readChoice,
-  readDateTime,
-  readDecimal,
-  readGender,
-  readIdentityCard,
-  readPastDate,
-  readPastDateTime,
-} from './cells.ts';
+import type { CellContext } from './cells/context.ts';
+import { readDateTime, readPastDate, readPastDateTime } from './cells/dates.ts';
+import { readDecimal } from './cells/decimals.ts';
+import { readIdentityCard } from './cells/identity-card.ts';
+import { readChoice, readGender } from './cells/words.ts';
 
 export interface ImportColumn {
   readonly name: string;

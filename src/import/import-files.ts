@@ -11,7 +11,7 @@ import type {
   ImportKind,
   ImportSession,
 } from '../store/ports.ts';
-import { cellContext } from './cells.ts';
+import { cellContext } from './cells/context.ts';
 import { openCsv } from './csv/open-csv.ts';
 import type { RecordSource } from './records.ts';
 import { stageFile } from './stage-file.ts';

@@ -2,7 +2,7 @@
 import { FieldError } from '../domain/errors.ts';
 import { composeNames } from '../domain/members.ts';
 import type { ImportKind, StagedValue } from '../store/ports.ts';
-import type { CellContext } from './cells.ts';
+import type { CellContext } from './cells/context.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import { readHeader } from './header.ts';
 import type { FileRecord } from './records.ts';

@@ -20,7 +20,7 @@ const MOVED = [
 const DAY_MS = 86_400_000;
 const dayNumber = (date: string): number => Date.parse(`${date.slice(0, 10)}T00:00:00Z`) / DAY_MS;
 
-/** The date, or date-time, moved by whole days. */
+/** The date, or date-time, moved by a number of days. */
 function move(text: string, days: number): string {
   if (text === '') return '';
   return new Date((dayNumber(text) + days) * DAY_MS).toISOString().slice(0, 10) + text.slice(10);

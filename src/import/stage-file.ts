@@ -7,7 +7,7 @@ import type {
   ImportKind,
   ImportSession,
 } from '../store/ports.ts';
-import type { CellContext } from './cells.ts';
+import type { CellContext } from './cells/context.ts';
 import { FileFault, fileFault, type RecordBatch, type RecordSource } from './records.ts';
 import { createRowReader, type RowReader } from './rows.ts';
 

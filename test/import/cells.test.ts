@@ -1,4 +1,4 @@
-/** What spreadsheets do to cells, openly and silently (contract sections 11 and 13). */
+/** What spreadsheets do to cells, openly and silently (docs/operating.md#what-spreadsheets-do). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importPlace, members, nid, startedPlace } from '../support/importing.ts';
@@ -73,7 +73,7 @@ const READ: [string, string, string, string, unknown][] = [
     '1984-03-31',
   ],
   [
-    "a date alone as midnight in the registry's zone",
+    "a date without a time as midnight in the registry's zone",
     'members',
     memberRow({ registered: '2024-03-31' }),
     'registration_date',
@@ -234,10 +234,10 @@ for (const [sentence, kind, content, column, message] of REFUSED) {
     const place = await startedPlace(context);
     const result = await place.load(kind, content);
     assert.equal(result.status, 1, result.out);
-    const told = result.err
+    const shown = result.err
       .split('\n')
       .find((line) => line.startsWith(`${kind}.csv line 2, column ${column}: `));
-    assert.match(told ?? '', message, result.err);
+    assert.match(shown ?? '', message, result.err);
   });
 }
 
@@ -247,7 +247,7 @@ test('a founding date in the future is refused', async (context) => {
   assert.match(result.err, new RegExp(`line 2, column registration_date: ${FUTURE}`));
 });
 
-test('every fault of a row is told, not only the first', async (context) => {
+test('every fault of a row is reported, not only the first', async (context) => {
   const place = await startedPlace(context);
   const row = memberRow({ nid: '12', gender: 'X', born: 'spring', mobile: '1', registered: '2031-01-01' });
   const { errors } = JSON.parse((await place.load('members', row.replace('A-1,', 'Z-9,'), '--json')).out)

@@ -1,4 +1,4 @@
-/** The counters of members after imports are those of a recount (contract section 6). */
+/** The counters of members after imports are those of a recount (docs/api.md#lists). */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

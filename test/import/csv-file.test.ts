@@ -1,4 +1,4 @@
-/** What an import file may look like, and how one that is not readable is refused (contract sections 11 and 13). */
+/** What an import file may look like, and how one that is not readable is refused (docs/operating.md#what-a-file-may-look-like). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COOPERATIVES, importPlace, member, members, nid, startedPlace } from '../support/importing.ts';
@@ -169,7 +169,7 @@ test('a members file needs full_name, or first_name and last_name', async (conte
   );
 });
 
-test('with full_name alone the first and last name stay empty', async (context) => {
+test('with only full_name the first and last name stay empty', async (context) => {
   const place = await startedPlace(context);
   assert.deepEqual(place.query('SELECT DISTINCT first_name, last_name FROM members'), [
     { first_name: null, last_name: null },
@@ -197,7 +197,7 @@ test('a row with too few or too many cells is a fault of its line', async (conte
   assert.equal(place.value('SELECT count(*) FROM cooperatives'), 0);
 });
 
-test('a quote that never closes is refused with its line, and no row comes in', async (context) => {
+test('a quote that never closes is refused with its line, and no row is imported', async (context) => {
   const place = importPlace(context);
   const result = await place.load(
     'cooperatives',
@@ -245,7 +245,7 @@ test('a line that never ends is refused with its number', async (context) => {
   assert.match(result.err, /^members\.csv line 3: The line is too long to be a row\.$/m);
 });
 
-test('a character of several bytes may lie on the border of two reads', async (context) => {
+test('a character of several bytes may cross the border of two reads', async (context) => {
   const place = await startedPlace(context);
   const rows = Array.from(
     { length: 12_000 },
@@ -270,14 +270,14 @@ test('ids of imported rows follow the order of the file', async (context) => {
   );
 });
 
-test('rows of separators alone, as spreadsheets leave them at the end, are passed over', async (context) => {
+test('rows of separators only, as spreadsheets leave them at the end, are passed over', async (context) => {
   const place = await startedPlace(context);
   const result = await place.load('members', `${members(member(61))}\n,,,\n\n , , , \n`);
   assert.equal(result.status, 0, result.err);
   assert.match(result.out, /1 new/);
 });
 
-test('an Excel workbook is told from a CSV file', async (context) => {
+test('an Excel workbook is recognised and refused', async (context) => {
   const place = await startedPlace(context);
   const { status, err } = await place.load(
     'members',

@@ -1,4 +1,4 @@
-/** An import beside other processes, and one that is killed (contract section 11). */
+/** An import beside other processes, and one that is killed (docs/operating.md#while-the-service-runs). */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -233,7 +233,7 @@ test('the staging of a killed import goes although a new process has its id', as
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a file that is in stays told as in when its summaries cannot be written, and lookups compute them', async (context) => {
+test('a file counts as imported when its read model cannot be refreshed, and lookups compute it', async (context) => {
   const place = await startedPlace(context);
   const path = place.write(
     'loans.csv',

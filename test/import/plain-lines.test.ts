@@ -39,7 +39,7 @@ for (const delimiter of [',', ';']) {
           const mark = hasMark ? '\ufeff' : '';
           writeFileSync(file, mark + text);
           const plain = await recordsOf(file);
-          // A quoted cell in the first row sends the whole file to csv-parse.
+          // A quoted cell in the first row sends the entire file to csv-parse.
           writeFileSync(file, mark + text.replace('x', '"x"'));
           assert.deepEqual(plain, await recordsOf(file));
           // And one in the last row only what comes after.
@@ -54,7 +54,7 @@ for (const delimiter of [',', ';']) {
 
 test('the line of a quoted row is counted from the lines before it', async (context) => {
   const file = join(temporaryFolder(context), 'any.csv');
-  // Long enough that the quote stands in a later chunk than the first lines.
+  // Long enough that the quote is in a later chunk than the first lines.
   const plain = 'abcdefgh,1\n'.repeat(60_000);
   writeFileSync(file, `a,b\n${plain}"two\nlines",2\nlast,3\n`);
   const records = await recordsOf(file);

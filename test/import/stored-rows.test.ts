@@ -1,4 +1,4 @@
-/** What a row does to what is stored: natural keys, empty cells, references, ownership (contract section 11). */
+/** What a row does to what is stored: natural keys, empty cells, references, ownership (docs/operating.md#columns). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -49,8 +49,8 @@ test('importing a file twice changes nothing the second time, updated_at include
   const before = everything();
   place.clock.advance(86_400_000);
   for (const [kind, content] of Object.entries(files)) {
-    const { files: told } = JSON.parse((await place.load(kind, content, '--json')).out);
-    assert.deepEqual([told[0].created, told[0].changed, told[0].unchanged], [0, 0, 1], kind);
+    const { files: shown } = JSON.parse((await place.load(kind, content, '--json')).out);
+    assert.deepEqual([shown[0].created, shown[0].changed, shown[0].unchanged], [0, 0, 1], kind);
   }
   assert.deepEqual(everything(), before);
 });
@@ -64,8 +64,8 @@ test('a row whose natural key exists updates it and keeps its id', async (contex
     members(`A-1,${nid(1)},M-1,Corrected Name`, member(2)),
     '--json',
   );
-  const [told] = JSON.parse(result.out).files;
-  assert.deepEqual([told.created, told.changed, told.unchanged], [0, 1, 1]);
+  const [shown] = JSON.parse(result.out).files;
+  assert.deepEqual([shown.created, shown.changed, shown.unchanged], [0, 1, 1]);
   const after = stored(place);
   assert.deepEqual(after, {
     ...before,
@@ -209,7 +209,7 @@ test('two rows of a file with one member_code and two persons are a fault of the
   assert.doesNotMatch(result.err, /line 2, column/);
 });
 
-test('member codes that pass between persons in one file come in whole or are refused whole', async (context) => {
+test('member codes that pass between persons in one file are all imported or all refused', async (context) => {
   for (const rows of [
     [`A-1,${nid(1)},M-2,Person 1`, `A-1,${nid(2)},M-1,Person 2`],
     [`A-1,${nid(1)},M-2,Person 1`, `A-1,${nid(2)},M-3,Person 2`, `A-1,${nid(3)},M-1,Person 3`],

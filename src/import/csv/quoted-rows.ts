@@ -2,6 +2,7 @@
 import { CsvError, parse } from 'csv-parse';
 import { type FileFault, type FileRecord, fileFault } from '../records.ts';
 import { MAX_RECORD_BYTES } from './chunks.ts';
+import { LINE_END } from './line-ends.ts';
 
 export interface QuotedRows {
   /** Resolves when the bytes are parsed. @returns the fault of a row that cannot be read */
@@ -80,7 +81,7 @@ function createLineCount(linesBefore: number) {
       let breaks = 0;
       for (const cell of cells) {
         if (!cell.includes('\n') && !cell.includes('\r')) continue;
-        breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
+        breaks += cell.split(LINE_END).length - 1;
         countedTwice += cell.match(/\r\n/g)?.length ?? 0;
       }
       lastLine = linesBefore + lines - countedTwice;

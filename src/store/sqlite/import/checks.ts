@@ -135,7 +135,7 @@ export const TRAILING_ZERO: Check = {
         WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,
 };
 
-// A cooperative or member of an earlier file of a dry run has no id yet: -1 stands for it.
+// A cooperative or member of an earlier file of a dry run has no id yet: it is represented by -1.
 const cooperativeId = `coalesce(c.id,
   (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
 const memberId = `coalesce(m.id,

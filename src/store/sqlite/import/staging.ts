@@ -5,14 +5,14 @@ import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type Connection, isBusy } from '../connection/connection.ts';
 
-const MARK = '.importing-';
+const INFIX = '.importing-';
 const JOURNAL = '-journal';
 /** An empty file this young may belong to an import that is about to lock it, if its process runs. */
 const FRESH_MS = 10_000;
 
 /** An empty file that only its owner can read: SQLite would let others. */
 export function createStagingFile(databaseFile: string): string {
-  const file = `${databaseFile}${MARK}${process.pid}-${randomBytes(4).toString('hex')}`;
+  const file = `${databaseFile}${INFIX}${process.pid}-${randomBytes(4).toString('hex')}`;
   closeSync(openSync(file, 'wx', 0o600));
   return file;
 }
@@ -25,7 +25,7 @@ export function attachStaging(db: Connection, file: string): void {
     'synchronous = OFF',
     'secure_delete = OFF',
     'cache_size = -16384',
-    // Held from the first write to the end: it tells others that the file is in use.
+    // Held from the first write to the end: it shows others that the file is in use.
     'locking_mode = EXCLUSIVE',
   ]) {
     db.raw.pragma(`staging.${setting}`);
@@ -45,7 +45,7 @@ export function removeStaleStaging(databaseFile: string): number {
   const folder = dirname(databaseFile);
   if (!existsSync(folder)) return 0;
   const stale = readdirSync(folder)
-    .filter((name) => name.startsWith(basename(databaseFile) + MARK) && !name.endsWith(JOURNAL))
+    .filter((name) => name.startsWith(basename(databaseFile) + INFIX) && !name.endsWith(JOURNAL))
     .map((name) => join(folder, name))
     .filter((file) => !isInUse(file));
   for (const file of stale) removeStagingFile(file);

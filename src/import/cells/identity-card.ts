@@ -1,0 +1,16 @@
+/** National IDs as spreadsheets write them → 16 digits (docs/operating.md#what-spreadsheets-do). */
+import { FieldError } from '../../domain/errors.ts';
+import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../domain/identity-card.ts';
+import { SPACES } from './spaces.ts';
+
+const SCIENTIFIC = /^[0-9](?:[.,][0-9]+)?[Ee]\+?[0-9]+$/;
+const SCIENTIFIC_FAULT = new FieldError(
+  'A spreadsheet turned this national ID into a number and lost digits. Format the column as text and enter it again.',
+);
+
+export function readIdentityCard(cell: string): string | FieldError {
+  if (isIdentityCard(cell)) return cell;
+  const digits = cell.replace(SPACES, '');
+  if (SCIENTIFIC.test(digits)) return SCIENTIFIC_FAULT;
+  return isIdentityCard(digits) ? digits : IDENTITY_CARD_ERROR;
+}

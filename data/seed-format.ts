@@ -1,4 +1,5 @@
 // Writes days, times, amounts and CSV text for the seed files.
+import { formatCsvRow } from '../src/import/csv/write-csv.ts';
 import { SEED_ANCHOR_DATE } from './seed-anchor.ts';
 
 const DAY_MILLISECONDS = 86_400_000;
@@ -47,10 +48,6 @@ export function formatGrams(grams: number): string {
   return decimals === '' ? String(Math.floor(grams / 1000)) : `${Math.floor(grams / 1000)}.${decimals}`;
 }
 
-function csvField(value: string): string {
-  return /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-}
-
 export function csvText(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [header, ...rows].map((row) => `${row.map(csvField).join(',')}\n`).join('');
+  return [header, ...rows].map(formatCsvRow).join('');
 }

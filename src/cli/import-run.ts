@@ -28,7 +28,9 @@ export interface ImportCommandOptions {
   readonly json?: boolean;
 }
 
-/** @throws CommandError `refused` unless every file is imported without a fault; an error that nobody expected */
+/**
+ * @throws CommandError `refused` unless every file is imported without a fault; an error that nobody expected
+ */
 export async function runImport(
   context: CliContext,
   files: readonly ImportFile[],
@@ -64,8 +66,8 @@ async function importWithSession(
   const bar = createProgressBar(context);
   const session = openImportSession(databaseFile, createBlockTexts(zone), clock.monotonicMs);
   const interruption = new AbortController();
-  // The import ends before its next step and closes its session, which removes the staging file; a second signal ends
-  // the process, and the next start removes the file.
+  // The import ends before its next step and closes its session, which removes the staging file; a second
+  // signal ends the process, and the next start removes the file.
   const onSignal = () => {
     bar.stop();
     interruption.abort(new ImportError('Interrupted. Nothing of this file was imported.'));

@@ -9,7 +9,10 @@ export interface Header {
   readonly columns: ReadonlySet<string>;
   /** How many cells it has, and so each row must have. */
   readonly width: number;
-  /** For each column of the kind, in its order, the place of its cell; -1 for a column that the file does not have. */
+  /**
+   * For each column of the kind, in its order, the place of its cell; -1 for a column that the file does not
+   * have.
+   */
   readonly places: readonly number[];
 }
 
@@ -49,8 +52,8 @@ function wrongColumns(kind: ImportKind, names: readonly string[]): HeaderFault[]
 }
 
 /**
- * Whether a first line names columns. Of a file without a header it is the data of a person, of which nothing is
- * shown: so the unknown columns must not be the majority.
+ * Whether a first line names columns. Of a file without a header it is the data of a person, of which nothing
+ * is shown: so the unknown columns must not be the majority.
  */
 const looksLikeHeader = (names: readonly string[], known: readonly string[]): boolean =>
   2 * names.filter((name) => known.includes(name)).length >= names.length;

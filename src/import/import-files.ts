@@ -45,9 +45,9 @@ export interface ImportObserver {
 }
 
 /**
- * `imported`; `accepted`: a dry run found nothing that refuses the file; `refused`: its faults do; `failed`: something
- * else went wrong, see the report's failure; `not_reached`: an earlier file was refused or failed. Nothing is written
- * of any file but an imported one.
+ * `imported`; `accepted`: a dry run found nothing that refuses the file; `refused`: its faults do; `failed`:
+ * something else went wrong, see the report's failure; `not_reached`: an earlier file was refused or failed.
+ * Nothing is written of any file but an imported one.
  */
 export type Outcome = 'imported' | 'accepted' | 'refused' | 'failed' | 'not_reached';
 
@@ -82,7 +82,10 @@ export class ImportError extends Error {
   }
 }
 
-/** Imports the files in their order and stops after the first that is refused or fails. @returns a report for each */
+/**
+ * Imports the files in their order and stops after the first that is refused or fails.
+ * @returns a report for each
+ */
 export async function importFiles(
   session: ImportSession,
   files: readonly ImportFile[],

@@ -1,6 +1,6 @@
 /**
- * The refused rows of an import with their faults: `line,column,reason` and the row's own cells. The only place where
- * national IDs leave the registry's own files, so it is readable by its owner only.
+ * The refused rows of an import with their faults: `line,column,reason` and the row's own cells. The only
+ * place where national IDs leave the registry's own files, so it is readable by its owner only.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { ImportFault } from '../store/ports.ts';
@@ -45,7 +45,10 @@ export async function writeRejects(
 ): Promise<void> {
   const pending = faults[Symbol.asyncIterator]();
   let next = await pending.next();
-  /** The lines for the faults up to a record. @param record undefined for faults of rows that cannot be read */
+  /**
+   * The lines for the faults up to a record.
+   * @param record undefined for faults of rows that cannot be read
+   */
   async function linesFor(record: FileRecord | undefined): Promise<string> {
     let lines = '';
     while (next.done !== true && (record === undefined || next.value.line <= record.line)) {

@@ -1,4 +1,7 @@
-/** What an import file may look like, and how one that is not readable is refused (docs/operating.md#what-a-file-may-look-like). */
+/**
+ * What an import file may look like, and how one that is not readable is refused
+ * (docs/operating.md#what-a-file-may-look-like).
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COOPERATIVES, importPlace, member, members, nid, startedPlace } from '../support/importing.ts';

@@ -1,4 +1,6 @@
-/** Lines without quotes are cut at their separators: the same records on the same lines as csv-parse gives. */
+/**
+ * Lines without quotes are cut at their separators: the same records on the same lines as csv-parse gives.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

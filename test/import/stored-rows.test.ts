@@ -1,4 +1,7 @@
-/** What a row does to what is stored: natural keys, empty cells, references, ownership (docs/operating.md#columns). */
+/**
+ * What a row does to what is stored: natural keys, empty cells, references, ownership
+ * (docs/operating.md#columns).
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

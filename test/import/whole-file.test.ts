@@ -1,4 +1,7 @@
-/** A file is imported completely or not at all: what is reported of it, folders and dry runs (docs/operating.md#import). */
+/**
+ * A file is imported completely or not at all: what is reported of it, folders and dry runs
+ * (docs/operating.md#import).
+ */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -15,8 +15,8 @@ const DECIMAL_COMMA_FAULT = new FieldError(
 );
 
 /**
- * Minor units of an amount with or without separated thousands. `12,500` is ambiguous where three decimals may
- * be meant, as in kilograms; in money it can only be thousands.
+ * Minor units of an amount with or without separated thousands. `12,500` is ambiguous where three decimals
+ * may be meant, as in kilograms; in money it can only be thousands.
  */
 export const readDecimal =
   (kind: DecimalKind) =>

@@ -5,7 +5,8 @@ import { SPACES } from './spaces.ts';
 
 const SCIENTIFIC = /^[0-9](?:[.,][0-9]+)?[Ee]\+?[0-9]+$/;
 const SCIENTIFIC_FAULT = new FieldError(
-  'A spreadsheet turned this national ID into a number and lost digits. Format the column as text and enter it again.',
+  'A spreadsheet turned this national ID into a number and lost digits. ' +
+    'Format the column as text and enter it again.',
 );
 
 export function readIdentityCard(cell: string): string | FieldError {

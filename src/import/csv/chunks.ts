@@ -25,17 +25,18 @@ export async function* readChunks(handle: FileHandle): AsyncGenerator<Chunk> {
     const bytes = rest.length === 0 ? read : Buffer.concat([rest, read]);
     const length = endOfLastLine(bytes);
     rest = bytes.subarray(length);
-    if (rest.length > MAX_RECORD_BYTES) {
-      throw fileFault((await linesBefore(handle, end + length)) + 1, 'The line is too long to be a row.');
-    }
-    if (length === 0) continue;
-    yield* checked(handle, bytes.subarray(0, length), end);
+    if (length > 0) yield* checked(handle, bytes.subarray(0, length), end);
     end += length;
+    if (rest.length > MAX_RECORD_BYTES)
+      throw fileFault((await linesBefore(handle, end)) + 1, 'The line is too long to be a row.');
   }
   if (rest.length > 0) yield* checked(handle, rest, end);
 }
 
-/** A read stream would close the handle when its reader stops early, and the file is read again for its rejects. */
+/**
+ * A read stream would close the handle when its reader stops early, and the file is read again for its
+ * rejects.
+ */
 async function* readBytes(handle: FileHandle, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
   for (let position = 0; position < end; ) {
     const length = Math.min(CHUNK_BYTES, end - position);
@@ -75,7 +76,10 @@ function endOfNextLine(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** Counts the lines of the first bytes of a file, which end where a line ends. Only an unreadable file is read again. */
+/**
+ * Counts the lines of the first bytes of a file, which end where a line ends. Only an unreadable file is read
+ * again.
+ */
 async function linesBefore(handle: FileHandle, bytes: number): Promise<number> {
   let lines = 0;
   let rest: Buffer = Buffer.alloc(0);

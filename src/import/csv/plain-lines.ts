@@ -1,4 +1,6 @@
-/** Lines that hold no quote → their records. Cutting them at the separators takes half of csv-parse's time. */
+/**
+ * Lines that hold no quote → their records. Cutting them at the separators takes half of csv-parse's time.
+ */
 import type { FileRecord } from '../records.ts';
 import { splitLines } from './line-ends.ts';
 

@@ -70,8 +70,8 @@ function faultOf(error: CsvError, line: number): FileFault {
 }
 
 /**
- * The lines on which records start. csv-parse gives the line on which one ends, and counts a CRLF inside quotes
- * twice.
+ * The lines on which records start. csv-parse gives the line on which one ends, and counts a CRLF inside
+ * quotes twice.
  */
 function createLineCount(linesBefore: number) {
   let countedTwice = 0;

@@ -105,7 +105,9 @@ export async function start(place: ImportPlace): Promise<void> {
 
 export const countsOf = ({ created, changed, unchanged }: ImportChanges) => [created, changed, unchanged];
 
-/** The service shares one view of the registry within an event-loop iteration: what is new shows in the next. */
+/**
+ * The service shares one view of the registry within an event-loop iteration: what is new shows in the next.
+ */
 export const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export async function allMembers({ registry }: ImportPlace): Promise<readonly Member[]> {

@@ -1,6 +1,6 @@
 /**
- * What an import session does on every engine. An engine registers these tests with a way to open sessions on an empty
- * registry; nothing here knows where it is stored.
+ * What an import session does on every engine. An engine registers these tests with a way to open sessions on
+ * an empty registry; nothing here knows where it is stored.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

@@ -78,9 +78,10 @@ function markNew(db: Connection, part: string): void {
 const FEWEST_FOR_REBUILD = 10_000;
 
 /**
- * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table will be
- * new, else none. Sorting the entries once keeps the lock linear in the rows, where adding them one by one to indexes
- * larger than the cache does not. Other connections see the old schema until the commit, a failed one included.
+ * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table
+ * will be new, else none. Sorting the entries once keeps the lock linear in the rows, where adding them one
+ * by one to indexes larger than the cache does not. Other connections see the old schema until the commit, a
+ * failed one included.
  * @returns what to make again
  */
 function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
@@ -92,7 +93,8 @@ function dropForInsert(db: Connection, { table }: Target): { name: string; type:
   if (added < Math.max(lastId, FEWEST_FOR_REBUILD)) return [];
   const found = db.raw
     .prepare(
-      "SELECT name, type, sql FROM main.sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL",
+      `SELECT name, type, sql FROM main.sqlite_schema
+       WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL`,
     )
     .all(table) as { name: string; type: string; sql: string }[];
   for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
@@ -117,7 +119,10 @@ interface Assignment {
   readonly value: string;
 }
 
-/** What the file assigns to a stored row. @param columns those the file has; a missing one keeps what is stored */
+/**
+ * What the file assigns to a stored row.
+ * @param columns those the file has; a missing one keeps what is stored
+ */
 function givenColumns(target: Target, columns: ReadonlySet<string>): Assignment[] {
   const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
   return target.resolved.includes('account_id')

@@ -78,8 +78,8 @@ function keepForReference({ db, kind }: FileScope): void {
 
 function apply(scope: FileScope, checkedVersion: number, nowSeconds: number): ImportResult {
   const { db, monotonicMs } = scope;
-  // What the rows refer to was resolved from the rows themselves, in the snapshot that the transaction continues from,
-  // and nothing is deleted: looking each one up again would take longer than writing it.
+  // What the rows refer to was resolved from the rows themselves, in the snapshot that the transaction
+  // continues from, and nothing is deleted: looking each one up again would take longer than writing it.
   db.raw.pragma('foreign_keys = OFF');
   try {
     let lockedAtMs = 0;
@@ -96,7 +96,10 @@ function apply(scope: FileScope, checkedVersion: number, nowSeconds: number): Im
   }
 }
 
-/** What was checked without the lock holds unless somebody has written since: then it is checked again, inside it. */
+/**
+ * What was checked without the lock holds unless somebody has written since: then it is checked again, inside
+ * it.
+ */
 function checkAgain(scope: FileScope): void {
   const { db } = scope;
   const before = db.raw.prepare('SELECT coalesce(max(rowid), 0) FROM staging.faults').pluck().get();

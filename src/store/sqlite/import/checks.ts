@@ -3,7 +3,10 @@ import type { ImportKind } from '../../ports.ts';
 
 export interface Check {
   readonly column: string;
-  /** SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` as `resolved_references` has them. */
+  /**
+   * SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` as `resolved_references` has
+   * them.
+   */
   readonly sql: string;
 }
 
@@ -28,14 +31,16 @@ const twice = (column: string, columns: readonly string[]): Check => ({
 /** Rows that share `columns` with an earlier row but differ from it in `other`. */
 const shared = (column: string, columns: readonly string[], other: string, message: string): Check => ({
   column,
-  sql: `SELECT r.line, ${quoted(message)} || d.first || '.' FROM ${repeated(columns, `min(${other}) <> max(${other})`)}
+  sql: `SELECT r.line, ${quoted(message)} || d.first || '.'
+        FROM ${repeated(columns, `min(${other}) <> max(${other})`)}
         CROSS JOIN staging.rows f ON f.line = d.first
         CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
 });
 
 const where = (column: string, message: string, condition: string, from = ''): Check => ({
   column,
-  sql: `SELECT p.line, ${quoted(message)} FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${from}
+  sql: `SELECT p.line, ${quoted(message)}
+        FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${from}
         WHERE ${condition}`,
 });
 
@@ -71,7 +76,8 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       'member_code',
       'Another member of the cooperative has this code in a file before this one.',
       'k.identity_card <> r.identity_card',
-      'CROSS JOIN staging.known_members k ON k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code',
+      `CROSS JOIN staging.known_members k
+         ON k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code`,
     ),
   ],
   production: [
@@ -125,10 +131,14 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
 /** Fewer national IDs than this may all end in 0 by chance. */
 const TRAILING_ZERO_ROWS = 20;
 
-/** A column of 16 digits that a spreadsheet kept as numbers has lost the last one (docs/operating.md#what-spreadsheets-do). */
+/**
+ * A column of 16 digits that a spreadsheet kept as numbers has lost the last one
+ * (docs/operating.md#what-spreadsheets-do).
+ */
 export const TRAILING_ZERO: Check = {
   column: 'identity_card',
-  sql: `SELECT 1, 'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. '
+  sql: `SELECT 1,
+  'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. '
             || 'Format the column as text and enter them again, or import them with --accept-trailing-zero.'
         FROM (SELECT count(DISTINCT identity_card) AS cards, sum(identity_card NOT LIKE '%0') AS others
               FROM staging.rows WHERE identity_card IS NOT NULL)

@@ -1,4 +1,6 @@
-/** An import session: a staging file attached beside the registry, and one file after the other staged in it. */
+/**
+ * An import session: a staging file attached beside the registry, and one file after the other staged in it.
+ */
 import type { BlockTexts } from '../../../domain/lookup.ts';
 import type { ImportSession } from '../../ports.ts';
 import { openDatabase } from '../connection/connection.ts';

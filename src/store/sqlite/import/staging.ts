@@ -1,4 +1,7 @@
-/** The staging files of imports: private, beside the registry's database, gone with their import or at the next start. */
+/**
+ * The staging files of imports: private, beside the registry's database, gone with their import or at the
+ * next start.
+ */
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -37,8 +40,8 @@ export function removeStagingFile(file: string): void {
 }
 
 /**
- * Removes the staging files that killed imports have left beside a database. Those in use are known by their lock,
- * not by a process id: in a container every import has the same one.
+ * Removes the staging files that killed imports have left beside a database. Those in use are known by their
+ * lock, not by a process id: in a container every import has the same one.
  * @returns how many there were
  */
 export function removeStaleStaging(databaseFile: string): number {

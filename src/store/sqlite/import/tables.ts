@@ -22,10 +22,11 @@ export function createSessionTables(db: Connection): void {
 /** The tables of one file, in place of those of the file before.  */
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
-  db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references; DELETE FROM staging.faults;
+  db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
+    DELETE FROM staging.faults;
     CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
-    CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER, member_id INTEGER,
-      account_id INTEGER);`);
+    CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
+      member_id INTEGER, account_id INTEGER);`);
 }
 
 /**
@@ -75,8 +76,8 @@ export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]
 }
 
 /**
- * Faults in order of line. Read page by page: an open iterator would keep this connection from writing between two
- * of them, and its readers wait for disks and pipes.
+ * Faults in order of line. Read page by page: an open iterator would keep this connection from writing
+ * between two of them, and its readers wait for disks and pipes.
  */
 export async function* listFaults(db: Connection): AsyncGenerator<ImportFault> {
   const page = db.raw.prepare<[number, number], ImportFault & { readonly id: number }>(

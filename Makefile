@@ -23,8 +23,8 @@ $(INSTALLED): package.json package-lock.json
 install: $(INSTALLED) ## install what is missing
 
 run: $(INSTALLED) ## serve the demo data on http://127.0.0.1:8080, creating it when there is none
-	@tsx src/main.ts seed --if-empty
-	@exec tsx src/main.ts serve
+	@node src/main.ts seed --if-empty
+	@exec node src/main.ts serve
 
 dev: $(INSTALLED) ## serve, and start anew on every change of the code
 	@npm run -s dev

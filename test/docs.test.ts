@@ -43,7 +43,7 @@ const missingIn = (text: string, names: readonly string[]): string[] =>
   names.filter((name) => !text.includes(name));
 const quoted = (names: readonly string[]): string[] => names.map((name) => `\`${name}\``);
 
-const program = createProgram({
+const program = await createProgram({
   env: {},
   clock: systemClock,
   out: () => {},

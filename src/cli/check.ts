@@ -7,10 +7,8 @@ import { checkDatabase, type Finding } from '../store/sqlite/check.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { formatTable } from './table.ts';
 
-export function addCheckCommand(program: Command, context: CliContext): void {
-  program
-    .command('check')
-    .description('check integrity, foreign keys, settings and counters; status 0 sound, 1 not, 2 no database')
+export function declareCheck(command: Command, context: CliContext): void {
+  command
     .option('--db <file>', 'database file (overrides REGISTRY_DB)')
     .option('--json', 'one JSON document')
     .action((options: { db?: string; json?: boolean }) => {

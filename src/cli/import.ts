@@ -21,10 +21,8 @@ Examples:
   import members members-huye.csv --dry-run
 `;
 
-export function addImportCommand(program: Command, context: CliContext): void {
-  program
-    .command('import')
-    .description('import CSV files: a folder with <kind>*.csv, or one file of a kind')
+export function declareImport(command: Command, context: CliContext): void {
+  command
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file, when a kind is named')
     .option('--dry-run', 'check everything and count what would change, write nothing')

@@ -41,8 +41,7 @@ interface KeyOptions {
   readonly overlap?: number;
 }
 
-export function addKeysCommand(program: Command, context: CliContext): void {
-  const keys = program.command('keys').description('issue and manage API keys');
+export function declareKeys(keys: Command, context: CliContext): void {
   const zoneOf = () => readConfig(context.env).zone;
 
   /** Opens the keys for one command and answers with its outcome. */

@@ -57,10 +57,8 @@ function demoKeysFileOf({ databaseFile }: Config): string {
   return join(dirname(databaseFile), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
 }
 
-export function addSeedCommand(program: Command, context: CliContext): void {
-  program
-    .command('seed')
-    .description('create the demo data and demo keys in an empty database')
+export function declareSeed(command: Command, context: CliContext): void {
+  command
     .option('--db <file>', 'database file (overrides REGISTRY_DB)')
     .option('--csv <folder>', 'only write the demo files there, dated up to today')
     .option('--if-empty', 'leave a database that holds data as it is')

@@ -11,10 +11,8 @@ interface ServeOptions {
   readonly port?: string;
 }
 
-export function addServeCommand(program: Command, context: CliContext): void {
-  program
-    .command('serve')
-    .description('serve the registry over HTTP; the log goes to standard output')
+export function declareServe(command: Command, context: CliContext): void {
+  command
     .option('--db <file>', 'database file (overrides REGISTRY_DB)')
     .option('--host <address>', 'address to listen on (overrides HOST)')
     .option('--port <n>', 'port to listen on (overrides PORT)')

@@ -7,12 +7,8 @@ import { createBlockTexts } from '../http/resources/financials.ts';
 import { summarizeMissing } from '../store/sqlite/read-model/refresh.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
-export function addSummarizeCommand(program: Command, context: CliContext): void {
-  program
-    .command('summarize')
-    .description(
-      'compute the summaries of entries that are missing, after a new release or an import that was killed',
-    )
+export function declareSummarize(command: Command, context: CliContext): void {
+  command
     .option('--db <file>', 'database file (overrides REGISTRY_DB)')
     .option('--json', 'one JSON document')
     .action((options: { db?: string; json?: boolean }) => {

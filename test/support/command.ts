@@ -1,6 +1,7 @@
 /** Runs the command line, in this process or in one of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/cli/program.ts';
 import type { Clock } from '../../src/clock.ts';
@@ -34,6 +35,7 @@ export async function command(
   return { status, out, err };
 }
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface RunningCommand {
@@ -46,11 +48,30 @@ export interface RunningCommand {
   readonly ended: Promise<number | null>;
 }
 
-/** In a process of its own, which its caller must end. */
+/** In a process of its own, which its caller must end. Through tsx, so that its coverage counts. */
 export function spawnCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
-    env: { ...process.env, ...env },
-  });
+  return observe(
+    spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], { env: { ...process.env, ...env } }),
+  );
+}
+
+// Coverage of the same file as tsx compiles it and as Node strips it cannot be added up; the settings of an outer make
+// are not meant for an inner one.
+const { NODE_V8_COVERAGE: _, MAKEFLAGS: __, MAKELEVEL: ___, ...plainEnv } = process.env;
+
+/**
+ * As in production, without tsx: a program with its arguments, in the project's folder and in a process group of its own,
+ * so that a test can end what the program has started as well.
+ */
+export function spawnPlainly(command: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
+  const [program = '', ...args] = command;
+  const path = `${dirname(process.execPath)}:${plainEnv.PATH}`;
+  return observe(
+    spawn(program, args, { cwd: ROOT, env: { ...plainEnv, PATH: path, ...env }, detached: true }),
+  );
+}
+
+function observe(child: ChildProcess): RunningCommand {
   let output = '';
   const waiting: (() => void)[] = [];
   const onData = (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 /** The embeddable face of the registry. */
 
 import type { Clock } from './clock.ts';
-import { type Config, ConfigError, type LogLevel, readConfig, type Setting } from './config.ts';
+import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from './config.ts';
 import { faultOfRuntime } from './node-version.ts';
 import { composeRegistry, type Registry } from './registry.ts';
 
@@ -54,5 +54,5 @@ function toConfig(options: RegistryOptions): Config {
     TRUSTED_PROXIES: options.trustedProxies?.join(','),
     TIME_ZONE_OFFSET: options.timeZoneOffset,
     LOG_LEVEL: options.logLevel ?? 'silent',
-  } satisfies { [name in Setting]: string | undefined });
+  } satisfies { [name in SettingName]: string | undefined });
 }

@@ -1,38 +1,30 @@
-/** `check`: whether the database is sound. */
-import { existsSync } from 'node:fs';
+/** `check`: whether the database is sound (docs/operating.md#check). */
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
 import { createBlockTexts } from '../http/resources/financials.ts';
 import { checkDatabase, type Finding } from '../store/sqlite/check.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
-import { formatTable } from './table.ts';
+import { formatJson, formatTable } from './output.ts';
+import { addSettingOptions, configOfExisting, type SettingOptions } from './settings.ts';
 
 export function declareCheck(command: Command, context: CliContext): void {
-  command
-    .option('--db <file>', 'database file (overrides REGISTRY_DB)')
-    .option('--json', 'one JSON document')
-    .action((options: { db?: string; json?: boolean }) => {
-      const config = readConfig(
-        options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db },
-      );
-      if (!existsSync(config.databaseFile)) {
-        throw new CommandError(EXIT.usage, `There is no database at ${config.databaseFile}.`);
-      }
-      const findings = checkDatabase(config.databaseFile, config.keysFile, createBlockTexts(config.zone));
-      const isSound = findings.every(({ fault }) => fault === null);
-      if (options.json === true) {
-        context.out(
-          `${JSON.stringify({ database: config.databaseFile, sound: isSound, checks: findings }, undefined, 2)}\n`,
-        );
-      } else {
-        context.out(formatTable(['CHECK', 'RESULT'], findings.map(toRow)));
-        context.out(`\n${config.databaseFile} is ${isSound ? 'sound' : 'NOT sound'}.\n`);
-      }
-      if (!isSound) throw new CommandError(EXIT.refused, '');
+  addSettingOptions(command, 'REGISTRY_DB')
+    .option('--json', 'print one JSON document')
+    .action((options: SettingOptions & { readonly json?: true }) => {
+      const { databaseFile, keysFile, zone } = configOfExisting(context, options);
+      const checks = checkDatabase(databaseFile, keysFile, createBlockTexts(zone));
+      const sound = checks.every(({ fault }) => fault === null);
+      const isJson = options.json === true;
+      context.out(isJson ? formatJson({ database: databaseFile, sound, checks }) : formatFindings(checks));
+      if (!isJson) context.out(`\n${databaseFile} is ${sound ? 'sound' : 'NOT sound'}.\n`);
+      if (!sound) throw new CommandError(EXIT.refused, '');
     });
 }
 
-const toRow = ({ check, fault, value }: Finding): string[] => [
-  check,
-  fault ?? (value === undefined ? 'ok' : `ok, ${value}`),
-];
+const formatFindings = (findings: readonly Finding[]): string =>
+  formatTable(
+    ['CHECK', 'RESULT'],
+    findings.map(({ check, fault, value }) => [
+      check,
+      fault ?? (value === undefined ? 'ok' : `ok, ${value}`),
+    ]),
+  );

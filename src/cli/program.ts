@@ -1,9 +1,11 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
-import { ConfigError, SETTINGS } from '../config.ts';
+import { ConfigError } from '../config.ts';
 import { DatabaseFileError, describeFileFault } from '../store/sqlite/connection/connection.ts';
 import { packageVersion } from '../version.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
+import { refuseEmptyValues } from './empty-values.ts';
+import { settingsHelp } from './settings.ts';
 
 type Declare = (command: Command, context: CliContext) => void;
 
@@ -42,8 +44,6 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
 };
 
-const settingsHelp = Object.entries(SETTINGS).map(([name, text]) => `  ${name.padEnd(18)}${text}`);
-
 /**
  * @param loaded names of the commands to load; the others have a name and a description only
  */
@@ -55,13 +55,14 @@ export async function createProgram(
     .description("The registry of a country's cooperatives: lookups by national ID over HTTP and SQLite.")
     .version(packageVersion(), '--version', 'the version of this program')
     .showHelpAfterError('Add --help to see what is expected.')
-    .addHelpText('after', `\nSettings (environment):\n${settingsHelp.join('\n')}\n`);
+    .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
   // Before the commands are added: they inherit both.
   program.exitOverride().configureOutput({ writeOut: context.out, writeErr: context.err });
   for (const [name, { description, load }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(description);
     if (loaded.includes(name)) (await load())(command, context);
   }
+  refuseEmptyValues(program);
   return program;
 }
 
@@ -83,7 +84,7 @@ export async function runCommand(args: readonly string[], context: CliContext): 
       return error.exitCode;
     }
     if (error instanceof ConfigError) {
-      context.err(`Wrong settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
+      context.err(`Invalid settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
       return EXIT.usage;
     }
     if (error instanceof DatabaseFileError) {

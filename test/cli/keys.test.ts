@@ -1,4 +1,4 @@
-/** `keys`: what the operator's command prints and stores (contract sections 3 and 10). */
+/** `keys`: what the operator's command prints and stores (docs/operating.md#keys). */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -139,7 +139,12 @@ test('enable undoes disable', async (context) => {
 
 for (const [what, args, message] of [
   ['no name', ['create', '--scope', 'members:read'], /Name the holder/],
-  ['a blank name', ['create', '--name', ' ', '--scope', 'members:read'], /1 to 100 characters/],
+  ['a blank name', ['create', '--name', ' ', '--scope', 'members:read'], /It is empty/],
+  [
+    'a name that is too long',
+    ['create', '--name', 'x'.repeat(101), '--scope', 'members:read'],
+    /1 to 100 characters/,
+  ],
   ['no scope', ['create', '--name', 'a'], /at least one --scope/],
   [
     'an unknown scope',
@@ -149,7 +154,7 @@ for (const [what, args, message] of [
   [
     'a wrong address',
     ['create', '--name', 'a', '--scope', 'members:read', '--allow-ip', '10.0.0'],
-    /no IP address/,
+    /is not an IP address/,
   ],
   [
     'a wrong host',

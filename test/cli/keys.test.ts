@@ -21,7 +21,7 @@ function place(context: TestContext) {
   return { folder, clock, run, json };
 }
 
-test('create prints the key once, and the file never holds it', async (context) => {
+test('create prints the key once, and the file never contains it', async (context) => {
   const { folder, run, json } = place(context);
   const created = await json('create', '--name', 'Union portal', '--scope', 'members:read');
   assert.match(created.key, /^crs_[0-9A-Za-z]{36}$/);

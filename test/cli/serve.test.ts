@@ -21,7 +21,7 @@ async function serve(context: TestContext) {
   return { server, port, keys, env };
 }
 
-test('disabling a key with the command while the server runs holds from the next request', async (context) => {
+test('disabling a key with the command while the server runs is effective from the next request', async (context) => {
   const { port, keys } = await serve(context);
   const { id, key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:read');
   assert.equal((await send(port, '/cooperatives', { key })).status, 200);

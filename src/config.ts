@@ -9,7 +9,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What is known of one setting: `--help`, the options of commands and the documents are made from it. */
 export interface Setting {
-  /** What holds when it is not given, as an operator would write it; of a setting without a default, in words. */
+  /**
+   * What holds when it is not given, as an operator would write it; of a setting without a default, in words.
+   */
   readonly default: string;
   readonly hasNoDefault?: true;
   /** One sentence without its full stop; names and values in backquotes. */
@@ -54,7 +56,7 @@ export const SETTINGS = {
   },
   TIME_ZONE_OFFSET: {
     default: KIGALI.suffix,
-    help: 'time zone of the registry, such as `+02:00`, `-03:30` or `Z`: date-times are shown in it, and read in it when they have no offset',
+    help: 'offset in which date-times are shown, and read when they have none, such as `-03:30` or `Z`',
     parse: parseTimeZone,
   },
   LOG_LEVEL: {

@@ -3,8 +3,8 @@
 
 import { faultOfRuntime } from './node-version.ts';
 
-// Nothing else may be imported statically: older releases of Node lack what other files import, and the database driver
-// crashes on them.
+// Nothing else may be imported statically: older releases of Node lack what other files import, and the
+// database driver crashes on them.
 const fault = faultOfRuntime(process.versions.node);
 if (fault !== undefined) {
   process.stderr.write(`${fault}\n`);

@@ -1,4 +1,6 @@
-/** The oldest Node on which the database driver works: on older ones it ends the process without a message. */
+/**
+ * The oldest Node on which the database driver works: on older ones it ends the process without a message.
+ */
 const OLDEST = [22, 23, 2] as const;
 
 /** @returns the message for a Node that is too old, else undefined */

@@ -28,7 +28,9 @@ export interface RegistryDependencies {
 }
 
 export interface Registry {
-  /** A listener for node:http's `request` event; also mountable in other frameworks, before any body parser. */
+  /**
+   * A listener for node:http's `request` event; also mountable in other frameworks, before any body parser.
+   */
   readonly handler: Handler;
   readonly routes: readonly Route[];
   readonly store: RegistryStore;

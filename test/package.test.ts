@@ -39,7 +39,7 @@ await two.close();
 console.log(JSON.stringify(answers));
 `;
 
-test('the packed package installs in an empty project, embeds twice in one process and runs as a command', async (context) => {
+test('the package installs in an empty project, embeds twice and runs as a command', async (context) => {
   const folder = temporaryFolder(context);
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder, '--loglevel=error'], {
     cwd: ROOT,
@@ -92,7 +92,8 @@ test('the packed package installs in an empty project, embeds twice in one proce
   const shown = await run(bin, ['--version'], { cwd: project, env });
   assert.deepEqual([shown.stdout, shown.stderr], ['1.0.0\n', '']);
 
-  // An old release must get as far as the check of its version: a name that it does not export would end it before.
+  // An old release must get as far as the check of its version: a name that it does not export would end it
+  // before.
   const main = readFileSync(join(installed, 'dist', 'main.js'), 'utf8');
   assert.deepEqual(main.match(/^import .*$/gm), ["import { faultOfRuntime } from './node-version.js';"]);
   const old = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})`;

@@ -36,7 +36,9 @@ const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'five-an-hour', scopes: ['members:read'], perHour: 5, perDay: 50 },
 ];
 
-/** The file carries the database's name, unless that is `registry.db`: each database has demo keys of its own. */
+/**
+ * The file carries the database's name, unless that is `registry.db`: each database has demo keys of its own.
+ */
 export function demoKeysFileOf({ databaseFile }: Config): string {
   const name = basename(databaseFile).replace(/\.db$/, '');
   return join(dirname(databaseFile), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);

@@ -6,8 +6,8 @@ type Conflicting = Option & { readonly conflictsWith?: readonly string[] };
 type Parse = (text: string, before: unknown) => unknown;
 
 /**
- * Makes an empty or blank value of any option or argument of the command and its subcommands an error. It would otherwise
- * mean something that nobody wrote: a key without restrictions, or the default database.
+ * Makes an empty or blank value of any option or argument of the command and its subcommands an error. It
+ * would otherwise mean something that nobody wrote: a key without restrictions, or the default database.
  */
 export function refuseEmptyValues(command: Command): void {
   for (const option of command.options) {

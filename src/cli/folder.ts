@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { CommandError, EXIT } from './context.ts';
 
 /**
- * Creates what is missing of a path, one folder after the other: Node's recursive mkdir never returns where a folder that
- * exists takes no new ones and says that the folder is missing, as `/proc` does.
+ * Creates what is missing of a path, one folder after the other: Node's recursive mkdir never returns where a
+ * folder that exists takes no new ones and says that the folder is missing, as `/proc` does.
  * @throws CommandError when one cannot be created
  */
 export function createFolder(folder: string): void {

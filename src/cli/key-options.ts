@@ -1,4 +1,6 @@
-/** What a key may do, on the command line: the options of `keys create` and `keys update`, and their values. */
+/**
+ * What a key may do, on the command line: the options of `keys create` and `keys update`, and their values.
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiKey, type ApiKeyValues, SCOPES, type Scope } from '../domain/api-keys.ts';
 import type { TimeZone } from '../domain/date-time.ts';
@@ -43,14 +45,14 @@ export function addValueOptions(command: Command): Command {
     )
     .option(
       '--allow-host <domain>',
-      `domain it may be used for (default: any); *.example.rw covers every domain below example.rw, not itself; ${REPEATED}`,
+      `domain it may be used for (default: any); *.a.rw covers every domain below a.rw, not itself; ${REPEATED}`,
       collectHosts,
     )
     .option('--per-hour <n>', `requests an hour (default: ${DEFAULT_PER_HOUR})`, parseLimit)
     .option('--per-day <n>', `requests a day (default: ${DEFAULT_PER_DAY})`, parseLimit)
     .option(
       '--expires <date>',
-      'last day on which it is valid, in the time zone of the registry, or the instant at which it ends (default: never)',
+      'last valid day, in the time zone of the registry, or the instant at which it ends (default: never)',
     );
 }
 

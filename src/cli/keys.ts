@@ -96,7 +96,7 @@ function declareCreate(command: Command, context: CliContext): void {
     .description('issue a key, which is printed once')
     .addHelpText(
       'after',
-      '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16 --per-hour 5000\n',
+      '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
     )
     .action((options: CommonOptions & KeyValueOptions) => {
       const run = startRun(context, options);
@@ -158,7 +158,7 @@ function declareRotate(command: Command, context: CliContext): void {
     .description('issue a new secret for a key; its id, limits and usage stay')
     .option(
       '--overlap <time>',
-      'how long the old secret stays valid, such as 90s, 30m, 24h or 7d, at most 90d (default: it ends at once)',
+      'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
       parseDuration,
     )
     .action((id: number, options: CommonOptions & { readonly overlap?: number }) => {

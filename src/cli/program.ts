@@ -15,7 +15,10 @@ interface CommandEntry {
   readonly load: () => Promise<Declare>;
 }
 
-/** Only the file of the command that runs is loaded: `keys list` and `--help` need neither the server nor the import. */
+/**
+ * Only the file of the command that runs is loaded: `keys list` and `--help` need neither the server nor the
+ * import.
+ */
 const COMMANDS: { readonly [name: string]: CommandEntry } = {
   serve: {
     description: 'serve the registry over HTTP; the log goes to standard output',

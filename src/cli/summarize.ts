@@ -1,4 +1,7 @@
-/** `summarize`: computes the summaries that lookups would otherwise compute each time (docs/operating.md#summaries). */
+/**
+ * `summarize`: computes the summaries that lookups would otherwise compute each time
+ * (docs/operating.md#summaries).
+ */
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { createBlockTexts } from '../http/resources/financials.ts';

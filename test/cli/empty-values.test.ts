@@ -1,4 +1,7 @@
-/** An empty value given explicitly, as a script does whose variable is not set, never means something nobody wrote. */
+/**
+ * An empty value given explicitly, as a script does whose variable is not set, never means something nobody
+ * wrote.
+ */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +39,7 @@ function valuesOf(each: Command, path: readonly string[]): { args: string[]; fla
   ];
 }
 
-test('an empty or blank value of any option or argument of any command is wrong usage and changes nothing', async (context) => {
+test('an empty value of any option or argument is wrong usage and changes nothing', async (context) => {
   const { env, folder } = place(context);
   const values = valuesOf(program, []);
   assert.ok(values.length > 25, `${values.length} values`);

@@ -16,7 +16,7 @@ const commandOn =
 // 2028-02-29: the demo data must also move over a leap day.
 const LEAP_NOON = Date.UTC(2028, 1, 29, 10);
 
-test('seed makes a registry that answers, with nothing in the future and the window never empty', async (context) => {
+test('seed makes a registry that answers, with nothing in the future and a filled window', async (context) => {
   const folder = temporaryFolder(context);
   const env = { REGISTRY_DB: join(folder, 'registry.db') };
   const seeded = await command(['seed'], env, testClock(LEAP_NOON));
@@ -39,7 +39,8 @@ test('seed makes a registry that answers, with nothing in the future and the win
   const db = openDatabase(env.REGISTRY_DB, { busyTimeoutMs: 1_000 });
   const latest = db.raw
     .prepare(
-      'SELECT max((SELECT max(delivered_at) FROM production_entries), (SELECT max(transacted_at) FROM savings_transactions))',
+      `SELECT max((SELECT max(delivered_at) FROM production_entries),
+                  (SELECT max(transacted_at) FROM savings_transactions))`,
     )
     .pluck()
     .get() as number;
@@ -136,7 +137,7 @@ test('every command has a help text, and no command is wrong usage', async () =>
   assert.equal((await command(['fly'])).status, 2);
 });
 
-test('check reports damage of the registry and of the keys, and other commands report it in one line', async (context) => {
+test('check reports damage of registry and keys, and other commands do so in one line', async (context) => {
   const folder = temporaryFolder(context);
   const databaseFile = join(folder, 'registry.db');
   const run = commandOn(databaseFile);

@@ -21,7 +21,7 @@ async function serve(context: TestContext) {
   return { server, port, keys, env };
 }
 
-test('disabling a key with the command while the server runs is effective from the next request', async (context) => {
+test('disabling a key while the server runs is effective from the next request', async (context) => {
   const { port, keys } = await serve(context);
   const { id, key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:read');
   assert.equal((await send(port, '/cooperatives', { key })).status, 200);
@@ -35,7 +35,7 @@ test('disabling a key with the command while the server runs is effective from t
   assert.equal((await send(port, '/cooperatives', { key })).status, 403);
 });
 
-test('SIGTERM answers what was received and ends with status 0, even with a half-sent request', async (context) => {
+test('SIGTERM answers what was received, even half a request, and ends with status 0', async (context) => {
   const { server, port } = await serve(context);
   const half = connect(port, '127.0.0.1');
   await once(half, 'connect');

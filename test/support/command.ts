@@ -55,13 +55,13 @@ export function spawnCommand(args: readonly string[], env: NodeJS.ProcessEnv = {
   );
 }
 
-// Coverage of the same file as tsx compiles it and as Node strips it cannot be added up; the settings of an outer make
-// are not meant for an inner one.
+// Coverage of the same file as tsx compiles it and as Node strips it cannot be added up; the settings of an
+// outer make are not meant for an inner one.
 const { NODE_V8_COVERAGE: _, MAKEFLAGS: __, MAKELEVEL: ___, ...plainEnv } = process.env;
 
 /**
- * As in production, without tsx: a program with its arguments, in the project's folder and in a process group of its own,
- * so that a test can end what the program has started as well.
+ * As in production, without tsx: a program with its arguments, in the project's folder and in a process group
+ * of its own, so that a test can end what the program has started as well.
  */
 export function spawnPlainly(command: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
   const [program = '', ...args] = command;

@@ -1,0 +1,61 @@
+/** `openRegistry`, for programs that embed the registry (README.md#embed-it). */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError, openRegistry } from '../src/index.ts';
+import { temporaryFolder } from './support/app.ts';
+
+test('an empty option is an error, and not the default that an empty setting means', () => {
+  const options = { db: '', publicUrl: ' ', timeZoneOffset: '' };
+  assert.throws(
+    () => openRegistry(options),
+    (error) =>
+      error instanceof ConfigError &&
+      error.faults.join() === 'db: It is empty.,publicUrl: It is empty.,timeZoneOffset: It is empty.',
+  );
+});
+
+test('all invalid options are reported together, and no file is created', (context) => {
+  const db = join(temporaryFolder(context), 'registry.db');
+  assert.throws(
+    () =>
+      openRegistry({
+        db,
+        port: 65_536,
+        publicUrl: 'x',
+        trustedProxies: ['10.0.0.0/33'],
+        timeZoneOffset: '2',
+      }),
+    (error) => error instanceof ConfigError && error.faults.length === 4,
+  );
+  assert.ok(!existsSync(db));
+});
+
+test('two registries in one process share neither files, log nor end', async (context) => {
+  const folder = temporaryFolder(context);
+  const open = (name: string, timeZoneOffset: string) => {
+    let log = '';
+    const writeLog = (lines: string) => {
+      log += lines;
+    };
+    const registry = openRegistry({
+      db: join(folder, name, 'registry.db'),
+      timeZoneOffset,
+      logLevel: 'info',
+      writeLog,
+    });
+    return { registry, log: () => log };
+  };
+  const one = open('one', '+02:00');
+  const two = open('two', '+03:00');
+  context.after(() => Promise.all([one.registry.close(), two.registry.close()]));
+  const running = await one.registry.listen();
+  const other = await two.registry.listen();
+  const statusOf = async (port: number) => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+  assert.deepEqual([await statusOf(running.address.port), await statusOf(other.address.port)], [200, 200]);
+  await one.registry.close();
+  assert.equal(await statusOf(other.address.port), 200);
+  await two.registry.close();
+  for (const { log } of [one, two]) assert.equal(log().match(/"\/readyz"/g)?.length, log === one.log ? 1 : 2);
+});

@@ -2,18 +2,16 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryFolder } from './support/app.ts';
+import { plainEnvironment } from './support/command.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
-
-// The runtime of this test first on the path, as an embedding program has its own.
-const { NODE_V8_COVERAGE: _, ...plainEnv } = process.env;
-const env = { ...plainEnv, PATH: `${dirname(process.execPath)}:${plainEnv.PATH}` };
+const env = plainEnvironment;
 
 const EMBEDDING = `
 import { createServer } from 'node:http';

@@ -45,7 +45,7 @@ export function addValueOptions(command: Command): Command {
     )
     .option(
       '--allow-host <domain>',
-      `domain it may be used for (default: any); *.a.rw covers every domain below a.rw, not itself; ${REPEATED}`,
+      `domain it may be used for (default: any), or *.a.rw for every domain below a.rw; ${REPEATED}`,
       collectHosts,
     )
     .option('--per-hour <n>', `requests an hour (default: ${DEFAULT_PER_HOUR})`, parseLimit)

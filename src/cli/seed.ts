@@ -12,9 +12,9 @@ import { listImportFiles } from '../import/import-folder.ts';
 import { showcaseIdentityCard, writeSeedFiles } from '../import/seed-files.ts';
 import { openImportSession } from '../store/sqlite/import/session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
-import { demoKeysFileOf, formatDemoKeys, issueDemoKeys, readDemoKeys } from './demo-keys.ts';
 import { createFolder } from './folder.ts';
 import { formatJson } from './output.ts';
+import { demoKeysFileOf, formatDemoKeys, issueDemoKeys, readDemoKeys } from './seed-keys.ts';
 import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
 interface SeedOptions extends SettingOptions {

@@ -55,9 +55,20 @@ export function spawnCommand(args: readonly string[], env: NodeJS.ProcessEnv = {
   );
 }
 
-// Coverage of the same file as tsx compiles it and as Node strips it cannot be added up; the settings of an
-// outer make are not meant for an inner one.
-const { NODE_V8_COVERAGE: _, MAKEFLAGS: __, MAKELEVEL: ___, ...plainEnv } = process.env;
+/** Of the environment, what is meant for this run of the tests, with the settings of its make. */
+const OF_TESTS = ['NODE_DISABLE_COMPILE_CACHE', 'MAKEFLAGS', 'MAKELEVEL', 'MFLAGS'];
+
+/**
+ * The environment of a program that runs as in production. Its coverage is left out, as that of a file as tsx
+ * compiles it and as Node strips it cannot be added up.
+ */
+export const plainEnvironment: NodeJS.ProcessEnv = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_TESTS.includes(name))),
+  // Empty, as Node gives a child process its own when there is none.
+  NODE_V8_COVERAGE: '',
+  // The Node of this run first, whatever the machine has.
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+};
 
 /**
  * As in production, without tsx: a program with its arguments, in the project's folder and in a process group
@@ -65,10 +76,7 @@ const { NODE_V8_COVERAGE: _, MAKEFLAGS: __, MAKELEVEL: ___, ...plainEnv } = proc
  */
 export function spawnPlainly(command: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
   const [program = '', ...args] = command;
-  const path = `${dirname(process.execPath)}:${plainEnv.PATH}`;
-  return observe(
-    spawn(program, args, { cwd: ROOT, env: { ...plainEnv, PATH: path, ...env }, detached: true }),
-  );
+  return observe(spawn(program, args, { cwd: ROOT, env: { ...plainEnvironment, ...env }, detached: true }));
 }
 
 function observe(child: ChildProcess): RunningCommand {

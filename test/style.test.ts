@@ -10,9 +10,13 @@ const MAX_COLUMNS = 110;
 
 /** Where lines are still longer; nothing is added here. */
 const STILL_LONGER = [
-  ...['src/http/', 'src/import/', 'src/store/', 'src/domain/', 'src/cli/import', 'src/scheduler'],
-  ...['test/http/', 'test/import/', 'test/store/', 'test/domain/', 'test/data/', 'bench/'],
+  ...['src/http/', 'src/store/', 'src/domain/'],
+  ...['test/http/', 'test/import/', 'test/store/', 'bench/'],
 ];
+
+/** The formatter keeps the beginning of a test on one line: only its title counts. */
+const withoutCallback = (line: string): string =>
+  line.replace(/^(\s*test\(.*['"`]), (?:\{[^{}]*\}, )?(?:async )?\([^()]*\) => \{$/, '$1,');
 
 const files = ['src', 'test', 'bench', 'data'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -26,7 +30,7 @@ test('no line is longer than 110 columns', () => {
   const long = checked.flatMap((file) =>
     readFileSync(join(ROOT, file), 'utf8')
       .split('\n')
-      .flatMap((line, i) => (line.length > MAX_COLUMNS ? [`${file}:${i + 1}`] : [])),
+      .flatMap((line, i) => (withoutCallback(line).length > MAX_COLUMNS ? [`${file}:${i + 1}`] : [])),
   );
   assert.deepEqual(long, []);
 });

@@ -1,7 +1,7 @@
 /** Bodies of POST and PUT: declared fields, checked together, every fault reported at once. */
-import Type, { type TSchema } from 'typebox';
 import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
-import { type FieldContext, type FieldKind, nullable } from './fields.ts';
+import type { FieldContext, FieldKind } from './fields.ts';
+import { nullable, objectWith, type Schema } from './schema.ts';
 
 export interface BodyField<T> extends FieldKind<T> {
   readonly presence: 'required' | 'nullable' | 'default';
@@ -103,11 +103,11 @@ function typeName(value: unknown): string {
 }
 
 /** The JSON schema of a body. */
-export function bodySchema(fields: BodyFields): TSchema {
-  const properties = Object.entries(fields).map(([name, field]) => {
+export function bodySchema(fields: BodyFields): Schema {
+  const properties = Object.entries(fields).map(([name, field]): [string, Schema] => {
     const schema = field.presence === 'nullable' ? nullable(field.schema) : field.schema;
-    const shown = field.fallback === undefined ? schema : { ...schema, default: field.fallback };
-    return [name, field.presence === 'required' ? shown : Type.Optional(shown as TSchema)];
+    return [name, field.fallback === undefined ? schema : { ...schema, default: field.fallback }];
   });
-  return Type.Object(Object.fromEntries(properties));
+  const required = Object.keys(fields).filter((name) => fields[name]?.presence === 'required');
+  return objectWith(Object.fromEntries(properties), required);
 }

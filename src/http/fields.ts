@@ -1,5 +1,4 @@
 /** Kinds of values in bodies and queries: one declaration gives the check, the TypeScript type and the schema. */
-import Type, { type TSchema } from 'typebox';
 import {
   DATE_ERROR,
   FUTURE_ERROR,
@@ -10,6 +9,7 @@ import {
 } from '../domain/date-time.ts';
 import { FieldError, mayEcho } from '../domain/errors.ts';
 import { BLANK, NOT_A_STRING, parseChoice, parseText } from '../domain/text.ts';
+import { anyOf, choiceOf, integer, type Schema, string } from './schema.ts';
 
 /** What checking a value needs to know beside the value. */
 export interface FieldContext {
@@ -17,17 +17,17 @@ export interface FieldContext {
   readonly nowSeconds: number;
 }
 
-export interface FieldKind<T, Schema extends TSchema = TSchema> {
-  readonly schema: Schema;
+export interface FieldKind<T, Json = unknown> {
+  readonly schema: Schema<Json>;
   /** Checks a value that is neither null nor absent. */
   readonly parse: (value: unknown, context: FieldContext) => T | FieldError;
 }
 
 /** @param parse of a string that is not blank */
-export function text<T, Schema extends TSchema>(
-  schema: Schema,
+export function text<T, Json>(
+  schema: Schema<Json>,
   parse: (value: string, context: FieldContext) => T | FieldError,
-): FieldKind<T, Schema> {
+): FieldKind<T, Json> {
   return {
     schema,
     parse(value, context) {
@@ -39,16 +39,14 @@ export function text<T, Schema extends TSchema>(
 
 /** @param maxLength in characters */
 export const plainText = (maxLength: number, description: string) =>
-  text(Type.String({ minLength: 1, maxLength, description }), (value) => parseText(value, maxLength));
+  text(string({ minLength: 1, maxLength, description }), (value) => parseText(value, maxLength));
 
 export const choice = <T extends string>(choices: readonly T[], description: string) =>
-  text(Type.Unsafe<T>({ type: 'string', enum: [...choices], description }), (value) =>
-    parseChoice(value, choices),
-  );
+  text(choiceOf(choices, { description }), (value) => parseChoice(value, choices));
 
 /** A calendar date that is not after today in the registry's zone. */
 export const pastDate = (description: string) =>
-  text(Type.String({ format: 'date', description }), (value, { zone, nowSeconds }) => {
+  text(string({ format: 'date', description }), (value, { zone, nowSeconds }) => {
     const date = parseDate(value);
     if (date instanceof FieldError) return DATE_ERROR;
     return date > formatDate(nowSeconds, zone) ? FUTURE_ERROR : date;
@@ -56,7 +54,7 @@ export const pastDate = (description: string) =>
 
 /** An instant that is not after now, as epoch seconds. */
 export const pastDateTime = (description: string) =>
-  text(Type.String({ format: 'date-time', description }), (value, { zone, nowSeconds }) => {
+  text(string({ format: 'date-time', description }), (value, { zone, nowSeconds }) => {
     const instant = parseDateTime(value, zone);
     return typeof instant === 'number' && instant > nowSeconds ? FUTURE_ERROR : instant;
   });
@@ -68,9 +66,7 @@ export const parseId = (value: string): number | undefined => (ID.test(value) ? 
 
 /** The id of another resource: a string of digits, or a whole number (contract section 13). */
 export const reference = (description: string): FieldKind<number> => ({
-  schema: Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })], {
-    description,
-  }),
+  schema: anyOf([string({ pattern: '^[0-9]{1,12}$' }), integer({ minimum: 0 })], { description }),
   parse(value) {
     const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
     if (!isId) return new FieldError('Incorrect type. Expected pk value.');
@@ -82,6 +78,3 @@ export const reference = (description: string): FieldKind<number> => ({
     );
   },
 });
-
-/** `schema`, or null. */
-export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);

@@ -1,24 +1,24 @@
 /** Lists: the page parameters, the envelope and its links (contract section 6). */
-import Type, { type TSchema } from 'typebox';
 import { FieldError } from '../domain/errors.ts';
 import { DEFAULT_PAGE_SIZE, lastPage, MAX_PAGE_SIZE, type Page, type PageRequest } from '../domain/page.ts';
 import { invalidPage } from './errors.ts';
 import type { QueryParameter } from './query.ts';
 import { type ApiResponse, ok } from './response.ts';
 import type { RouteRequest } from './route.ts';
+import { array, integer, nullable, object, type Schema, string } from './schema.ts';
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
 /** A page that is no number is kept as NaN: it is a 404, but only after every parameter was looked at. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
-  schema: Type.Integer({ minimum: 1, default: 1 }),
+  schema: integer({ minimum: 1, default: 1 }),
   parse: (value) => (WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN),
 };
 
 const pageSize: QueryParameter<number> = {
   description: `Rows of a page; more than ${MAX_PAGE_SIZE} are clipped to that.`,
-  schema: Type.Integer({ minimum: 1, default: DEFAULT_PAGE_SIZE }),
+  schema: integer({ minimum: 1, default: DEFAULT_PAGE_SIZE }),
   parse(value) {
     if (!WHOLE_NUMBER.test(value)) return new FieldError('A valid integer is required.');
     if (Number(value) < 1) return new FieldError('Ensure this value is greater than or equal to 1.');
@@ -69,10 +69,10 @@ function linkTo(request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>, numb
 }
 
 /** Schema of an envelope around rows. */
-export const envelopeSchema = <Row extends TSchema>(row: Row) =>
-  Type.Object({
-    count: Type.Integer({ minimum: 0, description: 'All rows of the list, exact.' }),
-    next: Type.Union([Type.String({ format: 'uri' }), Type.Null()]),
-    previous: Type.Union([Type.String({ format: 'uri' }), Type.Null()]),
-    results: Type.Array(row),
+export const envelopeSchema = <Row>(row: Schema<Row>) =>
+  object({
+    count: integer({ minimum: 0, description: 'All rows of the list, exact.' }),
+    next: nullable(string({ format: 'uri' })),
+    previous: nullable(string({ format: 'uri' })),
+    results: array(row),
   });

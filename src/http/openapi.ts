@@ -1,9 +1,9 @@
 /** OpenAPI 3.1, derived from the routes. */
-import type { TSchema } from 'typebox';
 import { SCOPES } from '../domain/api-keys.ts';
 import { bodySchema } from './body-fields.ts';
 import { JsonText, ok } from './response.ts';
 import { fullPath, type Route } from './route.ts';
+import type { Schema } from './schema.ts';
 
 type Json = { [name: string]: unknown };
 
@@ -96,7 +96,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
 }
 
 function operation(route: Route, schemas: Json): Json {
-  const named = (schema: TSchema): unknown => extract(schema, schemas);
+  const named = (schema: Schema): unknown => extract(schema, schemas);
   const parameters = [
     ...Object.entries(route.params ?? {}).map(([name, { description, schema }]) => ({
       name,
@@ -134,7 +134,7 @@ function operation(route: Route, schemas: Json): Json {
   };
 }
 
-function successes(route: Route, named: (schema: TSchema) => unknown): Json {
+function successes(route: Route, named: (schema: Schema) => unknown): Json {
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, { description, schema }]) => [
       status,
@@ -204,7 +204,7 @@ export function withOpenApi(routes: readonly Route[], version: string): Route[] 
     summary: 'This description',
     tag: 'operation',
     access: 'public',
-    answers: { 200: { description: 'OpenAPI 3.1.', schema: { type: 'object' } as TSchema } },
+    answers: { 200: { description: 'OpenAPI 3.1.', schema: { type: 'object' } } },
     handle() {
       text ??= new JsonText(JSON.stringify(describeApi(all, version)));
       return ok(text);

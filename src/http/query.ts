@@ -1,10 +1,10 @@
 /** Query parameters: declared ones only, each at most once, every fault reported at once. */
-import type { TSchema } from 'typebox';
 import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
+import type { Schema } from './schema.ts';
 
 export interface QueryParameter<T> {
   readonly description: string;
-  readonly schema: TSchema;
+  readonly schema: Schema;
   readonly parse: (value: string) => T | FieldError;
 }
 

@@ -1,10 +1,10 @@
 /** A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration. */
-import type { TSchema } from 'typebox';
 import type { ApiKey, Scope } from '../domain/api-keys.ts';
 import type { Awaitable } from '../store/ports.ts';
 import type { BodyFields } from './body-fields.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
 import type { ApiResponse } from './response.ts';
+import type { Schema } from './schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT';
 
@@ -20,7 +20,7 @@ export type Access = { readonly scope: Scope } | 'any key' | 'public';
 
 export interface Parameter {
   readonly description: string;
-  readonly schema: TSchema;
+  readonly schema: Schema;
   /**
    * Bytes outside `[A-Za-z0-9_./-]` reach the handler in this segment instead of 404: a mistyped national ID
    * must never read as "not found" (contract section 1).
@@ -62,7 +62,7 @@ export interface Route<Query extends QueryParameters = QueryParameters> {
   readonly query?: Query;
   readonly body?: BodyFields;
   /** Schema of the body of each success status. */
-  readonly answers: { readonly [status: number]: { readonly description: string; readonly schema: TSchema } };
+  readonly answers: { readonly [status: number]: { readonly description: string; readonly schema: Schema } };
   /** Statuses that the handler itself may refuse with, beside those of the pipeline. */
   readonly refusals?: readonly (400 | 404 | 503)[];
   readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;

@@ -1,5 +1,4 @@
 /** Cooperatives: list, one, create, update. */
-import Type, { type Static } from 'typebox';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import {
   COOPERATIVE_STATUSES,
@@ -13,20 +12,21 @@ import { notFound } from '../../domain/errors.ts';
 import { MAX_LENGTH, parseChoice, parseCooperativeCode } from '../../domain/text.ts';
 import type { CooperativeStore } from '../../store/ports.ts';
 import { defaulting, optional, type ParsedBody, parseBody, required } from '../body-fields.ts';
-import { choice, nullable, parseId, pastDate, plainText, text } from '../fields.ts';
+import { choice, parseId, pastDate, plainText, text } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { created, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route, type RouteRequest } from '../route.ts';
+import { integer, nullable, object, type Static, string } from '../schema.ts';
 
 export const COOPERATIVE_ID: Parameter = {
   description: "A cooperative's id; opaque.",
-  schema: Type.String({ pattern: '^[0-9]{1,12}$' }),
+  schema: string({ pattern: '^[0-9]{1,12}$' }),
 };
 
 /** One declaration per field: the body's check, the answer's schema and OpenAPI all come from it. */
 const FIELDS = {
   code: text(
-    Type.String({ pattern: '^[A-Z0-9-]{1,32}$', description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".' }),
+    string({ pattern: '^[A-Z0-9-]{1,32}$', description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".' }),
     parseCooperativeCode,
   ),
   name: plainText(MAX_LENGTH.name, 'Name of the cooperative.'),
@@ -47,11 +47,11 @@ const BODY = {
   status: defaulting(FIELDS.status, 'active'),
 };
 
-const dateTime = (description: string) => Type.String({ format: 'date-time', description });
+const dateTime = (description: string) => string({ format: 'date-time', description });
 
-export const COOPERATIVE = Type.Object(
+export const COOPERATIVE = object(
   {
-    id: Type.String({ description: 'Opaque.' }),
+    id: string({ description: 'Opaque.' }),
     code: FIELDS.code.schema,
     name: FIELDS.name.schema,
     sector: nullable(FIELDS.sector.schema),
@@ -59,7 +59,7 @@ export const COOPERATIVE = Type.Object(
     district: nullable(FIELDS.district.schema),
     registration_date: nullable(FIELDS.registration_date.schema),
     status: FIELDS.status.schema,
-    members_count: Type.Integer({ minimum: 0, description: 'Active members.' }),
+    members_count: integer({ minimum: 0, description: 'Active members.' }),
     created_at: dateTime('When the row was created.'),
     updated_at: dateTime('When the row last changed.'),
   },
@@ -67,8 +67,8 @@ export const COOPERATIVE = Type.Object(
 );
 
 /** What other resources show of a cooperative. */
-export const COOPERATIVE_SUMMARY = Type.Object(
-  { id: Type.String(), code: Type.String(), name: Type.String() },
+export const COOPERATIVE_SUMMARY = object(
+  { id: string(), code: string(), name: string() },
   { title: 'CooperativeReference', additionalProperties: false },
 );
 
@@ -111,12 +111,12 @@ const filter = <T>(description: string, schema: Parameter['schema'], parse: (val
 
 const LIST_QUERY = {
   ...PAGE_PARAMETERS,
-  code: filter('Only the cooperative with this code.', Type.String(), (value) => value),
+  code: filter('Only the cooperative with this code.', string(), (value) => value),
   status: filter('Only those of this status.', FIELDS.status.schema, (value) =>
     parseChoice(value, COOPERATIVE_STATUSES),
   ),
   sector: filter('Only those of this sector.', FIELDS.sector.schema, (value) => parseChoice(value, SECTORS)),
-  district: filter('Only those of this district.', Type.String(), (value) => value),
+  district: filter('Only those of this district.', string(), (value) => value),
 };
 
 export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: TimeZone): Route[] {

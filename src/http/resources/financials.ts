@@ -1,35 +1,34 @@
 /** The financial blocks of a membership: their schemas, and their JSON text. */
 import { crc32 } from 'node:zlib';
-import Type, { type Static } from 'typebox';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
 import { type BlockTexts, STAMP_LENGTH } from '../../domain/lookup.ts';
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../../domain/production.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
-import { nullable } from '../fields.ts';
+import { choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
 import { composeArray, composeObject, quote } from '../serializer.ts';
 
 const decimal = (fractionDigits: number, description: string) =>
-  Type.String({ pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`, description });
-const instant = (description: string) => nullable(Type.String({ format: 'date-time', description }));
+  string({ pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`, description });
+const instant = (description: string) => nullable(string({ format: 'date-time', description }));
 
-export const PRODUCTION_SUMMARY = Type.Object(
+export const PRODUCTION_SUMMARY = object(
   {
-    window_days: Type.Integer({ description: 'Days before the request that count.' }),
-    entries_count: Type.Integer({ minimum: 0 }),
+    window_days: integer({ description: 'Days before the request that count.' }),
+    entries_count: integer({ minimum: 0 }),
     total_kg: decimal(3, 'Kilograms delivered in the window.'),
     last_delivery_at: instant('Latest delivery in the window; null when it is empty.'),
   },
   { title: 'ProductionSummary', additionalProperties: false },
 );
 
-export const LOAN_HISTORY_ENTRY = Type.Object(
+export const LOAN_HISTORY_ENTRY = object(
   {
-    id: Type.String({ description: 'Opaque.' }),
+    id: string({ description: 'Opaque.' }),
     amount: decimal(2, 'Rwandan francs.'),
     interest_rate: decimal(2, 'Per cent a year.'),
-    status: Type.Unsafe<Loan['status']>({ type: 'string', enum: [...LOAN_STATUSES] }),
+    status: choiceOf(LOAN_STATUSES),
     paid_amount: decimal(2, 'Rwandan francs paid back.'),
     loan_start_date: instant('Null when it is not set.'),
     loan_end_date: instant('Planned or actual; null when it is not set.'),
@@ -38,9 +37,9 @@ export const LOAN_HISTORY_ENTRY = Type.Object(
   { title: 'LoanHistoryEntry', additionalProperties: false },
 );
 
-export const SAVINGS_SUMMARY = Type.Object(
+export const SAVINGS_SUMMARY = object(
   {
-    accounts_count: Type.Integer({ minimum: 0 }),
+    accounts_count: integer({ minimum: 0 }),
     total_contributions_rwf: decimal(2, 'Rwandan francs.'),
     total_withdrawals_rwf: decimal(2, 'Rwandan francs.'),
     last_transaction_at: instant('Null when there is none.'),

@@ -1,11 +1,11 @@
 /** Whether the process is up, and whether it can answer. No key needed. */
-import Type from 'typebox';
 import type { RegistryStore } from '../../store/ports.ts';
 import { HttpError } from '../errors.ts';
 import { ok } from '../response.ts';
 import type { Route } from '../route.ts';
+import { literal, object } from '../schema.ts';
 
-const HEALTH = Type.Object({ status: Type.Literal('ok') }, { title: 'Health', additionalProperties: false });
+const HEALTH = object({ status: literal('ok') }, { title: 'Health', additionalProperties: false });
 
 export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: () => boolean): Route[] {
   return [

@@ -1,5 +1,4 @@
 /** The lookups by national ID: one consolidated record, or one person's membership in one cooperative. */
-import Type, { type Static } from 'typebox';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
 import type { CooperativeSummary } from '../../domain/cooperatives.ts';
@@ -10,9 +9,9 @@ import { LOAN_HISTORY_LIMIT } from '../../domain/loans.ts';
 import { type ConsolidatedMember, consolidate, type Membership } from '../../domain/lookup.ts';
 import { type Awaitable, type MemberStore, whenReady } from '../../store/ports.ts';
 import { badRequest } from '../errors.ts';
-import { nullable } from '../fields.ts';
 import { JsonText, ok } from '../response.ts';
 import type { Parameter, Route } from '../route.ts';
+import { array, nullable, object, type Static, string } from '../schema.ts';
 import { composeArray, composeObject, quote, quoteOrNull } from '../serializer.ts';
 import {
   COOPERATIVE_ID,
@@ -23,7 +22,7 @@ import {
 import { composeProduction, LOAN_HISTORY_ENTRY, PRODUCTION_SUMMARY, SAVINGS_SUMMARY } from './financials.ts';
 import { MEMBER_FIELDS as F } from './member-fields.ts';
 
-export const MEMBERSHIP = Type.Object(
+export const MEMBERSHIP = object(
   {
     cooperative: COOPERATIVE_SUMMARY,
     member_code: F.member_code.schema,
@@ -35,21 +34,21 @@ export const MEMBERSHIP = Type.Object(
     registration_date: F.registration_date.schema,
     mobile: nullable(F.mobile.schema),
     production_summary: nullable(PRODUCTION_SUMMARY),
-    loan_history: nullable(Type.Array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
+    loan_history: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
     savings_summary: nullable(SAVINGS_SUMMARY),
   },
   { title: 'Membership', additionalProperties: false },
 );
 
-export const CONSOLIDATED_MEMBER = Type.Object(
+export const CONSOLIDATED_MEMBER = object(
   {
     identity_card: F.identity_card.schema,
-    primary_full_name: Type.String({ description: 'Name of the newest registration.' }),
-    name_variants: Type.Array(Type.String(), { description: 'Distinct names, newest registration first.' }),
+    primary_full_name: string({ description: 'Name of the newest registration.' }),
+    name_variants: array(string(), { description: 'Distinct names, newest registration first.' }),
     gender: nullable(F.gender.schema),
     date_of_birth: nullable(F.date_of_birth.schema),
     mobile: nullable(F.mobile.schema),
-    memberships: Type.Array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
+    memberships: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
   },
   { title: 'ConsolidatedMember', additionalProperties: false },
 );
@@ -116,7 +115,7 @@ export function lookUp(
 
 const NATIONAL_ID: Parameter = {
   description: 'National ID: exactly 16 digits.',
-  schema: Type.String({ pattern: '^[0-9]{16}$' }),
+  schema: string({ pattern: '^[0-9]{16}$' }),
   takesAnyByte: true,
 };
 

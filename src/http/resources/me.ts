@@ -1,32 +1,31 @@
 /** The caller itself: what its key may do, from where, how often, and what of it is used. */
-import Type, { type Static } from 'typebox';
-import { type ApiKey, SCOPES, type Scope } from '../../domain/api-keys.ts';
+import { type ApiKey, SCOPES } from '../../domain/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import type { Decision, WindowUsage } from '../../domain/rate-limit.ts';
 import { type RateLimiter, whenReady } from '../../store/ports.ts';
-import { nullable } from '../fields.ts';
 import { ok } from '../response.ts';
 import type { Route } from '../route.ts';
+import { array, choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
 
-const WINDOW = Type.Object(
+const WINDOW = object(
   {
-    limit: Type.Integer({ minimum: 1, description: 'Requests in the window.' }),
-    window_seconds: Type.Integer(),
-    remaining: Type.Integer({ minimum: 0, description: 'Left now; this request has been counted.' }),
-    reset_seconds: Type.Integer({ minimum: 0, description: 'Seconds until at least one more is free.' }),
+    limit: integer({ minimum: 1, description: 'Requests in the window.' }),
+    window_seconds: integer(),
+    remaining: integer({ minimum: 0, description: 'Left now; this request has been counted.' }),
+    reset_seconds: integer({ minimum: 0, description: 'Seconds until at least one more is free.' }),
   },
   { title: 'RateLimitWindow', additionalProperties: false },
 );
 
-const ME = Type.Object(
+const ME = object(
   {
-    id: Type.String({ description: 'Opaque.' }),
-    name: Type.String(),
-    scopes: Type.Array(Type.Unsafe<Scope>({ type: 'string', enum: [...SCOPES] })),
-    allowed_addresses: Type.Array(Type.String(), { description: 'Empty: from anywhere.' }),
-    allowed_hosts: Type.Array(Type.String(), { description: 'Empty: for any host.' }),
-    expires_at: nullable(Type.String({ format: 'date-time' })),
-    rate_limits: Type.Object({ hour: WINDOW, day: WINDOW }, { additionalProperties: false }),
+    id: string({ description: 'Opaque.' }),
+    name: string(),
+    scopes: array(choiceOf(SCOPES)),
+    allowed_addresses: array(string(), { description: 'Empty: from anywhere.' }),
+    allowed_hosts: array(string(), { description: 'Empty: for any host.' }),
+    expires_at: nullable(string({ format: 'date-time' })),
+    rate_limits: object({ hour: WINDOW, day: WINDOW }, { additionalProperties: false }),
   },
   { title: 'Caller', additionalProperties: false },
 );

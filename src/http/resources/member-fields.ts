@@ -1,17 +1,17 @@
 /** The fields of a member: one declaration each for the body's check, the answer's schema and OpenAPI. */
-import Type, { type Static } from 'typebox';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import { parseIdentityCard } from '../../domain/identity-card.ts';
 import { GENDERS, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
 import { parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
 import { defaulting, optional, required } from '../body-fields.ts';
-import { choice, nullable, pastDate, pastDateTime, plainText, reference, text } from '../fields.ts';
+import { choice, pastDate, pastDateTime, plainText, reference, text } from '../fields.ts';
+import { nullable, object, type Static, string } from '../schema.ts';
 import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperatives.ts';
 
 export const MEMBER_FIELDS = {
   identity_card: text(
-    Type.String({ pattern: '^[0-9]{16}$', description: 'National ID: exactly 16 digits.' }),
+    string({ pattern: '^[0-9]{16}$', description: 'National ID: exactly 16 digits.' }),
     parseIdentityCard,
   ),
   member_code: plainText(MAX_LENGTH.memberCode, "The cooperative's own code for the member; unique there."),
@@ -20,10 +20,7 @@ export const MEMBER_FIELDS = {
   last_name: plainText(MAX_LENGTH.name, 'Never guessed from the full name.'),
   gender: choice(GENDERS, 'As registered; never derived from the national ID.'),
   date_of_birth: pastDate('As registered; never derived from the national ID.'),
-  mobile: text(
-    Type.String({ description: 'E.164; `07…`, `7…` and `2507…` are read as Rwandan.' }),
-    parseMobile,
-  ),
+  mobile: text(string({ description: 'E.164; `07…`, `7…` and `2507…` are read as Rwandan.' }), parseMobile),
   role: choice(ROLES, 'Role in the cooperative.'),
   status: choice(MEMBER_STATUSES, 'Only active memberships are found by the lookups.'),
   registration_date: pastDateTime(
@@ -61,7 +58,7 @@ export const MEMBER_UPDATE_BODY = {
 export const MEMBER_READ_ONLY = ['id', 'cooperative', 'created_at', 'updated_at'];
 
 const ROW = {
-  id: Type.String({ description: 'Opaque.' }),
+  id: string({ description: 'Opaque.' }),
   member_code: F.member_code.schema,
   full_name: F.full_name.schema,
   identity_card: F.identity_card.schema,
@@ -74,17 +71,17 @@ const ROW = {
 };
 
 /** One row of a list. */
-export const MEMBER_ROW = Type.Object(ROW, { title: 'MemberRow', additionalProperties: false });
+export const MEMBER_ROW = object(ROW, { title: 'MemberRow', additionalProperties: false });
 
 /** One member by its own path. */
-export const MEMBER = Type.Object(
+export const MEMBER = object(
   {
     ...ROW,
     first_name: nullable(F.first_name.schema),
     last_name: nullable(F.last_name.schema),
     date_of_birth: nullable(F.date_of_birth.schema),
-    created_at: Type.String({ format: 'date-time', description: 'When the row was created.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When the row last changed.' }),
+    created_at: string({ format: 'date-time', description: 'When the row was created.' }),
+    updated_at: string({ format: 'date-time', description: 'When the row last changed.' }),
   },
   { title: 'Member', additionalProperties: false },
 );

@@ -1,5 +1,4 @@
 /** Members: the lists, one by id or by national ID, create, update. */
-import Type from 'typebox';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -13,6 +12,7 @@ import { parseId } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { created, JsonText, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
+import { anyOf, string } from '../schema.ts';
 import { COOPERATIVE_ID, readCooperativeId } from './cooperatives.ts';
 import { CONSOLIDATED_MEMBER, composeConsolidated, lookUp } from './lookup.ts';
 import {
@@ -30,7 +30,7 @@ import { type MemberBody, readNames, toMemberValues } from './member-values.ts';
 const ID_OR_NATIONAL_ID: Parameter = {
   description:
     'Exactly 16 digits: a national ID, for the consolidated lookup. 1 to 12 digits: the id of a member.',
-  schema: Type.String({ pattern: '^([0-9]{16}|[0-9]{1,12})$' }),
+  schema: string({ pattern: '^([0-9]{16}|[0-9]{1,12})$' }),
   takesAnyByte: true,
 };
 
@@ -148,7 +148,7 @@ export function memberRoutes(
       answers: {
         200: {
           description: 'The consolidated member for a national ID, the member for an id.',
-          schema: Type.Union([CONSOLIDATED_MEMBER, MEMBER]),
+          schema: anyOf([CONSOLIDATED_MEMBER, MEMBER]),
         },
       },
       refusals: [400, 404],

@@ -1,6 +1,6 @@
 /**
  * Measures the registry: see bench/README.md. Needs wrk. `--only
- * lookups,refusals,writes,starts,sizes,milk,pages,imports`, `--rounds 3`, `--seconds 4`; a complete run is
+ * lookups,lists,refusals,writes,starts,sizes,milk,pages,imports`, `--rounds 3`, `--seconds 4`; a complete run is
  * kept in bench/results.
  */
 import { execFileSync } from 'node:child_process';
@@ -12,6 +12,7 @@ import { ensureDataset } from './dataset.ts';
 import { killServers, type Options, ROOT, removeFolder, requireWrk, temporaryFolder } from './load.ts';
 import { type Results, toRows, toTable } from './report.ts';
 import { imports } from './sections/imports.ts';
+import { lists } from './sections/lists.ts';
 import { lookups } from './sections/lookups.ts';
 import { milk } from './sections/milk.ts';
 import { pages } from './sections/pages.ts';
@@ -20,7 +21,17 @@ import { sizes } from './sections/sizes.ts';
 import { starts } from './sections/starts.ts';
 import { writes } from './sections/writes.ts';
 
-const SECTIONS = ['lookups', 'refusals', 'writes', 'starts', 'sizes', 'milk', 'pages', 'imports'] as const;
+const SECTIONS = [
+  'lookups',
+  'lists',
+  'refusals',
+  'writes',
+  'starts',
+  'sizes',
+  'milk',
+  'pages',
+  'imports',
+] as const;
 const SMALL = [20_000, 20_000] as const;
 const MIDDLE = [200_000, 200_000] as const;
 const LARGE = [5_000_000, 200_000] as const;
@@ -79,7 +90,7 @@ const results: Results = {
   rounds,
   seconds,
   lookups: await section('lookups', async (options) => lookups(await middle(), options)),
-  lists: undefined,
+  lists: await section('lists', async (options) => lists(await middle(), options)),
   refusals: await section('refusals', async (options) => refusals(await middle(), options)),
   writes: await section('writes', async (options) => writes(await middle(), options)),
   starts: await section('starts', async (options) => starts(await middle(), options)),

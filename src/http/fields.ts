@@ -24,7 +24,7 @@ export interface FieldKind<T, Json = unknown> {
 }
 
 /** @param parse of a string that is not blank */
-export function text<T, Json>(
+export function textField<T, Json>(
   schema: Schema<Json>,
   parse: (value: string, context: FieldContext) => T | FieldError,
 ): FieldKind<T, Json> {
@@ -39,14 +39,14 @@ export function text<T, Json>(
 
 /** @param maxLength in characters */
 export const plainText = (maxLength: number, description: string) =>
-  text(string({ minLength: 1, maxLength, description }), (value) => parseText(value, maxLength));
+  textField(string({ minLength: 1, maxLength, description }), (value) => parseText(value, maxLength));
 
 export const choice = <T extends string>(choices: readonly T[], description: string) =>
-  text(choiceOf(choices, { description }), (value) => parseChoice(value, choices));
+  textField(choiceOf(choices, { description }), (value) => parseChoice(value, choices));
 
 /** A calendar date that is not after today in the registry's zone. */
 export const pastDate = (description: string) =>
-  text(string({ format: 'date', description }), (value, { zone, nowSeconds }) => {
+  textField(string({ format: 'date', description }), (value, { zone, nowSeconds }) => {
     const date = parseDate(value);
     if (date instanceof FieldError) return DATE_ERROR;
     return date > formatDate(nowSeconds, zone) ? FUTURE_ERROR : date;
@@ -54,7 +54,7 @@ export const pastDate = (description: string) =>
 
 /** An instant that is not after now, as epoch seconds. */
 export const pastDateTime = (description: string) =>
-  text(string({ format: 'date-time', description }), (value, { zone, nowSeconds }) => {
+  textField(string({ format: 'date-time', description }), (value, { zone, nowSeconds }) => {
     const instant = parseDateTime(value, zone);
     return typeof instant === 'number' && instant > nowSeconds ? FUTURE_ERROR : instant;
   });

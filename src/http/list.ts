@@ -1,11 +1,13 @@
 /** Lists: the page parameters, the envelope and its links (contract section 6). */
+import type { TimeZone } from '../domain/date-time.ts';
 import { FieldError } from '../domain/errors.ts';
 import { DEFAULT_PAGE_SIZE, lastPage, MAX_PAGE_SIZE, type Page, type PageRequest } from '../domain/page.ts';
 import { invalidPage } from './errors.ts';
 import type { QueryParameter } from './query.ts';
-import { type ApiResponse, ok } from './response.ts';
+import { type ApiResponse, JsonText, ok } from './response.ts';
 import type { RouteRequest } from './route.ts';
 import { array, integer, nullable, object, type Schema, string } from './schema.ts';
+import { quoteOrNull, type Serialize, serializeArray } from './serializer.ts';
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
@@ -40,22 +42,26 @@ export function toPageRequest(query: {
 
 /**
  * The envelope of a page.
+ * @param serialize gives the JSON text of a row
  * @throws HttpError 404 for a page past the last
  */
 export function envelope<T>(
   request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>,
   pageRequest: PageRequest,
   found: Page<T>,
-  format: (row: T) => unknown,
+  serialize: Serialize<T>,
+  zone: TimeZone,
 ): ApiResponse {
   const last = lastPage(found.count, pageRequest.pageSize);
   if (pageRequest.page > last) throw invalidPage();
-  return ok({
-    count: found.count,
-    next: pageRequest.page < last ? linkTo(request, pageRequest.page + 1) : null,
-    previous: pageRequest.page > 1 ? linkTo(request, pageRequest.page - 1) : null,
-    results: found.rows.map(format),
-  });
+  const next = pageRequest.page < last ? linkTo(request, pageRequest.page + 1) : null;
+  const previous = pageRequest.page > 1 ? linkTo(request, pageRequest.page - 1) : null;
+  const results = serializeArray(found.rows, serialize, zone);
+  return ok(
+    new JsonText(
+      `{"count":${found.count},"next":${quoteOrNull(next)},"previous":${quoteOrNull(previous)},"results":${results}}`,
+    ),
+  );
 }
 
 /** The same request with another page, keys in alphabetical order; the link to page 1 drops `page`, as DRF does. */

@@ -6,7 +6,7 @@ import type { ApiKey, ApiKeyValues } from '../domain/api-keys.ts';
 import type { Cooperative, CooperativeFilter, CooperativeValues } from '../domain/cooperatives.ts';
 import type { FieldMessages } from '../domain/errors.ts';
 import type { Membership } from '../domain/lookup.ts';
-import type { Member, MemberFilter, MemberValues } from '../domain/members.ts';
+import type { ListedMember, Member, MemberFilter, MemberValues } from '../domain/members.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Decision } from '../domain/rate-limit.ts';
 
@@ -41,7 +41,7 @@ export interface CooperativeStore {
 
 export interface MemberStore {
   find(id: number): Awaitable<Member | undefined>;
-  list(filter: MemberFilter, request: PageRequest): Awaitable<Page<Member>>;
+  list(filter: MemberFilter, request: PageRequest): Awaitable<Page<ListedMember>>;
   /**
    * The active memberships of a person, newest registration first.
    * @param at epoch seconds at which the production window ends; null leaves the financial blocks out

@@ -7,16 +7,17 @@ import {
   type CooperativeValues,
   SECTORS,
 } from '../../domain/cooperatives.ts';
-import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { MAX_LENGTH, parseChoice, parseCooperativeCode } from '../../domain/text.ts';
 import type { CooperativeStore } from '../../store/ports.ts';
 import { defaulting, optional, type ParsedBody, parseBody, required } from '../body-fields.ts';
-import { choice, parseId, pastDate, plainText, text } from '../fields.ts';
+import { choice, parseId, pastDate, plainText, textField } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
-import { created, ok } from '../response.ts';
+import { created, JsonText, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route, type RouteRequest } from '../route.ts';
 import { integer, nullable, object, type Static, string } from '../schema.ts';
+import { instant, plain, serializeObject, text } from '../serializer.ts';
 
 export const COOPERATIVE_ID: Parameter = {
   description: "A cooperative's id; opaque.",
@@ -25,7 +26,7 @@ export const COOPERATIVE_ID: Parameter = {
 
 /** One declaration per field: the body's check, the answer's schema and OpenAPI all come from it. */
 const FIELDS = {
-  code: text(
+  code: textField(
     string({ pattern: '^[A-Z0-9-]{1,32}$', description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".' }),
     parseCooperativeCode,
   ),
@@ -72,29 +73,33 @@ export const COOPERATIVE_SUMMARY = object(
   { title: 'CooperativeReference', additionalProperties: false },
 );
 
-export const serializeCooperativeSummary = (
-  cooperative: CooperativeSummary,
-): Static<typeof COOPERATIVE_SUMMARY> => ({
-  id: String(cooperative.id),
-  code: cooperative.code,
-  name: cooperative.name,
-});
+// The store gives the same object for a cooperative until one changes.
+const summaryTexts = new WeakMap<CooperativeSummary, string>();
 
-function formatCooperative(cooperative: Cooperative, zone: TimeZone): Static<typeof COOPERATIVE> {
-  return {
-    id: String(cooperative.id),
-    code: cooperative.code,
-    name: cooperative.name,
-    sector: cooperative.sector,
-    province: cooperative.province,
-    district: cooperative.district,
-    registration_date: cooperative.registrationDate,
-    status: cooperative.status,
-    members_count: cooperative.membersCount,
-    created_at: formatDateTime(cooperative.createdAt, zone),
-    updated_at: formatDateTime(cooperative.updatedAt, zone),
-  };
+export function serializeCooperativeSummary(cooperative: CooperativeSummary): string {
+  let text = summaryTexts.get(cooperative);
+  if (text === undefined) {
+    const { id, code, name } = cooperative;
+    const shown: Static<typeof COOPERATIVE_SUMMARY> = { id: String(id), code, name };
+    text = JSON.stringify(shown);
+    summaryTexts.set(cooperative, text);
+  }
+  return text;
 }
+
+const serializeCooperative = serializeObject<Static<typeof COOPERATIVE>, Cooperative>({
+  id: plain(({ id }) => String(id)),
+  code: plain(({ code }) => code),
+  name: text(({ name }) => name),
+  sector: plain(({ sector }) => sector),
+  province: text(({ province }) => province),
+  district: text(({ district }) => district),
+  registration_date: plain(({ registrationDate }) => registrationDate),
+  status: plain(({ status }) => status),
+  members_count: ({ membersCount }) => String(membersCount),
+  created_at: instant(({ createdAt }) => createdAt),
+  updated_at: instant(({ updatedAt }) => updatedAt),
+});
 
 /** @throws RegistryError `not_found` for what is no id: a malformed cooperative id is 404 (contract section 1) */
 export function readCooperativeId(request: RouteRequest): number {
@@ -120,7 +125,7 @@ const LIST_QUERY = {
 };
 
 export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: TimeZone): Route[] {
-  const format = (cooperative: Cooperative) => formatCooperative(cooperative, zone);
+  const toBody = (cooperative: Cooperative) => new JsonText(serializeCooperative(cooperative, zone));
 
   /** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
   async function readValues(body: unknown, id?: number): Promise<CooperativeValues> {
@@ -147,7 +152,13 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
       async handle(request) {
         const { page, page_size, ...filters } = request.query;
         const pageRequest = toPageRequest({ page, page_size });
-        return envelope(request, pageRequest, await store.list(filters, pageRequest), format);
+        return envelope(
+          request,
+          pageRequest,
+          await store.list(filters, pageRequest),
+          serializeCooperative,
+          zone,
+        );
       },
     }),
     {
@@ -162,7 +173,7 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
       refusals: [400, 503],
       async handle(request) {
         const cooperative = await store.create(await readValues(request.body), nowSeconds(clock));
-        return created(`${API_PREFIX}/cooperatives/${cooperative.id}`, format(cooperative));
+        return created(`${API_PREFIX}/cooperatives/${cooperative.id}`, toBody(cooperative));
       },
     },
     {
@@ -178,7 +189,7 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
       async handle(request) {
         const cooperative = await store.find(readCooperativeId(request));
         if (cooperative === undefined) throw notFound();
-        return ok(format(cooperative));
+        return ok(toBody(cooperative));
       },
     },
     {
@@ -197,7 +208,7 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
         const id = readCooperativeId(request);
         if ((await store.find(id)) === undefined) throw notFound();
         const values = await readValues(request.body, id);
-        return ok(format(await store.update(id, () => values, nowSeconds(clock))));
+        return ok(toBody(await store.update(id, () => values, nowSeconds(clock))));
       },
     },
   ];

@@ -1,24 +1,24 @@
 /** The financial blocks of a membership: their schemas, and their JSON text. */
 import { crc32 } from 'node:zlib';
-import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
 import { type BlockTexts, STAMP_LENGTH } from '../../domain/lookup.ts';
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../../domain/production.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
 import { choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
-import { composeArray, composeObject, quote } from '../serializer.ts';
+import { instant, plain, type StringField, serializeArray, serializeObject } from '../serializer.ts';
 
 const decimal = (fractionDigits: number, description: string) =>
   string({ pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`, description });
-const instant = (description: string) => nullable(string({ format: 'date-time', description }));
+const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
 
 export const PRODUCTION_SUMMARY = object(
   {
     window_days: integer({ description: 'Days before the request that count.' }),
     entries_count: integer({ minimum: 0 }),
     total_kg: decimal(3, 'Kilograms delivered in the window.'),
-    last_delivery_at: instant('Latest delivery in the window; null when it is empty.'),
+    last_delivery_at: dateTimeOrNull('Latest delivery in the window; null when it is empty.'),
   },
   { title: 'ProductionSummary', additionalProperties: false },
 );
@@ -30,9 +30,9 @@ export const LOAN_HISTORY_ENTRY = object(
     interest_rate: decimal(2, 'Per cent a year.'),
     status: choiceOf(LOAN_STATUSES),
     paid_amount: decimal(2, 'Rwandan francs paid back.'),
-    loan_start_date: instant('Null when it is not set.'),
-    loan_end_date: instant('Planned or actual; null when it is not set.'),
-    approved_at: instant('Null when it is not set.'),
+    loan_start_date: dateTimeOrNull('Null when it is not set.'),
+    loan_end_date: dateTimeOrNull('Planned or actual; null when it is not set.'),
+    approved_at: dateTimeOrNull('Null when it is not set.'),
   },
   { title: 'LoanHistoryEntry', additionalProperties: false },
 );
@@ -42,39 +42,37 @@ export const SAVINGS_SUMMARY = object(
     accounts_count: integer({ minimum: 0 }),
     total_contributions_rwf: decimal(2, 'Rwandan francs.'),
     total_withdrawals_rwf: decimal(2, 'Rwandan francs.'),
-    last_transaction_at: instant('Null when there is none.'),
+    last_transaction_at: dateTimeOrNull('Null when there is none.'),
   },
   { title: 'SavingsSummary', additionalProperties: false },
 );
 
-const amount = (units: ExactInteger, fractionDigits: number): string =>
-  `"${formatDecimal(units, fractionDigits)}"`;
-const moment = (epochSeconds: number | null, zone: TimeZone): string =>
-  epochSeconds === null ? 'null' : `"${formatDateTime(epochSeconds, zone)}"`;
+const amount = <Value>(read: (value: Value) => ExactInteger, fractionDigits: number): StringField<Value> =>
+  plain((value) => formatDecimal(read(value), fractionDigits));
 
-export const composeProduction = composeObject<Static<typeof PRODUCTION_SUMMARY>, ProductionSummary>({
+export const serializeProduction = serializeObject<Static<typeof PRODUCTION_SUMMARY>, ProductionSummary>({
   window_days: () => String(PRODUCTION_WINDOW_DAYS),
-  entries_count: (summary) => String(summary.entriesCount),
-  total_kg: (summary) => amount(summary.totalGrams, 3),
-  last_delivery_at: (summary, zone) => moment(summary.lastDeliveryAt, zone),
+  entries_count: ({ entriesCount }) => String(entriesCount),
+  total_kg: amount(({ totalGrams }) => totalGrams, 3),
+  last_delivery_at: instant(({ lastDeliveryAt }) => lastDeliveryAt),
 });
 
-const composeLoan = composeObject<Static<typeof LOAN_HISTORY_ENTRY>, Loan>({
-  id: (loan) => `"${loan.id}"`,
-  amount: (loan) => amount(loan.amountMinor, 2),
-  interest_rate: (loan) => amount(loan.interestRateHundredths, 2),
-  status: (loan) => quote(loan.status),
-  paid_amount: (loan) => amount(loan.paidAmountMinor, 2),
-  loan_start_date: (loan, zone) => moment(loan.loanStartDate, zone),
-  loan_end_date: (loan, zone) => moment(loan.loanEndDate, zone),
-  approved_at: (loan, zone) => moment(loan.approvedAt, zone),
+const serializeLoan = serializeObject<Static<typeof LOAN_HISTORY_ENTRY>, Loan>({
+  id: plain(({ id }) => String(id)),
+  amount: amount(({ amountMinor }) => amountMinor, 2),
+  interest_rate: amount(({ interestRateHundredths }) => interestRateHundredths, 2),
+  status: plain(({ status }) => status),
+  paid_amount: amount(({ paidAmountMinor }) => paidAmountMinor, 2),
+  loan_start_date: instant(({ loanStartDate }) => loanStartDate),
+  loan_end_date: instant(({ loanEndDate }) => loanEndDate),
+  approved_at: instant(({ approvedAt }) => approvedAt),
 });
 
-const composeSavings = composeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
-  accounts_count: (summary) => String(summary.accountsCount),
-  total_contributions_rwf: (summary) => amount(summary.totalContributionsMinor, 2),
-  total_withdrawals_rwf: (summary) => amount(summary.totalWithdrawalsMinor, 2),
-  last_transaction_at: (summary, zone) => moment(summary.lastTransactionAt, zone),
+const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
+  accounts_count: ({ accountsCount }) => String(accountsCount),
+  total_contributions_rwf: amount(({ totalContributionsMinor }) => totalContributionsMinor, 2),
+  total_withdrawals_rwf: amount(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 2),
+  last_transaction_at: instant(({ lastTransactionAt }) => lastTransactionAt),
 });
 
 const SAMPLE: { readonly loan: Loan; readonly savings: SavingsSummary } = {
@@ -101,8 +99,8 @@ const SAMPLE: { readonly loan: Loan; readonly savings: SavingsSummary } = {
  * a release shows anything differently.
  */
 export function createBlockTexts(zone: TimeZone): BlockTexts {
-  const loans = (list: readonly Loan[]) => composeArray(list, composeLoan, zone);
-  const savings = (summary: SavingsSummary) => composeSavings(summary, zone);
+  const loans = (list: readonly Loan[]) => serializeArray(list, serializeLoan, zone);
+  const savings = (summary: SavingsSummary) => serializeSavings(summary, zone);
   const sample = loans([SAMPLE.loan, SAMPLE.loan]) + savings(SAMPLE.savings);
   return { stamp: crc32(sample).toString(16).padStart(STAMP_LENGTH, '0'), loans, savings };
 }

@@ -1,8 +1,7 @@
 /** The lookups by national ID: one consolidated record, or one person's membership in one cooperative. */
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import type { CooperativeSummary } from '../../domain/cooperatives.ts';
-import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { isIdentityCard } from '../../domain/identity-card.ts';
 import { LOAN_HISTORY_LIMIT } from '../../domain/loans.ts';
@@ -12,14 +11,19 @@ import { badRequest } from '../errors.ts';
 import { JsonText, ok } from '../response.ts';
 import type { Parameter, Route } from '../route.ts';
 import { array, nullable, object, type Static, string } from '../schema.ts';
-import { composeArray, composeObject, quote, quoteOrNull } from '../serializer.ts';
+import { instant, plain, quote, serializeArray, serializeObject, text } from '../serializer.ts';
 import {
   COOPERATIVE_ID,
   COOPERATIVE_SUMMARY,
   readCooperativeId,
   serializeCooperativeSummary,
 } from './cooperatives.ts';
-import { composeProduction, LOAN_HISTORY_ENTRY, PRODUCTION_SUMMARY, SAVINGS_SUMMARY } from './financials.ts';
+import {
+  LOAN_HISTORY_ENTRY,
+  PRODUCTION_SUMMARY,
+  SAVINGS_SUMMARY,
+  serializeProduction,
+} from './financials.ts';
 import { MEMBER_FIELDS as F } from './member-fields.ts';
 
 export const MEMBERSHIP = object(
@@ -53,42 +57,30 @@ export const CONSOLIDATED_MEMBER = object(
   { title: 'ConsolidatedMember', additionalProperties: false },
 );
 
-// The store gives the same object for a cooperative until one changes.
-const referenceTexts = new WeakMap<CooperativeSummary, string>();
-
-function composeReference(cooperative: CooperativeSummary): string {
-  let text = referenceTexts.get(cooperative);
-  if (text === undefined) {
-    text = JSON.stringify(serializeCooperativeSummary(cooperative));
-    referenceTexts.set(cooperative, text);
-  }
-  return text;
-}
-
-export const composeMembership = composeObject<Static<typeof MEMBERSHIP>, Membership>({
-  cooperative: ({ member }) => composeReference(member.cooperative),
-  member_code: ({ member }) => quote(member.memberCode),
-  full_name: ({ member }) => quote(member.fullName),
-  first_name: ({ member }) => quoteOrNull(member.firstName),
-  last_name: ({ member }) => quoteOrNull(member.lastName),
-  role: ({ member }) => quote(member.role),
-  status: ({ member }) => quote(member.status),
-  registration_date: ({ member }, zone) => `"${formatDateTime(member.registrationDate, zone)}"`,
-  mobile: ({ member }) => quoteOrNull(member.mobile),
+export const serializeMembership = serializeObject<Static<typeof MEMBERSHIP>, Membership>({
+  cooperative: ({ member }) => serializeCooperativeSummary(member.cooperative),
+  member_code: text(({ member }) => member.memberCode),
+  full_name: text(({ member }) => member.fullName),
+  first_name: text(({ member }) => member.firstName),
+  last_name: text(({ member }) => member.lastName),
+  role: plain(({ member }) => member.role),
+  status: plain(({ member }) => member.status),
+  registration_date: instant(({ member }) => member.registrationDate),
+  mobile: plain(({ member }) => member.mobile),
   production_summary: ({ financials }, zone) =>
-    financials === null ? 'null' : composeProduction(financials.production, zone),
+    financials === null ? 'null' : serializeProduction(financials.production, zone),
   loan_history: ({ financials }) => (financials === null ? 'null' : financials.loanHistory),
   savings_summary: ({ financials }) => (financials === null ? 'null' : financials.savingsSummary),
 });
 
-export const composeConsolidated = composeObject<Static<typeof CONSOLIDATED_MEMBER>, ConsolidatedMember>({
-  identity_card: (person) => quote(person.identityCard),
-  primary_full_name: (person) => quote(person.primaryFullName),
-  name_variants: (person, zone) => composeArray(person.nameVariants, quote, zone),
-  gender: (person) => quoteOrNull(person.gender),
-  date_of_birth: (person) => quoteOrNull(person.dateOfBirth),
-  mobile: (person) => quoteOrNull(person.mobile),
-  memberships: (person, zone) => composeArray(person.memberships, composeMembership, zone),
+export const serializeConsolidated = serializeObject<Static<typeof CONSOLIDATED_MEMBER>, ConsolidatedMember>({
+  identity_card: plain(({ identityCard }) => identityCard),
+  primary_full_name: text(({ primaryFullName }) => primaryFullName),
+  name_variants: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
+  gender: plain(({ gender }) => gender),
+  date_of_birth: plain(({ dateOfBirth }) => dateOfBirth),
+  mobile: plain(({ mobile }) => mobile),
+  memberships: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
 });
 
 /** The moment of the financial blocks for those who may see them, in epoch seconds; null for others. */
@@ -139,7 +131,7 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
         const at = financialsAt(request.caller, nowSeconds(clock));
         const membership = await store.findActiveMembership(cooperativeId, identityCard, at);
         if (membership === undefined) throw notFound();
-        return ok(new JsonText(composeMembership(membership, zone)));
+        return ok(new JsonText(serializeMembership(membership, zone)));
       },
     },
   ];

@@ -1,16 +1,16 @@
 /** The fields of a member: one declaration each for the body's check, the answer's schema and OpenAPI. */
-import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import { parseIdentityCard } from '../../domain/identity-card.ts';
-import { GENDERS, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
+import { GENDERS, type ListedMember, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
 import { parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
 import { defaulting, optional, required } from '../body-fields.ts';
-import { choice, pastDate, pastDateTime, plainText, reference, text } from '../fields.ts';
+import { choice, pastDate, pastDateTime, plainText, reference, textField } from '../fields.ts';
 import { nullable, object, type Static, string } from '../schema.ts';
+import { type FieldSerializers, instant, plain, serializeObject, text } from '../serializer.ts';
 import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperatives.ts';
 
 export const MEMBER_FIELDS = {
-  identity_card: text(
+  identity_card: textField(
     string({ pattern: '^[0-9]{16}$', description: 'National ID: exactly 16 digits.' }),
     parseIdentityCard,
   ),
@@ -20,7 +20,10 @@ export const MEMBER_FIELDS = {
   last_name: plainText(MAX_LENGTH.name, 'Never guessed from the full name.'),
   gender: choice(GENDERS, 'As registered; never derived from the national ID.'),
   date_of_birth: pastDate('As registered; never derived from the national ID.'),
-  mobile: text(string({ description: 'E.164; `07…`, `7…` and `2507…` are read as Rwandan.' }), parseMobile),
+  mobile: textField(
+    string({ description: 'E.164; `07…`, `7…` and `2507…` are read as Rwandan.' }),
+    parseMobile,
+  ),
   role: choice(ROLES, 'Role in the cooperative.'),
   status: choice(MEMBER_STATUSES, 'Only active memberships are found by the lookups.'),
   registration_date: pastDateTime(
@@ -86,24 +89,26 @@ export const MEMBER = object(
   { title: 'Member', additionalProperties: false },
 );
 
-export const formatMemberRow = (member: Member, zone: TimeZone): Static<typeof MEMBER_ROW> => ({
-  id: String(member.id),
-  member_code: member.memberCode,
-  full_name: member.fullName,
-  identity_card: member.identityCard,
-  mobile: member.mobile,
-  gender: member.gender,
-  role: member.role,
-  status: member.status,
-  cooperative: serializeCooperativeSummary(member.cooperative),
-  registration_date: formatDateTime(member.registrationDate, zone),
-});
+const ROW_FIELDS: FieldSerializers<Static<typeof MEMBER_ROW>, ListedMember> = {
+  id: plain(({ id }) => String(id)),
+  member_code: text(({ memberCode }) => memberCode),
+  full_name: text(({ fullName }) => fullName),
+  identity_card: plain(({ identityCard }) => identityCard),
+  mobile: plain(({ mobile }) => mobile),
+  gender: plain(({ gender }) => gender),
+  role: plain(({ role }) => role),
+  status: plain(({ status }) => status),
+  cooperative: ({ cooperative }) => serializeCooperativeSummary(cooperative),
+  registration_date: instant(({ registrationDate }) => registrationDate),
+};
 
-export const formatMember = (member: Member, zone: TimeZone): Static<typeof MEMBER> => ({
-  ...formatMemberRow(member, zone),
-  first_name: member.firstName,
-  last_name: member.lastName,
-  date_of_birth: member.dateOfBirth,
-  created_at: formatDateTime(member.createdAt, zone),
-  updated_at: formatDateTime(member.updatedAt, zone),
+export const serializeMemberRow = serializeObject<Static<typeof MEMBER_ROW>, ListedMember>(ROW_FIELDS);
+
+export const serializeMember = serializeObject<Static<typeof MEMBER>, Member>({
+  ...ROW_FIELDS,
+  first_name: text(({ firstName }) => firstName),
+  last_name: text(({ lastName }) => lastName),
+  date_of_birth: plain(({ dateOfBirth }) => dateOfBirth),
+  created_at: instant(({ createdAt }) => createdAt),
+  updated_at: instant(({ updatedAt }) => updatedAt),
 });

@@ -14,16 +14,16 @@ import { created, JsonText, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
 import { anyOf, string } from '../schema.ts';
 import { COOPERATIVE_ID, readCooperativeId } from './cooperatives.ts';
-import { CONSOLIDATED_MEMBER, composeConsolidated, lookUp } from './lookup.ts';
+import { CONSOLIDATED_MEMBER, lookUp, serializeConsolidated } from './lookup.ts';
 import {
-  formatMember,
-  formatMemberRow,
   MEMBER,
   MEMBER_BODY,
   MEMBER_FIELDS,
   MEMBER_READ_ONLY,
   MEMBER_ROW,
   MEMBER_UPDATE_BODY,
+  serializeMember,
+  serializeMemberRow,
 } from './member-fields.ts';
 import { type MemberBody, readNames, toMemberValues } from './member-values.ts';
 
@@ -64,7 +64,7 @@ export function memberRoutes(
   clock: Clock,
   zone: TimeZone,
 ): Route[] {
-  const formatRow = (member: Member) => formatMemberRow(member, zone);
+  const toBody = (member: Member) => new JsonText(serializeMember(member, zone));
 
   /**
    * Checks a body.
@@ -113,11 +113,12 @@ export function memberRoutes(
       query: LIST_QUERY,
       answers: { 200: { description: 'One page of members.', schema: envelopeSchema(MEMBER_ROW) } },
       refusals: [400, 404],
-      async handle(request) {
+      handle(request) {
         const { identity_card, cooperative, status } = request.query;
         const pageRequest = toPageRequest(request.query);
-        const page = await store.list(toFilter(identity_card, cooperative, status), pageRequest);
-        return envelope(request, pageRequest, page, formatRow);
+        return whenReady(store.list(toFilter(identity_card, cooperative, status), pageRequest), (page) =>
+          envelope(request, pageRequest, page, serializeMemberRow, zone),
+        );
       },
     }),
     {
@@ -133,7 +134,7 @@ export function memberRoutes(
       async handle(request) {
         const decide = await readValues(request.body);
         const member = await store.create(decide(undefined), nowSeconds(clock));
-        return created(`${API_PREFIX}/members/${member.id}`, formatMember(member, zone));
+        return created(`${API_PREFIX}/members/${member.id}`, toBody(member));
       },
     },
     {
@@ -156,14 +157,14 @@ export function memberRoutes(
         const given = request.params.id ?? '';
         if (isIdentityCard(given)) {
           const person = lookUp(store, given, request.caller, clock);
-          return whenReady(person, (found) => ok(new JsonText(composeConsolidated(found, zone))));
+          return whenReady(person, (found) => ok(new JsonText(serializeConsolidated(found, zone))));
         }
         const id = parseId(given);
         if (id === undefined)
           throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
         return whenReady(store.find(id), (member) => {
           if (member === undefined) throw notFound();
-          return ok(formatMember(member, zone));
+          return ok(toBody(member));
         });
       },
     },
@@ -186,7 +187,7 @@ export function memberRoutes(
         const stored = await store.find(id);
         if (stored === undefined) throw notFound();
         const decide = await readValues(request.body, stored);
-        return ok(formatMember(await store.update(id, decide, nowSeconds(clock)), zone));
+        return ok(toBody(await store.update(id, decide, nowSeconds(clock))));
       },
     },
     defineRoute({
@@ -209,7 +210,8 @@ export function memberRoutes(
           request,
           pageRequest,
           await store.list(toFilter(identity_card, id, status), pageRequest),
-          formatRow,
+          serializeMemberRow,
+          zone,
         );
       },
     }),

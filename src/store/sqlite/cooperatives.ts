@@ -52,7 +52,7 @@ export function openCooperatives(
     FEW,
   );
   const selectPage = db.prepare<[Filters & { limit: number; offset: number }], CooperativeRow>(
-    `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES} ORDER BY c.id LIMIT @limit OFFSET @offset`,
+    `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES} ORDER BY c.id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`,
     FEW,
   );
   const insert = db.prepare<[...Values, createdAt: number, updatedAt: number]>(

@@ -3,17 +3,25 @@
 import type { CooperativeSummary } from '../../domain/cooperatives.ts';
 import { FieldErrorList, type FieldMessages, NON_FIELD_ERRORS, notFound } from '../../domain/errors.ts';
 import type { BlockTexts, LookedUpMember, Membership } from '../../domain/lookup.ts';
-import type { Gender, Member, MemberFilter, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
+import type {
+  Gender,
+  ListedMember,
+  Member,
+  MemberFilter,
+  MemberStatus,
+  MemberValues,
+  Role,
+} from '../../domain/members.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { MemberStore } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
-import { openMemberCounts } from './lists/member-counts.ts';
-import { openMemberPages } from './lists/member-pages.ts';
+import { openMemberCounts, wrongCounters } from './lists/member-counts.ts';
+import { type ListRow, openMemberPages } from './lists/member-pages.ts';
 import type { StoredParts } from './read-model/columns.ts';
 import { openSummaries } from './read-model/read.ts';
 import type { StoreDependencies } from './storage.ts';
 
-export interface MemberRow {
+interface MemberRow {
   id: number;
   cooperative_id: number;
   cooperative_code: string;
@@ -59,7 +67,7 @@ const NAMES = Object.values(COLUMNS);
 
 const ofM = (names: readonly string[]): string => names.map((name) => `m.${name}`).join(', ');
 // Not a join: the driver takes several microseconds more for each execution of a statement over two tables.
-export const MEMBER_ROW = `m.id, ${ofM(NAMES)}, m.created_at, m.updated_at,
+const MEMBER_ROW = `m.id, ${ofM(NAMES)}, m.created_at, m.updated_at,
   (SELECT code FROM cooperatives WHERE id = m.cooperative_id) AS cooperative_code,
   (SELECT name FROM cooperatives WHERE id = m.cooperative_id) AS cooperative_name`;
 const LOOKUP_ROW = `m.id, ${ofM(NAMES.filter((name) => name !== 'identity_card' && name !== 'status'))}`;
@@ -107,6 +115,19 @@ export function openMembers(
     return row && toMember(row);
   }
 
+  const toListed = (row: ListRow): ListedMember => ({
+    id: row[0],
+    memberCode: row[1],
+    fullName: row[2],
+    identityCard: row[3],
+    mobile: row[4],
+    gender: row[5],
+    role: row[6],
+    status: row[7],
+    cooperative: cooperativeSummaries.get(row[8]),
+    registrationDate: row[9],
+  });
+
   /** In no order. */
   function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
     snapshot.begin();
@@ -151,14 +172,14 @@ export function openMembers(
     find,
     conflicts,
 
-    list(filter: MemberFilter, request: PageRequest): Page<Member> {
+    list(filter: MemberFilter, request: PageRequest): Page<ListedMember> {
       snapshot.begin();
       if (filter.identityCard !== undefined) {
         const rows = pages.ofPerson(filter.identityCard, filter.cooperativeId, filter.status);
         const offset = offsetOf(request);
         return {
           count: rows.length,
-          rows: rows.slice(offset, offset + request.pageSize).map(toMember),
+          rows: rows.slice(offset, offset + request.pageSize).map(toListed),
         };
       }
       const { cooperativeId, status } = filter;
@@ -169,7 +190,9 @@ export function openMembers(
         cooperativeId === undefined
           ? pages.ofAll(status, counts.seek(status, offset), request.pageSize)
           : pages.ofCooperative(cooperativeId, status, offset, request.pageSize);
-      return { count, rows: rows.map(toMember) };
+      // Page 1 is read without the counters of its place, so what was read is compared with the count.
+      if (rows.length !== Math.min(request.pageSize, count - offset)) throw wrongCounters();
+      return { count, rows: rows.map(toListed) };
     },
 
     listActiveMemberships(identityCard, at) {

@@ -8,7 +8,7 @@ import type { ApiKey } from '../../../src/domain/api-keys.ts';
 import { KIGALI } from '../../../src/domain/date-time.ts';
 import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
 import { MEMBER_STATUSES } from '../../../src/domain/members.ts';
-import { composeConsolidated, lookUp } from '../../../src/http/resources/lookup.ts';
+import { lookUp, serializeConsolidated } from '../../../src/http/resources/lookup.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
 import { BLOCKS, NOON, temporaryFolder, testClock } from '../../support/app.ts';
 
@@ -320,7 +320,8 @@ test('every person of a random registry is answered as a naive computation in ex
       for (const card of CARDS) {
         for (const [seesFinancials, key] of keys) {
           const expected = naive(stored, card, seesFinancials);
-          const text = async () => composeConsolidated(await lookUp(store.members, card, key, clock), KIGALI);
+          const text = async () =>
+            serializeConsolidated(await lookUp(store.members, card, key, clock), KIGALI);
           if (expected === undefined) await assert.rejects(text, { message: 'Not found.' });
           else assert.equal(await text(), JSON.stringify(expected));
         }

@@ -9,7 +9,7 @@ import { formatDateTime, KIGALI, parseTimeZone, type TimeZone } from '../../../s
 import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
 import { consolidate } from '../../../src/domain/lookup.ts';
 import { createBlockTexts } from '../../../src/http/resources/financials.ts';
-import { composeConsolidated } from '../../../src/http/resources/lookup.ts';
+import { serializeConsolidated } from '../../../src/http/resources/lookup.ts';
 import { openDatabase } from '../../../src/store/sqlite/connection/connection.ts';
 import { openFinancials } from '../../../src/store/sqlite/read-model/compute.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
@@ -90,7 +90,7 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
             },
     }));
     const person = consolidate(memberships);
-    return person && composeConsolidated(person, zone);
+    return person && serializeConsolidated(person, zone);
   }
 
   await loadFile('cooperatives', COOPERATIVES);

@@ -8,6 +8,9 @@ import { LARGE_BLOCK, SMALL_BLOCK } from '../connection/migrations.ts';
 
 const ANY = 'any';
 
+export const wrongCounters = (): Error =>
+  new Error('The member counters do not match their blocks: run the check command.');
+
 interface Block {
   block: number;
   members: number;
@@ -19,6 +22,9 @@ export interface SeekPosition {
   /** Fewer than SMALL_BLOCK. */
   readonly skip: number;
 }
+
+/** Of page 1, which is asked for most, and needs no counter. */
+const START: SeekPosition = { firstId: 0, skip: 0 };
 
 export function openMemberCounts(db: Connection) {
   const addToBlock = db.prepare<[number, string, number, number]>(
@@ -80,6 +86,7 @@ export function openMemberCounts(db: Connection) {
      * @param offset less than the count
      */
     seek(status: MemberStatus | undefined, offset: number): SeekPosition {
+      if (offset === 0) return START;
       const counted = status ?? ANY;
       const large = locate(listLargeBlocks.all(counted), offset);
       const firstSmall = (large.block * LARGE_BLOCK) / SMALL_BLOCK;
@@ -98,7 +105,7 @@ function locate(blocks: readonly Block[], offset: number): { block: number; skip
     if (skip < members) return { block, skip };
     skip -= members;
   }
-  throw new Error('The member counters do not match their blocks: run the check command.');
+  throw wrongCounters();
 }
 
 const difference = (actual: string, kept: string): string =>

@@ -1,8 +1,26 @@
 /** Pages of the member list, in order of id. */
-import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/members.ts';
+import { type Gender, MEMBER_STATUSES, type MemberStatus, type Role } from '../../../domain/members.ts';
 import type { Connection } from '../connection/connection.ts';
-import { MEMBER_ROW, type MemberRow } from '../members.ts';
 import type { SeekPosition } from './member-counts.ts';
+
+/** The columns that a list shows; the names of cooperatives are cached. */
+export type ListRow = readonly [
+  id: number,
+  memberCode: string,
+  fullName: string,
+  identityCard: string,
+  mobile: string | null,
+  gender: Gender | null,
+  role: Role,
+  status: MemberStatus,
+  cooperativeId: number,
+  registrationDate: number,
+];
+const LIST_ROW = `m.id, m.member_code, m.full_name, m.identity_card, m.mobile, m.gender, m.role, m.status,
+  m.cooperative_id, m.registration_date`;
+
+// Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
+const LIMIT = 'LIMIT CAST(? AS INTEGER)';
 
 const PERSON = 'members m INDEXED BY members_person';
 const ONE_PAGE = 'one page and less than one small block before it';
@@ -10,37 +28,39 @@ const ONE_COOPERATIVE = 'an entry of the covering index for each row before the 
 
 /** A page of ids, then their rows: the rows before the page are never read. */
 const rowsOf = (ids: string): string =>
-  `SELECT ${MEMBER_ROW} FROM (${ids}) page CROSS JOIN members m ON m.id = page.id ORDER BY page.id`;
+  `SELECT ${LIST_ROW} FROM (${ids}) page CROSS JOIN members m ON m.id = page.id ORDER BY page.id`;
 
 export function openMemberPages(db: Connection) {
-  const all = db.prepare<[firstId: number, limit: number, skip: number], MemberRow>(
-    rowsOf('SELECT id FROM members WHERE id >= ? ORDER BY id LIMIT ? OFFSET ?'),
+  // Without a filter the rows follow each other: one search for the first, and no join.
+  const all = db.prepareTuples<[firstId: number, skip: number, limit: number], ListRow>(
+    `SELECT ${LIST_ROW} FROM members m
+     WHERE m.id >= (SELECT id FROM members WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?) ORDER BY m.id ${LIMIT}`,
     ONE_PAGE,
   );
-  const withStatus = db.prepare<[MemberStatus, firstId: number, limit: number, skip: number], MemberRow>(
-    rowsOf('SELECT id FROM members WHERE status = ? AND id >= ? ORDER BY id LIMIT ? OFFSET ?'),
+  const withStatus = db.prepareTuples<[MemberStatus, firstId: number, limit: number, skip: number], ListRow>(
+    rowsOf(`SELECT id FROM members WHERE status = ? AND id >= ? ORDER BY id ${LIMIT} OFFSET ?`),
     ONE_PAGE,
   );
-  const inCooperativeWithStatus = db.prepare<
+  const inCooperativeWithStatus = db.prepareTuples<
     [number, MemberStatus, limit: number, offset: number],
-    MemberRow
+    ListRow
   >(
-    rowsOf('SELECT id FROM members WHERE cooperative_id = ? AND status = ? ORDER BY id LIMIT ? OFFSET ?'),
+    rowsOf(`SELECT id FROM members WHERE cooperative_id = ? AND status = ? ORDER BY id ${LIMIT} OFFSET ?`),
     ONE_COOPERATIVE,
   );
   // The index orders by id within a status, so the list of all statuses is a merge of theirs.
   const eachStatus = MEMBER_STATUSES.map(
     (status) => `SELECT id FROM members WHERE cooperative_id = @id AND status = '${status}'`,
   );
-  const inCooperative = db.prepare<[{ id: number; limit: number; offset: number }], MemberRow>(
-    rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT @limit OFFSET @offset`),
+  const inCooperative = db.prepareTuples<[{ id: number; limit: number; offset: number }], ListRow>(
+    rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`),
     ONE_COOPERATIVE,
   );
-  const ofPerson = db.prepare<
+  const ofPerson = db.prepareTuples<
     [{ identityCard: string; cooperativeId: number | null; status: MemberStatus | null }],
-    MemberRow
+    ListRow
   >(
-    `SELECT ${MEMBER_ROW} FROM ${PERSON}
+    `SELECT ${LIST_ROW} FROM ${PERSON}
      WHERE m.identity_card = @identityCard AND (@cooperativeId IS NULL OR m.cooperative_id = @cooperativeId)
        AND (@status IS NULL OR m.status = @status)
      ORDER BY m.id`,
@@ -48,9 +68,9 @@ export function openMemberPages(db: Connection) {
   );
 
   return {
-    ofAll: (status: MemberStatus | undefined, position: SeekPosition, limit: number): MemberRow[] =>
+    ofAll: (status: MemberStatus | undefined, position: SeekPosition, limit: number): ListRow[] =>
       status === undefined
-        ? all.all(position.firstId, limit, position.skip)
+        ? all.all(position.firstId, position.skip, limit)
         : withStatus.all(status, position.firstId, limit, position.skip),
 
     ofCooperative: (
@@ -58,7 +78,7 @@ export function openMemberPages(db: Connection) {
       status: MemberStatus | undefined,
       offset: number,
       limit: number,
-    ): MemberRow[] =>
+    ): ListRow[] =>
       status === undefined
         ? inCooperative.all({ id, limit, offset })
         : inCooperativeWithStatus.all(id, status, limit, offset),

@@ -1,0 +1,92 @@
+/** Text that is written field by field is what JSON.stringify would give. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { KIGALI } from '../../src/domain/date-time.ts';
+import { serializeMemberRow } from '../../src/http/resources/member-fields.ts';
+import { instant, plain, serializeObject, text } from '../../src/http/serializer.ts';
+import { startApp } from '../support/app.ts';
+
+interface Sample {
+  readonly code: string | null;
+  readonly name: string | null;
+  readonly nick: string | null;
+  readonly count: number;
+}
+
+const sample = fc.record({
+  code: fc.option(fc.stringMatching(/^[A-Z0-9_+:-]*$/)),
+  name: fc.option(fc.string({ unit: 'binary' })),
+  nick: fc.option(
+    fc.string({ unit: fc.constantFrom('"', '\\', '\u0000', '\u001f', '\u007f', 'é', '😀', 'a') }),
+  ),
+  count: fc.integer(),
+});
+
+test('a serialized object is the text of JSON.stringify, whatever characters and nulls follow each other', () => {
+  const serialize = serializeObject<Sample, Sample>({
+    code: plain(({ code }) => code),
+    name: text(({ name }) => name),
+    nick: text(({ nick }) => nick),
+    count: ({ count }) => String(count),
+  });
+  const nickLast = serializeObject<Omit<Sample, 'code' | 'name'>, Sample>({
+    count: ({ count }) => String(count),
+    nick: text(({ nick }) => nick),
+  });
+  fc.assert(
+    fc.property(sample, (value) => {
+      assert.equal(serialize(value, KIGALI), JSON.stringify(value));
+      assert.equal(nickLast(value, KIGALI), JSON.stringify({ count: value.count, nick: value.nick }));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('an instant is shown with the offset of the zone, and null as null', () => {
+  const serialize = serializeObject<{ at: string | null }, { at: number | null }>({
+    at: instant(({ at }) => at),
+  });
+  assert.equal(serialize({ at: 0 }, KIGALI), '{"at":"1970-01-01T02:00:00+02:00"}');
+  assert.equal(serialize({ at: null }, KIGALI), '{"at":null}');
+});
+
+test('a row of a list shows any name exactly', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (fullName, memberCode) => {
+      const row = serializeMemberRow(
+        {
+          id: 7,
+          memberCode,
+          fullName,
+          identityCard: '1198589000123042',
+          mobile: null,
+          gender: null,
+          role: 'MEMBER',
+          status: 'active',
+          cooperative: { id: 1, code: 'A', name: fullName },
+          registrationDate: 0,
+        },
+        KIGALI,
+      );
+      const parsed = JSON.parse(row);
+      assert.deepEqual(
+        [parsed.full_name, parsed.member_code, parsed.cooperative.name],
+        [fullName, memberCode, fullName],
+      );
+      assert.deepEqual([parsed.mobile, parsed.role], [null, 'MEMBER']);
+    }),
+  );
+});
+
+test('names beyond ASCII arrive whole in a list, with the right length', async (context) => {
+  const app = await startApp(context);
+  await app.send('/cooperatives', { method: 'POST', body: { code: 'A', name: 'Coopérative “Ñandú”' } });
+  const full_name = 'Zoë "Ki\\ny" Ångström 😀';
+  const body = { cooperative_id: '1', identity_card: '1198589000123042', member_code: 'é-1', full_name };
+  assert.equal((await app.send('/members', { method: 'POST', body })).json.full_name, full_name);
+  const list = await app.send('/members');
+  assert.equal(list.headers['content-length'], String(Buffer.byteLength(list.text)));
+  assert.equal(list.json.results[0].full_name, full_name);
+  assert.equal(list.json.results[0].cooperative.name, 'Coopérative “Ñandú”');
+});

@@ -65,7 +65,7 @@ function write(
   const { headers } = request;
   headers['X-Request-Id'] = request.id;
   if (response.headers !== undefined) Object.assign(headers, response.headers);
-  if (text !== undefined) addContent(headers, text);
+  const encoding = text === undefined ? 'utf8' : addContent(headers, text);
   if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
   if (leavesBodyUnread || isDraining) headers.Connection = 'close';
   outgoing.writeHead(response.status, headers);
@@ -73,12 +73,15 @@ function write(
   else if (leavesBodyUnread && !hasFailed(incoming)) {
     outgoing.write(text);
     endAfterDraining(incoming, outgoing);
-  } else outgoing.end(text);
+  } else outgoing.end(text, encoding);
 }
 
-function addContent(headers: Headers, text: string): void {
+/** @returns the encoding to send the text in: ASCII has the same bytes in Latin-1, which node writes faster */
+function addContent(headers: Headers, text: string): 'utf8' | 'latin1' {
+  const bytes = Buffer.byteLength(text);
   headers['Content-Type'] = 'application/json';
-  headers['Content-Length'] = String(Buffer.byteLength(text));
+  headers['Content-Length'] = String(bytes);
+  return bytes === text.length ? 'latin1' : 'utf8';
 }
 
 type LogDependencies = Pick<SenderDependencies, 'log' | 'clock'>;

@@ -23,23 +23,35 @@ export function parseTimeZone(text: string): TimeZone | FieldError {
 
 export const KIGALI: TimeZone = { offsetSeconds: 7200, suffix: '+02:00' };
 
-export const DATE_ERROR = new FieldError(
-  'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.',
-);
-export const DATE_TIME_ERROR = new FieldError(
+const DATE_ERROR = new FieldError('Date has wrong format. Use one of these formats instead: YYYY-MM-DD.');
+const DATE_TIME_ERROR = new FieldError(
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
 );
 export const FUTURE_ERROR = new FieldError('This date is in the future.');
 
-// Dates before this year are typing errors, never a birth or a founding on record.
-const FIRST_YEAR = 1850;
+// Dates before this are typing mistakes, never a birth or a founding on record.
+const FIRST_DATE = '1850-01-01';
+/** What ISO 8601 cannot show with four digits begins here. */
+const FIRST_DAY_TOO_LATE = Date.UTC(10_000, 0, 1) / 1000 / DAY_SECONDS;
+
+const EARLY_ERROR = new FieldError('Dates before 1850-01-01 are not accepted.');
+const LATE_ERROR = new FieldError('Dates after 9999-12-31 are not accepted.');
+
+/** The error of a date that is well written but cannot be kept. @param parsed what a parser gave */
+export const outOfRange = (parsed: string | number | FieldError | undefined): FieldError | undefined =>
+  parsed === EARLY_ERROR || parsed === LATE_ERROR ? parsed : undefined;
+
 const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
-const DATE_TIME =
-  /^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:[.,][0-9]{1,9})?)?(Z|z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?$/;
+/**
+ * A date-time of RFC 3339, and what DRF takes beside it: a space before the time, no seconds, no offset or one without its
+ * colon, a comma before the fraction.
+ */
+export const DATE_TIME =
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]|60)(?:[.,][0-9]+)?)?([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?$/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 function isCalendarDay(year: number, month: number, day: number): boolean {
-  if (year < FIRST_YEAR || month < 1 || month > 12 || day < 1) return false;
+  if (month < 1 || month > 12 || day < 1) return false;
   const isLeap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return day <= (MONTH_DAYS[month - 1] as number) + (isLeap ? 1 : 0);
 }
@@ -50,7 +62,10 @@ const MAX_CACHED_DAYS = 4_096;
 /** The days from 1970-01-01 of texts that were read; undefined for a text that is no date. */
 const dayNumbers = new Map<string, number | undefined>();
 
-/** Days from 1970-01-01 until a `YYYY-MM-DD`, undefined when it is none. */
+/** Years and days after which the calendar repeats. */
+const CYCLE = { years: 400, days: 146_097 };
+
+/** Days from 1970-01-01 until a `YYYY-MM-DD` of any year, undefined when it is not a date. */
 function dayNumber(text: string): number | undefined {
   // Nothing longer is cached: it could be anything.
   if (text.length !== DATE_LENGTH) return undefined;
@@ -58,32 +73,43 @@ function dayNumber(text: string): number | undefined {
   if (day !== undefined || dayNumbers.has(text)) return day;
   const match = DATE.exec(text);
   const [year, month, date] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3])];
-  if (match !== null && isCalendarDay(year, month, date))
-    day = Date.UTC(year, month - 1, date) / 1000 / DAY_SECONDS;
+  if (match !== null && isCalendarDay(year, month, date)) {
+    // One cycle later, as Date.UTC takes the years 0 to 99 for 1900 to 1999.
+    day = Date.UTC(year + CYCLE.years, month - 1, date) / 1000 / DAY_SECONDS - CYCLE.days;
+  }
   if (dayNumbers.size >= MAX_CACHED_DAYS) dayNumbers.clear();
   dayNumbers.set(text, day);
   return day;
 }
 
 /** A calendar date `YYYY-MM-DD`, as it was given. */
-export const parseDate = (text: string): string | FieldError =>
-  dayNumber(text) === undefined ? DATE_ERROR : text;
+export function parseDate(text: string): string | FieldError {
+  if (dayNumber(text) === undefined) return DATE_ERROR;
+  return text < FIRST_DATE ? EARLY_ERROR : text;
+}
 
 /**
- * Epoch seconds of an ISO 8601 date-time. Fractions of a second are dropped (whole seconds are kept, contract
- * section 7). Without an offset the text is read in the registry's zone; a date alone is its midnight there.
+ * Epoch seconds of an ISO 8601 date-time that the zone shows with a year from 1850 to 9999. Fractions of a second are
+ * dropped. Without an offset the text is read in the registry's zone; a date alone is its midnight there. A leap second,
+ * which only the end of a day in UTC has, is the second after it. docs/api.md#formats
  */
 export function parseDateTime(text: string, zone: TimeZone): number | FieldError {
-  if (text.length === 10) {
-    const date = parseDate(text);
-    return date instanceof FieldError ? DATE_TIME_ERROR : startOfDay(date, zone);
-  }
+  const epochSeconds = readDateTime(text, zone);
+  if (epochSeconds === undefined) return DATE_TIME_ERROR;
+  const day = Math.floor((epochSeconds + zone.offsetSeconds) / DAY_SECONDS);
+  if (day < (dayNumber(FIRST_DATE) as number)) return EARLY_ERROR;
+  return day >= FIRST_DAY_TOO_LATE ? LATE_ERROR : epochSeconds;
+}
+
+function readDateTime(text: string, zone: TimeZone): number | undefined {
+  if (text.length === DATE_LENGTH) return dayNumber(text) === undefined ? undefined : startOfDay(text, zone);
   const match = DATE_TIME.exec(text);
-  if (match === null) return DATE_TIME_ERROR;
-  const date = parseDate(match[1] as string);
-  if (date instanceof FieldError) return DATE_TIME_ERROR;
-  const clock = Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4] ?? 0);
-  return startOfDay(date, zone) + zone.offsetSeconds + clock - offsetOf(match[5], zone);
+  const date = match?.[1];
+  if (match === null || date === undefined || dayNumber(date) === undefined) return undefined;
+  const second = Number(match[4] ?? 0);
+  const clock = Number(match[2]) * 3600 + Number(match[3]) * 60 + second;
+  const epochSeconds = startOfDay(date, zone) + zone.offsetSeconds + clock - offsetOf(match[5], zone);
+  return second === 60 && epochSeconds % DAY_SECONDS !== 0 ? undefined : epochSeconds;
 }
 
 function offsetOf(text: string | undefined, zone: TimeZone): number {

@@ -79,3 +79,9 @@ const MAX_ECHO_CHARACTERS = 32;
 export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{Nd}{6}|\p{C}/u.test(text);
 }
+
+/** DRF's message for an id that nothing has. @param given the id as it was sent */
+export const unknownReference = (given: string | number): string =>
+  mayEcho(String(given))
+    ? `Invalid pk "${given}" - object does not exist.`
+    : 'Invalid pk - object does not exist.';

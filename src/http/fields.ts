@@ -1,13 +1,6 @@
 /** Kinds of values in bodies and queries: one declaration gives the check, the TypeScript type and the schema. */
-import {
-  DATE_ERROR,
-  FUTURE_ERROR,
-  formatDate,
-  parseDate,
-  parseDateTime,
-  type TimeZone,
-} from '../domain/date-time.ts';
-import { FieldError, mayEcho } from '../domain/errors.ts';
+import { FUTURE_ERROR, formatDate, parseDate, parseDateTime, type TimeZone } from '../domain/date-time.ts';
+import { FieldError, unknownReference } from '../domain/errors.ts';
 import { BLANK, NOT_A_STRING, parseChoice, parseText } from '../domain/text.ts';
 import { anyOf, choiceOf, integer, type Schema, string } from './schema.ts';
 
@@ -48,7 +41,7 @@ export const choice = <T extends string>(choices: readonly T[], description: str
 export const pastDate = (description: string) =>
   textField(string({ format: 'date', description }), (value, { zone, nowSeconds }) => {
     const date = parseDate(value);
-    if (date instanceof FieldError) return DATE_ERROR;
+    if (date instanceof FieldError) return date;
     return date > formatDate(nowSeconds, zone) ? FUTURE_ERROR : date;
   });
 
@@ -70,11 +63,7 @@ export const reference = (description: string): FieldKind<number> => ({
   parse(value) {
     const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
     if (!isId) return new FieldError('Incorrect type. Expected pk value.');
-    const id = parseId(String(value).trim());
-    if (id !== undefined) return id;
-    const echo = String(value);
-    return new FieldError(
-      mayEcho(echo) ? `Invalid pk "${echo}" - object does not exist.` : 'Invalid pk - object does not exist.',
-    );
+    const given = String(value).trim();
+    return parseId(given) ?? new FieldError(unknownReference(given));
   },
 });

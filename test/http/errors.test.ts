@@ -147,6 +147,27 @@ test('all faults of a body are reported at once, those against stored rows too',
   assert.deepEqual(unknown.json, { cooperative_id: ['Invalid pk "9" - object does not exist.'] });
 });
 
+test('a date that cannot be kept or shown is refused with the bound that it breaks', async (context) => {
+  const app = await startApp(context);
+  const cooperative_id = await withCooperative(app);
+  const body = { cooperative_id, identity_card: NID, member_code: 'M-1', full_name: 'Uwase' };
+  const early = ['Dates before 1850-01-01 are not accepted.'];
+  const refused = await post(app, '/members', {
+    body: { ...body, date_of_birth: '1849-12-31', registration_date: '1850-01-01T00:00:00+14:00' },
+  });
+  assert.equal(refused.status, 400);
+  assert.deepEqual(refused.json, { date_of_birth: early, registration_date: early });
+  const late = await post(app, '/members', {
+    body: { ...body, registration_date: '9999-12-31T23:59:59-05:00' },
+  });
+  assert.deepEqual(late.json, { registration_date: ['Dates after 9999-12-31 are not accepted.'] });
+  const first = await post(app, '/members', {
+    body: { ...body, date_of_birth: '1850-01-01', registration_date: '1849-12-31t22:00:00.0123456789z' },
+  });
+  assert.equal(first.status, 201, first.text);
+  assert.equal(first.json.registration_date, '1850-01-01T00:00:00+02:00');
+});
+
 test('a value or field name is echoed only when it is short and holds no run of six digits', async (context) => {
   const app = await startApp(context);
   const faults = async (body: object) =>
@@ -166,8 +187,14 @@ test('a value or field name is echoed only when it is short and holds no run of 
   });
   assert.equal(inherited.text, '{"__proto__":["Unknown field."],"constructor":["Unknown field."]}');
   assert.deepEqual((await app.send(`/members?${NID}=1`)).json, { non_field_errors: ['Unknown parameter.'] });
-  const reference = await post(app, '/members', { body: { cooperative_id: NID } });
-  assert.deepEqual(reference.json.cooperative_id, ['Invalid pk - object does not exist.']);
+  for (const cooperative_id of [NID, '119858900012', 119858900012, '123456', 123456]) {
+    // With every other field right, so that the stored rows are looked at.
+    const rest = { identity_card: NID, member_code: 'M', full_name: 'Uwase' };
+    const reference = await post(app, '/members', { body: { cooperative_id, ...rest } });
+    assert.deepEqual(reference.json, { cooperative_id: ['Invalid pk - object does not exist.'] });
+  }
+  const short = await post(app, '/members', { body: { cooperative_id: '12345' } });
+  assert.deepEqual(short.json.cooperative_id, ['Invalid pk "12345" - object does not exist.']);
 });
 
 test('an unknown or repeated parameter is refused, on every route', async (context) => {

@@ -2,7 +2,7 @@
  * Dates and date-times as spreadsheets write them → days and instants
  * (docs/operating.md#what-spreadsheets-do).
  */
-import { FUTURE_ERROR, formatDate, parseDate, parseDateTime } from '../../domain/date-time.ts';
+import { FUTURE_ERROR, formatDate, outOfRange, parseDate, parseDateTime } from '../../domain/date-time.ts';
 import { FieldError } from '../../domain/errors.ts';
 import type { CellContext } from './context.ts';
 
@@ -20,6 +20,8 @@ const isoOf = (cell: string): string => cell.replace(DAY_FIRST, '$3-$2-$1');
 export function readPastDate(cell: string, { zone, today }: CellContext): string | FieldError {
   const instant = cell.length > 10 ? parseDateTime(cell, zone) : undefined;
   const date = typeof instant === 'number' ? formatDate(instant, zone) : parseDate(isoOf(cell));
+  const refused = outOfRange(instant) ?? outOfRange(date);
+  if (refused !== undefined) return refused;
   if (date instanceof FieldError)
     return !DAY_FIRST.test(cell) && ONE_DIGIT.test(cell) ? ONE_DIGIT_FAULT : CELL_DATE_FAULT;
   return date > today ? FUTURE_ERROR : date;
@@ -29,6 +31,8 @@ export function readPastDate(cell: string, { zone, today }: CellContext): string
 export function readDateTime(cell: string, { zone }: CellContext): number | FieldError {
   const instant = parseDateTime(isoOf(cell), zone);
   if (typeof instant === 'number') return instant;
+  const refused = outOfRange(instant);
+  if (refused !== undefined) return refused;
   return !DAY_FIRST.test(cell) && ONE_DIGIT.test(cell) ? ONE_DIGIT_FAULT : CELL_DATE_TIME_FAULT;
 }
 

@@ -1,7 +1,13 @@
 /** Members in SQLite: one row per person and cooperative. */
 
 import type { CooperativeSummary } from '../../domain/cooperatives.ts';
-import { FieldErrorList, type FieldMessages, NON_FIELD_ERRORS, notFound } from '../../domain/errors.ts';
+import {
+  FieldErrorList,
+  type FieldMessages,
+  NON_FIELD_ERRORS,
+  notFound,
+  unknownReference,
+} from '../../domain/errors.ts';
 import type { BlockTexts, LookedUpMember, Membership } from '../../domain/lookup.ts';
 import type {
   Gender,
@@ -149,7 +155,7 @@ export function openMembers(
     const { cooperativeId, identityCard, memberCode } = values;
     if (cooperativeId === undefined) return faults.fields;
     if (selectCooperative.get(cooperativeId) === undefined) {
-      faults.add('cooperative_id', `Invalid pk "${cooperativeId}" - object does not exist.`);
+      faults.add('cooperative_id', unknownReference(cooperativeId));
     }
     const samePerson =
       identityCard === undefined ? undefined : selectByPerson.get(identityCard, cooperativeId);

@@ -80,6 +80,13 @@ export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{Nd}{6}|\p{C}/u.test(text);
 }
 
+/**
+ * The name under which the fault of a field or parameter is reported: its own, where that may be repeated and is not
+ * `detail`, which names the text of other errors (docs/api.md#answers-and-errors).
+ */
+export const shownName = (name: string): string =>
+  mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;
+
 /** DRF's message for an id that nothing has. @param given the id as it was sent */
 export const unknownReference = (given: string | number): string =>
   mayEcho(String(given))

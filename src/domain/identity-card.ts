@@ -1,7 +1,8 @@
 /** The national ID (NID) by which a person is known. */
 import { FieldError } from './errors.ts';
 
-const IDENTITY_CARD = /^[0-9]{16}$/;
+/** Exactly 16 digits and nothing more. */
+export const IDENTITY_CARD = /^[0-9]{16}$/;
 
 export const IDENTITY_CARD_ERROR = new FieldError('Expected a national ID of exactly 16 digits.');
 

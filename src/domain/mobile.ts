@@ -3,7 +3,7 @@ import { FieldError } from './errors.ts';
 
 const MOBILE_ERROR = new FieldError('Enter a mobile number such as +250781234567.');
 const RWANDA_MOBILE = /^(?:\+?250|0)?(7[0-9]{8})$/;
-const E164 = /^\+[1-9][0-9]{6,14}$/;
+export const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /**
  * A mobile number as the registry keeps it. `07…`, `7…`, `2507…`, with spaces, dashes, dots or brackets, are

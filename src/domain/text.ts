@@ -41,7 +41,7 @@ export function parseText(text: string, maxLength: number): string | FieldError 
   return clean;
 }
 
-const COOPERATIVE_CODE = /^[A-Z0-9-]+$/;
+export const COOPERATIVE_CODE = /^[A-Z0-9-]{1,32}$/;
 
 /** A cooperative's code: 1 to 32 of `A-Z 0-9 -` (contract section 7). */
 export function parseCooperativeCode(text: string): string | FieldError {

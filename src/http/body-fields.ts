@@ -1,5 +1,5 @@
 /** Bodies of POST and PUT: declared fields, checked together, every fault reported at once. */
-import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
+import { FieldError, FieldErrorList, NON_FIELD_ERRORS, shownName } from '../domain/errors.ts';
 import type { FieldContext, FieldKind } from './fields.ts';
 import { nullable, objectWith, type Schema } from './schema.ts';
 
@@ -7,6 +7,18 @@ export interface BodyField<T> extends FieldKind<T> {
   readonly presence: 'required' | 'nullable' | 'default';
   /** What an omitted field becomes, for OpenAPI. */
   readonly fallback?: T;
+}
+
+/** What a route takes in its body. */
+export interface BodyDeclaration<Fields extends BodyFields = BodyFields> {
+  /** Its name in OpenAPI. */
+  readonly title: string;
+  readonly fields: Fields;
+  /** Fields that the resource's own answers carry, accepted and ignored. */
+  readonly readOnly?: readonly string[];
+  /** Sets of fields of which one must be given, where no single field is required. */
+  readonly oneOf?: readonly (readonly string[])[];
+  readonly example: { readonly [name: string]: unknown };
 }
 
 export interface BodyFields {
@@ -49,12 +61,10 @@ const NOT_NULL = 'This field may not be null.';
 /**
  * Checks a parsed JSON body against its fields. The values of faulty fields are undefined: look at the faults
  * before believing them.
- * @param readOnly fields that the resource's own answers carry, accepted and ignored
- * @throws RegistryError `invalid` when the body is no object
+ * @throws RegistryError `invalid` when the body is not an object
  */
 export function parseBody<Fields extends BodyFields>(
-  fields: Fields,
-  readOnly: readonly string[],
+  { fields, readOnly = [] }: BodyDeclaration<Fields>,
   body: unknown,
   context: FieldContext,
 ): { values: Partial<ParsedBody<Fields>>; faults: FieldErrorList } {
@@ -69,7 +79,7 @@ export function parseBody<Fields extends BodyFields>(
   }
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(fields, name) && !readOnly.includes(name)) {
-      faults.add(mayEcho(name) ? name : NON_FIELD_ERRORS, 'Unknown field.');
+      faults.add(shownName(name), 'Unknown field.');
     }
   }
   return { values: values as Partial<ParsedBody<Fields>>, faults };
@@ -103,11 +113,18 @@ function typeName(value: unknown): string {
 }
 
 /** The JSON schema of a body. */
-export function bodySchema(fields: BodyFields): Schema {
+export function bodySchema({ title, fields, readOnly = [], oneOf }: BodyDeclaration): Schema {
   const properties = Object.entries(fields).map(([name, field]): [string, Schema] => {
-    const schema = field.presence === 'nullable' ? nullable(field.schema) : field.schema;
+    const own = field.bodySchema ?? field.schema;
+    const schema = field.presence === 'nullable' ? nullable(own) : own;
     return [name, field.fallback === undefined ? schema : { ...schema, default: field.fallback }];
   });
+  const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
   const required = Object.keys(fields).filter((name) => fields[name]?.presence === 'required');
-  return objectWith(Object.fromEntries(properties), required);
+  return {
+    ...objectWith(Object.fromEntries([...properties, ...ignored]), required, { title }),
+    ...(oneOf === undefined ? {} : { anyOf: oneOf.map((names) => ({ required: names })) }),
+  };
 }
+
+const IGNORED: Schema = { readOnly: true, description: 'Accepted as GET gives it, and ignored.' };

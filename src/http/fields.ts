@@ -1,6 +1,14 @@
 /** Kinds of values in bodies and queries: one declaration gives the check, the TypeScript type and the schema. */
-import { FUTURE_ERROR, formatDate, parseDate, parseDateTime, type TimeZone } from '../domain/date-time.ts';
+import {
+  DATE_TIME,
+  FUTURE_ERROR,
+  formatDate,
+  parseDate,
+  parseDateTime,
+  type TimeZone,
+} from '../domain/date-time.ts';
 import { FieldError, unknownReference } from '../domain/errors.ts';
+import { ID, parseId } from '../domain/ids.ts';
 import { BLANK, NOT_A_STRING, parseChoice, parseText } from '../domain/text.ts';
 import { anyOf, choiceOf, integer, type Schema, string } from './schema.ts';
 
@@ -11,24 +19,36 @@ export interface FieldContext {
 }
 
 export interface FieldKind<T, Json = unknown> {
+  /** Of what is answered. */
   readonly schema: Schema<Json>;
+  /** Of what is taken, where that is more; else the same. */
+  readonly bodySchema?: Schema;
   /** Checks a value that is neither null nor absent. */
   readonly parse: (value: unknown, context: FieldContext) => T | FieldError;
 }
 
-/** @param parse of a string that is not blank */
+/**
+ * @param parse of a string that is not blank
+ * @param bodySchema of what is taken, where that is more than what is answered
+ */
 export function textField<T, Json>(
   schema: Schema<Json>,
   parse: (value: string, context: FieldContext) => T | FieldError,
+  bodySchema: Schema = schema,
 ): FieldKind<T, Json> {
   return {
     schema,
+    bodySchema,
     parse(value, context) {
       if (typeof value !== 'string' || !value.isWellFormed()) return NOT_A_STRING;
       return value.trim() === '' ? BLANK : parse(value, context);
     },
   };
 }
+
+/** White space around a value is dropped. */
+export const withSpaces = (pattern: RegExp): string =>
+  pattern.source.replace(/^\^/, '^\\s*').replace(/\$$/, '\\s*$');
 
 /** @param maxLength in characters */
 export const plainText = (maxLength: number, description: string) =>
@@ -47,19 +67,20 @@ export const pastDate = (description: string) =>
 
 /** An instant that is not after now, as epoch seconds. */
 export const pastDateTime = (description: string) =>
-  textField(string({ format: 'date-time', description }), (value, { zone, nowSeconds }) => {
-    const instant = parseDateTime(value, zone);
-    return typeof instant === 'number' && instant > nowSeconds ? FUTURE_ERROR : instant;
-  });
+  textField(
+    string({ format: 'date-time', description }),
+    (value, { zone, nowSeconds }) => {
+      const instant = parseDateTime(value, zone);
+      return typeof instant === 'number' && instant > nowSeconds ? FUTURE_ERROR : instant;
+    },
+    anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })], {
+      description: `${description} With any offset, or in the registry's time zone; a date is its midnight there.`,
+    }),
+  );
 
-const ID = /^[0-9]{1,12}$/;
-
-/** Ids are the decimal text of an integer key, never as long as a national ID (contract section 1). */
-export const parseId = (value: string): number | undefined => (ID.test(value) ? Number(value) : undefined);
-
-/** The id of another resource: a string of digits, or a whole number (contract section 13). */
+/** The id of another resource: a string of digits, or a whole number (docs/api.md#members). */
 export const reference = (description: string): FieldKind<number> => ({
-  schema: anyOf([string({ pattern: '^[0-9]{1,12}$' }), integer({ minimum: 0 })], { description }),
+  schema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
   parse(value) {
     const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
     if (!isId) return new FieldError('Incorrect type. Expected pk value.');

@@ -1,5 +1,5 @@
 /** Query parameters: declared ones only, each at most once, every fault reported at once. */
-import { FieldError, FieldErrorList, mayEcho, NON_FIELD_ERRORS } from '../domain/errors.ts';
+import { FieldError, FieldErrorList, shownName } from '../domain/errors.ts';
 import type { Schema } from './schema.ts';
 
 export interface QueryParameter<T> {
@@ -17,7 +17,7 @@ export type ParsedQuery<Parameters extends QueryParameters> = {
 };
 
 /**
- * A misspelt filter must never return everyone: unknown and repeated parameters are refused (contract section 5).
+ * A misspelt filter must never return everyone: unknown and repeated parameters are refused (docs/api.md#lists).
  * @throws RegistryError `invalid`
  */
 export function parseQuery<Parameters extends QueryParameters>(
@@ -29,15 +29,15 @@ export function parseQuery<Parameters extends QueryParameters>(
   const values: { [name: string]: unknown } = {};
   for (const name of new Set(query.keys())) {
     const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-    const shownName = mayEcho(name) ? name : NON_FIELD_ERRORS;
+    const shown = shownName(name);
     if (parameter === undefined) {
-      faults.add(shownName, 'Unknown parameter.');
+      faults.add(shown, 'Unknown parameter.');
       continue;
     }
     const given = query.getAll(name);
     const value =
       given.length > 1 ? new FieldError('Given more than once.') : parameter.parse(given[0] as string);
-    if (value instanceof FieldError) faults.add(shownName, value.message);
+    if (value instanceof FieldError) faults.add(shown, value.message);
     else values[name] = value;
   }
   faults.throwIfAny();

@@ -1,7 +1,7 @@
 /** A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration. */
 import type { ApiKey, Scope } from '../domain/api-keys.ts';
 import type { Awaitable } from '../store/ports.ts';
-import type { BodyFields } from './body-fields.ts';
+import type { BodyDeclaration } from './body-fields.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
 import type { ApiResponse } from './response.ts';
 import type { Schema } from './schema.ts';
@@ -21,6 +21,7 @@ export type Access = { readonly scope: Scope } | 'any key' | 'public';
 export interface Parameter {
   readonly description: string;
   readonly schema: Schema;
+  readonly example: string;
   /**
    * Bytes outside `[A-Za-z0-9_./-]` reach the handler in this segment instead of 404: a mistyped national ID
    * must never read as "not found" (contract section 1).
@@ -46,6 +47,14 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   readonly baseUrl: string;
 }
 
+/** What a route answers with when it succeeds. */
+export interface Answer {
+  readonly description: string;
+  readonly schema: Schema;
+  /** Shown by OpenAPI; of nobody who exists. */
+  readonly example: unknown;
+}
+
 export interface Route<Query extends QueryParameters = QueryParameters> {
   readonly method: Method;
   /** Template with `{name}` segments; under the API's prefix unless `isOutsideApi`. */
@@ -60,9 +69,9 @@ export interface Route<Query extends QueryParameters = QueryParameters> {
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
   readonly query?: Query;
-  readonly body?: BodyFields;
+  readonly body?: BodyDeclaration;
   /** Schema of the body of each success status. */
-  readonly answers: { readonly [status: number]: { readonly description: string; readonly schema: Schema } };
+  readonly answers: { readonly [status: number]: Answer };
   /** Statuses that the handler itself may refuse with, beside those of the pipeline. */
   readonly refusals?: readonly (400 | 404 | 503)[];
   readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;

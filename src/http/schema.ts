@@ -23,8 +23,8 @@ export interface Annotations {
 }
 
 interface StringKeywords extends Annotations {
+  /** In characters (code points), as maxLength. */
   readonly minLength?: number;
-  /** In characters (code points). */
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly format?: 'date' | 'date-time' | 'uri';
@@ -36,10 +36,6 @@ interface IntegerKeywords extends Annotations {
 
 interface ArrayKeywords extends Annotations {
   readonly maxItems?: number;
-}
-
-interface ObjectKeywords extends Annotations {
-  readonly additionalProperties?: false;
 }
 
 interface Properties {
@@ -75,21 +71,22 @@ export const anyOf = <Each extends readonly Schema[]>(
 /** `schema`, or null. */
 export const nullable = <T>(schema: Schema<T>): Schema<T | null> => ({ anyOf: [schema, { type: 'null' }] });
 
-/** An object that has all of the properties. */
+/** An object that has all of the properties and no others. */
 export const object = <P extends Properties>(
   properties: P,
-  keywords: ObjectKeywords = {},
+  keywords: Annotations = {},
 ): Schema<{ [name in keyof P]: Static<P[name]> }> =>
   objectWith(properties, Object.keys(properties), keywords);
 
-/** An object that may lack those properties that are not in `required`. */
+/** An object that may lack those properties that are not in `required`, and has no others. */
 export const objectWith = <P extends Properties>(
   properties: P,
   required: readonly string[],
-  keywords: ObjectKeywords = {},
+  keywords: Annotations = {},
 ): Schema<{ [name in keyof P]: Static<P[name]> }> => ({
   type: 'object',
   ...(required.length === 0 ? {} : { required }),
   properties,
   ...keywords,
+  additionalProperties: false,
 });

@@ -158,7 +158,7 @@ test('what the router cannot tell apart is refused at start-up', () => {
   const other = {
     ...route,
     path: '/cooperatives/{code}/x',
-    params: { code: { description: '', schema: {} as never } },
+    params: { code: { description: '', schema: {} as never, example: '' } },
   };
   assert.throws(() => createRouter([route, other]), /unlike another route/);
 });

@@ -147,6 +147,15 @@ test('all faults of a body are reported at once, those against stored rows too',
   assert.deepEqual(unknown.json, { cooperative_id: ['Invalid pk "9" - object does not exist.'] });
 });
 
+test('an unknown field or parameter called detail is not taken for the text of an error', async (context) => {
+  const app = await startApp(context);
+  const unknown = await post(app, '/cooperatives', {
+    body: { code: 'A', name: 'A', detail: 'x', detai: 'x' },
+  });
+  assert.deepEqual(unknown.json, { non_field_errors: ['Unknown field.'], detai: ['Unknown field.'] });
+  assert.deepEqual((await app.send('/members?detail=1')).json, { non_field_errors: ['Unknown parameter.'] });
+});
+
 test('a date that cannot be kept or shown is refused with the bound that it breaks', async (context) => {
   const app = await startApp(context);
   const cooperative_id = await withCooperative(app);

@@ -14,7 +14,7 @@ import { createRouter } from '../../src/http/router.ts';
 import { createSender } from '../../src/http/send.ts';
 import { Scheduler } from '../../src/scheduler.ts';
 import type { Awaitable } from '../../src/store/ports.ts';
-import { send, startApp, type TestClock, testClock } from '../support/app.ts';
+import { sendToOwnRoute, startApp, type TestClock, testClock } from '../support/app.ts';
 import { openSocket } from '../support/raw.ts';
 
 interface Place {
@@ -93,14 +93,16 @@ test('middleware may answer with a promise or any thenable, and is waited for in
     slow,
     note('last'),
   ]);
-  assert.deepEqual((await send(port, '/things', {})).json, { order: ['first', 'slow', 'slow', 'last'] });
+  assert.deepEqual((await sendToOwnRoute(port, '/things', {})).json, {
+    order: ['first', 'slow', 'slow', 'last'],
+  });
 });
 
 test('a refusal that comes later keeps the handler and the middleware behind it from running', async (context) => {
   const never = () => assert.fail('it ran');
   const slow: Middleware = () => later(refusal(403, 'No.', {}, 'not today'));
   const { port, lines } = await serve(context, never, [slow, never]);
-  const response = await send(port, '/things', {});
+  const response = await sendToOwnRoute(port, '/things', {});
   assert.deepEqual([response.status, response.json], [403, { detail: 'No.' }]);
   assert.equal(lines[0]?.reason, 'not today');
 });
@@ -119,7 +121,7 @@ test('a rejection on the way is answered 500, and its causes are in the log', as
       throw new Error('the keys are gone', { cause: new Error('wire cut') });
     });
   const { port, lines } = await serve(context, () => ok({}), [broken]);
-  assert.equal((await send(port, '/things', {})).status, 500);
+  assert.equal((await sendToOwnRoute(port, '/things', {})).status, 500);
   const cause = String(lines.find((line) => line.level === 'error')?.cause);
   assert.match(cause, /the keys are gone[\s\S]*caused by Error: wire cut/);
 });
@@ -132,7 +134,7 @@ test('a response that cannot be written as JSON is 500, at once or later, and th
   };
   for (const handle of [() => ok(body), () => later(ok(body))]) {
     const { port, lines } = await serve(context, handle);
-    for (let i = 0; i < 2; i++) assert.equal((await send(port, '/things', {})).status, 500);
+    for (let i = 0; i < 2; i++) assert.equal((await sendToOwnRoute(port, '/things', {})).status, 500);
     assert.equal(lines.filter((line) => line.level === 'error').length, 2);
   }
 });
@@ -143,8 +145,8 @@ test('a header that node refuses ends its own connection only', async (context) 
     body: {},
     headers: { 'X-Bad': 'a\nb' },
   }));
-  await assert.rejects(send(port, '/things', {}));
-  assert.equal((await send(port, '/nothing', {})).status, 404);
+  await assert.rejects(sendToOwnRoute(port, '/things', {}));
+  assert.equal((await sendToOwnRoute(port, '/nothing', {})).status, 404);
   assert.equal(lines.filter((line) => line.level === 'error').length, 1);
 });
 
@@ -197,7 +199,7 @@ test('a client that leaves before its response is logged as aborted, with the ti
     lines.map(({ status, aborted }) => [status, aborted]),
     [[200, true]],
   );
-  await send(port, '/things', {});
+  await sendToOwnRoute(port, '/things', {});
   assert.equal(lines[1]?.aborted, undefined);
 });
 
@@ -216,6 +218,6 @@ test('a response is logged when it has been sent, and the time until then counts
       }) as typeof end;
     },
   );
-  await send(port, '/things', {});
+  await sendToOwnRoute(port, '/things', {});
   assert.equal(lines[0]?.duration_ms, 50);
 });

@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { IDENTITY_CARD } from '../../src/domain/identity-card.ts';
 import { fullPath } from '../../src/http/route.ts';
 import { startApp } from '../support/app.ts';
+import { createDescriber } from '../support/described.ts';
 import { declaredRoutes, OPENAPI_FILE, openApiText } from '../support/openapi-file.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of many shapes
+type Description = any;
+const description = (): Description => JSON.parse(openApiText());
 
 test('openapi.json is what the routes say; `make openapi` writes it', () => {
   assert.equal(readFileSync(OPENAPI_FILE, 'utf8'), openApiText());
@@ -21,12 +27,19 @@ test('openapi.json is valid OpenAPI 3.1', async () => {
   assert.equal((await new Validator().validate(broken)).valid, false);
 });
 
+const METHODS = ['get', 'post', 'put'];
+
 test('the server answers the committed description, with every route in it', async (context) => {
   const app = await startApp(context);
   const { json } = await app.send('//openapi.json', { key: null });
   assert.deepEqual(json, JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')));
-  const described = Object.entries(json.paths as { [path: string]: object }).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  const canonical = Object.entries(json.paths as { [path: string]: object }).filter(
+    ([path]) => !path.endsWith('/'),
+  );
+  const described = canonical.flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => METHODS.includes(method))
+      .map((method) => `${method.toUpperCase()} ${path}`),
   );
   assert.deepEqual(
     described.sort(),
@@ -34,4 +47,127 @@ test('the server answers the committed description, with every route in it', asy
       .map((route) => `${route.method} ${fullPath(route)}`)
       .sort(),
   );
+});
+
+test('every path is described with and without its slash, with OPTIONS, and with HEAD where it has GET', async () => {
+  const { paths } = description();
+  const validator = new Validator();
+  await validator.validate(description());
+  const resolved = validator.resolveRefs() as Description;
+  const canonical = Object.keys(paths).filter((path) => !path.endsWith('/'));
+  assert.ok(canonical.length >= 9);
+  assert.equal(Object.keys(paths).length, 2 * canonical.length);
+  for (const path of canonical) {
+    assert.deepEqual(resolved.paths[`${path}/`], resolved.paths[path], path);
+    assert.ok(resolved.paths[path].options.responses[204].headers.Allow, path);
+    assert.equal('head' in paths[path], 'get' in paths[path], path);
+  }
+});
+
+test('every operation has an example of what it takes and answers, which fits, and of nobody who exists', () => {
+  const { paths } = description();
+  const describer = createDescriber();
+  let bodies = 0;
+  for (const [path, item] of Object.entries<Description>(paths)) {
+    for (const method of METHODS.filter((each) => each in item)) {
+      const { requestBody, responses } = item[method];
+      if (requestBody !== undefined) {
+        describer.checkValue(
+          requestBody.content['application/json'].schema,
+          requestBody.content['application/json'].example,
+        );
+        bodies++;
+      }
+      for (const status of Object.keys(responses).filter((each) => each.startsWith('2'))) {
+        const { schema, example } = responses[status].content['application/json'];
+        assert.ok(example !== undefined, `${method} ${path} ${status}`);
+        describer.checkValue(schema, example);
+      }
+    }
+  }
+  assert.equal(bodies, 4);
+  const people = [...openApiText().matchAll(/"([0-9]{16})"/g)].map(([, nid = '']) => nid);
+  assert.ok(people.length > 5);
+  for (const nid of people) {
+    assert.match(nid, IDENTITY_CARD);
+    assert.ok(Number(nid.slice(6, 13)) >= 9_000_000, nid);
+  }
+});
+
+test('every tag that an operation has is described', () => {
+  const { tags, paths } = description();
+  const described = tags.map((tag: Description) => tag.description.length > 10 && tag.name);
+  for (const item of Object.values<Description>(paths))
+    for (const operation of Object.values<Description>(item))
+      for (const tag of operation.tags ?? []) assert.ok(described.includes(tag), tag);
+});
+
+const GET = { method: 'GET', target: '/api/v1/cooperatives/1', contentType: undefined, body: '' };
+const COOPERATIVE_HEADERS = {
+  'x-request-id': 'a',
+  'cache-control': 'private, no-store',
+  connection: 'keep-alive',
+  'content-type': 'application/json',
+  'ratelimit-policy': '"hour";q=1;w=3600, "day";q=1;w=86400',
+  ratelimit: '"hour";r=1;t=1, "day";r=1;t=1',
+  'x-ratelimit-limit': '1',
+  'x-ratelimit-remaining': '1',
+  'x-ratelimit-reset': '1',
+};
+
+test('the check that sees every response of the tests finds what a description lacks or has wrong', () => {
+  const response = () => {
+    const { example } =
+      description().paths['/api/v1/cooperatives/{id}'].get.responses[200].content['application/json'];
+    return { status: 200, headers: COOPERATIVE_HEADERS, text: JSON.stringify(example) };
+  };
+  const broken = (spoil: (document: Description) => void): (() => void) => {
+    const document = description();
+    spoil(document);
+    return () => createDescriber(document).check(GET, response());
+  };
+  broken(() => {})();
+  const operation = (document: Description) => document.paths['/api/v1/cooperatives/{id}'].get;
+  const cooperative = (document: Description) => document.components.schemas.Cooperative;
+  assert.throws(
+    broken((d) => delete operation(d).responses[200].headers['X-RateLimit-Limit']),
+    /is not described/,
+  );
+  assert.throws(
+    broken((d) => (operation(d).responses[200].headers.Location = { required: true })),
+    /is missing/,
+  );
+  assert.throws(
+    broken((d) => delete operation(d).responses[200]),
+    /is not described/,
+  );
+  assert.throws(
+    broken((d) => (cooperative(d).properties.members_count = { type: 'string' })),
+    /must be string/,
+  );
+  assert.throws(
+    broken((d) => delete cooperative(d).properties.district),
+    /additional properties/,
+  );
+  assert.throws(
+    broken((d) => cooperative(d).required.push('seat')),
+    /required property/,
+  );
+  assert.throws(
+    broken((d) => (operation(d).parameters[0].schema = { type: 'string', pattern: '^x$' })),
+    /must match pattern/,
+  );
+  const describer = createDescriber();
+  const refused = { status: 400, headers: COOPERATIVE_HEADERS };
+  const check = (value: unknown) => () => describer.check(GET, { ...refused, text: JSON.stringify(value) });
+  check({ detail: 'No.' })();
+  check({ code: ['No.'] })();
+  for (const value of [
+    {},
+    { detail: ['No.'] },
+    { code: 'No.' },
+    { detail: 'No.', code: ['No.'] },
+    { code: [] },
+  ])
+    assert.throws(check(value), JSON.stringify(value));
 });

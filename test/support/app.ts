@@ -13,6 +13,7 @@ import { createBlockTexts } from '../../src/http/resources/financials.ts';
 import type { ServerTimeouts } from '../../src/http/server.ts';
 import { composeRegistry, type Registry } from '../../src/registry.ts';
 import { openApiKeys } from '../../src/store/sqlite/api-keys.ts';
+import { createDescriber, type Describer } from './described.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
 export const NOON = Date.UTC(2025, 5, 15, 10);
@@ -145,8 +146,25 @@ export async function startApp(
   };
 }
 
-/** Sends one request to loopback; `path` is used as it is, under `/api/v1` unless it starts with `//`. */
-export function send(port: number, path: string, sent: Sent): Promise<TestResponse> {
+const description = createDescriber();
+
+/**
+ * Sends one request to loopback, and compares it and its response with the description of the API.
+ * @param path used as it is, under `/api/v1` unless it starts with `//`
+ */
+export const send = (port: number, path: string, sent: Sent): Promise<TestResponse> =>
+  exchange(port, path, sent, description);
+
+/** The same for routes of a test's own. */
+export const sendToOwnRoute = (port: number, path: string, sent: Sent): Promise<TestResponse> =>
+  exchange(port, path, sent, undefined);
+
+function exchange(
+  port: number,
+  path: string,
+  sent: Sent,
+  describer: Describer | undefined,
+): Promise<TestResponse> {
   const payload = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body));
   const headers: { [name: string]: string | string[] } = {
     ...(typeof sent.key === 'string' ? { Authorization: `Bearer ${sent.key}` } : {}),
@@ -154,30 +172,31 @@ export function send(port: number, path: string, sent: Sent): Promise<TestRespon
     ...(payload === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(payload)) }),
     ...sent.headers,
   };
+  const target = path.startsWith('//') ? path.slice(1) : `/api/v1${path}`;
+  const method = sent.method ?? 'GET';
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(
-      {
-        host: '127.0.0.1',
-        port,
-        path: path.startsWith('//') ? path.slice(1) : `/api/v1${path}`,
-        method: sent.method ?? 'GET',
-        headers,
-      },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-        incoming.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
+    const outgoing = httpRequest({ host: '127.0.0.1', port, path: target, method, headers }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const status = incoming.statusCode ?? 0;
+        const contentType = outgoing.getHeader('content-type')?.toString();
+        const request = { method, target, contentType, body: payload?.toString() ?? '' };
+        try {
+          describer?.check(request, { status, headers: incoming.headers, text });
           resolve({
-            status: incoming.statusCode ?? 0,
+            status,
             headers: incoming.headers,
             text,
             json: text === '' ? undefined : JSON.parse(text),
           });
-        });
-        incoming.on('error', reject);
-      },
-    );
+        } catch (error) {
+          reject(error);
+        }
+      });
+      incoming.on('error', reject);
+    });
     outgoing.on('error', reject);
     outgoing.end(payload);
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { createDescriber } from './described.ts';
 
 /** A connection that ends with the test. */
 export async function openSocket(context: TestContext, port: number): Promise<Socket> {
@@ -33,6 +34,16 @@ export interface RawResponse {
   readonly body: any;
 }
 
+const description = createDescriber();
+
+const parseHeaders = (head: string): { [name: string]: string } =>
+  Object.fromEntries(
+    head
+      .split('\r\n')
+      .slice(1)
+      .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  );
+
 /** Every response in what a connection has sent, cut by Content-Length. */
 export function parseResponses(text: string): RawResponse[] {
   const responses: RawResponse[] = [];
@@ -46,8 +57,10 @@ export function parseResponses(text: string): RawResponse[] {
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
     const body = rest.subarray(end + 4, end + 4 + length).toString();
     assert.equal(Buffer.byteLength(body), length, 'the body is cut off');
+    const status = Number(head.slice(9, 12));
+    if (status >= 400) description.checkRefusal({ status, headers: parseHeaders(head), text: body });
     responses.push({
-      status: Number(head.slice(9, 12)),
+      status,
       head,
       body: body === '' ? undefined : JSON.parse(body),
     });

@@ -9,26 +9,32 @@ import {
 } from '../../domain/cooperatives.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
-import { MAX_LENGTH, parseChoice, parseCooperativeCode } from '../../domain/text.ts';
+import { ID, parseId } from '../../domain/ids.ts';
+import { COOPERATIVE_CODE, MAX_LENGTH, parseChoice, parseCooperativeCode } from '../../domain/text.ts';
 import type { CooperativeStore } from '../../store/ports.ts';
 import { defaulting, optional, type ParsedBody, parseBody, required } from '../body-fields.ts';
-import { choice, parseId, pastDate, plainText, textField } from '../fields.ts';
+import { choice, pastDate, plainText, textField, withSpaces } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { created, JsonText, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route, type RouteRequest } from '../route.ts';
 import { integer, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, serializeObject, text } from '../serializer.ts';
+import { COOPERATIVE_BODY_EXAMPLE, COOPERATIVE_EXAMPLE, pageExample } from './examples.ts';
 
 export const COOPERATIVE_ID: Parameter = {
   description: "A cooperative's id; opaque.",
-  schema: string({ pattern: '^[0-9]{1,12}$' }),
+  schema: string({ pattern: ID.source }),
+  example: '1',
 };
+
+const codeOf = (pattern: string) => string({ pattern, description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".' });
 
 /** One declaration per field: the body's check, the answer's schema and OpenAPI all come from it. */
 const FIELDS = {
   code: textField(
-    string({ pattern: '^[A-Z0-9-]{1,32}$', description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".' }),
+    codeOf(COOPERATIVE_CODE.source),
     parseCooperativeCode,
+    codeOf(withSpaces(COOPERATIVE_CODE)),
   ),
   name: plainText(MAX_LENGTH.name, 'Name of the cooperative.'),
   sector: choice(SECTORS, 'What the cooperative does.'),
@@ -39,14 +45,25 @@ const FIELDS = {
 };
 
 const BODY = {
-  code: required(FIELDS.code),
-  name: required(FIELDS.name),
-  sector: optional(FIELDS.sector),
-  province: optional(FIELDS.province),
-  district: optional(FIELDS.district),
-  registration_date: optional(FIELDS.registration_date),
-  status: defaulting(FIELDS.status, 'active'),
+  title: 'CooperativeBody',
+  fields: {
+    code: required(FIELDS.code),
+    name: required(FIELDS.name),
+    sector: optional(FIELDS.sector),
+    province: optional(FIELDS.province),
+    district: optional(FIELDS.district),
+    registration_date: optional(FIELDS.registration_date),
+    status: defaulting(FIELDS.status, 'active'),
+  },
+  example: COOPERATIVE_BODY_EXAMPLE,
 };
+/** The body of PUT: what GET gave can be changed and sent back. */
+const UPDATE_BODY = {
+  ...BODY,
+  title: 'CooperativeUpdateBody',
+  readOnly: ['id', 'members_count', 'created_at', 'updated_at'],
+};
+type Body = ParsedBody<typeof BODY.fields>;
 
 const dateTime = (description: string) => string({ format: 'date-time', description });
 
@@ -64,13 +81,13 @@ export const COOPERATIVE = object(
     created_at: dateTime('When the row was created.'),
     updated_at: dateTime('When the row last changed.'),
   },
-  { title: 'Cooperative', additionalProperties: false },
+  { title: 'Cooperative' },
 );
 
 /** What other resources show of a cooperative. */
 export const COOPERATIVE_SUMMARY = object(
   { id: string(), code: string(), name: string() },
-  { title: 'CooperativeReference', additionalProperties: false },
+  { title: 'CooperativeReference' },
 );
 
 // The store gives the same object for a cooperative until one changes.
@@ -101,7 +118,7 @@ const serializeCooperative = serializeObject<Static<typeof COOPERATIVE>, Coopera
   updated_at: instant(({ updatedAt }) => updatedAt),
 });
 
-/** @throws RegistryError `not_found` for what is no id: a malformed cooperative id is 404 (contract section 1) */
+/** @throws RegistryError `not_found` for what is not an id (docs/api.md#routes) */
 export function readCooperativeId(request: RouteRequest): number {
   const id = parseId(request.params.id ?? '');
   if (id === undefined) throw notFound();
@@ -129,13 +146,13 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
 
   /** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
   async function readValues(body: unknown, id?: number): Promise<CooperativeValues> {
-    const readOnly = id === undefined ? [] : ['id', 'members_count', 'created_at', 'updated_at'];
-    const { values, faults } = parseBody(BODY, readOnly, body, { zone, nowSeconds: nowSeconds(clock) });
+    const declared = id === undefined ? BODY : UPDATE_BODY;
+    const { values, faults } = parseBody(declared, body, { zone, nowSeconds: nowSeconds(clock) });
     if (!faults.isEmpty && values.code !== undefined) {
       faults.addAll(await store.conflicts({ code: values.code }, id));
     }
     faults.throwIfAny();
-    return toValues(values as ParsedBody<typeof BODY>);
+    return toValues(values as Body);
   }
 
   return [
@@ -147,7 +164,13 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
       tag: 'cooperatives',
       access: { scope: 'cooperatives:read' },
       query: LIST_QUERY,
-      answers: { 200: { description: 'One page of cooperatives.', schema: envelopeSchema(COOPERATIVE) } },
+      answers: {
+        200: {
+          description: 'One page of cooperatives.',
+          schema: envelopeSchema(COOPERATIVE),
+          example: pageExample('/cooperatives', COOPERATIVE_EXAMPLE),
+        },
+      },
       refusals: [400, 404],
       async handle(request) {
         const { page, page_size, ...filters } = request.query;
@@ -169,7 +192,9 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
       tag: 'cooperatives',
       access: { scope: 'cooperatives:write' },
       body: BODY,
-      answers: { 201: { description: 'The new cooperative.', schema: COOPERATIVE } },
+      answers: {
+        201: { description: 'The new cooperative.', schema: COOPERATIVE, example: COOPERATIVE_EXAMPLE },
+      },
       refusals: [400, 503],
       async handle(request) {
         const cooperative = await store.create(await readValues(request.body), nowSeconds(clock));
@@ -184,7 +209,9 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
       tag: 'cooperatives',
       access: { scope: 'cooperatives:read' },
       params: { id: COOPERATIVE_ID },
-      answers: { 200: { description: 'The cooperative.', schema: COOPERATIVE } },
+      answers: {
+        200: { description: 'The cooperative.', schema: COOPERATIVE, example: COOPERATIVE_EXAMPLE },
+      },
       refusals: [400, 404],
       async handle(request) {
         const cooperative = await store.find(readCooperativeId(request));
@@ -201,8 +228,14 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
       tag: 'cooperatives',
       access: { scope: 'cooperatives:write' },
       params: { id: COOPERATIVE_ID },
-      body: BODY,
-      answers: { 200: { description: 'The cooperative as it is now.', schema: COOPERATIVE } },
+      body: UPDATE_BODY,
+      answers: {
+        200: {
+          description: 'The cooperative as it is now.',
+          schema: COOPERATIVE,
+          example: COOPERATIVE_EXAMPLE,
+        },
+      },
       refusals: [400, 404, 503],
       async handle(request) {
         const id = readCooperativeId(request);
@@ -214,7 +247,7 @@ export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: T
   ];
 }
 
-const toValues = (body: ParsedBody<typeof BODY>): CooperativeValues => ({
+const toValues = (body: Body): CooperativeValues => ({
   code: body.code,
   name: body.name,
   sector: body.sector,

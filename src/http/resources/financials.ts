@@ -20,7 +20,7 @@ export const PRODUCTION_SUMMARY = object(
     total_kg: decimal(3, 'Kilograms delivered in the window.'),
     last_delivery_at: dateTimeOrNull('Latest delivery in the window; null when it is empty.'),
   },
-  { title: 'ProductionSummary', additionalProperties: false },
+  { title: 'ProductionSummary' },
 );
 
 export const LOAN_HISTORY_ENTRY = object(
@@ -34,7 +34,7 @@ export const LOAN_HISTORY_ENTRY = object(
     loan_end_date: dateTimeOrNull('Planned or actual; null when it is not set.'),
     approved_at: dateTimeOrNull('Null when it is not set.'),
   },
-  { title: 'LoanHistoryEntry', additionalProperties: false },
+  { title: 'LoanHistoryEntry' },
 );
 
 export const SAVINGS_SUMMARY = object(
@@ -44,7 +44,7 @@ export const SAVINGS_SUMMARY = object(
     total_withdrawals_rwf: decimal(2, 'Rwandan francs.'),
     last_transaction_at: dateTimeOrNull('Null when there is none.'),
   },
-  { title: 'SavingsSummary', additionalProperties: false },
+  { title: 'SavingsSummary' },
 );
 
 const amount = <Value>(read: (value: Value) => ExactInteger, fractionDigits: number): StringField<Value> =>

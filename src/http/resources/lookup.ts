@@ -3,7 +3,7 @@ import { type Clock, nowSeconds } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
-import { isIdentityCard } from '../../domain/identity-card.ts';
+import { IDENTITY_CARD, isIdentityCard } from '../../domain/identity-card.ts';
 import { LOAN_HISTORY_LIMIT } from '../../domain/loans.ts';
 import { type ConsolidatedMember, consolidate, type Membership } from '../../domain/lookup.ts';
 import { type Awaitable, type MemberStore, whenReady } from '../../store/ports.ts';
@@ -18,6 +18,7 @@ import {
   readCooperativeId,
   serializeCooperativeSummary,
 } from './cooperatives.ts';
+import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from './examples.ts';
 import {
   LOAN_HISTORY_ENTRY,
   PRODUCTION_SUMMARY,
@@ -41,7 +42,7 @@ export const MEMBERSHIP = object(
     loan_history: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
     savings_summary: nullable(SAVINGS_SUMMARY),
   },
-  { title: 'Membership', additionalProperties: false },
+  { title: 'Membership' },
 );
 
 export const CONSOLIDATED_MEMBER = object(
@@ -54,7 +55,7 @@ export const CONSOLIDATED_MEMBER = object(
     mobile: nullable(F.mobile.schema),
     memberships: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
   },
-  { title: 'ConsolidatedMember', additionalProperties: false },
+  { title: 'ConsolidatedMember' },
 );
 
 export const serializeMembership = serializeObject<Static<typeof MEMBERSHIP>, Membership>({
@@ -107,7 +108,8 @@ export function lookUp(
 
 const NATIONAL_ID: Parameter = {
   description: 'National ID: exactly 16 digits.',
-  schema: string({ pattern: '^[0-9]{16}$' }),
+  schema: string({ pattern: IDENTITY_CARD.source }),
+  example: EXAMPLE_NATIONAL_ID,
   takesAnyByte: true,
 };
 
@@ -122,7 +124,9 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
       access: { scope: 'members:read' },
       optionalScopes: ['members:financials'],
       params: { id: COOPERATIVE_ID, nid: NATIONAL_ID },
-      answers: { 200: { description: 'The active membership.', schema: MEMBERSHIP } },
+      answers: {
+        200: { description: 'The active membership.', schema: MEMBERSHIP, example: MEMBERSHIP_EXAMPLE },
+      },
       refusals: [400, 404],
       async handle(request) {
         const cooperativeId = readCooperativeId(request);

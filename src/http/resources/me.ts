@@ -6,6 +6,7 @@ import { type RateLimiter, whenReady } from '../../store/ports.ts';
 import { ok } from '../response.ts';
 import type { Route } from '../route.ts';
 import { array, choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
+import { CALLER_EXAMPLE } from './examples.ts';
 
 const WINDOW = object(
   {
@@ -14,7 +15,7 @@ const WINDOW = object(
     remaining: integer({ minimum: 0, description: 'Left now; this request has been counted.' }),
     reset_seconds: integer({ minimum: 0, description: 'Seconds until at least one more is free.' }),
   },
-  { title: 'RateLimitWindow', additionalProperties: false },
+  { title: 'RateLimitWindow' },
 );
 
 const ME = object(
@@ -25,9 +26,9 @@ const ME = object(
     allowed_addresses: array(string(), { description: 'Empty: from anywhere.' }),
     allowed_hosts: array(string(), { description: 'Empty: for any host.' }),
     expires_at: nullable(string({ format: 'date-time' })),
-    rate_limits: object({ hour: WINDOW, day: WINDOW }, { additionalProperties: false }),
+    rate_limits: object({ hour: WINDOW, day: WINDOW }),
   },
-  { title: 'Caller', additionalProperties: false },
+  { title: 'Caller' },
 );
 
 const formatWindow = (usage: WindowUsage): Static<typeof WINDOW> => ({
@@ -58,7 +59,7 @@ export function meRoutes(limiter: Pick<RateLimiter, 'usage'>, zone: TimeZone): R
       summary: "The calling key's scopes, restrictions, limits and usage",
       tag: 'operation',
       access: 'any key',
-      answers: { 200: { description: 'The caller.', schema: ME } },
+      answers: { 200: { description: 'The caller.', schema: ME, example: CALLER_EXAMPLE } },
       handle({ caller }) {
         const key = caller as ApiKey;
         return whenReady(limiter.usage(key), (usage) => ok(format(key, usage)));

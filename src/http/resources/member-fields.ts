@@ -1,17 +1,18 @@
 /** The fields of a member: one declaration each for the body's check, the answer's schema and OpenAPI. */
-import { parseIdentityCard } from '../../domain/identity-card.ts';
+import { IDENTITY_CARD, parseIdentityCard } from '../../domain/identity-card.ts';
 import { GENDERS, type ListedMember, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
-import { parseMobile } from '../../domain/mobile.ts';
+import { E164, parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
 import { defaulting, optional, required } from '../body-fields.ts';
 import { choice, pastDate, pastDateTime, plainText, reference, textField } from '../fields.ts';
 import { nullable, object, type Static, string } from '../schema.ts';
 import { type FieldSerializers, instant, plain, serializeObject, text } from '../serializer.ts';
 import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperatives.ts';
+import { MEMBER_BODY_EXAMPLE } from './examples.ts';
 
 export const MEMBER_FIELDS = {
   identity_card: textField(
-    string({ pattern: '^[0-9]{16}$', description: 'National ID: exactly 16 digits.' }),
+    string({ pattern: IDENTITY_CARD.source, description: 'National ID: exactly 16 digits.' }),
     parseIdentityCard,
   ),
   member_code: plainText(MAX_LENGTH.memberCode, "The cooperative's own code for the member; unique there."),
@@ -21,8 +22,9 @@ export const MEMBER_FIELDS = {
   gender: choice(GENDERS, 'As registered; never derived from the national ID.'),
   date_of_birth: pastDate('As registered; never derived from the national ID.'),
   mobile: textField(
-    string({ description: 'E.164; `07…`, `7…` and `2507…` are read as Rwandan.' }),
+    string({ pattern: E164.source, description: 'E.164.' }),
     parseMobile,
+    string({ minLength: 1, description: 'E.164; `07…`, `7…` and `2507…` are read as Rwandan.' }),
   ),
   role: choice(ROLES, 'Role in the cooperative.'),
   status: choice(MEMBER_STATUSES, 'Only active memberships are found by the lookups.'),
@@ -33,12 +35,10 @@ export const MEMBER_FIELDS = {
 
 const F = MEMBER_FIELDS;
 
-/** The body of POST. */
-export const MEMBER_BODY = {
+const BODY_FIELDS = {
   cooperative_id: required(reference('The cooperative.')),
   identity_card: required(F.identity_card),
   member_code: required(F.member_code),
-  // Required unless first and last name are both given: the handler sees to that.
   full_name: optional(F.full_name),
   first_name: optional(F.first_name),
   last_name: optional(F.last_name),
@@ -51,14 +51,21 @@ export const MEMBER_BODY = {
   registration_date: defaulting(F.registration_date),
 };
 
+/** The body of POST. */
+export const MEMBER_BODY = {
+  title: 'MemberBody',
+  fields: BODY_FIELDS,
+  oneOf: [['full_name'], ['first_name', 'last_name']],
+  example: MEMBER_BODY_EXAMPLE,
+};
+
 /** The body of PUT: the cooperative cannot change, so it may be left out, as it is in what GET gives. */
 export const MEMBER_UPDATE_BODY = {
   ...MEMBER_BODY,
-  cooperative_id: defaulting(reference('Cannot be changed.')),
+  title: 'MemberUpdateBody',
+  fields: { ...BODY_FIELDS, cooperative_id: defaulting(reference('Cannot be changed.')) },
+  readOnly: ['id', 'cooperative', 'created_at', 'updated_at'],
 };
-
-/** What GET gives of a member beside its body's fields. */
-export const MEMBER_READ_ONLY = ['id', 'cooperative', 'created_at', 'updated_at'];
 
 const ROW = {
   id: string({ description: 'Opaque.' }),
@@ -74,7 +81,7 @@ const ROW = {
 };
 
 /** One row of a list. */
-export const MEMBER_ROW = object(ROW, { title: 'MemberRow', additionalProperties: false });
+export const MEMBER_ROW = object(ROW, { title: 'MemberRow' });
 
 /** One member by its own path. */
 export const MEMBER = object(
@@ -86,7 +93,7 @@ export const MEMBER = object(
     created_at: string({ format: 'date-time', description: 'When the row was created.' }),
     updated_at: string({ format: 'date-time', description: 'When the row last changed.' }),
   },
-  { title: 'Member', additionalProperties: false },
+  { title: 'Member' },
 );
 
 const ROW_FIELDS: FieldSerializers<Static<typeof MEMBER_ROW>, ListedMember> = {

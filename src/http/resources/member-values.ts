@@ -4,7 +4,7 @@ import { composeNames, type MemberValues, type Names } from '../../domain/member
 import type { ParsedBody } from '../body-fields.ts';
 import type { MEMBER_UPDATE_BODY } from './member-fields.ts';
 
-export type MemberBody = ParsedBody<typeof MEMBER_UPDATE_BODY>;
+export type MemberBody = ParsedBody<typeof MEMBER_UPDATE_BODY.fields>;
 
 /** The names of a body; a fault under `full_name` when there are none. */
 export function readNames(values: Partial<MemberBody>, faults: FieldErrorList): Names | undefined {

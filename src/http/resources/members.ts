@@ -2,24 +2,30 @@
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
-import { isIdentityCard, parseIdentityCard } from '../../domain/identity-card.ts';
+import { IDENTITY_CARD, isIdentityCard, parseIdentityCard } from '../../domain/identity-card.ts';
+import { ID, parseId } from '../../domain/ids.ts';
 import { MEMBER_STATUSES, type Member, type MemberValues, type Names } from '../../domain/members.ts';
 import { parseChoice } from '../../domain/text.ts';
 import { type CooperativeStore, type MemberStore, whenReady } from '../../store/ports.ts';
 import { parseBody } from '../body-fields.ts';
 import { badRequest } from '../errors.ts';
-import { parseId } from '../fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { created, JsonText, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
 import { anyOf, string } from '../schema.ts';
 import { COOPERATIVE_ID, readCooperativeId } from './cooperatives.ts';
+import {
+  CONSOLIDATED_MEMBER_EXAMPLE,
+  EXAMPLE_NATIONAL_ID,
+  MEMBER_EXAMPLE,
+  MEMBER_ROW_EXAMPLE,
+  pageExample,
+} from './examples.ts';
 import { CONSOLIDATED_MEMBER, lookUp, serializeConsolidated } from './lookup.ts';
 import {
   MEMBER,
   MEMBER_BODY,
   MEMBER_FIELDS,
-  MEMBER_READ_ONLY,
   MEMBER_ROW,
   MEMBER_UPDATE_BODY,
   serializeMember,
@@ -30,7 +36,15 @@ import { type MemberBody, readNames, toMemberValues } from './member-values.ts';
 const ID_OR_NATIONAL_ID: Parameter = {
   description:
     'Exactly 16 digits: a national ID, for the consolidated lookup. 1 to 12 digits: the id of a member.',
-  schema: string({ pattern: '^([0-9]{16}|[0-9]{1,12})$' }),
+  schema: anyOf([string({ pattern: IDENTITY_CARD.source }), string({ pattern: ID.source })]),
+  example: EXAMPLE_NATIONAL_ID,
+  takesAnyByte: true,
+};
+
+const MEMBER_ID: Parameter = {
+  description: 'The id of a member: 1 to 12 digits.',
+  schema: string({ pattern: ID.source }),
+  example: '2',
   takesAnyByte: true,
 };
 
@@ -50,9 +64,9 @@ const LIST_QUERY = {
   ...PAGE_PARAMETERS,
   ...FILTERS,
   cooperative: {
-    description: 'Only members of the cooperative with this id.',
-    schema: COOPERATIVE_ID.schema,
-    // What is no id is the id of no cooperative: an empty list (contract section 13).
+    description: 'Only members of the cooperative with this id; none for what is not an id.',
+    schema: string(),
+    // What is not an id is the id of no cooperative: an empty list.
     parse: (value: string) => parseId(value) ?? -1,
   },
 };
@@ -75,10 +89,9 @@ export function memberRoutes(
     body: unknown,
     stored?: Member,
   ): Promise<(current: Member | undefined) => MemberValues> {
-    const fields = stored === undefined ? MEMBER_BODY : MEMBER_UPDATE_BODY;
-    const readOnly = stored === undefined ? [] : MEMBER_READ_ONLY;
+    const declared = stored === undefined ? MEMBER_BODY : MEMBER_UPDATE_BODY;
     const now = nowSeconds(clock);
-    const parsed = parseBody(fields as typeof MEMBER_UPDATE_BODY, readOnly, body, { zone, nowSeconds: now });
+    const parsed = parseBody(declared as typeof MEMBER_UPDATE_BODY, body, { zone, nowSeconds: now });
     const { faults } = parsed;
     const cooperativeId = parsed.values.cooperative_id ?? stored?.cooperative.id;
     if (stored !== undefined && cooperativeId !== stored.cooperative.id) {
@@ -111,7 +124,13 @@ export function memberRoutes(
       tag: 'members',
       access: { scope: 'members:read' },
       query: LIST_QUERY,
-      answers: { 200: { description: 'One page of members.', schema: envelopeSchema(MEMBER_ROW) } },
+      answers: {
+        200: {
+          description: 'One page of members.',
+          schema: envelopeSchema(MEMBER_ROW),
+          example: pageExample('/members', MEMBER_ROW_EXAMPLE),
+        },
+      },
       refusals: [400, 404],
       handle(request) {
         const { identity_card, cooperative, status } = request.query;
@@ -129,7 +148,7 @@ export function memberRoutes(
       tag: 'members',
       access: { scope: 'members:write' },
       body: MEMBER_BODY,
-      answers: { 201: { description: 'The new member.', schema: MEMBER } },
+      answers: { 201: { description: 'The new member.', schema: MEMBER, example: MEMBER_EXAMPLE } },
       refusals: [400, 503],
       async handle(request) {
         const decide = await readValues(request.body);
@@ -150,6 +169,7 @@ export function memberRoutes(
         200: {
           description: 'The consolidated member for a national ID, the member for an id.',
           schema: anyOf([CONSOLIDATED_MEMBER, MEMBER]),
+          example: CONSOLIDATED_MEMBER_EXAMPLE,
         },
       },
       refusals: [400, 404],
@@ -177,9 +197,9 @@ export function memberRoutes(
         'Takes a member id only. An omitted optional field becomes null or its default; an omitted registration_date keeps the stored one. Read-only fields are ignored.',
       tag: 'members',
       access: { scope: 'members:write' },
-      params: { id: ID_OR_NATIONAL_ID },
+      params: { id: MEMBER_ID },
       body: MEMBER_UPDATE_BODY,
-      answers: { 200: { description: 'The member as it is now.', schema: MEMBER } },
+      answers: { 200: { description: 'The member as it is now.', schema: MEMBER, example: MEMBER_EXAMPLE } },
       refusals: [400, 404, 503],
       async handle(request) {
         const id = parseId(request.params.id ?? '');
@@ -199,7 +219,13 @@ export function memberRoutes(
       access: { scope: 'members:read' },
       params: { id: COOPERATIVE_ID },
       query: COOPERATIVE_LIST_QUERY,
-      answers: { 200: { description: 'One page of its members.', schema: envelopeSchema(MEMBER_ROW) } },
+      answers: {
+        200: {
+          description: 'One page of its members.',
+          schema: envelopeSchema(MEMBER_ROW),
+          example: pageExample('/cooperatives/1/members', MEMBER_ROW_EXAMPLE),
+        },
+      },
       refusals: [400, 404],
       async handle(request) {
         const id = readCooperativeId(request);

@@ -1,0 +1,129 @@
+/** What OpenAPI shows of each operation. Nobody is in it: order numbers of national IDs from 9000000 on are not given out. */
+
+const MOMENT = '2025-06-15T12:00:00+02:00';
+
+export const EXAMPLE_NATIONAL_ID = '1198589000123042';
+
+export const COOPERATIVE_BODY_EXAMPLE = {
+  code: 'KOAKAMA-HUY',
+  name: 'KOAKAMA Abahuje Huye',
+  sector: 'agriculture',
+  province: 'South',
+  district: 'Huye',
+  registration_date: '2012-05-14',
+};
+
+export const COOPERATIVE_EXAMPLE = {
+  id: '1',
+  ...COOPERATIVE_BODY_EXAMPLE,
+  status: 'active',
+  members_count: 49,
+  created_at: MOMENT,
+  updated_at: MOMENT,
+};
+
+const COOPERATIVE_SUMMARY_EXAMPLE = { id: '1', code: 'KOAKAMA-HUY', name: 'KOAKAMA Abahuje Huye' };
+
+export const MEMBER_BODY_EXAMPLE = {
+  cooperative_id: '1',
+  identity_card: EXAMPLE_NATIONAL_ID,
+  member_code: 'HUY-00002',
+  full_name: 'First Example',
+  first_name: 'First',
+  last_name: 'Example',
+  gender: 'FEMALE',
+  date_of_birth: '1985-03-31',
+  mobile: '078 123 4567',
+  role: 'MEMBER',
+  status: 'active',
+  registration_date: '2020-02-14T11:14:00+02:00',
+};
+
+export const MEMBER_ROW_EXAMPLE = {
+  id: '2',
+  member_code: 'HUY-00002',
+  full_name: 'First Example',
+  identity_card: EXAMPLE_NATIONAL_ID,
+  mobile: '+250781234567',
+  gender: 'FEMALE',
+  role: 'MEMBER',
+  status: 'active',
+  cooperative: COOPERATIVE_SUMMARY_EXAMPLE,
+  registration_date: '2020-02-14T11:14:00+02:00',
+};
+
+export const MEMBER_EXAMPLE = {
+  ...MEMBER_ROW_EXAMPLE,
+  first_name: 'First',
+  last_name: 'Example',
+  date_of_birth: '1985-03-31',
+  created_at: MOMENT,
+  updated_at: MOMENT,
+};
+
+export const MEMBERSHIP_EXAMPLE = {
+  cooperative: COOPERATIVE_SUMMARY_EXAMPLE,
+  member_code: 'HUY-00002',
+  full_name: 'First Example',
+  first_name: 'First',
+  last_name: 'Example',
+  role: 'MEMBER',
+  status: 'active',
+  registration_date: '2020-02-14T11:14:00+02:00',
+  mobile: '+250781234567',
+  production_summary: {
+    window_days: 365,
+    entries_count: 24,
+    total_kg: '1128.000',
+    last_delivery_at: '2025-06-11T07:20:00+02:00',
+  },
+  loan_history: [
+    {
+      id: '3',
+      amount: '1680000.00',
+      interest_rate: '19.50',
+      status: 'approved',
+      paid_amount: '420000.00',
+      loan_start_date: '2025-01-15T00:00:00+02:00',
+      loan_end_date: '2026-07-15T00:00:00+02:00',
+      approved_at: '2025-01-10T09:45:00+02:00',
+    },
+  ],
+  savings_summary: {
+    accounts_count: 1,
+    total_contributions_rwf: '41000.00',
+    total_withdrawals_rwf: '0.00',
+    last_transaction_at: '2025-06-02T10:05:00+02:00',
+  },
+};
+
+export const CONSOLIDATED_MEMBER_EXAMPLE = {
+  identity_card: EXAMPLE_NATIONAL_ID,
+  primary_full_name: 'First Example',
+  name_variants: ['First Example'],
+  gender: 'FEMALE',
+  date_of_birth: '1985-03-31',
+  mobile: '+250781234567',
+  memberships: [MEMBERSHIP_EXAMPLE],
+};
+
+export const CALLER_EXAMPLE = {
+  id: '1',
+  name: 'demo financials',
+  scopes: ['cooperatives:read', 'members:read', 'members:financials'],
+  allowed_addresses: ['10.0.0.0/8'],
+  allowed_hosts: [],
+  expires_at: null,
+  rate_limits: {
+    hour: { limit: 1000, window_seconds: 3600, remaining: 998, reset_seconds: 3600 },
+    day: { limit: 10_000, window_seconds: 86_400, remaining: 9998, reset_seconds: 86_400 },
+  },
+};
+
+/** The middle page of three. @param path of the list under the API */
+export const pageExample = (path: string, row: object): object => ({
+  count: 150,
+  next: `https://registry.example.rw/api/v1${path}?page=3`,
+  previous: `https://registry.example.rw/api/v1${path}`,
+  results: [row],
+});

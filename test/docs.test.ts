@@ -277,6 +277,44 @@ test('every heading that a link names exists', () => {
   }
 });
 
+/** Every file of ours that may hold a comment. */
+const SOURCES = ['src', 'test', 'bench', 'data'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter(
+      (name) => /\.(?:ts|mjs)$/.test(name) && !name.includes('node_modules') && !name.startsWith('.cache'),
+    )
+    .map((name) => `${folder}/${name}`),
+);
+
+test('every heading that a comment cites exists', () => {
+  const headings = new Map<string, string[]>();
+  let cited = 0;
+  for (const source of SOURCES) {
+    for (const [, document = '', anchor = ''] of read(source).matchAll(
+      /\b((?:docs\/)?[\w-]+\.md)#([\w-]+)/g,
+    )) {
+      const target = existsSync(join(ROOT, document)) ? document : `docs/${document}`;
+      assert.ok(existsSync(join(ROOT, target)), `${source}: ${document}`);
+      if (!headings.has(target))
+        headings.set(
+          target,
+          [...read(target).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => toAnchor(heading)),
+        );
+      assert.ok(headings.get(target)?.includes(anchor), `${source}: ${document}#${anchor}`);
+      cited++;
+    }
+  }
+  assert.ok(cited > 40, `${cited} citations`);
+});
+
+test('no comment and no document cites what a reader does not have', () => {
+  const unavailable = new RegExp(
+    ['contract', 'specification'].map((name) => `${name} sections? [0-9N]`).join('|'),
+    'i',
+  );
+  for (const file of [...SOURCES, ...DOCUMENTS]) assert.doesNotMatch(read(file), unavailable, file);
+});
+
 test('decisions are numbered without gaps, and each has a context, a decision and consequences', () => {
   assert.deepEqual(
     DECISIONS.map((name) => Number(name.slice(0, 4))),

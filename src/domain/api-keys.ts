@@ -69,7 +69,7 @@ const UNBIASED_BYTES = 256 - (256 % BASE62.length);
 const API_KEY = /^crs_[0-9A-Za-z]{36}$/;
 
 /**
- * A new key text: `crs_`, 30 base62 characters, and 6 of the checksum over what precedes (contract section 3).
+ * A new key text: `crs_`, 30 base62 characters, and 6 of the checksum over what precedes (docs/api.md#authentication).
  * @param randomBytes gives that many bytes from a cryptographic generator
  * @param crc32 CRC-32 of the ASCII text
  */

@@ -11,7 +11,7 @@ export interface DecimalKind {
   readonly maximum?: number;
 }
 
-/** Rwandan francs in hundredths (contract sections 7 and 13). */
+/** Rwandan francs in hundredths (docs/api.md#formats). */
 export const MONEY: DecimalKind = { fractionDigits: 2, integerDigits: 12, minimum: 'positive' };
 export const MONEY_OR_ZERO: DecimalKind = { ...MONEY, minimum: 'zero' };
 /** Kilograms in grams. */

@@ -1,6 +1,6 @@
 /** The faults a rule can find: what callers of the domain and the store may throw and must expect. */
 
-/** Messages by field name; `non_field_errors` holds those about the whole (contract section 5). */
+/** Messages by field name; `non_field_errors` holds those about the whole (docs/api.md#answers-and-errors). */
 export type FieldMessages = { [field: string]: string[] };
 
 /** One field's value was refused. Returned by parsers, not thrown: an import meets millions of values. */
@@ -74,7 +74,7 @@ const MAX_ECHO_CHARACTERS = 32;
 
 /**
  * Whether a value that a client sent may be repeated in an answer: short, printable, and without a run of
- * six digits that could be part of a national ID (contract section 5).
+ * six digits that could be part of a national ID (docs/api.md#answers-and-errors).
  */
 export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{Nd}{6}|\p{C}/u.test(text);

@@ -8,7 +8,7 @@ export const IDENTITY_CARD_ERROR = new FieldError('Expected a national ID of exa
 
 /**
  * Whether the text is a national ID: exactly 16 digits and nothing more. The rule of the two check digits is
- * secret, and birth year and sex are never derived: numbers change on re-issue (contract section 7).
+ * secret, and birth year and sex are never derived: numbers change on re-issue (docs/api.md#members).
  */
 export function isIdentityCard(text: string): boolean {
   return IDENTITY_CARD.test(text);

@@ -3,7 +3,7 @@
 export const LOAN_STATUSES = ['pending', 'approved', 'rejected', 'cancelled', 'paid', 'defaulted'] as const;
 export type LoanStatus = (typeof LOAN_STATUSES)[number];
 
-/** `loan_history` holds at most this many (specification section 8). */
+/** `loan_history` holds at most this many (docs/api.md#looking-up-a-person). */
 export const LOAN_HISTORY_LIMIT = 10;
 
 export interface Loan {

@@ -65,7 +65,7 @@ export interface Names {
 
 /**
  * The names of a member from what was given: `full_name`, or both parts, which then make it. A full name is
- * never split: a guess is wrong for names that are written surname first (contract section 13).
+ * never split: a guess is wrong for names that are written surname first (docs/api.md#members).
  * @returns undefined when neither was given
  */
 export function composeNames(

@@ -7,7 +7,7 @@ export const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /**
  * A mobile number as the registry keeps it. `07…`, `7…`, `2507…`, with spaces, dashes, dots or brackets, are
- * read as Rwandan; numbers of other countries must be in E.164 (contract section 7).
+ * read as Rwandan; numbers of other countries must be in E.164 (docs/api.md#members).
  */
 export function parseMobile(text: string): string | FieldError {
   const digits = text.replace(/[\s().-]/g, '').replace(/^00/, '+');

@@ -1,7 +1,7 @@
 /** One page of a list. */
 
 export const DEFAULT_PAGE_SIZE = 50;
-/** A larger `page_size` is clipped to this (contract section 6). */
+/** A larger `page_size` is clipped to this (docs/api.md#lists). */
 export const MAX_PAGE_SIZE = 200;
 
 export interface PageRequest {

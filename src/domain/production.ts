@@ -2,7 +2,7 @@
 import { DAY_SECONDS } from './date-time.ts';
 import { type ExactInteger, narrow } from './decimal.ts';
 
-/** Days of the production summary (specification section 8). */
+/** Days of the production summary (docs/api.md#looking-up-a-person). */
 export const PRODUCTION_WINDOW_DAYS = 365;
 
 export interface ProductionSummary {

@@ -2,7 +2,7 @@
 
 export const DEFAULT_PER_HOUR = 1_000;
 export const DEFAULT_PER_DAY = 10_000;
-/** Largest limit that an operator may set (contract section 3). */
+/** Largest limit that an operator may set (docs/operating.md#create). */
 export const MAX_LIMIT = 10_000_000;
 
 const HOUR_MS = 3_600_000;
@@ -33,7 +33,7 @@ export interface Decision {
 
 /**
  * Remembers when requests were admitted and decides on the next. In no window `(t − w, t]` are more than n
- * admitted, and none is refused while fewer were (contract section 3). The times lie in one ring that grows by
+ * admitted, and none is refused while fewer were (docs/api.md#rate-limits). The times lie in one ring that grows by
  * doubling; for each window a cursor marks the oldest time still inside, and each time is passed by each
  * cursor once, so a decision costs O(1) amortised.
  *

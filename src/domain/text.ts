@@ -1,7 +1,7 @@
 /** Free text and choices: names, codes and the values that may be chosen. */
 import { FieldError, mayEcho } from './errors.ts';
 
-/** Longest values in characters (Unicode code points), after trimming (contract section 13). */
+/** Longest values in characters (Unicode code points), after trimming (docs/api.md#texts). */
 export const MAX_LENGTH = {
   code: 32,
   memberCode: 64,
@@ -43,7 +43,7 @@ export function parseText(text: string, maxLength: number): string | FieldError 
 
 export const COOPERATIVE_CODE = /^[A-Z0-9-]{1,32}$/;
 
-/** A cooperative's code: 1 to 32 of `A-Z 0-9 -` (contract section 7). */
+/** A cooperative's code: 1 to 32 of `A-Z 0-9 -` (docs/api.md#cooperatives). */
 export function parseCooperativeCode(text: string): string | FieldError {
   const code = parseText(text, MAX_LENGTH.code);
   if (code instanceof FieldError) return code;

@@ -1,4 +1,4 @@
-/** Lists: the page parameters, the envelope and its links (contract section 6). */
+/** Lists: the page parameters, the envelope and its links (docs/api.md#lists). */
 import type { TimeZone } from '../domain/date-time.ts';
 import { FieldError } from '../domain/errors.ts';
 import { DEFAULT_PAGE_SIZE, lastPage, MAX_PAGE_SIZE, type Page, type PageRequest } from '../domain/page.ts';

@@ -24,7 +24,7 @@ export interface Parameter {
   readonly example: string;
   /**
    * Bytes outside `[A-Za-z0-9_./-]` reach the handler in this segment instead of 404: a mistyped national ID
-   * must never read as "not found" (contract section 1).
+   * must never read as "not found" (docs/api.md#routes).
    */
   readonly takesAnyByte?: boolean;
 }

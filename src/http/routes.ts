@@ -10,7 +10,7 @@ import { meRoutes } from './resources/me.ts';
 import { memberRoutes } from './resources/members.ts';
 import type { Route } from './route.ts';
 
-/** Version of the API's description: the major one is the `v1` of the address (specification section 9). */
+/** Version of the API's description: the major one is the `v1` of the address (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
 
 export interface RouteDependencies {

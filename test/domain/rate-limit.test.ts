@@ -1,4 +1,4 @@
-/** The limiter against a model that remembers every admitted request (contract sections 3 and 4). */
+/** The limiter against a model that remembers every admitted request (docs/api.md#rate-limits). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -41,7 +41,7 @@ const routes = declaredRoutes();
 const guarded = routes.filter((route) => route.access !== 'public');
 const name = (route: Route): string => `${route.method} ${fullPath(route)}`;
 
-test('every path of the contract is in the matrix', () => {
+test('every path of the API is in the matrix', () => {
   assert.deepEqual(guarded.map(name).sort(), [
     'GET /api/v1/cooperatives',
     'GET /api/v1/cooperatives/{id}',

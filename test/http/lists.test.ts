@@ -1,4 +1,4 @@
-/** Lists: the envelope, pages, links and filters (contract sections 6 and 13). */
+/** Lists: the envelope, pages, links and filters (docs/api.md#lists). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startApp, type TestApp } from '../support/app.ts';

@@ -112,7 +112,9 @@ export const nextIteration = (): Promise<void> => new Promise((resolve) => setIm
 
 export async function allMembers({ registry }: ImportPlace): Promise<readonly Member[]> {
   await nextIteration();
-  return (await registry.members.list({}, { page: 1, pageSize: 100 })).rows;
+  const { rows } = await registry.members.list({}, { page: 1, pageSize: 100 });
+  const members = await Promise.all(rows.map(({ id }) => registry.members.find(id)));
+  return members.filter((member) => member !== undefined);
 }
 
 export const rowFault = (line: number, column: string, message = 'Wrong.'): ImportFault => ({

@@ -3,7 +3,7 @@ import { RegistryError } from '../../../domain/errors.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, isDiskFull } from './connection.ts';
 
-/** How long a write waits for another process's lock before it is refused (contract section 11). */
+/** How long a write waits for another process's lock before it is refused (docs/operating.md#while-the-service-runs). */
 const MAX_WAIT_MS = 2_000;
 const RETRY_MS = 10;
 /** More waiting writes than this are refused: the server is overloaded. */

@@ -57,7 +57,7 @@ export function openFinancials(db: Connection) {
     `SELECT delivered_at AS at FROM production_entries WHERE member_id = ? AND delivered_at <= ?
      ORDER BY delivered_at DESC LIMIT 1`,
   );
-  // Still to start (0), started, newest first (1), never started (2): contract section 7.
+  // Still to start (0), started, newest first (1), never started (2): docs/api.md#looking-up-a-person.
   const selectLoans = db.prepare<[memberId: number], LoanRow>(
     `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date, loan_end_date,
        approved_at

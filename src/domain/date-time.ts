@@ -1,4 +1,7 @@
-/** Dates and instants: `YYYY-MM-DD` texts, and epoch seconds shown with the offset of the registry's time zone. */
+/**
+ * Dates and instants: `YYYY-MM-DD` texts, and epoch seconds shown with the offset of the registry's time
+ * zone.
+ */
 import { FieldError } from './errors.ts';
 
 export const DAY_SECONDS = 86_400;
@@ -42,12 +45,13 @@ export const outOfRange = (parsed: string | number | FieldError | undefined): Fi
   parsed === EARLY_ERROR || parsed === LATE_ERROR ? parsed : undefined;
 
 const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
+const CLOCK = '([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]|60)(?:[.,][0-9]+)?)?';
+const CLOCK_OFFSET = '([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])';
 /**
- * A date-time of RFC 3339, and what DRF takes beside it: a space before the time, no seconds, no offset or one without its
- * colon, a comma before the fraction.
+ * A date-time of RFC 3339, and what DRF takes beside it: a space before the time, no seconds, no offset or
+ * one without its colon, a comma before the fraction.
  */
-export const DATE_TIME =
-  /^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]|60)(?:[.,][0-9]+)?)?([Zz]|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?$/;
+export const DATE_TIME = new RegExp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]${CLOCK}${CLOCK_OFFSET}?$`);
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 function isCalendarDay(year: number, month: number, day: number): boolean {
@@ -89,9 +93,9 @@ export function parseDate(text: string): string | FieldError {
 }
 
 /**
- * Epoch seconds of an ISO 8601 date-time that the zone shows with a year from 1850 to 9999. Fractions of a second are
- * dropped. Without an offset the text is read in the registry's zone; a date alone is its midnight there. A leap second,
- * which only the end of a day in UTC has, is the second after it. docs/api.md#formats
+ * Epoch seconds of an ISO 8601 date-time that the zone shows with a year from 1850 to 9999. Fractions of a
+ * second are dropped. Without an offset the text is read in the registry's zone; a date alone is its midnight
+ * there. A leap second, which only the end of a day in UTC has, is the second after it. docs/api.md#formats
  */
 export function parseDateTime(text: string, zone: TimeZone): number | FieldError {
   const epochSeconds = readDateTime(text, zone);
@@ -147,7 +151,8 @@ export function formatDateTime(epochSeconds: number, zone: TimeZone): string {
   const second = local - day * DAY_SECONDS;
   const minute = (second / 60) | 0;
   const hour = (minute / 60) | 0;
-  return `${dayText(day)}T${TWO_DIGITS[hour]}:${TWO_DIGITS[minute - hour * 60]}:${TWO_DIGITS[second - minute * 60]}${zone.suffix}`;
+  const time = `${TWO_DIGITS[hour]}:${TWO_DIGITS[minute - hour * 60]}:${TWO_DIGITS[second - minute * 60]}`;
+  return `${dayText(day)}T${time}${zone.suffix}`;
 }
 
 /** The calendar date `YYYY-MM-DD` of an instant in epoch seconds, in the zone. */

@@ -1,4 +1,7 @@
-/** Money, weights and rates: exact integers of minor units inside, decimal strings outside, never floating point. */
+/**
+ * Money, weights and rates: exact integers of minor units inside, decimal strings outside, never floating
+ * point.
+ */
 import { FieldError } from './errors.ts';
 
 export interface DecimalKind {

@@ -1,6 +1,8 @@
 /** The faults a rule can find: what callers of the domain and the store may throw and must expect. */
 
-/** Messages by field name; `non_field_errors` holds those about the whole (docs/api.md#answers-and-errors). */
+/**
+ * Messages by field name; `non_field_errors` holds those about the whole (docs/api.md#answers-and-errors).
+ */
 export type FieldMessages = { [field: string]: string[] };
 
 /** One field's value was refused. Returned by parsers, not thrown: an import meets millions of values. */
@@ -81,8 +83,8 @@ export function mayEcho(text: string): boolean {
 }
 
 /**
- * The name under which the fault of a field or parameter is reported: its own, where that may be repeated and is not
- * `detail`, which names the text of other errors (docs/api.md#answers-and-errors).
+ * The name under which the fault of a field or parameter is reported: its own, where that may be repeated and
+ * is not `detail`, which names the text of other errors (docs/api.md#answers-and-errors).
  */
 export const shownName = (name: string): string =>
   mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;

@@ -47,7 +47,8 @@ export interface ConsolidatedMember {
 
 /**
  * Consolidates the active memberships of one person.
- * @param memberships newest registration first; of equal ones, the higher id (docs/api.md#looking-up-a-person)
+ * @param memberships newest registration first; of equal ones, the higher id
+ * (docs/api.md#looking-up-a-person)
  * @returns undefined when there is none
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {

@@ -1,4 +1,6 @@
-/** Kinds of values in bodies and queries: one declaration gives the check, the TypeScript type and the schema. */
+/**
+ * Kinds of values in bodies and queries: one declaration gives the check, the TypeScript type and the schema.
+ */
 import {
   DATE_TIME,
   FUTURE_ERROR,
@@ -74,7 +76,7 @@ export const pastDateTime = (description: string) =>
       return typeof instant === 'number' && instant > nowSeconds ? FUTURE_ERROR : instant;
     },
     anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })], {
-      description: `${description} With any offset, or in the registry's time zone; a date is its midnight there.`,
+      description: `${description} Without an offset in the registry's zone; a date is midnight there.`,
     }),
   );
 

@@ -59,12 +59,16 @@ export function envelope<T>(
   const results = serializeArray(found.rows, serialize, zone);
   return ok(
     new JsonText(
-      `{"count":${found.count},"next":${quoteOrNull(next)},"previous":${quoteOrNull(previous)},"results":${results}}`,
+      `{"count":${found.count},"next":${quoteOrNull(next)},"previous":${quoteOrNull(previous)},` +
+        `"results":${results}}`,
     ),
   );
 }
 
-/** The same request with another page, keys in alphabetical order; the link to page 1 drops `page`, as DRF does. */
+/**
+ * The same request with another page, keys in alphabetical order; the link to page 1 drops `page`, as DRF
+ * does.
+ */
 function linkTo(request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>, number: number): string {
   const query = new URLSearchParams(request.search);
   if (number === 1) query.delete('page');

@@ -25,7 +25,8 @@ const ERROR_SCHEMAS: Json = {
     title: 'FieldErrors',
     type: 'object',
     description:
-      'Messages by field; `non_field_errors` holds those about all of it. No field is called `detail`, which is the text of an Error.',
+      'Messages by field; `non_field_errors` holds those about all of it. ' +
+      'No field is called `detail`, which is the text of an Error.',
     propertyNames: { not: { const: 'detail' } },
     minProperties: 1,
     additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
@@ -41,7 +42,9 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       title: 'Cooperative Registry',
       version,
       description:
-        'Members and cooperatives of a national registry. Every path is served with and without a slash at its end. A person is known by a 16-digit national ID and may belong to several cooperatives.',
+        'Members and cooperatives of a national registry. ' +
+        'Every path is served with and without a slash at its end. ' +
+        'A person is known by a 16-digit national ID and may belong to several cooperatives.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],

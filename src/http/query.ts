@@ -17,7 +17,8 @@ export type ParsedQuery<Parameters extends QueryParameters> = {
 };
 
 /**
- * A misspelt filter must never return everyone: unknown and repeated parameters are refused (docs/api.md#lists).
+ * A misspelt filter must never return everyone: unknown and repeated parameters are refused
+ * (docs/api.md#lists).
  * @throws RegistryError `invalid`
  */
 export function parseQuery<Parameters extends QueryParameters>(

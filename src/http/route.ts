@@ -1,4 +1,6 @@
-/** A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration. */
+/**
+ * A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration.
+ */
 import type { ApiKey, Scope } from '../domain/api-keys.ts';
 import type { Awaitable } from '../store/ports.ts';
 import type { BodyDeclaration } from './body-fields.ts';

@@ -1,6 +1,7 @@
 /**
- * JSON Schema 2020-12 with the TypeScript type of what it describes. Each function builds the plain object that OpenAPI
- * shows; the type is known to the compiler only. Values are checked by the parsers of the fields, not by these schemas.
+ * JSON Schema 2020-12 with the TypeScript type of what it describes. Each function builds the plain object
+ * that OpenAPI shows; the type is known to the compiler only. Values are checked by the parsers of the
+ * fields, not by these schemas.
  */
 
 declare const VALUE: unique symbol;

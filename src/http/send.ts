@@ -76,7 +76,9 @@ function write(
   } else outgoing.end(text, encoding);
 }
 
-/** @returns the encoding to send the text in: ASCII has the same bytes in Latin-1, which node writes faster */
+/**
+ * @returns the encoding to send the text in: ASCII has the same bytes in Latin-1, which node writes faster
+ */
 function addContent(headers: Headers, text: string): 'utf8' | 'latin1' {
   const bytes = Buffer.byteLength(text);
   headers['Content-Type'] = 'application/json';

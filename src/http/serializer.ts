@@ -1,14 +1,17 @@
 /**
- * JSON text written field by field, for the responses that are sent most: no object is built only to be written out again.
- * A serializer has an entry for each field of the schema's type, in the order in which they are sent; one that is missing
- * does not compile. Its text is what JSON.stringify would give.
+ * JSON text written field by field, for the responses that are sent most: no object is built only to be
+ * written out again. A serializer has an entry for each field of the schema's type, in the order in which
+ * they are sent; one that is missing does not compile. Its text is what JSON.stringify would give.
  */
 import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
 
 /** Gives the JSON text of a value. */
 export type Serialize<Value> = (value: Value, zone: TimeZone) => string;
 
-/** A string or null. Its quotes are joined with what surrounds them, which a function that gives JSON cannot do. */
+/**
+ * A string or null. Its quotes are joined with what surrounds them, which a function that gives JSON cannot
+ * do.
+ */
 export interface StringField<Value> {
   readonly read: (value: Value, zone: TimeZone) => string | null;
   /** Whether JSON may have to escape a character of it. */

@@ -25,7 +25,8 @@ const shown = (text: string, inZone = KIGALI): string => {
 const EARLY = 'Dates before 1850-01-01 are not accepted.';
 const LATE = 'Dates after 9999-12-31 are not accepted.';
 const WRONG =
-  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
+  'Datetime has wrong format. Use one of these formats instead: ' +
+  'YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 
 test('a date before 1850 is refused with the earliest date, one that does not exist with the format', () => {
   assert.equal(parseDate('1850-01-01'), '1850-01-01');

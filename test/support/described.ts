@@ -1,6 +1,6 @@
 /**
- * What a validating proxy would do: each response of the suite, and each request that was accepted, is compared with the
- * description of the API.
+ * What a validating proxy would do: each response of the suite, and each request that was accepted, is
+ * compared with the description of the API.
  */
 import assert from 'node:assert/strict';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';

@@ -1,4 +1,7 @@
-/** What OpenAPI shows of each operation. Nobody is in it: order numbers of national IDs from 9000000 on are not given out. */
+/**
+ * What OpenAPI shows of each operation. Nobody is in it: order numbers of national IDs from 9000000 on are
+ * not given out.
+ */
 
 const MOMENT = '2025-06-15T12:00:00+02:00';
 

@@ -95,8 +95,8 @@ const SAMPLE: { readonly loan: Loan; readonly savings: SavingsSummary } = {
 };
 
 /**
- * The texts of loans and savings in a time zone. Their stamp is taken of a sample, so that it cannot be forgotten when
- * a release shows anything differently.
+ * The texts of loans and savings in a time zone. Their stamp is taken of a sample, so that it cannot be
+ * forgotten when a release shows anything differently.
  */
 export function createBlockTexts(zone: TimeZone): BlockTexts {
   const loans = (list: readonly Loan[]) => serializeArray(list, serializeLoan, zone);

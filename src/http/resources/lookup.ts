@@ -17,7 +17,7 @@ import {
   COOPERATIVE_SUMMARY,
   readCooperativeId,
   serializeCooperativeSummary,
-} from './cooperatives.ts';
+} from './cooperative-fields.ts';
 import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from './examples.ts';
 import {
   LOAN_HISTORY_ENTRY,

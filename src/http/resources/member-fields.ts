@@ -7,7 +7,7 @@ import { defaulting, optional, required } from '../body-fields.ts';
 import { choice, pastDate, pastDateTime, plainText, reference, textField } from '../fields.ts';
 import { nullable, object, type Static, string } from '../schema.ts';
 import { type FieldSerializers, instant, plain, serializeObject, text } from '../serializer.ts';
-import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperatives.ts';
+import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperative-fields.ts';
 import { MEMBER_BODY_EXAMPLE } from './examples.ts';
 
 export const MEMBER_FIELDS = {

@@ -1,0 +1,112 @@
+/** The lists of members: of all cooperatives, and of one. */
+import type { TimeZone } from '../../domain/date-time.ts';
+import { notFound } from '../../domain/errors.ts';
+import { parseIdentityCard } from '../../domain/identity-card.ts';
+import { parseId } from '../../domain/ids.ts';
+import { MEMBER_STATUSES, type Member } from '../../domain/members.ts';
+import { parseChoice } from '../../domain/text.ts';
+import { type CooperativeStore, type MemberStore, whenReady } from '../../store/ports.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { string } from '../schema.ts';
+import { COOPERATIVE_ID, readCooperativeId } from './cooperative-fields.ts';
+import { MEMBER_ROW_EXAMPLE, pageExample } from './examples.ts';
+import { MEMBER_FIELDS, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
+
+const FILTERS = {
+  identity_card: {
+    description: 'Only the rows of this person, of every status.',
+    schema: MEMBER_FIELDS.identity_card.schema,
+    parse: parseIdentityCard,
+  },
+  status: {
+    description: 'Only members of this status.',
+    schema: MEMBER_FIELDS.status.schema,
+    parse: (value: string) => parseChoice(value, MEMBER_STATUSES),
+  },
+};
+const LIST_QUERY = {
+  ...PAGE_PARAMETERS,
+  ...FILTERS,
+  cooperative: {
+    description: 'Only members of the cooperative with this id; none for what is not an id.',
+    schema: string(),
+    // What is not an id is the id of no cooperative: an empty list.
+    parse: (value: string) => parseId(value) ?? -1,
+  },
+};
+const COOPERATIVE_LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS };
+
+export const memberListRoutes = (
+  store: MemberStore,
+  cooperatives: CooperativeStore,
+  zone: TimeZone,
+): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/members',
+    operationId: 'listMembers',
+    summary: 'List members',
+    description: 'One row per person and cooperative, in order of id, of every status.',
+    tag: 'members',
+    access: { scope: 'members:read' },
+    query: LIST_QUERY,
+    answers: {
+      200: {
+        description: 'One page of members.',
+        schema: envelopeSchema(MEMBER_ROW),
+        example: pageExample('/members', MEMBER_ROW_EXAMPLE),
+      },
+    },
+    refusals: [400, 404],
+    handle(request) {
+      const { identity_card, cooperative, status } = request.query;
+      const pageRequest = toPageRequest(request.query);
+      return whenReady(store.list(toFilter(identity_card, cooperative, status), pageRequest), (page) =>
+        envelope(request, pageRequest, page, serializeMemberRow, zone),
+      );
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/cooperatives/{id}/members',
+    operationId: 'listCooperativeMembers',
+    summary: 'List the members of a cooperative',
+    tag: 'members',
+    access: { scope: 'members:read' },
+    params: { id: COOPERATIVE_ID },
+    query: COOPERATIVE_LIST_QUERY,
+    answers: {
+      200: {
+        description: 'One page of its members.',
+        schema: envelopeSchema(MEMBER_ROW),
+        example: pageExample('/cooperatives/1/members', MEMBER_ROW_EXAMPLE),
+      },
+    },
+    refusals: [400, 404],
+    async handle(request) {
+      const id = readCooperativeId(request);
+      if ((await cooperatives.find(id)) === undefined) throw notFound();
+      const { identity_card, status } = request.query;
+      const pageRequest = toPageRequest(request.query);
+      return envelope(
+        request,
+        pageRequest,
+        await store.list(toFilter(identity_card, id, status), pageRequest),
+        serializeMemberRow,
+        zone,
+      );
+    },
+  }),
+];
+
+/** Only what was given, as an absent filter is not an undefined one. */
+const toFilter = (
+  identityCard: string | undefined,
+  cooperativeId: number | undefined,
+  status: Member['status'] | undefined,
+) => ({
+  ...(identityCard === undefined ? {} : { identityCard }),
+  ...(cooperativeId === undefined ? {} : { cooperativeId }),
+  ...(status === undefined ? {} : { status }),
+});

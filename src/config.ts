@@ -20,8 +20,8 @@ export const SETTINGS = {
 export type Setting = keyof typeof SETTINGS;
 
 export interface Config {
-  readonly databaseFile: string;
-  readonly keysFile: string;
+  /** Where the registry is kept: today the path of a database file. */
+  readonly storage: string;
   readonly host: string;
   readonly port: number;
   /** Without a slash at the end. */
@@ -42,9 +42,6 @@ export class ConfigError extends Error {
 
 export const NO_PROXIES = parseAddressBlocks([]) as AddressBlocks;
 
-/** The keys' file beside a database: `registry.db` → `registry.keys.db`. */
-export const keysFileOf = (databaseFile: string): string => `${databaseFile.replace(/\.db$/, '')}.keys.db`;
-
 /**
  * @param env the settings; an empty one counts as not given
  * @throws ConfigError with every fault
@@ -59,10 +56,8 @@ export function readConfig(env: { readonly [name in Setting]?: string | undefine
     faults.push(`${name}: ${value.message}`);
     return fallback;
   }
-  const databaseFile = read('REGISTRY_DB', 'data/registry.db', (text) => text);
   const config: Config = {
-    databaseFile,
-    keysFile: keysFileOf(databaseFile),
+    storage: read('REGISTRY_DB', 'data/registry.db', (text) => text),
     host: read('HOST', '127.0.0.1', (text) => text),
     port: read('PORT', 8080, parsePort),
     publicUrl: read<string | undefined>('PUBLIC_URL', undefined, parsePublicUrl),

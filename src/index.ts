@@ -8,7 +8,7 @@ import { composeRegistry, type Registry } from './registry.ts';
 export type { Clock } from './clock.ts';
 export type { RunningServer } from './http/server.ts';
 export type { Registry } from './registry.ts';
-export { DatabaseFileError } from './store/sqlite/connection/connection.ts';
+export { StorageError } from './store/ports.ts';
 export { ConfigError };
 
 export interface RegistryOptions {
@@ -32,17 +32,18 @@ export interface RegistryOptions {
 
 /**
  * Opens a registry. There is no side effect but the database's, and two registries can live in one process.
- * @throws ConfigError with every wrong option; DatabaseFileError when a file cannot be used
+ * @throws ConfigError with every wrong option; StorageError when a file cannot be used
  */
 export function openRegistry(options: RegistryOptions): Registry {
   const fault = faultOfRuntime(process.versions.node);
   if (fault !== undefined) throw new ConfigError([fault]);
   const { clock, writeLog } = options;
-  return composeRegistry({
+  const { handler, failed, listen, close } = composeRegistry({
     config: toConfig(options),
     ...(clock === undefined ? {} : { clock }),
     ...(writeLog === undefined ? {} : { writeLog }),
   });
+  return { handler, failed, listen, close };
 }
 
 function toConfig(options: RegistryOptions): Config {

@@ -154,7 +154,7 @@ test('every column of an import file is documented, and which are required', () 
 
 /** Where a text for a client or an operator is made: a call that refuses, or a constant that one uses. */
 const ERROR_MADE =
-  /(?:new (?:FieldError|FileFault|HttpError|ImportError|RegistryError)|\b(?:badRequest|invalid|refuse|add|push|onFault|fileFault|twice|shared|where))\(|\b[A-Z_]+ = (?=['`])|\bsql: (?=`)|return \[(?=[0-9]{3})/g;
+  /(?:new (?:FieldError|FileFault|HttpError|ImportError|RegistryError|StorageError)|\b(?:badRequest|invalid|refuse|add|push|onFault|fileFault|twice|shared|where))\(|\b[A-Z_]+ = (?=['`])|\bsql: (?=`)|return \[(?=[0-9]{3})/g;
 const LITERAL = /'((?:[^'\\\n]|\\.)*)'|`((?:[^`$\\]|\\.|\$\{(?:[^{}`]|`[^`]*`)*\}|\$(?!\{))*)`/g;
 /** A sentence, or the beginning of one that goes on with the number of a line. */
 const SENTENCE = /^(?:[A-Z"$][^\n]* [^\n]*(?:\.|\bline)|No data provided)$/;

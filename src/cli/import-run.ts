@@ -2,7 +2,6 @@
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readConfig } from '../config.ts';
-import { createBlockTexts } from '../http/resources/financials.ts';
 import {
   type FileReport,
   ImportError,
@@ -12,8 +11,8 @@ import {
 } from '../import/import-files.ts';
 import type { RecordSource } from '../import/records.ts';
 import { createRejectsFile, type RejectsFile } from '../import/rejects.ts';
+import { openConfiguredStorage } from '../storage.ts';
 import type { CheckedFile } from '../store/ports.ts';
-import { openImportSession } from '../store/sqlite/import/session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
@@ -57,14 +56,13 @@ async function importWithSession(
   rejects: RejectsFile | undefined,
 ): Promise<FileReport[]> {
   const { clock, env } = context;
-  const { databaseFile, zone } = readConfig(
-    options.db === undefined ? env : { ...env, REGISTRY_DB: options.db },
-  );
+  const config = readConfig(options.db === undefined ? env : { ...env, REGISTRY_DB: options.db });
+  const { zone } = config;
   const isDryRun = options.dryRun === true;
   const output =
     options.json === true ? createImportJson(context, isDryRun) : createImportScreen(context, isDryRun);
   const bar = createProgressBar(context);
-  const session = openImportSession(databaseFile, createBlockTexts(zone), clock.monotonicMs);
+  const session = openConfiguredStorage(config, clock).openImportSession();
   const interruption = new AbortController();
   // The import ends before its next step and closes its session, which removes the staging file; a second
   // signal ends the process, and the next start removes the file.

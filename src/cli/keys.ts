@@ -1,13 +1,12 @@
 /** `keys`: create, list, show, update, disable, enable and rotate API keys. */
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { type ApiKey, hasExpired, prefixOf, SCOPES, type Scope } from '../domain/api-keys.ts';
 import type { TimeZone } from '../domain/date-time.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../domain/rate-limit.ts';
-import type { ApiKeyStore } from '../store/ports.ts';
-import { openApiKeys } from '../store/sqlite/api-keys.ts';
+import { openConfiguredStorage } from '../storage.ts';
+import type { ApiKeyStore, Awaitable, Storage } from '../store/ports.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { describeKey, issueSecret } from './key-text.ts';
 import {
@@ -21,9 +20,6 @@ import {
   parsePositiveId,
 } from './options.ts';
 import { formatTable } from './table.ts';
-
-/** How long the command waits for another process that is writing keys. */
-const BUSY_TIMEOUT_MS = 10_000;
 
 interface KeyOptions {
   readonly db?: string;
@@ -45,18 +41,22 @@ export function addKeysCommand(program: Command, context: CliContext): void {
   const keys = program.command('keys').description('issue and manage API keys');
   const zoneOf = () => readConfig(context.env).zone;
 
+  function storageOf({ db }: KeyOptions): Storage {
+    const env = db === undefined ? context.env : { ...context.env, REGISTRY_DB: db };
+    return openConfiguredStorage(readConfig(env), context.clock);
+  }
+
   /** Opens the keys for one command and answers with its outcome. */
-  function withKeys<T>(
+  async function withKeys<T>(
     options: KeyOptions,
-    create: boolean,
-    work: (store: ApiKeyStore, now: number) => T,
-  ): T {
-    const env = options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db };
-    const store = openApiKeys(readConfig(env).keysFile, { busyTimeoutMs: BUSY_TIMEOUT_MS, create });
+    use: 'issue' | 'manage',
+    work: (store: ApiKeyStore, now: number) => Awaitable<T>,
+  ): Promise<T> {
+    const store = storageOf(options).openKeys(use);
     try {
-      return work(store, nowSeconds(context.clock));
+      return await work(store, nowSeconds(context.clock));
     } finally {
-      store.close();
+      await store.close();
     }
   }
 
@@ -126,7 +126,7 @@ export function addKeysCommand(program: Command, context: CliContext): void {
       'after',
       '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16 --per-hour 5000\n',
     )
-    .action((options: KeyOptions) => {
+    .action(async (options: KeyOptions) => {
       const { name, scope = [] } = options;
       if (name === undefined) throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
       if (scope.length === 0) {
@@ -142,18 +142,18 @@ export function addKeysCommand(program: Command, context: CliContext): void {
         expiresAt: options.expires === undefined ? null : parseExpiry(options.expires, zoneOf()),
       };
       printKey(
-        withKeys(options, true, (store, now) => store.create(values, secret, now)),
+        await withKeys(options, 'issue', (store, now) => store.create(values, secret, now)),
         options,
         secret.text,
       );
-      const databaseFile = options.db ?? readConfig(context.env).databaseFile;
-      if (!existsSync(databaseFile)) context.err(`There is no registry at ${databaseFile} yet.\n`);
+      const storage = storageOf(options);
+      if (!(await storage.exists())) context.err(`There is no registry at ${storage.location} yet.\n`);
     });
 
   withTarget(keys.command('list'))
     .description('all keys')
-    .action((options: KeyOptions) => {
-      const all = withKeys(options, false, (store, now) => store.list(now));
+    .action(async (options: KeyOptions) => {
+      const all = await withKeys(options, 'manage', (store, now) => store.list(now));
       if (options.json === true) {
         context.out(
           `${JSON.stringify({ keys: all.map((key) => describeKey(key, zoneOf())) }, undefined, 2)}\n`,
@@ -173,8 +173,8 @@ export function addKeysCommand(program: Command, context: CliContext): void {
 
   withTarget(keys.command('show').argument('<id>', 'id of the key', parsePositiveId))
     .description('one key with its restrictions')
-    .action((id: number, options: KeyOptions) => {
-      printKey(found(withKeys(options, false, (store, now) => store.find(id, now))), options);
+    .action(async (id: number, options: KeyOptions) => {
+      printKey(found(await withKeys(options, 'manage', (store, now) => store.find(id, now))), options);
     });
 
   withRestrictions(keys.command('update').argument('<id>', 'id of the key', parsePositiveId))
@@ -182,9 +182,9 @@ export function addKeysCommand(program: Command, context: CliContext): void {
     .option('--any-ip', 'remove the address allowlist')
     .option('--any-host', 'remove the host allowlist')
     .option('--never-expires', 'remove the end')
-    .action((id: number, options: KeyOptions) => {
-      const key = withKeys(options, false, (store, now) => {
-        const stored = found(store.find(id, now));
+    .action(async (id: number, options: KeyOptions) => {
+      const key = await withKeys(options, 'manage', async (store, now) => {
+        const stored = found(await store.find(id, now));
         return store.update(id, toChanges(options, stored, zoneOf()), now);
       });
       printKey(found(key), options);
@@ -196,9 +196,9 @@ export function addKeysCommand(program: Command, context: CliContext): void {
   ] as const) {
     withTarget(keys.command(verb).argument('<id>', 'id of the key', parsePositiveId))
       .description(`${verb} a key; holds from the next request`)
-      .action((id: number, options: KeyOptions) => {
+      .action(async (id: number, options: KeyOptions) => {
         printKey(
-          found(withKeys(options, false, (store, now) => store.update(id, { isActive }, now))),
+          found(await withKeys(options, 'manage', (store, now) => store.update(id, { isActive }, now))),
           options,
         );
       });
@@ -211,9 +211,9 @@ export function addKeysCommand(program: Command, context: CliContext): void {
       'how long the old secret stays valid: 30m, 24h, 7d (default: it ends at once)',
       parseDuration,
     )
-    .action((id: number, options: KeyOptions) => {
+    .action(async (id: number, options: KeyOptions) => {
       const secret = issueSecret();
-      const key = withKeys(options, false, (store, now) =>
+      const key = await withKeys(options, 'manage', (store, now) =>
         store.rotate(id, secret, options.overlap ?? 0, now),
       );
       printKey(found(key), options, secret.text);

@@ -1,7 +1,7 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, SETTINGS } from '../config.ts';
-import { DatabaseFileError, describeFileFault } from '../store/sqlite/connection/connection.ts';
+import { StorageError } from '../store/ports.ts';
 import { addCheckCommand } from './check.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { addImportCommand } from './import.ts';
@@ -47,13 +47,11 @@ export async function runCommand(args: readonly string[], context: CliContext): 
       context.err(`Wrong settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
       return EXIT.usage;
     }
-    if (error instanceof DatabaseFileError) {
-      context.err(`${error.message}\n`);
-      return EXIT.usage;
-    }
-    const fault = describeFileFault(error);
+    // Loaded only here: it brings the engine with it.
+    const fault =
+      error instanceof StorageError ? error : (await import('../store/open.ts')).toStorageError(error);
     if (fault === undefined) throw error;
-    context.err(`${fault}\n`);
-    return EXIT.refused;
+    context.err(`${fault.message}\n`);
+    return fault.kind === 'unusable' ? EXIT.usage : EXIT.refused;
   }
 }

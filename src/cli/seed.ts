@@ -8,12 +8,10 @@ import { type Config, readConfig } from '../config.ts';
 import type { Scope } from '../domain/api-keys.ts';
 import { formatDate } from '../domain/date-time.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../domain/rate-limit.ts';
-import { createBlockTexts } from '../http/resources/financials.ts';
 import { importFiles } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
 import { showcaseIdentityCard, writeSeedFiles } from '../import/seed-files.ts';
-import { openApiKeys } from '../store/sqlite/api-keys.ts';
-import { openImportSession } from '../store/sqlite/import/session.ts';
+import { openConfiguredStorage } from '../storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { issueSecret } from './key-text.ts';
 import { formatTable } from './table.ts';
@@ -52,9 +50,9 @@ interface SeedOptions {
 }
 
 /** Beside the database; of another than `registry.db` with its name, so that no database's demo keys replace another's. */
-function demoKeysFileOf({ databaseFile }: Config): string {
-  const name = basename(databaseFile).replace(/\.db$/, '');
-  return join(dirname(databaseFile), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
+function demoKeysFileOf({ storage }: Config): string {
+  const name = basename(storage).replace(/\.db$/, '');
+  return join(dirname(storage), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
 }
 
 export function addSeedCommand(program: Command, context: CliContext): void {
@@ -80,21 +78,17 @@ export function addSeedCommand(program: Command, context: CliContext): void {
       if (!isSeeded && options.ifEmpty !== true) {
         throw new CommandError(
           EXIT.refused,
-          `${config.databaseFile} already holds data. Name another file with --db.`,
+          `${config.storage} already holds data. Name another file with --db.`,
         );
       }
-      if (isSeeded) writeDemoKeys(keysFile, issueDemoKeys(context, config));
+      if (isSeeded) writeDemoKeys(keysFile, await issueDemoKeys(context, config));
       tellKeys(context, config, keysFile, options);
     });
 }
 
 /** @returns false when the database holds data already; nothing was done then */
 async function seedIfEmpty(context: CliContext, config: Config, today: string): Promise<boolean> {
-  const session = openImportSession(
-    config.databaseFile,
-    createBlockTexts(config.zone),
-    context.clock.monotonicMs,
-  );
+  const session = openConfiguredStorage(config, context.clock).openImportSession();
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
   try {
     if (!(await session.isRegistryEmpty())) return false;
@@ -115,10 +109,11 @@ async function seedIfEmpty(context: CliContext, config: Config, today: string): 
   }
 }
 
-function issueDemoKeys(context: CliContext, config: Config): IssuedKey[] {
-  const store = openApiKeys(config.keysFile, { busyTimeoutMs: 10_000, create: true });
+async function issueDemoKeys(context: CliContext, config: Config): Promise<IssuedKey[]> {
+  const store = openConfiguredStorage(config, context.clock).openKeys('issue');
   try {
-    return DEMO_KEYS.map((demo) => {
+    const issued: IssuedKey[] = [];
+    for (const demo of DEMO_KEYS) {
       const secret = issueSecret();
       const values = {
         name: `demo ${demo.name}`,
@@ -128,11 +123,12 @@ function issueDemoKeys(context: CliContext, config: Config): IssuedKey[] {
         limits: { perHour: demo.perHour, perDay: demo.perDay },
         expiresAt: null,
       };
-      const { id } = store.create(values, secret, nowSeconds(context.clock));
-      return { id: String(id), ...demo, key: secret.text };
-    });
+      const { id } = await store.create(values, secret, nowSeconds(context.clock));
+      issued.push({ id: String(id), ...demo, key: secret.text });
+    }
+    return issued;
   } finally {
-    store.close();
+    await store.close();
   }
 }
 
@@ -150,7 +146,7 @@ function tellKeys(context: CliContext, config: Config, keysFile: string, options
     return;
   }
   if (text === undefined) {
-    context.out(`${config.databaseFile} holds data; there is no ${keysFile}, so no demo keys to show.\n`);
+    context.out(`${config.storage} holds data; there is no ${keysFile}, so no demo keys to show.\n`);
     return;
   }
   const { keys } = JSON.parse(text) as { keys: IssuedKey[] };

@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { composeRegistry } from '../registry.ts';
-import { removeStaleStaging } from '../store/sqlite/import/staging.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 
 interface ServeOptions {
@@ -22,15 +21,16 @@ export function addServeCommand(program: Command, context: CliContext): void {
       const { db = context.env.REGISTRY_DB, host = context.env.HOST, port = context.env.PORT } = options;
       const config = readConfig({ ...context.env, REGISTRY_DB: db, HOST: host, PORT: port });
       const registry = composeRegistry({ config, clock: context.clock, writeLog: context.out });
-      removeStaleStaging(config.databaseFile);
       const stopped = stopSignal();
       try {
+        await registry.storage.removeStaleStaging();
         const { address } = await registry.listen();
         const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-        context.err(`Serving ${config.databaseFile} on http://${shownHost}:${address.port}/api/v1/\n`);
+        context.err(`Serving ${config.storage} on http://${shownHost}:${address.port}/api/v1/\n`);
         registry.note(`listening on ${shownHost}:${address.port}`);
-        await stopped;
-        registry.note('stopping');
+        const failure = await Promise.race([stopped, registry.failed]);
+        registry.note(failure === undefined ? 'stopping' : failure.message);
+        if (failure !== undefined) throw failure;
       } catch (error) {
         throw listenFault(error, config.host, config.port);
       } finally {

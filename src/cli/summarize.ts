@@ -1,11 +1,9 @@
 /** `summarize`: computes the summaries that lookups would otherwise compute each time. */
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { readConfig } from '../config.ts';
-import { createBlockTexts } from '../http/resources/financials.ts';
-import { summarizeMissing } from '../store/sqlite/read-model/refresh.ts';
-import { type CliContext, CommandError, EXIT } from './context.ts';
+import { openConfiguredStorage } from '../storage.ts';
+import type { CliContext } from './context.ts';
 
 export function addSummarizeCommand(program: Command, context: CliContext): void {
   program
@@ -15,17 +13,16 @@ export function addSummarizeCommand(program: Command, context: CliContext): void
     )
     .option('--db <file>', 'database file (overrides REGISTRY_DB)')
     .option('--json', 'one JSON document')
-    .action((options: { db?: string; json?: boolean }) => {
-      const { databaseFile, zone } = readConfig(
+    .action(async (options: { db?: string; json?: boolean }) => {
+      const config = readConfig(
         options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db },
       );
-      if (!existsSync(databaseFile))
-        throw new CommandError(EXIT.usage, `There is no database at ${databaseFile}.`);
-      const count = summarizeMissing(databaseFile, createBlockTexts(zone), nowSeconds(context.clock));
+      const storage = openConfiguredStorage(config, context.clock);
+      const count = await storage.refreshReadModel(nowSeconds(context.clock));
       context.out(
         options.json === true
-          ? `${JSON.stringify({ database: databaseFile, summarized: count }, undefined, 2)}\n`
-          : `${count} member${count === 1 ? '' : 's'} summarized in ${databaseFile}.\n`,
+          ? `${JSON.stringify({ database: config.storage, summarized: count }, undefined, 2)}\n`
+          : `${count} member${count === 1 ? '' : 's'} summarized in ${config.storage}.\n`,
       );
     });
 }

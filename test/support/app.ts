@@ -8,17 +8,12 @@ import { issueSecret } from '../../src/cli/key-text.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Config, readConfig, type Setting } from '../../src/config.ts';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
-import { KIGALI } from '../../src/domain/date-time.ts';
-import { createBlockTexts } from '../../src/http/resources/financials.ts';
 import type { ServerTimeouts } from '../../src/http/server.ts';
-import { composeRegistry, type Registry } from '../../src/registry.ts';
-import { openApiKeys } from '../../src/store/sqlite/api-keys.ts';
+import { type ComposedRegistry, composeRegistry } from '../../src/registry.ts';
+import { keysFileOf, openKeyStore, type SqliteApiKeys } from './sqlite.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
 export const NOON = Date.UTC(2025, 5, 15, 10);
-
-/** How stores opened by hand show loans and savings. */
-export const BLOCKS = createBlockTexts(KIGALI);
 
 export interface TestClock extends Clock {
   /** Moves both clocks. */
@@ -68,7 +63,7 @@ export interface Sent {
 }
 
 export interface TestApp {
-  readonly registry: Registry;
+  readonly registry: ComposedRegistry;
   readonly config: Config;
   readonly clock: TestClock;
   readonly url: string;
@@ -78,7 +73,7 @@ export interface TestApp {
   readonly fullKey: string;
   issue(scopes: readonly Scope[], more?: Partial<ApiKeyValues>): { id: number; key: string };
   /** A second connection to the keys, as another process would have. */
-  withKeys<T>(work: (keys: ReturnType<typeof openApiKeys>) => T): T;
+  withKeys<T>(work: (keys: SqliteApiKeys) => T): T;
   send(path: string, sent?: Sent): Promise<TestResponse>;
 }
 
@@ -105,8 +100,8 @@ export async function startApp(
   const { address } = await registry.listen();
   context.after(() => registry.close());
 
-  function withKeys<T>(work: (keys: ReturnType<typeof openApiKeys>) => T): T {
-    const keys = openApiKeys(config.keysFile, { busyTimeoutMs: 2_000, create: true });
+  function withKeys<T>(work: (keys: SqliteApiKeys) => T): T {
+    const keys = openKeyStore(keysFileOf(config.storage), { waitMs: 2_000 });
     try {
       return work(keys);
     } finally {

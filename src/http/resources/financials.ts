@@ -1,12 +1,11 @@
 /** The financial blocks of a membership: their schemas, and their JSON text. */
-import { crc32 } from 'node:zlib';
 import Type, { type Static } from 'typebox';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
-import { type BlockTexts, STAMP_LENGTH } from '../../domain/lookup.ts';
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../../domain/production.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
+import type { ReadModelSerializer } from '../../store/ports.ts';
 import { nullable } from '../fields.ts';
 import { composeArray, composeObject, quote } from '../serializer.ts';
 
@@ -78,32 +77,8 @@ const composeSavings = composeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSumm
   last_transaction_at: (summary, zone) => moment(summary.lastTransactionAt, zone),
 });
 
-const SAMPLE: { readonly loan: Loan; readonly savings: SavingsSummary } = {
-  loan: {
-    id: 1,
-    amountMinor: 12_345,
-    interestRateHundredths: 1_850,
-    status: 'approved',
-    paidAmountMinor: 0,
-    loanStartDate: 1_700_000_000,
-    loanEndDate: null,
-    approvedAt: 1_600_000_001,
-  },
-  savings: {
-    accountsCount: 2,
-    totalContributionsMinor: 10n ** 17n + 1n,
-    totalWithdrawalsMinor: 5,
-    lastTransactionAt: 1_700_000_002,
-  },
-};
-
-/**
- * The texts of loans and savings in a time zone. Their stamp is taken of a sample, so that it cannot be forgotten when
- * a release shows anything differently.
- */
-export function createBlockTexts(zone: TimeZone): BlockTexts {
-  const loans = (list: readonly Loan[]) => composeArray(list, composeLoan, zone);
-  const savings = (summary: SavingsSummary) => composeSavings(summary, zone);
-  const sample = loans([SAMPLE.loan, SAMPLE.loan]) + savings(SAMPLE.savings);
-  return { stamp: crc32(sample).toString(16).padStart(STAMP_LENGTH, '0'), loans, savings };
-}
+/** How loans and savings are shown in a time zone: storage keeps both as they are sent. */
+export const createReadModelSerializer = (zone: TimeZone): ReadModelSerializer => ({
+  serializeLoanHistory: (loans) => composeArray(loans, composeLoan, zone),
+  serializeSavingsSummary: (summary) => composeSavings(summary, zone),
+});

@@ -1,8 +1,9 @@
 /** API keys in a file of their own, so that a long import never delays disabling one. */
 import type { ApiKey, ApiKeyValues, Scope } from '../../domain/api-keys.ts';
-import type { ApiKeyStore, KeySecret } from '../ports.ts';
-import { type Connection, openDatabase } from './connection/connection.ts';
-import { KEYS_SCHEMA, migrate } from './connection/migrations.ts';
+import type { ApiKeyStore, EndOfIteration, KeySecret } from '../ports.ts';
+import type { Connection } from './connection/connection.ts';
+import { KEYS_SCHEMA } from './connection/migrations.ts';
+import { openDatabase } from './connection/open-database.ts';
 
 interface KeyRow {
   id: number;
@@ -24,19 +25,32 @@ type Stored = Partial<ApiKeyValues> & { isActive?: boolean };
 const MAX_CACHED = 1_000;
 const ALL_KEYS = 'every key, for the operator';
 
-/**
- * @param busyTimeoutMs how long a change may wait for another process; the server never changes keys
- * @throws DatabaseFileError
- */
-export function openApiKeys(
-  file: string,
-  options: { busyTimeoutMs: number; create: boolean },
-): ApiKeyStore & {
-  readonly connection: Connection;
-} {
-  const db = openDatabase(file, { ...options, cacheKiB: 1024 });
-  migrate(db, KEYS_SCHEMA);
+export interface ApiKeysOptions {
+  /** How long a change may wait for another process; the server never changes keys. */
+  readonly waitMs: number;
+  readonly create: boolean;
+  readonly scheduler: EndOfIteration;
+}
 
+/** Those of an engine in this process answer at once. */
+export type SqliteApiKeys = {
+  readonly [method in keyof ApiKeyStore]: (
+    ...args: Parameters<ApiKeyStore[method]>
+  ) => Awaited<ReturnType<ApiKeyStore[method]>>;
+} & { readonly connection: Connection };
+
+/** @throws StorageError when the file cannot be used */
+export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeysOptions): SqliteApiKeys {
+  const db = openDatabase(file, { waitMs, create, cacheKiB: 1024, schema: KEYS_SCHEMA });
+  try {
+    return createStore(db, scheduler);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
   const selectOne = db.prepare<[number], KeyRow>('SELECT * FROM api_keys WHERE id = ?');
   const selectAll = db.prepare<[], KeyRow>('SELECT * FROM api_keys ORDER BY id', ALL_KEYS);
   const selectSecret = db.prepare<[Uint8Array], { key_id: number; ends_at: number | null }>(
@@ -99,12 +113,14 @@ export function openApiKeys(
   // Asked once per iteration of the event loop: the requests of an iteration had arrived when it began.
   let isRevalidated = false;
 
+  const expire = (): void => {
+    isRevalidated = false;
+  };
+
   function revalidate(): void {
     if (isRevalidated) return;
     isRevalidated = true;
-    setImmediate(() => {
-      isRevalidated = false;
-    });
+    scheduler.atEnd('storage', expire);
     const version = (dataVersion.get() as { data_version: number }).data_version;
     if (version !== cachedVersion || cached.size >= MAX_CACHED) cached.clear();
     cachedVersion = version;
@@ -130,7 +146,7 @@ export function openApiKeys(
     list: (nowSeconds) => selectAll.all().map((row) => toKey(row, nowSeconds)),
 
     create: (values: ApiKeyValues, secret: KeySecret, nowSeconds: number) =>
-      db.immediately(() => {
+      db.transaction.immediate(() => {
         const added = insert.run(...toColumns({ ...values, isActive: true }), nowSeconds, nowSeconds);
         const id = Number(added.lastInsertRowid);
         insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
@@ -139,7 +155,7 @@ export function openApiKeys(
       }),
 
     update: (id: number, changes: Stored, nowSeconds: number) =>
-      db.immediately(() => {
+      db.transaction.immediate(() => {
         const stored = find(id, nowSeconds);
         if (stored === undefined) return undefined;
         replace.run(...toColumns({ ...stored, ...changes }), nowSeconds, id);
@@ -148,7 +164,7 @@ export function openApiKeys(
       }),
 
     rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number) =>
-      db.immediately(() => {
+      db.transaction.immediate(() => {
         if (selectOne.get(id) === undefined) return undefined;
         const endsAt = nowSeconds + overlapSeconds;
         endSecrets.run(endsAt, id, endsAt);

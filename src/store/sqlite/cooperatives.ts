@@ -10,7 +10,7 @@ import { FieldErrorList, type FieldMessages, notFound } from '../../domain/error
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { CooperativeStore } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
-import type { StoreDependencies } from './storage.ts';
+import type { StoreDependencies } from './dependencies.ts';
 
 interface CooperativeRow {
   id: number;
@@ -65,15 +65,14 @@ export function openCooperatives(
   );
 
   function find(id: number): Cooperative | undefined {
-    snapshot.begin();
-    const row = selectOne.get(id);
+    const row = snapshot.read(() => selectOne.get(id));
     return row && toCooperative(row);
   }
 
   function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
-    snapshot.begin();
+    const { code } = values;
     const faults = new FieldErrorList();
-    const holder = values.code === undefined ? undefined : selectIdByCode.get(values.code);
+    const holder = code === undefined ? undefined : snapshot.read(() => selectIdByCode.get(code));
     if (holder !== undefined && holder.id !== exceptId) faults.add('code', 'This field must be unique.');
     return faults.fields;
   }
@@ -89,10 +88,11 @@ export function openCooperatives(
     conflicts,
 
     list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
-      snapshot.begin();
       const matches: Filters = { code: null, status: null, sector: null, district: null, ...filter };
-      const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
-      return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
+      return snapshot.read(() => {
+        const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
+        return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
+      });
     },
 
     create: (values, nowSeconds) =>

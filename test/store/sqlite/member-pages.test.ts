@@ -6,8 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/members.ts';
 import { openMemberCounts } from '../../../src/store/sqlite/lists/member-counts.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
-import { BLOCKS, temporaryFolder } from '../../support/app.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { openStore } from '../../support/sqlite.ts';
 
 interface Row {
   readonly id: number;
@@ -20,11 +20,7 @@ const BORDERS = [1, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 131_071, 13
 const PAGE_SIZES = [1, 2, 3, 7];
 
 test('every list of a random registry has the right count and the right rows on every page', async (context) => {
-  const store = openSqliteStore({
-    file: join(temporaryFolder(context), 'registry.db'),
-    monotonicMs: () => 0,
-    blocks: BLOCKS,
-  });
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   const db = store.connection.raw;
   const counts = openMemberCounts(store.connection);
@@ -104,11 +100,7 @@ test('every list of a random registry has the right count and the right rows on 
 });
 
 test('counters that do not match their blocks are told, not served', async (context) => {
-  const store = openSqliteStore({
-    file: join(temporaryFolder(context), 'registry.db'),
-    monotonicMs: () => 0,
-    blocks: BLOCKS,
-  });
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   store.connection.exec("INSERT INTO member_blocks VALUES (65536, 'any', 0, 5)");
   assert.throws(() => store.members.list({}, { page: 1, pageSize: 10 }), /run the check command/);

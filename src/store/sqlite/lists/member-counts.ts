@@ -4,7 +4,7 @@
  */
 import type { MemberStatus } from '../../../domain/members.ts';
 import type { Connection } from '../connection/connection.ts';
-import { LARGE_BLOCK, SMALL_BLOCK } from '../connection/migrations.ts';
+import { LARGE_BLOCK, SMALL_BLOCK } from './blocks.ts';
 
 const ANY = 'any';
 

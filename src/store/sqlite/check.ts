@@ -5,7 +5,8 @@ import type { Connection } from './connection/connection.ts';
 import { KEYS_SCHEMA, REGISTRY_SCHEMA, type Schema } from './connection/migrations.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/settings.ts';
-import { COUNTER_CHECKS } from './lists/member-counts.ts';
+import { countChecksOf } from './lists/count-index.ts';
+import { COUNTED_ENTITIES } from './lists/counts.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { countOutOfDate, findWrongColumn } from './read-model/verify.ts';
 
@@ -36,7 +37,7 @@ const openToRead = (file: string, schema: Schema): Connection =>
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
   const found = checkFile('registry', registry);
   if (found.length === 1) return found;
-  const counters = COUNTER_CHECKS.map(({ name, sql }): Finding => {
+  const counters = COUNTED_ENTITIES.flatMap(countChecksOf).map(({ name, sql }): Finding => {
     const wrong = registry.raw.prepare(sql).get();
     return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
   });

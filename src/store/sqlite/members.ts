@@ -6,7 +6,8 @@ import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { MemberStore } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
 import type { StoreDependencies } from './dependencies.ts';
-import { openMemberCounts } from './lists/member-counts.ts';
+import { type Counted, openCountIndex } from './lists/count-index.ts';
+import { MEMBER_COUNTS } from './lists/counts.ts';
 import { openMemberPages } from './lists/member-pages.ts';
 import {
   type Column,
@@ -28,7 +29,7 @@ export function openMembers(
   { commits, snapshot, cooperativeSummaries }: StoreDependencies,
   format: ReadModelFormat,
 ): MemberStore {
-  const counts = openMemberCounts(db);
+  const counts = openCountIndex(db, MEMBER_COUNTS);
   const pages = openMemberPages(db);
   const financialsOf = openReadModel(db, format);
 
@@ -112,7 +113,7 @@ export function openMembers(
       };
     }
     const { cooperativeId, status } = filter;
-    const count = counts.count(cooperativeId, status);
+    const count = counts.count({ group: cooperativeId, value: status });
     const offset = offsetOf(request);
     if (offset >= count) return { count, rows: [] };
     const rows =
@@ -139,7 +140,7 @@ export function openMembers(
       commits.write(() => {
         refuseConflicts(values);
         const id = Number(insert.run(...toColumns(values), nowSeconds, nowSeconds).lastInsertRowid);
-        counts.memberAdded(values.cooperativeId, values.status, id);
+        counts.change(id, undefined, toCounted(values));
         return find(id) as Member;
       }),
 
@@ -154,9 +155,7 @@ export function openMembers(
         const before = toColumns({ ...stored, cooperativeId: stored.cooperative.id });
         if (before.every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);
-        if (values.status !== stored.status) {
-          counts.statusChanged(values.cooperativeId, stored.status, values.status, id);
-        }
+        counts.change(id, toCounted({ ...stored, cooperativeId: stored.cooperative.id }), toCounted(values));
         return find(id) as Member;
       }),
   };
@@ -169,3 +168,8 @@ function refuseMove(stored: Member, values: MemberValues): void {
   faults.add('cooperative_id', 'This field cannot be changed.');
   faults.throwIfAny();
 }
+
+const toCounted = ({ cooperativeId, status }: Pick<MemberValues, 'cooperativeId' | 'status'>): Counted => ({
+  group: cooperativeId,
+  value: status,
+});

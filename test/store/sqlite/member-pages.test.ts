@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/members.ts';
-import { openMemberCounts } from '../../../src/store/sqlite/lists/member-counts.ts';
+import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
+import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counts.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
 
@@ -23,7 +24,7 @@ test('every list of a random registry has the right count and the right rows on 
   const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   const db = store.connection.raw;
-  const counts = openMemberCounts(store.connection);
+  const counts = openCountIndex(store.connection, MEMBER_COUNTS);
   for (const id of [1, 2, 3])
     db.prepare(
       "INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (?, ?, 'C', 'active', 1, 1)",
@@ -79,13 +80,14 @@ test('every list of a random registry has the right count and the right rows on 
         db.exec('BEGIN; DELETE FROM members; DELETE FROM member_counts; DELETE FROM member_blocks');
         for (const { id, cooperativeId, status } of rows) {
           insert.run(id, cooperativeId, String(1_198_589_000_000_000 + id), `M${id}`, status);
-          counts.memberAdded(cooperativeId, status, id);
+          counts.change(id, undefined, { group: cooperativeId, value: status });
         }
         for (const { place, status } of changes) {
           const changed = rows[place % rows.length];
           if (changed === undefined || changed.status === status) continue;
           setStatus.run(status, changed.id);
-          counts.statusChanged(changed.cooperativeId, changed.status, status, changed.id);
+          const group = changed.cooperativeId;
+          counts.change(changed.id, { group, value: changed.status }, { group, value: status });
           changed.status = status;
         }
         db.exec('COMMIT');

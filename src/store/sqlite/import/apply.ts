@@ -1,6 +1,7 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
 import type { Connection } from '../connection/connection.ts';
-import { addChangesSql } from '../lists/member-counts.ts';
+import { countChangesSql } from '../lists/count-index.ts';
+import { MEMBER_COUNTS } from '../lists/counts.ts';
 import { markStaleSql } from '../read-model/stale.ts';
 import type { FileScope } from './file-scope.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
@@ -169,7 +170,7 @@ function updateMembers(
 }
 
 function count(db: Connection, changes: string, isNew: boolean): void {
-  for (const sql of addChangesSql(changes, isNew)) db.exec(sql);
+  for (const sql of countChangesSql(MEMBER_COUNTS, changes, isNew)) db.exec(sql);
 }
 
 /** Opens the accounts that the file names and the registry does not know, and resolves them. */

@@ -2,7 +2,7 @@
 import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/members.ts';
 import type { Connection } from '../connection/connection.ts';
 import { MEMBER_ROW, type MemberRow, PERSON } from '../member-rows.ts';
-import type { SeekPosition } from './member-counts.ts';
+import type { SeekPosition } from './count-index.ts';
 
 const ONE_PAGE = 'one page and less than one small block before it';
 const ONE_COOPERATIVE = 'an entry of the covering index for each row before the page, inside one cooperative';

@@ -23,13 +23,16 @@ export interface RegistryDependencies {
 }
 
 export interface Registry {
-  /** A listener for node:http's `request` event; also mountable in other frameworks, before any body parser. */
+  /**
+   * A listener for node:http's `request` event; also mountable in other frameworks, before any body parser.
+   */
   readonly handler: Handler;
   /** Serves on the configured host and port, with limits on slow clients. */
   listen(): Promise<RunningServer>;
   /**
-   * Resolves when writing has failed in a way that leaves the disk in doubt, with what to tell the operator. The registry
-   * takes no writes then and is not ready: close it, look at the disk, run `check`, and open it again.
+   * Resolves when writing has failed in a way that leaves the disk in doubt, with what to tell the operator.
+   * The registry takes no writes then and is not ready: close it, look at the disk, run `check`, and open it
+   * again.
    */
   readonly failed: Promise<StorageError>;
   /** Ends in order: refuses readiness, answers what was received, then closes the files. */

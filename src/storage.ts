@@ -1,4 +1,7 @@
-/** Storage as the program composes it: the configured location, the system's clock, and how the API shows what is kept. */
+/**
+ * Storage as the program composes it: the configured location, the system's clock, and how the API shows what
+ * is kept.
+ */
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createReadModelSerializer } from './http/resources/financials.ts';

@@ -42,9 +42,9 @@ function compareLoans(a: Ordered, b: Ordered): number {
 }
 
 /**
- * The loans that a loan history shows: first those still to start (pending, or approved without a start date), then by
- * start date, latest first, last rejected and cancelled ones that never started; of equal ones, the higher id first
- * (docs/api.md#looking-up-a-person).
+ * The loans that a loan history shows: first those still to start (pending, or approved without a start
+ * date), then by start date, latest first, last rejected and cancelled ones that never started; of equal
+ * ones, the higher id first (docs/api.md#looking-up-a-person).
  * @param loans all of one membership, in any order
  */
 export const selectLoanHistory = <T extends Ordered>(loans: readonly T[]): T[] =>

@@ -3,8 +3,8 @@ import type { Gender, Member } from './members.ts';
 import type { ProductionSummary } from './production.ts';
 
 /**
- * The three parts of a membership that only a key with `members:financials` sees. Two of them do not depend on the moment:
- * they are opaque here, serialized by whoever shows them.
+ * The three parts of a membership that only a key with `members:financials` sees. Two of them do not depend
+ * on the moment: they are opaque here, serialized by whoever shows them.
  */
 export interface Financials {
   readonly production: ProductionSummary;

@@ -1,4 +1,6 @@
-/** The production of the last 365 days: exact to the second, without adding up every delivery at each lookup. */
+/**
+ * The production of the last 365 days: exact to the second, without adding up every delivery at each lookup.
+ */
 import { DAY_SECONDS } from './date-time.ts';
 import { type ExactInteger, narrow } from './decimal.ts';
 

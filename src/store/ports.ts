@@ -1,6 +1,7 @@
 /**
- * What the rest may ask of storage. One method is one atomic change; a write's promise settles when the change
- * is on disk. An engine is one folder beside this file, with the same entities as file names; `open.ts` knows them.
+ * What the rest may ask of storage. One method is one atomic change; a write's promise settles when the
+ * change is on disk. An engine is one folder beside this file, with the same entities as file names;
+ * `open.ts` knows them.
  */
 import type { ApiKey, ApiKeyValues } from '../domain/api-keys.ts';
 import type { Cooperative, CooperativeFilter, CooperativeValues } from '../domain/cooperatives.ts';
@@ -18,13 +19,17 @@ export type Awaitable<T> = T | PromiseLike<T>;
 export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 
-/** Goes on with a value, in the same event-loop iteration when it is there already: the way of the hottest route. */
+/**
+ * Goes on with a value, in the same event-loop iteration when it is there already: the way of the hottest
+ * route.
+ */
 export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> =>
   isThenable(value) ? value.then(work) : work(value);
 
 /**
- * `unusable`: what the location names cannot be used (there is nothing, it belongs to another program or release, it
- * cannot be opened); `failed`: it can, but the disk, the file or another process's lock stood in the way.
+ * `unusable`: what the location names cannot be used (there is nothing, it belongs to another program or
+ * release, it cannot be opened); `failed`: it can, but the disk, the file or another process's lock stood in
+ * the way.
  */
 export type StorageErrorKind = 'unusable' | 'failed';
 
@@ -45,7 +50,10 @@ export interface EndOfIteration {
   atEnd(step: 'storage', work: () => void): void;
 }
 
-/** How the parts of a lookup that do not depend on the moment are shown: storage keeps them as they will be sent. */
+/**
+ * How the parts of a lookup that do not depend on the moment are shown: storage keeps them as they will be
+ * sent.
+ */
 export interface ReadModelSerializer {
   /** @param loans in the order of the history, as many as it shows */
   serializeLoanHistory(loans: readonly Loan[]): string;
@@ -59,7 +67,10 @@ export interface StorageDependencies {
   readonly serializer: ReadModelSerializer;
 }
 
-/** One storage location: everything that a command or the service does with it. Nothing is opened before it is asked for. */
+/**
+ * One storage location: everything that a command or the service does with it. Nothing is opened before it is
+ * asked for.
+ */
 export interface Storage {
   /** As the configuration names it. */
   readonly location: string;
@@ -68,17 +79,21 @@ export interface Storage {
   /** Creates what is missing. @throws StorageError */
   openRegistry(): RegistryStore;
   /**
-   * @param use `serve`: found by their secrets on each request, created when missing; `issue`: changed by a command,
-   * created when missing; `manage`: changed by a command, must exist
+   * @param use `serve`: found by their secrets on each request, created when missing; `issue`: changed by a
+   * command, created when missing; `manage`: changed by a command, must exist
    * @throws StorageError
    */
   openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
   /** Creates what is missing. @throws StorageError */
   openImportSession(): ImportSession;
-  /** Reads everything and changes nothing. @throws StorageError `unusable` when there is no registry of this release */
+  /**
+   * Reads everything and changes nothing.
+   * @throws StorageError `unusable` when there is no registry of this release
+   */
   check(): Awaitable<readonly Finding[]>;
   /**
-   * Computes what lookups would otherwise compute each time. Other writers wait for a small part of it at most.
+   * Computes what lookups would otherwise compute each time. Other writers wait for a small part of it at
+   * most.
    * @returns how many members it was computed for
    * @throws StorageError
    */
@@ -101,11 +116,15 @@ export interface CooperativeStore {
   list(filter: CooperativeFilter, request: PageRequest): Awaitable<Page<Cooperative>>;
   /** What a write of these values would be refused for: a code that another cooperative has. */
   conflicts(values: Partial<CooperativeValues>, exceptId?: number): Awaitable<FieldMessages>;
-  /** @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
+  /**
+   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
+   * nearly full
+   */
   create(values: CooperativeValues, nowSeconds: number): Promise<Cooperative>;
   /**
    * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
-   * @param decide gives the new values from the stored row, inside the transaction; it may throw a RegistryError
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
+   * RegistryError
    * @throws RegistryError `not_found`, `invalid`, `unavailable`
    */
   update(
@@ -128,14 +147,21 @@ export interface MemberStore {
     identityCard: string,
     at: number | null,
   ): Awaitable<Membership | undefined>;
-  /** What a write of these values would be refused for: an unknown cooperative, a NID or code already there. */
+  /**
+   * What a write of these values would be refused for: an unknown cooperative, a NID or code already there.
+   */
   conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
-  /** @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
+  /**
+   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
+   * nearly full
+   */
   create(values: MemberValues, nowSeconds: number): Promise<Member>;
   /**
    * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
-   * @param decide gives the new values from the stored row, inside the transaction; it may throw a RegistryError
-   * @throws RegistryError `not_found`, `unavailable`, `invalid`: also for another cooperative than the stored one
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
+   * RegistryError
+   * @throws RegistryError `not_found`, `unavailable`, `invalid`: also for another cooperative than the stored
+   * one
    */
   update(id: number, decide: (stored: Member) => MemberValues, nowSeconds: number): Promise<Member>;
 }
@@ -146,8 +172,9 @@ export interface RegistryStore {
   /** Whether the database answers reads and takes writes. */
   isReady(): Awaitable<boolean>;
   /**
-   * Resolves when a commit has failed in a way that leaves the disk in doubt, with the error to report; pending as long
-   * as there was none. No write is taken after it: a check of the registry and a new start go on.
+   * Resolves when a commit has failed in a way that leaves the disk in doubt, with the error to report;
+   * pending as long as there was none. No write is taken after it: a check of the registry and a new start go
+   * on.
    */
   readonly failed: Promise<StorageError>;
   close(): Promise<void>;

@@ -107,7 +107,8 @@ function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
   ];
 
   // What was read stays right until SQLite's data version says that another connection has committed; this
-  // connection's own changes invalidate it. Never by age: a disabled key must be refused by the very next request.
+  // connection's own changes invalidate it. Never by age: a disabled key must be refused by the very next
+  // request.
   const cached = new Map<string, { key: ApiKey; endsAt: number | null }>();
   let cachedVersion = -1;
   // Asked once per iteration of the event loop: the requests of an iteration had arrived when it began.

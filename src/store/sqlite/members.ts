@@ -34,7 +34,8 @@ export function openMembers(
   const financialsOf = openReadModel(db, format);
 
   const selectOne = db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`);
-  // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the rest.
+  // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the
+  // rest.
   const selectActive = db.prepare<[string], LookupRow>(
     `SELECT ${LOOKUP_ROW} FROM ${PERSON} WHERE m.identity_card = ? AND m.status = 'active'`,
   );

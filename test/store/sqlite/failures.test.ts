@@ -1,4 +1,7 @@
-/** A disk that fails: nothing is acknowledged that is not on it, nothing stays unsettled, and nobody writes on. */
+/**
+ * A disk that fails: nothing is acknowledged that is not on it, nothing stays unsettled, and nobody writes
+ * on.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

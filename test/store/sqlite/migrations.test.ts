@@ -1,4 +1,7 @@
-/** Migrations: what has landed stays as it is, and a file of any earlier form is brought to the newest with its data. */
+/**
+ * Migrations: what has landed stays as it is, and a file of any earlier form is brought to the newest with
+ * its data.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

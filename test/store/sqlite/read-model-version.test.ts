@@ -1,4 +1,7 @@
-/** The read model knows its version: what a release with other rules has stored is never served, and is not damage. */
+/**
+ * The read model knows its version: what a release with other rules has stored is never served, and is not
+ * damage.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFileSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -104,7 +107,9 @@ interface Seen {
   readonly found: readonly { check: string; fault: string | null; value?: string }[];
 }
 
-/** A registry of one person with entries that every rule has something to do with, refreshed by this release. */
+/**
+ * A registry of one person with entries that every rule has something to do with, refreshed by this release.
+ */
 async function fill(file: string): Promise<void> {
   await openStore(file).close();
   const db = openFile(file);

@@ -1,4 +1,7 @@
-/** Stored summaries: whatever is written, imported or done to the clock, a lookup equals the computation from scratch. */
+/**
+ * Stored summaries: whatever is written, imported or done to the clock, a lookup equals the computation from
+ * scratch.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** Transactions: everything or nothing, a part undone by itself, and no work that would go on after its end. */
+/**
+ * Transactions: everything or nothing, a part undone by itself, and no work that would go on after its end.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';

@@ -14,7 +14,10 @@ export const isDiskFull = (error: unknown): boolean =>
 /** The rows break a rule of the schema: the fault of what was written, not of the file. */
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
-/** @returns the error as callers of the ports may know it; undefined for one that is not about the file or the disk */
+/**
+ * @returns the error as callers of the ports may know it; undefined for one that is not about the file or the
+ * disk
+ */
 export function toStorageError(error: unknown): StorageError | undefined {
   if (error instanceof StorageError) return error;
   const failed = (message: string) => new StorageError('failed', message, { cause: error });

@@ -1,4 +1,6 @@
-/** Writes of one iteration of the event loop share one transaction, and are acknowledged when it is on disk. */
+/**
+ * Writes of one iteration of the event loop share one transaction, and are acknowledged when it is on disk.
+ */
 import { RegistryError } from '../../../domain/errors.ts';
 import type { EndOfIteration } from '../../ports.ts';
 import type { Connection } from './connection.ts';
@@ -65,10 +67,10 @@ export class GroupCommit {
   }
 
   /**
-   * Queues a synchronous change. The promise settles after the transaction's COMMIT; an error of the work rolls
-   * back only its own changes, a failed COMMIT fails every write of the iteration.
-   * @throws (as rejection) what the work throws; RegistryError `unavailable` when the database is busy for 2 s, the disk
-   * is nearly full or has failed, or too many writes wait
+   * Queues a synchronous change. The promise settles after the transaction's COMMIT; an error of the work
+   * rolls back only its own changes, a failed COMMIT fails every write of the iteration.
+   * @throws (as rejection) what the work throws; RegistryError `unavailable` when the database is busy for 2
+   * s, the disk is nearly full or has failed, or too many writes wait
    */
   write<T>(work: () => T): Promise<T> {
     if (this.failure !== undefined) return Promise.reject(failed(this.failure.error));

@@ -1,4 +1,7 @@
-/** Opens a SQLite file: with the settings every connection must have, read back, and in the form of this release. */
+/**
+ * Opens a SQLite file: with the settings every connection must have, read back, and in the form of this
+ * release.
+ */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -78,7 +81,10 @@ function createEmpty(file: string): void {
   }
 }
 
-/** Creates what is missing of a path, one folder after the other: mkdir of Node does not return from some that cannot be. */
+/**
+ * Creates what is missing of a path, one folder after the other: mkdir of Node does not return from some that
+ * cannot be.
+ */
 function createFolder(folder: string): void {
   if (existsSync(folder)) return;
   createFolder(dirname(folder));

@@ -1,6 +1,6 @@
 /**
- * Reads of one iteration of the event loop share one transaction: taking and releasing SQLite's locks costs more than a
- * read.
+ * Reads of one iteration of the event loop share one transaction: taking and releasing SQLite's locks costs
+ * more than a read.
  */
 import type { EndOfIteration } from '../../ports.ts';
 import type { Connection } from './connection.ts';
@@ -26,8 +26,8 @@ export class ReadSnapshot {
   }
 
   /**
-   * Runs reads. Outside a write, the first of an iteration takes a snapshot, which all reads of the iteration see: it is
-   * newer than whatever had reached this process when the iteration began.
+   * Runs reads. Outside a write, the first of an iteration takes a snapshot, which all reads of the iteration
+   * see: it is newer than whatever had reached this process when the iteration began.
    */
   read<T>(work: () => T): T {
     if (!this.isOpen && !this.db.raw.inTransaction) this.begin();

@@ -1,8 +1,8 @@
 /** The settings of every connection, and how long each kind of work waits for another process's lock. */
 
 /**
- * Milliseconds for which SQLite may block the thread while another process holds the lock.
- * `serving`: none, as the event loop must not stop; the group commit tries again by timer. `opening`: a start that must
+ * Milliseconds for which SQLite may block the thread while another process holds the lock. `serving`: none,
+ * as the event loop must not stop; the group commit tries again by timer. `opening`: a start that must
  * migrate waits for an import that is being applied. `command`: a command has nothing else to do.
  */
 export const WAIT_MS = { serving: 0, opening: 10_000, command: 10_000 } as const;

@@ -1,6 +1,6 @@
 /**
- * Transactions of one connection, the only ones there are. Their work is synchronous: while it awaited, another
- * request's write on the same connection would become part of the transaction.
+ * Transactions of one connection, the only ones there are. Their work is synchronous: while it awaited,
+ * another request's write on the same connection would become part of the transaction.
  */
 import type Database from 'better-sqlite3';
 
@@ -22,8 +22,8 @@ export class Transactions {
   }
 
   /**
-   * Runs the work in a transaction that takes the write lock first: a deferred one that reads first may fail when it
-   * writes.
+   * Runs the work in a transaction that takes the write lock first: a deferred one that reads first may fail
+   * when it writes.
    * @throws what the work throws, and what COMMIT does; nothing of the work is kept then
    */
   immediate<T>(work: () => T): T {

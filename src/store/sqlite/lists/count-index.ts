@@ -1,11 +1,12 @@
 /**
- * Exact counts of a table's rows, and the place of the n-th, in time that does not grow with the table. An entity declares
- * by which of its columns it is counted; every write, over HTTP or of an import, keeps the counts in its own
- * transaction; the check compares them with the rows.
+ * Exact counts of a table's rows, and the place of the n-th, in time that does not grow with the table. An
+ * entity declares by which of its columns it is counted; every write, over HTTP or of an import, keeps the
+ * counts in its own transaction; the check compares them with the rows.
  *
- * There are two kinds of counts. By block: how many rows with an id in each block of 256 and of 65,536 ids have a value
- * of the dimension, and how many have any; the n-th row is found by adding up large blocks, then the small ones of one of
- * them, and stepping inside one. By group: how many rows of a group have a value; its pages step over a covering index.
+ * There are two kinds of counts. By block: how many rows with an id in each block of 256 and of 65,536 ids
+ * have a value of the dimension, and how many have any; the n-th row is found by adding up large blocks, then
+ * the small ones of one of them, and stepping inside one. By group: how many rows of a group have a value;
+ * its pages step over a covering index.
  */
 import type { Connection } from '../connection/connection.ts';
 import { LARGE_BLOCK, SMALL_BLOCK } from './blocks.ts';
@@ -17,7 +18,10 @@ export interface CountDeclaration {
   readonly dimension: string;
   /** Column of the groups within which values are counted as well. */
   readonly group: string;
-  /** Tables of the counts, `(span, <dimension>, block, <count>)` and `(<group>, <dimension>, <count>)`, each with this key. */
+  /**
+   * Tables of the counts, `(span, <dimension>, block, <count>)` and `(<group>, <dimension>, <count>)`, each
+   * with this key.
+   */
   readonly blockTable: string;
   readonly groupTable: string;
   /** Column of the counts in both. */
@@ -141,9 +145,10 @@ function locate({ table }: CountDeclaration, blocks: readonly Block[], offset: n
 }
 
 /**
- * The statements that count what an import changes, set by set instead of row by row; they run in its transaction.
- * @param changes a SELECT giving `id`, the group, the dimension and `delta` (1 or -1) for each value that a row gains or
- * loses
+ * The statements that count what an import changes, set by set instead of row by row; they run in its
+ * transaction.
+ * @param changes a SELECT giving `id`, the group, the dimension and `delta` (1 or -1) for each value that a
+ * row gains or loses
  * @param isNew whether the changes are new rows, which count under any value as well
  */
 export function countChangesSql(declaration: CountDeclaration, changes: string, isNew: boolean): string[] {
@@ -155,7 +160,8 @@ export function countChangesSql(declaration: CountDeclaration, changes: string, 
   return [
     `INSERT INTO main.${groupTable} (${group}, ${dimension}, ${count})
      SELECT ${group}, ${dimension}, sum(delta) FROM (${changes}) WHERE true GROUP BY 1, 2 ${added(declaration)}`,
-    // The changes, a million of them perhaps, are read once for all blocks; the rest are sums of the small ones.
+    // The changes, a million of them perhaps, are read once for all blocks; the rest are sums of the small
+    // ones.
     `CREATE TEMP TABLE changed_blocks AS
      SELECT ${dimension}, id / ${SMALL_BLOCK} AS block, sum(delta) AS delta FROM (${changes}) GROUP BY 1, 2`,
     ...[SMALL_BLOCK, LARGE_BLOCK].flatMap((span) => [
@@ -166,7 +172,10 @@ export function countChangesSql(declaration: CountDeclaration, changes: string, 
   ];
 }
 
-/** A query that counts all rows and gives one count that differs, or none. It walks the table: for the operator. */
+/**
+ * A query that counts all rows and gives one count that differs, or none. It walks the table: for the
+ * operator.
+ */
 export interface CountCheck {
   readonly name: string;
   readonly sql: string;

@@ -1,6 +1,6 @@
 /**
- * What the columns of the read model hold, behind the format version that wrote it. Production is data, as it depends on
- * the moment; loans and savings are kept as they will be sent.
+ * What the columns of the read model hold, behind the format version that wrote it. Production is data, as it
+ * depends on the moment; loans and savings are kept as they will be sent.
  */
 import type { ExactInteger } from '../../../domain/decimal.ts';
 import type { DatedProduction, ExpiringDelivery, ProductionSummary } from '../../../domain/production.ts';

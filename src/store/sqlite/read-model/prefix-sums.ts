@@ -1,6 +1,6 @@
 /**
- * Prefix sums of a member's deliveries by day (of UTC), as they are stored: a window is one subtraction, and the
- * deliveries of its two partial days.
+ * Prefix sums of a member's deliveries by day (of UTC), as they are stored: a window is one subtraction, and
+ * the deliveries of its two partial days.
  */
 import { DAY_SECONDS } from '../../../domain/date-time.ts';
 import { type Delivery, windowStart } from '../../../domain/production.ts';
@@ -15,8 +15,8 @@ const RECORD_BYTES = 16;
 const dayOf = (epochSeconds: number): number => Math.floor(epochSeconds / DAY_SECONDS);
 
 /**
- * One record of 16 bytes a day that has deliveries: day, count and grams so far. The first is the day before the
- * first known one, with nothing.
+ * One record of 16 bytes a day that has deliveries: day, count and grams so far. The first is the day before
+ * the first known one, with nothing.
  * @param deliveries by time, every one since the start of the day `knownFrom`
  */
 export function encodePrefixSums(deliveries: readonly Delivery[], knownFrom: number): Uint8Array {
@@ -38,7 +38,9 @@ export function encodePrefixSums(deliveries: readonly Delivery[], knownFrom: num
 
 /** The full days of a window, and where its partial days end and begin. */
 export interface FullDays extends PrefixSum {
-  /** First second of the first full day: deliveries before it and after the window's start are to be added. */
+  /**
+   * First second of the first full day: deliveries before it and after the window's start are to be added.
+   */
   readonly start: number;
   /** First second after the last full day: deliveries from it until the window's end are to be added. */
   readonly end: number;

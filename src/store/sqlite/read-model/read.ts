@@ -1,10 +1,10 @@
 /**
- * The read model of a lookup: what it needs of a member's entries, kept in the member's own row. Nothing of the
- * cooperative is in it, so that a new name of one rewrites no member.
+ * The read model of a lookup: what it needs of a member's entries, kept in the member's own row. Nothing of
+ * the cooperative is in it, so that a new name of one rewrites no member.
  *
- * Triggers mark a column as stale in the transaction that changes its entries, and a column carries the version of the
- * rules that wrote it, so one of this version that is not stale is right. A lookup never writes: it computes the others.
- * `refresh.ts` stores them, after an import or by command.
+ * Triggers mark a column as stale in the transaction that changes its entries, and a column carries the
+ * version of the rules that wrote it, so one of this version that is not stale is right. A lookup never
+ * writes: it computes the others. `refresh.ts` stores them, after an import or by command.
  */
 import type { Financials } from '../../../domain/lookup.ts';
 import { type ProductionSummary, subtractExpired } from '../../../domain/production.ts';
@@ -28,7 +28,10 @@ const NO_SAVINGS: SavingsSummary = {
   lastTransactionAt: null,
 };
 
-/** @returns what gives the financials of one membership from its stored columns, computing those that cannot be served */
+/**
+ * @returns what gives the financials of one membership from its stored columns, computing those that cannot
+ * be served
+ */
 export function openReadModel(db: Connection, { version, serializer }: ReadModelFormat) {
   const financials = openFinancials(db);
   const noLoans = serializer.serializeLoanHistory([]);

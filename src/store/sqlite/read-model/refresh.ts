@@ -51,8 +51,8 @@ export function refreshStale(db: Connection, format: ReadModelFormat, options: R
 }
 
 /**
- * Stores every column that is stale or was written by other rules, found by reading all members: what follows another
- * release or time zone.
+ * Stores every column that is stale or was written by other rules, found by reading all members: what follows
+ * another release or time zone.
  * @returns how many members had one
  */
 export function refreshOutOfDate(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
@@ -87,7 +87,10 @@ function refreshAll(
   }
 }
 
-/** @returns what computes and stores the columns of a member that cannot be served; called inside a transaction */
+/**
+ * @returns what computes and stores the columns of a member that cannot be served; called inside a
+ * transaction
+ */
 function openRefresh(db: Connection, { version, serializer }: ReadModelFormat, nowSeconds: number) {
   const financials = openFinancials(db);
   const select = db.prepare<[number], StoredColumns>(

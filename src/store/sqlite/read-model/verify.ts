@@ -28,7 +28,10 @@ const TABLES = [
   ['savings', 'savings_accounts'],
 ] as const satisfies [ReadModelColumn, string][];
 
-/** How many members have a column that is stale or was written by other rules; lookups compute it until it is refreshed. */
+/**
+ * How many members have a column that is stale or was written by other rules; lookups compute it until it is
+ * refreshed.
+ */
 export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
   db.raw.prepare(`SELECT count(*) FROM members WHERE ${IS_OUT_OF_DATE}`).pluck().get({ version }) as number;
 

@@ -1,7 +1,7 @@
 /**
- * The version of all rules that decide what the read model holds: the window, the loan history's length and order, what is
- * summed, how it is shown, the time zone. It is a hash of what the real code stores for a sample, so that no release can
- * change one of them and serve what an earlier one has stored.
+ * The version of all rules that decide what the read model holds: the window, the loan history's length and
+ * order, what is summed, how it is shown, the time zone. It is a hash of what the real code stores for a
+ * sample, so that no release can change one of them and serve what an earlier one has stored.
  */
 import { createHash } from 'node:crypto';
 import { LOAN_STATUSES } from '../../../domain/loans.ts';
@@ -38,7 +38,10 @@ export function createReadModelFormat(serializer: ReadModelSerializer): ReadMode
 const NOW = 1_749_981_600;
 const DAY = 86_400;
 
-/** Ages in days around both edges of a window of 365 days, of the known days before it, and of shorter windows. */
+/**
+ * Ages in days around both edges of a window of 365 days, of the known days before it, and of shorter
+ * windows.
+ */
 const EDGES = [0, 1, 7, 30, 31, 90, 180, 359, 360, 364, 365, 366, 395, 396, 397, 398, 730];
 /** More deliveries than are listed, or added up again. */
 const MANY = 70;

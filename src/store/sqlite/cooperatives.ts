@@ -35,7 +35,8 @@ interface Filters {
 type Values = [string, string, string | null, string | null, string | null, string | null, string];
 
 const ROW = `c.id, c.code, c.name, c.sector, c.province, c.district, c.registration_date, c.status,
-  coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0) AS members_count,
+  coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0)
+    AS members_count,
   c.created_at, c.updated_at`;
 const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.status = @status)
   AND (@sector IS NULL OR c.sector = @sector) AND (@district IS NULL OR c.district = @district)`;
@@ -56,12 +57,13 @@ export function openCooperatives(
     FEW,
   );
   const insert = db.prepare<[...Values, createdAt: number, updatedAt: number]>(
-    `INSERT INTO cooperatives (code, name, sector, province, district, registration_date, status, created_at, updated_at)
+    `INSERT INTO cooperatives (code, name, sector, province, district, registration_date, status, created_at,
+       updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const replace = db.prepare<[...Values, updatedAt: number, id: number]>(
-    `UPDATE cooperatives SET code = ?, name = ?, sector = ?, province = ?, district = ?, registration_date = ?,
-     status = ?, updated_at = ? WHERE id = ?`,
+    `UPDATE cooperatives SET code = ?, name = ?, sector = ?, province = ?, district = ?,
+       registration_date = ?, status = ?, updated_at = ? WHERE id = ?`,
   );
 
   function find(id: number): Cooperative | undefined {

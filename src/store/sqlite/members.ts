@@ -5,8 +5,9 @@ import type { Member, MemberFilter, MemberValues } from '../../domain/members.ts
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { MemberStore } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
+import type { CooperativeSummaries } from './cooperative-summaries.ts';
 import type { StoreDependencies } from './dependencies.ts';
-import { type Counted, openCountIndex } from './lists/count-index.ts';
+import { type Counted, type CountIndex, openCountIndex } from './lists/count-index.ts';
 import { MEMBER_COUNTS } from './lists/counts.ts';
 import { openMemberPages } from './lists/member-pages.ts';
 import {
@@ -24,47 +25,43 @@ import {
 import type { ReadModelFormat, StoredColumns } from './read-model/columns.ts';
 import { openReadModel } from './read-model/read.ts';
 
-export function openMembers(
-  db: Connection,
-  { commits, snapshot, cooperativeSummaries }: StoreDependencies,
-  format: ReadModelFormat,
-): MemberStore {
-  const counts = openCountIndex(db, MEMBER_COUNTS);
-  const pages = openMemberPages(db);
-  const financialsOf = openReadModel(db, format);
-
-  const selectOne = db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`);
+const prepareStatements = (db: Connection) => ({
+  selectOne: db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`),
   // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the
   // rest.
-  const selectActive = db.prepare<[string], LookupRow>(
+  selectActive: db.prepare<[string], LookupRow>(
     `SELECT ${LOOKUP_ROW} FROM ${PERSON} WHERE m.identity_card = ? AND m.status = 'active'`,
-  );
-  const selectActiveWithReadModel = db.prepare<[string], LookupRow & StoredColumns>(
+  ),
+  selectActiveWithReadModel: db.prepare<[string], LookupRow & StoredColumns>(
     `SELECT ${LOOKUP_ROW}, m.production, m.loans, m.savings FROM ${PERSON}
      WHERE m.identity_card = ? AND m.status = 'active'`,
-  );
-  const selectCooperative = db.prepare<[number], { id: number }>('SELECT id FROM cooperatives WHERE id = ?');
-  const selectByPerson = db.prepare<[string, number], { id: number }>(
+  ),
+  selectCooperative: db.prepare<[number], { id: number }>('SELECT id FROM cooperatives WHERE id = ?'),
+  selectByPerson: db.prepare<[string, number], { id: number }>(
     'SELECT id FROM members WHERE identity_card = ? AND cooperative_id = ?',
-  );
-  const selectByCode = db.prepare<[number, string], { id: number }>(
+  ),
+  selectByCode: db.prepare<[number, string], { id: number }>(
     'SELECT id FROM members WHERE cooperative_id = ? AND member_code = ?',
-  );
-  const insert = db.prepare<Column[]>(
+  ),
+  insert: db.prepare<Column[]>(
     `INSERT INTO members (${MEMBER_COLUMNS.join(', ')}, created_at, updated_at)
      VALUES (${MEMBER_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
-  );
-  const replace = db.prepare<Column[]>(
-    `UPDATE members SET ${MEMBER_COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ? WHERE id = ?`,
-  );
+  ),
+  replace: db.prepare<Column[]>(
+    `UPDATE members SET ${MEMBER_COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
+     WHERE id = ?`,
+  ),
+});
 
-  function find(id: number): Member | undefined {
-    const row = snapshot.read(() => selectOne.get(id));
-    return row && toMember(row);
-  }
+type Statements = ReturnType<typeof prepareStatements>;
 
-  /** In no order. */
-  function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
+/** @returns what gives the active memberships of a person, in no order */
+function openLookups(
+  { selectActive, selectActiveWithReadModel }: Statements,
+  cooperativeSummaries: CooperativeSummaries,
+  financialsOf: ReturnType<typeof openReadModel>,
+) {
+  return function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
     const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
       cooperativeId === undefined ? rows : rows.filter((row) => row.cooperative_id === cooperativeId);
     const lookedUp = (row: LookupRow) =>
@@ -75,9 +72,12 @@ export function openMembers(
     }
     const rows = selectActiveWithReadModel.all(identityCard);
     return wanted(rows).map((row) => ({ member: lookedUp(row), financials: financialsOf(row.id, row, at) }));
-  }
+  };
+}
 
-  function findConflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
+/** @returns what gives the messages for values that other rows have */
+function openConflicts({ selectCooperative, selectByPerson, selectByCode }: Statements) {
+  return function findConflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
     const faults = new FieldErrorList();
     const { cooperativeId, identityCard, memberCode } = values;
     if (cooperativeId === undefined) return faults.fields;
@@ -93,18 +93,12 @@ export function openMembers(
     if (sameCode !== undefined && sameCode.id !== exceptId)
       faults.add('member_code', 'This field must be unique.');
     return faults.fields;
-  }
+  };
+}
 
-  const conflicts: typeof findConflicts = (values, exceptId) =>
-    snapshot.read(() => findConflicts(values, exceptId));
-
-  function refuseConflicts(values: MemberValues, exceptId?: number): void {
-    const faults = new FieldErrorList();
-    faults.addAll(conflicts(values, exceptId));
-    faults.throwIfAny();
-  }
-
-  function list(filter: MemberFilter, request: PageRequest): Page<Member> {
+function openList(db: Connection, counts: CountIndex) {
+  const pages = openMemberPages(db);
+  return function list(filter: MemberFilter, request: PageRequest): Page<Member> {
     if (filter.identityCard !== undefined) {
       const rows = pages.ofPerson(filter.identityCard, filter.cooperativeId, filter.status);
       const offset = offsetOf(request);
@@ -122,6 +116,33 @@ export function openMembers(
         ? pages.ofAll(status, counts.seek(status, offset), request.pageSize)
         : pages.ofCooperative(cooperativeId, status, offset, request.pageSize);
     return { count, rows: rows.map(toMember) };
+  };
+}
+
+export function openMembers(
+  db: Connection,
+  { commits, snapshot, cooperativeSummaries }: StoreDependencies,
+  format: ReadModelFormat,
+): MemberStore {
+  const statements = prepareStatements(db);
+  const { selectOne, insert, replace } = statements;
+  const counts = openCountIndex(db, MEMBER_COUNTS);
+  const list = openList(db, counts);
+  const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
+  const findConflicts = openConflicts(statements);
+
+  function find(id: number): Member | undefined {
+    const row = snapshot.read(() => selectOne.get(id));
+    return row && toMember(row);
+  }
+
+  const conflicts: typeof findConflicts = (values, exceptId) =>
+    snapshot.read(() => findConflicts(values, exceptId));
+
+  function refuseConflicts(values: MemberValues, exceptId?: number): void {
+    const faults = new FieldErrorList();
+    faults.addAll(conflicts(values, exceptId));
+    faults.throwIfAny();
   }
 
   return {
@@ -129,6 +150,7 @@ export function openMembers(
     conflicts,
 
     list: (filter, request) => snapshot.read(() => list(filter, request)),
+
     listActiveMemberships(identityCard, at) {
       const memberships = snapshot.read(() => activeOf(identityCard, at));
       return memberships.length < 2 ? memberships : memberships.sort(byNewestRegistration);

@@ -78,7 +78,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
 const toFailure = (file: string, error: unknown): StorageError =>
   new StorageError(
     'failed',
-    `Writing to ${file} failed: ${(error as Error).message}. Nothing of it was acknowledged. Look at the disk, run check, then start again.`,
+    `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, run check, then start again.`,
     { cause: error },
   );
 

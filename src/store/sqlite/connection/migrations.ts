@@ -113,7 +113,8 @@ CREATE TABLE savings_transactions (
   transacted_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX savings_transactions_reference ON savings_transactions (cooperative_id, reference);
-CREATE INDEX savings_transactions_account ON savings_transactions (account_id, kind, amount_minor, transacted_at);
+CREATE INDEX savings_transactions_account ON savings_transactions \
+(account_id, kind, amount_minor, transacted_at);
 `;
 
 /** Marks a column of the member that `owner` finds as stale, when it is not already. */
@@ -135,13 +136,16 @@ const accountOwnerOf = (row: string): string =>
   `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`;
 
 const REGISTRY_2 = `
--- The read model of a lookup: what it needs of a member's entries, and nothing of the cooperative, so that a new name of
--- one touches no member. NULL: the member has no such entries; empty: to be computed; summary-parts.ts says what else
+-- The read model of a lookup: what it needs of a member's entries, and nothing of the cooperative, \
+so that a new name of
+-- one touches no member. NULL: the member has no such entries; empty: to be computed; \
+summary-parts.ts says what else
 -- is in them.
 ALTER TABLE members ADD COLUMN production TEXT;
 ALTER TABLE members ADD COLUMN loans TEXT;
 ALTER TABLE members ADD COLUMN savings TEXT;
-CREATE INDEX members_unsummarized ON members (id) WHERE production = ${STALE_SQL} OR loans = ${STALE_SQL} OR savings = ${STALE_SQL};
+CREATE INDEX members_unsummarized ON members (id) \
+WHERE production = ${STALE_SQL} OR loans = ${STALE_SQL} OR savings = ${STALE_SQL};
 
 -- Running totals of members with many deliveries; right as long as the member's production is not marked.
 CREATE TABLE production_days (
@@ -227,16 +231,17 @@ export function assertNewest(db: Connection, schema: Schema): void {
   if (version === schema.migrations.length) return;
   throw new StorageError(
     'unusable',
-    `${db.raw.name} has the form of an older release (schema ${version}, this one has ${schema.migrations.length}). Open it once with this release: start the service, or run summarize.`,
+    `${db.raw.name} has the form of an older release (schema ${version}). Open it once with this release.`,
   );
 }
 
 function versionOf(db: Connection, schema: Schema): number {
   const version = readNumber(db, 'user_version');
-  if (version <= schema.migrations.length) return version;
+  const newest = schema.migrations.length;
+  if (version <= newest) return version;
   throw new StorageError(
     'unusable',
-    `${db.raw.name} was written by a newer release (schema ${version}, this one knows ${schema.migrations.length}). Use that release.`,
+    `${db.raw.name} was written by a newer release (schema ${version}, this one knows ${newest}). Use that release.`,
   );
 }
 

@@ -72,13 +72,15 @@ interface Block {
 export function openCountIndex(db: Connection, declaration: CountDeclaration): CountIndex {
   const { dimension, group, blockTable, groupTable, count } = declaration;
   const addToBlock = db.prepare<[span: number, value: string, block: number, delta: number]>(
-    `INSERT INTO ${blockTable} (span, ${dimension}, block, ${count}) VALUES (?, ?, ?, ?) ${added(declaration)}`,
+    `INSERT INTO ${blockTable} (span, ${dimension}, block, ${count}) VALUES (?, ?, ?, ?)
+     ${added(declaration)}`,
   );
   const addToGroup = db.prepare<[group: number, value: string, delta: number]>(
     `INSERT INTO ${groupTable} (${group}, ${dimension}, ${count}) VALUES (?, ?, ?) ${added(declaration)}`,
   );
   const countAll = db.prepare<[string], { count: number }>(
-    `SELECT coalesce(sum(${count}), 0) AS count FROM ${blockTable} WHERE span = ${LARGE_BLOCK} AND ${dimension} = ?`,
+    `SELECT coalesce(sum(${count}), 0) AS count FROM ${blockTable}
+     WHERE span = ${LARGE_BLOCK} AND ${dimension} = ?`,
     `one row per ${LARGE_BLOCK} ids`,
   );
   const countInGroup = db.prepare<[{ group: number; value: string | null }], { count: number }>(
@@ -159,7 +161,8 @@ export function countChangesSql(declaration: CountDeclaration, changes: string, 
      GROUP BY 2, 3 ${added(declaration)}`;
   return [
     `INSERT INTO main.${groupTable} (${group}, ${dimension}, ${count})
-     SELECT ${group}, ${dimension}, sum(delta) FROM (${changes}) WHERE true GROUP BY 1, 2 ${added(declaration)}`,
+     SELECT ${group}, ${dimension}, sum(delta) FROM (${changes}) WHERE true GROUP BY 1, 2
+     ${added(declaration)}`,
     // The changes, a million of them perhaps, are read once for all blocks; the rest are sums of the small
     // ones.
     `CREATE TEMP TABLE changed_blocks AS

@@ -47,9 +47,11 @@ export function openFinancials(db: Connection) {
     ExactSum
   >(
     `SELECT ${exactSum('grams')}, NULL AS last_at FROM (
-       SELECT grams FROM production_entries WHERE member_id = @id AND delivered_at > @after AND delivered_at < @start
+       SELECT grams FROM production_entries WHERE member_id = @id
+         AND delivered_at > @after AND delivered_at < @start
        UNION ALL
-       SELECT grams FROM production_entries WHERE member_id = @id AND delivered_at >= @end AND delivered_at <= @until)`,
+       SELECT grams FROM production_entries WHERE member_id = @id
+         AND delivered_at >= @end AND delivered_at <= @until)`,
     'the entries of one member on two partial days',
   );
   const selectLatest = db.prepare<[memberId: number, until: number], { at: number }>(
@@ -57,8 +59,8 @@ export function openFinancials(db: Connection) {
      ORDER BY delivered_at DESC LIMIT 1`,
   );
   const selectLoans = db.prepare<[memberId: number], LoanRow>(
-    `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date, loan_end_date,
-       approved_at
+    `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date,
+       loan_end_date, approved_at
      FROM loans WHERE member_id = ?`,
   );
   const countAccounts = db.prepare<[memberId: number], { count: number }>(

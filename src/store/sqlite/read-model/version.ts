@@ -50,11 +50,12 @@ const LARGE = 9_007_199_254_740_991;
 
 function insertSample(db: Connection): void {
   db.exec(
-    `INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (1, 'A', 'A', 'active', 1, 1)`,
+    `INSERT INTO cooperatives (id, code, name, status, created_at, updated_at)
+     VALUES (1, 'A', 'A', 'active', 1, 1)`,
   );
   const insert = db.raw.prepare(
-    `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status, registration_date,
-       created_at, updated_at) VALUES (?, 1, ?, ?, 'N', 'MEMBER', 'active', 1, 1, 1)`,
+    `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status,
+       registration_date, created_at, updated_at) VALUES (?, 1, ?, ?, 'N', 'MEMBER', 'active', 1, 1, 1)`,
   );
   for (let id = 1; id <= 6; id++) insert.run(id, String(id).padStart(16, '0'), String(id));
   insertDeliveries(db);
@@ -106,7 +107,8 @@ function insertSavings(db: Connection): void {
     'INSERT INTO savings_accounts (id, cooperative_id, member_id, account_number) VALUES (?, 1, ?, ?)',
   );
   const transaction = db.raw.prepare(
-    `INSERT INTO savings_transactions (cooperative_id, account_id, reference, kind, amount_minor, transacted_at)
+    `INSERT INTO savings_transactions (cooperative_id, account_id, reference, kind, amount_minor,
+       transacted_at)
      VALUES (1, ?, ?, ?, ?, ?)`,
   );
   for (const [id, memberId] of [

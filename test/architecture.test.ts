@@ -1,4 +1,4 @@
-/** The floors of the house: which room may import which (ARCHITECTURE.md). */
+/** The layers: which directory may import which (ARCHITECTURE.md#rooms). */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -31,11 +31,11 @@ function importsIn(folder: string): Import[] {
 
 const imports = importsIn(SRC);
 const testImports = importsIn(TEST);
-const inRoom = (path: string, room: string): boolean => path.startsWith(`${room}/`);
-/** Imports out of a room that are not among the allowed ones, as `file → target`. */
-const broken = (room: string, isAllowed: (each: Import) => boolean): string[] =>
+const isIn = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
+/** Imports out of a directory that are not among the allowed ones, as `file → target`. */
+const broken = (directory: string, isAllowed: (each: Import) => boolean): string[] =>
   imports
-    .filter((each) => inRoom(each.file, room) && !inRoom(each.target, room) && !isAllowed(each))
+    .filter((each) => isIn(each.file, directory) && !isIn(each.target, directory) && !isAllowed(each))
     .map(({ file, target }) => `${file} → ${target}`);
 
 test('there is something to look at', () => {
@@ -52,8 +52,8 @@ test('domain/ imports only domain/, and the one library that parses addresses', 
 test('store/ imports only domain/ and, in store/sqlite, the database driver and node', () => {
   const isAllowed = ({ file, target, isOurs }: Import) =>
     isOurs
-      ? inRoom(target, 'domain')
-      : inRoom(file, 'store/sqlite') && (target === 'better-sqlite3' || target.startsWith('node:'));
+      ? isIn(target, 'domain')
+      : isIn(file, 'store/sqlite') && (target === 'better-sqlite3' || target.startsWith('node:'));
   assert.deepEqual(broken('store', isAllowed), []);
 });
 
@@ -61,25 +61,25 @@ test('only store/sqlite/ imports better-sqlite3', () => {
   const importers = imports.filter(({ target }) => target === 'better-sqlite3').map(({ file }) => file);
   assert.ok(importers.length > 0);
   assert.deepEqual(
-    importers.filter((file) => !inRoom(file, 'store/sqlite')),
+    importers.filter((file) => !isIn(file, 'store/sqlite')),
     [],
   );
 });
 
 test('outside store/ nobody knows an engine, and inside it only store/open.ts does', () => {
   const importers = imports.filter(
-    ({ file, target }) => inRoom(target, 'store/sqlite') && !inRoom(file, 'store/sqlite'),
+    ({ file, target }) => isIn(target, 'store/sqlite') && !isIn(file, 'store/sqlite'),
   );
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['store/open.ts']);
 });
 
 test('no test of behaviour knows an engine: white-box tests and their support files do', () => {
   const importers = testImports
-    .filter(({ target }) => inRoom(target, 'store/sqlite') || target === 'better-sqlite3')
+    .filter(({ target }) => isIn(target, 'store/sqlite') || target === 'better-sqlite3')
     .map(({ file }) => file);
   assert.ok(importers.length > 5);
   assert.deepEqual(
-    importers.filter((file) => !inRoom(file, 'store/sqlite') && !/^support\/sqlite[\w-]*\.ts$/.test(file)),
+    importers.filter((file) => !isIn(file, 'store/sqlite') && !/^support\/sqlite[\w-]*\.ts$/.test(file)),
     [],
   );
 });
@@ -88,7 +88,7 @@ test('the configuration knows only the domain', () => {
   const targets = imports.filter(({ file }) => file === 'config.ts').map(({ target }) => target);
   assert.ok(targets.length > 0);
   assert.deepEqual(
-    targets.filter((target) => !inRoom(target, 'domain')),
+    targets.filter((target) => !isIn(target, 'domain')),
     [],
   );
 });
@@ -125,7 +125,7 @@ test('a circle would be found, one of types too', () => {
 test('http/ never imports an engine, an import or a command', () => {
   const forbidden = ['store/sqlite', 'import', 'cli'];
   assert.deepEqual(
-    broken('http', ({ target }) => !forbidden.some((room) => inRoom(target, room))),
+    broken('http', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
     [],
   );
 });
@@ -133,17 +133,17 @@ test('http/ never imports an engine, an import or a command', () => {
 test('import/ never imports http/, an engine or a command', () => {
   const forbidden = ['http', 'store/sqlite', 'cli'];
   assert.deepEqual(
-    broken('import', ({ target }) => !forbidden.some((room) => inRoom(target, room))),
+    broken('import', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
     [],
   );
 });
 
 test('nobody but the executable imports a command', () => {
-  const importers = imports.filter(({ file, target }) => inRoom(target, 'cli') && !inRoom(file, 'cli'));
+  const importers = imports.filter(({ file, target }) => isIn(target, 'cli') && !isIn(file, 'cli'));
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['main.ts']);
 });
 
-test('no room is called utils, helpers, common, shared, manager, base or misc', () => {
+test('no directory or file is called utils, helpers, common, shared, manager, base or misc', () => {
   const names = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
   assert.deepEqual(
     names.filter((name) =>

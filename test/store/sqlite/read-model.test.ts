@@ -1,5 +1,5 @@
 /**
- * Stored summaries: whatever is written, imported or done to the clock, a lookup equals the computation from
+ * The read model: whatever is written, imported or done to the clock, a lookup equals the computation from
  * scratch.
  */
 import assert from 'node:assert/strict';
@@ -217,7 +217,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-let cooperativeSummaries = 0;
+let references = 0;
 
 async function take(place: Place, done: Step): Promise<void> {
   const { app } = place;
@@ -227,9 +227,7 @@ async function take(place: Place, done: Step): Promise<void> {
     case 'production':
       return place.load(
         'production',
-        done.ages.map(
-          (each) => `A-1,M-${done.person},P${++cooperativeSummaries},${iso(now - each)},${done.kg}`,
-        ),
+        done.ages.map((each) => `A-1,M-${done.person},P${++references},${iso(now - each)},${done.kg}`),
       );
     case 'loans':
       return place.load('loans', [
@@ -238,7 +236,7 @@ async function take(place: Place, done: Step): Promise<void> {
     case 'savings':
       return place
         .load('savings', [
-          `A-1,M-${done.person},S${done.person}-${done.account},T${++cooperativeSummaries},${done.isWithdrawal ? 'withdrawal' : 'contribution'},${done.amount},${iso(now)}`,
+          `A-1,M-${done.person},S${done.person}-${done.account},T${++references},${done.isWithdrawal ? 'withdrawal' : 'contribution'},${done.amount},${iso(now)}`,
         ])
         .catch((error: unknown) => {
           // Once an account was given to somebody else by hand, its file is refused.
@@ -337,7 +335,7 @@ test('a lookup writes nothing, not even what it had to compute', async (context)
   await place.close();
 });
 
-test('check finds a summary that does not say what its entries say', async (context) => {
+test('check finds a column that does not say what its entries say', async (context) => {
   const place = await openPlace(context);
   await place.load('production', ['A-1,M-1,P1,2025-06-01,5']);
   await place.load('loans', ['A-1,M-1,L1,5000,18,approved,2025-06-01']);

@@ -3,6 +3,7 @@
  * engine is named by what opens a storage location of its own.
  */
 import type { TestContext } from 'node:test';
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { ApiKeyStore, RegistryStore, Storage } from '../../../src/store/ports.ts';
 
 export interface Engine {
@@ -45,4 +46,7 @@ export function openKeys(
 }
 
 /** What an engine has read for one iteration of the event loop may be seen until its end. */
-export const nextIteration = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
+export async function nextIteration(): Promise<void> {
+  await immediate();
+  await immediate();
+}

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { RegistryError } from '../../../src/domain/errors.ts';
 import { StorageError } from '../../../src/store/ports.ts';
 import type { SqliteRegistry } from '../../../src/store/sqlite/registry.ts';
@@ -119,7 +120,7 @@ test('reads whose end fails end all the same, and the next ones begin', async (c
     throw new SqliteError('disk I/O error', 'SQLITE_IOERR');
   };
   assert.equal(store.cooperatives.find(1), undefined);
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await immediate();
   assert.equal(store.connection.raw.inTransaction, false);
   assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
   assert.equal((await store.cooperatives.find(1))?.id, 1);

@@ -46,7 +46,7 @@ const contentOf = (file: string): string => createHash('sha256').update(readFile
 test('a start that must migrate waits for the import that holds the lock, and then serves without waiting', async (context) => {
   const file = join(temporaryFolder(context), 'registry.db');
   createOld(file, REGISTRY_SCHEMA);
-  await holdLock(context, file, 300);
+  await holdLock(context, file, 800);
   const start = performance.now();
   const store = openStore(file);
   context.after(() => store.close());

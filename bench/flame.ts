@@ -1,6 +1,6 @@
 /**
- * Draws a flame graph of a CPU profile of Node (`node --cpu-prof`): `bench/flame.ts PROFILE TITLE > FILE.svg`.
- * Width is time on the processor; waiting is left out.
+ * Draws a flame graph of a CPU profile of Node (`node --cpu-prof`): `bench/flame.ts PROFILE TITLE >
+ * FILE.svg`. Width is time on the processor; waiting is left out.
  */
 import { readFileSync } from 'node:fs';
 

@@ -114,7 +114,9 @@ export interface Chosen {
   readonly count: number;
 }
 
-/** A script for wrk: lookups in an order that looks random and repeats nobody before everyone was asked for. */
+/**
+ * A script for wrk: lookups in an order that looks random and repeats nobody before everyone was asked for.
+ */
 export function lookupScript(
   folder: string,
   name: string,

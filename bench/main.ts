@@ -1,6 +1,7 @@
 /**
- * Measures the registry: see bench/README.md. Needs wrk.
- * `--only lookups,refusals,writes,starts,sizes,milk,pages,imports`, `--rounds 3`, `--seconds 4`; a complete run is kept in bench/results.
+ * Measures the registry: see bench/README.md. Needs wrk. `--only
+ * lookups,refusals,writes,starts,sizes,milk,pages,imports`, `--rounds 3`, `--seconds 4`; a complete run is
+ * kept in bench/results.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Figures → the rows of the table: what was asked for, what was seen, and in how many rounds the goal was reached. */
+/**
+ * Figures → the rows of the table: what was asked for, what was seen, and in how many rounds the goal was
+ * reached.
+ */
 import { type Figure, type Figures, median } from './load.ts';
 import type { Imports } from './sections/imports.ts';
 import type { Starts } from './sections/starts.ts';

@@ -1,4 +1,7 @@
-/** Invented rows for the measurements: the n-th of each kind is always the same, so that programs agree without a list. */
+/**
+ * Invented rows for the measurements: the n-th of each kind is always the same, so that programs agree
+ * without a list.
+ */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 export const COOPERATIVES = 6_600;
@@ -16,8 +19,8 @@ const cooperativeCode = (n: number): string => `BENCH-${n % COOPERATIVES}`;
 const memberCode = (n: number): string => `M-${digits(n, 7)}`;
 
 /**
- * Of 200 memberships, 150 are the only one of a person, 30 belong to people with two, 12 to people with three and 8 to
- * people with four: 171 persons.
+ * Of 200 memberships, 150 are the only one of a person, 30 belong to people with two, 12 to people with three
+ * and 8 to people with four: 171 persons.
  */
 const GROUP = { memberships: 200, persons: 171 } as const;
 
@@ -32,8 +35,8 @@ export function personOf(n: number): number {
 }
 
 /**
- * The national ID of a membership's person. Nobody holds these: order numbers from 9000000 on are not given out. They come
- * in no order, as in life.
+ * The national ID of a membership's person. Nobody holds these: order numbers from 9000000 on are not given
+ * out. They come in no order, as in life.
  */
 export function identityCard(membership: number): string {
   const n = personOf(membership);

@@ -130,6 +130,7 @@ export function loansCsv(groups: readonly (readonly Member[])[]): string {
       ]);
   });
   const header =
-    'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,loan_start_date,loan_end_date,approved_at';
+    'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,' +
+    'loan_start_date,loan_end_date,approved_at';
   return csvText(header.split(','), rows);
 }

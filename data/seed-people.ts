@@ -113,7 +113,8 @@ export function drawPeople(cooperatives: readonly Cooperative[]): Person[] {
   const mixed = random.shuffled(homes.map((_, index) => index));
   const ordinary = mixed.filter((index) => index !== showcaseHome && index !== twiceDaily);
   for (const [memberships, persons] of JOINERS) {
-    const others = memberships === 2 ? persons - 1 : persons; // The showcase person is one of the first group.
+    // The showcase person is one of the first group.
+    const others = memberships === 2 ? persons - 1 : persons;
     for (const index of ordinary.splice(0, others)) extra.set(index, memberships - 1);
   }
   return homes.map((home, index) => {

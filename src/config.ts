@@ -1,4 +1,4 @@
-/** The environment → one frozen configuration; every wrong setting is reported at once. */
+/** The environment → one frozen configuration; all invalid settings are reported together. */
 
 import { type AddressBlocks, parseAddressBlocks } from './domain/address-blocks.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from './domain/date-time.ts';
@@ -7,17 +7,72 @@ import { FieldError } from './domain/errors.ts';
 export const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Every setting, as `--help` and the documents name it. */
+/** What is known of one setting: `--help`, the options of commands and the documents are made from it. */
+export interface Setting {
+  /**
+   * What holds when it is not given, as an operator would write it; of a setting without a default, in words.
+   */
+  readonly default: string;
+  readonly hasNoDefault?: true;
+  /** One sentence without its full stop; names and values in backquotes. */
+  readonly help: string;
+  /** The option of commands that overrides it, as commander reads it. */
+  readonly option?: string;
+  /** @param text trimmed and not empty; of a setting without a default also empty, when it is not given */
+  readonly parse: (text: string) => unknown;
+}
+
+/** Every setting: to add one, declare it here and give it a field of `Config`. */
 export const SETTINGS = {
-  REGISTRY_DB: 'database file; the keys lie beside it (default data/registry.db)',
-  HOST: 'address to listen on (default 127.0.0.1)',
-  PORT: 'port to listen on, 0 for any free one (default 8080)',
-  PUBLIC_URL: 'scheme and host that clients use, for the links in lists (default: those of each request)',
-  TRUSTED_PROXIES: 'addresses and CIDR blocks whose X-Forwarded-For is believed (default none)',
-  TIME_ZONE_OFFSET: "the registry's time zone (default +02:00)",
-  LOG_LEVEL: `${LOG_LEVELS.join(', ')}; info logs every request (default info)`,
-} as const;
-export type Setting = keyof typeof SETTINGS;
+  REGISTRY_DB: {
+    default: 'data/registry.db',
+    help: 'database file; the keys are stored beside it, in a file of their own',
+    option: '--db <file>',
+    parse: (text: string) => text,
+  },
+  HOST: {
+    default: '127.0.0.1',
+    help: 'address to listen on; `0.0.0.0` or `::` for every address of the machine',
+    option: '--host <address>',
+    parse: (text: string) => text,
+  },
+  PORT: {
+    default: '8080',
+    help: 'port to listen on, 0 to 65535; 0 for any free one, which is then printed',
+    option: '--port <n>',
+    parse: parsePort,
+  },
+  PUBLIC_URL: {
+    default: 'that of each request',
+    hasNoDefault: true,
+    help: 'scheme and host that clients use, such as `https://registry.example.rw`, for the links in lists',
+    parse: parsePublicUrl,
+  },
+  TRUSTED_PROXIES: {
+    default: 'none',
+    hasNoDefault: true,
+    help: 'addresses and CIDR blocks, separated by commas, whose `X-Forwarded-For` is believed',
+    parse: (text: string) => parseAddressBlocks(text.split(',')),
+  },
+  TIME_ZONE_OFFSET: {
+    default: KIGALI.suffix,
+    help: 'offset in which date-times are shown, and read when they have none, such as `-03:30` or `Z`',
+    parse: parseTimeZone,
+  },
+  LOG_LEVEL: {
+    default: 'info',
+    help: '`info` logs every request, `error` only errors of the server, `silent` nothing',
+    parse: parseLogLevel,
+  },
+} as const satisfies { readonly [name: string]: Setting };
+export type SettingName = keyof typeof SETTINGS;
+type SettingValue<Name extends SettingName> = Exclude<
+  ReturnType<(typeof SETTINGS)[Name]['parse']>,
+  FieldError
+>;
+
+/** Settings as texts, by name; an empty one counts as not given. */
+export type SettingTexts = { readonly [name in SettingName]?: string | undefined };
 
 export interface Config {
   /** Where the registry is kept: today the path of a database file. */
@@ -40,30 +95,25 @@ export class ConfigError extends Error {
   }
 }
 
-export const NO_PROXIES = parseAddressBlocks([]) as AddressBlocks;
-
-/**
- * @param env the settings; an empty one counts as not given
- * @throws ConfigError with every fault
- */
-export function readConfig(env: { readonly [name in Setting]?: string | undefined }): Config {
+/** @throws ConfigError with a line for each invalid setting */
+export function readConfig(texts: SettingTexts): Config {
   const faults: string[] = [];
-  function read<T>(name: Setting, fallback: T, parse: (text: string) => T | FieldError): T {
-    const text = env[name]?.trim() ?? '';
-    if (text === '') return fallback;
-    const value = parse(text);
-    if (!(value instanceof FieldError)) return value;
-    faults.push(`${name}: ${value.message}`);
-    return fallback;
+  function read<Name extends SettingName>(name: Name): SettingValue<Name> {
+    const setting: Setting = SETTINGS[name];
+    const text = texts[name]?.trim() || (setting.hasNoDefault === true ? '' : setting.default);
+    const value = setting.parse(text);
+    if (value instanceof FieldError) faults.push(`${name}: ${value.message}`);
+    // A FieldError is never seen as a value: nothing is returned when there is one.
+    return value as SettingValue<Name>;
   }
   const config: Config = {
-    storage: read('REGISTRY_DB', 'data/registry.db', (text) => text),
-    host: read('HOST', '127.0.0.1', (text) => text),
-    port: read('PORT', 8080, parsePort),
-    publicUrl: read<string | undefined>('PUBLIC_URL', undefined, parsePublicUrl),
-    trustedProxies: read('TRUSTED_PROXIES', NO_PROXIES, (text) => parseAddressBlocks(text.split(','))),
-    zone: read('TIME_ZONE_OFFSET', KIGALI, parseTimeZone),
-    logLevel: read<LogLevel>('LOG_LEVEL', 'info', parseLogLevel),
+    storage: read('REGISTRY_DB'),
+    host: read('HOST'),
+    port: read('PORT'),
+    publicUrl: read('PUBLIC_URL'),
+    trustedProxies: read('TRUSTED_PROXIES'),
+    zone: read('TIME_ZONE_OFFSET'),
+    logLevel: read('LOG_LEVEL'),
   };
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
@@ -75,7 +125,8 @@ function parsePort(text: string): number | FieldError {
     : new FieldError('Expected a port from 0 to 65535.');
 }
 
-function parsePublicUrl(text: string): string | FieldError {
+function parsePublicUrl(text: string): string | undefined | FieldError {
+  if (text === '') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isBare =
     url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(text);

@@ -1,7 +1,7 @@
-/** The embeddable face of the registry. */
+/** The public API for programs that embed the registry (README.md#embed-it). */
 
 import type { Clock } from './clock.ts';
-import { type Config, ConfigError, type LogLevel, readConfig, type Setting } from './config.ts';
+import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from './config.ts';
 import { faultOfRuntime } from './node-version.ts';
 import { composeRegistry, type Registry } from './registry.ts';
 
@@ -11,42 +11,51 @@ export type { Registry } from './registry.ts';
 export { StorageError } from './store/ports.ts';
 export { ConfigError };
 
+/** The settings of docs/operating.md#settings, with their defaults unless another one is named here. */
 export interface RegistryOptions {
-  /** Database file; the keys lie beside it. */
+  /** Database file; the keys are stored beside it. Never empty. */
   readonly db: string;
-  /** Address and port of `listen()`; 127.0.0.1 and any free port when not given. */
+  /** Address on which `listen()` listens. */
   readonly host?: string;
+  /** Port on which `listen()` listens; any free one by default. */
   readonly port?: number;
   /** Scheme and host that clients use, for the links in lists. */
   readonly publicUrl?: string;
   /** Addresses and CIDR blocks whose X-Forwarded-For is believed. */
   readonly trustedProxies?: readonly string[];
-  /** The registry's time zone, `+02:00` when not given. */
+  /** Time zone of the registry, such as `+02:00`. */
   readonly timeZoneOffset?: string;
-  /** `silent` when not given: an embedding program has a log of its own. */
+  /** `silent` by default: an embedding program has a log of its own. */
   readonly logLevel?: LogLevel;
-  /** Takes whole log lines. */
+  /** Receives complete log lines; they go to standard output by default. */
   readonly writeLog?: (lines: string) => void;
+  /** The machine's time by default. */
   readonly clock?: Clock;
 }
 
 /**
- * Opens a registry. There is no side effect but the database's, and two registries can live in one process.
- * @throws ConfigError with every wrong option; StorageError when a file cannot be used
+ * Opens a registry. It has no side effect except on the database's files, and registries in one process share
+ * nothing.
+ * @throws ConfigError with all invalid options; StorageError when a file cannot be used
  */
 export function openRegistry(options: RegistryOptions): Registry {
   const fault = faultOfRuntime(process.versions.node);
   if (fault !== undefined) throw new ConfigError([fault]);
   const { clock, writeLog } = options;
-  const { handler, failed, listen, close } = composeRegistry({
+  return composeRegistry({
     config: toConfig(options),
     ...(clock === undefined ? {} : { clock }),
     ...(writeLog === undefined ? {} : { writeLog }),
   });
-  return { handler, failed, listen, close };
 }
 
 function toConfig(options: RegistryOptions): Config {
+  const empty = Object.entries(options).filter(
+    ([, value]) => typeof value === 'string' && value.trim() === '',
+  );
+  // An empty setting means its default, but an empty option is a mistake: `db: ''` would open the database of
+  // `serve`.
+  if (empty.length > 0) throw new ConfigError(empty.map(([name]) => `${name}: It is empty.`));
   return readConfig({
     REGISTRY_DB: options.db,
     HOST: options.host,
@@ -55,5 +64,5 @@ function toConfig(options: RegistryOptions): Config {
     TRUSTED_PROXIES: options.trustedProxies?.join(','),
     TIME_ZONE_OFFSET: options.timeZoneOffset,
     LOG_LEVEL: options.logLevel ?? 'silent',
-  } satisfies { [name in Setting]: string | undefined });
+  } satisfies { [name in SettingName]: string | undefined });
 }

@@ -1,7 +1,9 @@
-/** The oldest Node on which the database driver works: on an older one it ends the process without a word. */
+/**
+ * The oldest Node on which the database driver works: on older ones it ends the process without a message.
+ */
 const OLDEST = [22, 23, 2] as const;
 
-/** @returns what to say of a Node that is too old, else undefined */
+/** @returns the message for a Node that is too old, else undefined */
 export function faultOfRuntime(version: string): string | undefined {
   const parts = version.split('.').map(Number);
   const different = OLDEST.findIndex((part, i) => parts[i] !== part);

@@ -1,6 +1,6 @@
 /**
- * Work for the end of the current event-loop iteration. What arrives together shares one read snapshot, one transaction
- * and one wake-up of the clients, and each of them would otherwise set a timer of its own.
+ * Work for the end of the current event-loop iteration. What arrives together shares one read snapshot, one
+ * transaction and one wake-up of the clients, and each of them would otherwise set a timer of its own.
  *
  * 1. `storage`: the read snapshot is closed, and the writes are committed.
  * 2. Microtasks run: handlers that waited for a commit go on.
@@ -19,8 +19,8 @@ export class Scheduler {
   private isOutputDue = false;
 
   /**
-   * Runs the work once, at the end of this iteration, in the order in which work of a step was scheduled. What a step
-   * schedules for itself or for an earlier one runs at the end of the next iteration.
+   * Runs the work once, at the end of this iteration, in the order in which work of a step was scheduled.
+   * What a step schedules for itself or for an earlier one runs at the end of the next iteration.
    * @param work must not throw: an error ends the process, as in any event listener
    */
   atEnd(step: Step, work: Work): void {

@@ -1,4 +1,6 @@
-/** Documents and code say the same: what can be set, called, sent, answered and read, and the files they name. */
+/**
+ * Documents and code say the same: what can be set, called, sent, answered and read, and the files they name.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,16 +8,14 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { toRows, toTable } from '../bench/report.ts';
-import { createProgram } from '../src/cli/program.ts';
-import { systemClock } from '../src/clock.ts';
-import { SETTINGS } from '../src/config.ts';
 import { SCOPES } from '../src/domain/api-keys.ts';
 import { COOPERATIVE_STATUSES, SECTORS } from '../src/domain/cooperatives.ts';
 import { LOAN_STATUSES } from '../src/domain/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../src/domain/members.ts';
 import { describeApi } from '../src/http/openapi.ts';
 import { fullPath } from '../src/http/route.ts';
-import { IMPORT_COLUMNS } from '../src/import/columns.ts';
+import { IMPORT_KINDS } from '../src/store/ports.ts';
+import { GENERATED_DOCUMENTS, namedCommands, tableNames, withTables } from './support/document-tables.ts';
 import { declaredRoutes } from './support/openapi-file.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -43,39 +43,36 @@ const missingIn = (text: string, names: readonly string[]): string[] =>
   names.filter((name) => !text.includes(name));
 const quoted = (names: readonly string[]): string[] => names.map((name) => `\`${name}\``);
 
-const program = createProgram({
-  env: {},
-  clock: systemClock,
-  out: () => {},
-  err: () => {},
-  terminal: undefined,
-});
-/** Every command that does something, by its whole name. */
-const COMMANDS = new Map(
-  program.commands.flatMap((command) =>
-    command.commands.length === 0
-      ? [[command.name(), command as Command] as const]
-      : command.commands.map((each) => [`${command.name()} ${each.name()}`, each as Command] as const),
-  ),
-);
+const COMMANDS = await namedCommands();
 const optionsOf = (command: Command): string[] => command.options.map(({ long }) => long ?? '');
 
-test('every setting is documented', () => {
-  const names = Object.keys(SETTINGS).map((name) => `| \`${name}\` |`);
-  assert.ok(names.length >= 7);
-  assert.deepEqual(missingIn(operating, names), []);
+test('generated tables are as the code declares them, and no document lacks one', async () => {
+  for (const document of GENERATED_DOCUMENTS) {
+    assert.equal(read(document), await withTables(read(document)), `${document}: run make docs`);
+  }
+  assert.deepEqual(tableNames(read('README.md')), ['import columns']);
+  assert.deepEqual(tableNames(api), ['scopes']);
+  assert.deepEqual(tableNames(operating), [
+    'settings',
+    'commands',
+    'options of keys create',
+    'scopes',
+    'import columns',
+  ]);
 });
 
-test('every command and option is documented', () => {
-  assert.ok(COMMANDS.size >= 11);
-  const written = operating.replace(/`(keys \w+) ID`/g, '`$1`');
-  assert.deepEqual(missingIn(written, quoted([...COMMANDS.keys()])), []);
-  const options = new Set([...COMMANDS.values()].flatMap(optionsOf));
-  assert.ok(options.size >= 15);
-  assert.deepEqual(
-    [...options].filter((option) => !new RegExp(`\`${option}[\` ]`).test(operating)),
-    [],
+test('a generated table shows what the code declares', async () => {
+  const of = (name: string) => withTables(`<!-- generated: ${name} -->\n<!-- end -->`);
+  assert.match(await of('settings'), /\n\| `PORT` \| `--port <n>` \| `8080` \| port to listen on/);
+  assert.match(
+    await of('commands'),
+    /\n\| `keys rotate <id>` \| `--db <file>`, `--json`, `--overlap <time>` \|/,
   );
+  assert.match(await of('options of keys create'), /\n\| `--allow-ip <block>` \| /);
+  for (const scope of SCOPES) assert.ok((await of('scopes')).includes(`| \`${scope}\` |`), scope);
+  for (const kind of IMPORT_KINDS)
+    assert.match(await of('import columns'), new RegExp(`\\n\\| ${kind} \\| `));
+  await assert.rejects(of('nothing'), /no table called "nothing"/);
 });
 
 test('every command line in a document names a command and options that exist', () => {
@@ -93,10 +90,6 @@ test('every command line in a document names a command and options that exist', 
     }
   }
   assert.ok(looked > 20, `${looked} command lines`);
-});
-
-test('every scope is documented for operators and for clients', () => {
-  assert.deepEqual([missingIn(operating, quoted(SCOPES)), missingIn(api, quoted(SCOPES))], [[], []]);
 });
 
 test('every route is documented with what it needs and its filters', () => {
@@ -141,20 +134,19 @@ test('every field of an answer and every value of a choice is documented', () =>
   assert.deepEqual(missingIn(api, quoted(choices)), []);
 });
 
-test('every column of an import file is documented, and which are required', () => {
-  for (const document of ['README.md', 'docs/operating.md']) {
-    const lines = read(document).split('\n');
-    for (const [kind, columns] of Object.entries(IMPORT_COLUMNS)) {
-      const line = lines.find((text) => text.startsWith(`| ${kind} |`)) ?? '';
-      const names = columns.map(({ name, isRequired }) => name + (isRequired ? '*' : ''));
-      assert.deepEqual(missingIn(line, names), [], `${document}: ${kind}`);
-    }
-  }
-});
-
 /** Where a text for a client or an operator is made: a call that refuses, or a constant that one uses. */
-const ERROR_MADE =
-  /(?:new (?:FieldError|FileFault|HttpError|ImportError|RegistryError|StorageError)|\b(?:badRequest|invalid|refuse|add|push|onFault|fileFault|twice|shared|where))\(|\b[A-Z_]+ = (?=['`])|\bsql: (?=`)|return \[(?=[0-9]{3})/g;
+const ERROR_MADE = new RegExp(
+  [
+    /new (?:FieldError|FileFault|HttpError|ImportError|RegistryError|StorageError)\(/,
+    /\b(?:badRequest|invalid|refuse|add|push|onFault|fileFault|twice|shared|where)\(/,
+    /\b[A-Z_]+ = (?=['`])/,
+    /\bsql: (?=`)/,
+    /return \[(?=[0-9]{3})/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 const LITERAL = /'((?:[^'\\\n]|\\.)*)'|`((?:[^`$\\]|\\.|\$\{(?:[^{}`]|`[^`]*`)*\}|\$(?!\{))*)`/g;
 /** A sentence, or the beginning of one that goes on with the number of a line. */
 const SENTENCE = /^(?:[A-Z"$][^\n]* [^\n]*(?:\.|\bline)|No data provided)$/;
@@ -196,7 +188,7 @@ function toPattern(text: string): RegExp {
   return new RegExp(parts.join('[^`]*?').replace(/\bline$/, 'line [0-9]+\\.'));
 }
 
-test('every text of an error is documented: what clients meet in api.md, what operators meet in operating.md', () => {
+test('every text of an error is documented: of clients in api.md, of operators in operating.md', () => {
   const texts = errorTexts();
   assert.ok(new Set(texts.map(({ text }) => text)).size > 75, `${texts.length} texts`);
   const forClients = onOneLine(api);

@@ -1,19 +1,17 @@
-/** The publishable package: packed, installed in an empty project, embedded and run (contract sections 10 and 12). */
+/** The publishable package: packed, installed in an empty project, embedded and run (README.md#embed-it). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryFolder } from './support/app.ts';
+import { plainEnvironment } from './support/command.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
-
-// The runtime of this test first on the path, as an embedding program has its own.
-const { NODE_V8_COVERAGE: _, ...plainEnv } = process.env;
-const env = { ...plainEnv, PATH: `${dirname(process.execPath)}:${plainEnv.PATH}` };
+const env = plainEnvironment;
 
 const EMBEDDING = `
 import { createServer } from 'node:http';
@@ -39,7 +37,7 @@ await two.close();
 console.log(JSON.stringify(answers));
 `;
 
-test('the packed package installs in an empty project, embeds twice in one process and runs as a command', async (context) => {
+test('the package installs in an empty project, embeds twice and runs as a command', async (context) => {
   const folder = temporaryFolder(context);
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder, '--loglevel=error'], {
     cwd: ROOT,
@@ -82,4 +80,23 @@ test('the packed package installs in an empty project, embeds twice in one proce
   assert.equal(JSON.parse(seeded.stdout).keys.length, 4);
   const checked = await run(bin, ['check', '--json'], { cwd: project, env });
   assert.equal(JSON.parse(checked.stdout).sound, true);
+
+  const installed = join(project, 'node_modules', 'cooperative-registry');
+  const cache = join(installed, 'node_modules');
+  assert.ok(existsSync(cache), 'the command keeps compiled code in its own folder');
+  // A file where the folder should be: as little can be written there as in a folder of somebody else.
+  rmSync(cache, { recursive: true });
+  writeFileSync(cache, '');
+  const shown = await run(bin, ['--version'], { cwd: project, env });
+  assert.deepEqual([shown.stdout, shown.stderr], ['1.0.0\n', '']);
+
+  // An old release must get as far as the check of its version: a name that it does not export would end it
+  // before.
+  const main = readFileSync(join(installed, 'dist', 'main.js'), 'utf8');
+  assert.deepEqual(main.match(/^import .*$/gm), ["import { faultOfRuntime } from './node-version.js';"]);
+  const old = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})`;
+  await assert.rejects(run(process.execPath, ['--import', old, bin, '--version'], { cwd: project, env }), {
+    code: 2,
+    stderr: 'This needs Node 22.23.2 or newer; this is 20.20.2.\n',
+  });
 });

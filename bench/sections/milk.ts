@@ -16,7 +16,10 @@ import { ENTRIES, MILK } from '../rows.ts';
 
 const CONNECTIONS = 32;
 
-/** A person with deliveries twice a day beside one with twenty, when the stored read model is right and when it is not. */
+/**
+ * A person with deliveries twice a day beside one with twenty, when the stored read model is right and when
+ * it is not.
+ */
 export async function milk({ databaseFile, population, keys }: Dataset, options: Options): Promise<Figures> {
   const { folder, rounds, seconds } = options;
   const now = await startRegistry(databaseFile, folder);

@@ -1,4 +1,6 @@
-/** Refusals beside a bare server that sends the same: a flood of bad keys must not cost more than good ones. */
+/**
+ * Refusals beside a bare server that sends the same: a flood of bad keys must not cost more than good ones.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dataset } from '../dataset.ts';

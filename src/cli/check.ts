@@ -1,36 +1,31 @@
-/** `check`: whether the database is sound. */
+/** `check`: whether the database is sound (docs/operating.md#check). */
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
 import { openConfiguredStorage } from '../storage.ts';
 import type { Finding } from '../store/ports.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
-import { formatTable } from './table.ts';
+import { formatJson, formatTable } from './output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
-export function addCheckCommand(program: Command, context: CliContext): void {
-  program
-    .command('check')
-    .description('check integrity, foreign keys, settings and counters; status 0 sound, 1 not, 2 no database')
-    .option('--db <file>', 'database file (overrides REGISTRY_DB)')
-    .option('--json', 'one JSON document')
-    .action(async (options: { db?: string; json?: boolean }) => {
-      const config = readConfig(
-        options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db },
-      );
-      const findings = await openConfiguredStorage(config, context.clock).check();
-      const isSound = findings.every(({ fault }) => fault === null);
-      if (options.json === true) {
-        context.out(
-          `${JSON.stringify({ database: config.storage, sound: isSound, checks: findings }, undefined, 2)}\n`,
-        );
-      } else {
-        context.out(formatTable(['CHECK', 'RESULT'], findings.map(toRow)));
-        context.out(`\n${config.storage} is ${isSound ? 'sound' : 'NOT sound'}.\n`);
-      }
-      if (!isSound) throw new CommandError(EXIT.refused, '');
+export function declareCheck(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB')
+    .option('--json', 'print one JSON document')
+    .action(async (options: SettingOptions & { readonly json?: true }) => {
+      const storage = openConfiguredStorage(configOf(context, options), context.clock);
+      const checks = await storage.check();
+      const database = storage.location;
+      const sound = checks.every(({ fault }) => fault === null);
+      const isJson = options.json === true;
+      context.out(isJson ? formatJson({ database, sound, checks }) : formatFindings(checks));
+      if (!isJson) context.out(`\n${database} is ${sound ? 'sound' : 'NOT sound'}.\n`);
+      if (!sound) throw new CommandError(EXIT.refused, '');
     });
 }
 
-const toRow = ({ check, fault, value }: Finding): string[] => [
-  check,
-  fault ?? (value === undefined ? 'ok' : `ok, ${value}`),
-];
+const formatFindings = (findings: readonly Finding[]): string =>
+  formatTable(
+    ['CHECK', 'RESULT'],
+    findings.map(({ check, fault, value }) => [
+      check,
+      fault ?? (value === undefined ? 'ok' : `ok, ${value}`),
+    ]),
+  );

@@ -1,4 +1,4 @@
-/** What every command is given, so that a test can run it without a process of its own. */
+/** What every command depends on, so that a test can run it without a process of its own. */
 import type { Clock } from '../clock.ts';
 
 export interface CliContext {
@@ -6,16 +6,16 @@ export interface CliContext {
   readonly clock: Clock;
   /** Results: what a program reads. */
   readonly out: (text: string) => void;
-  /** Progress, notes and faults: what a person reads. */
+  /** Progress, notes and errors: what a person reads. */
   readonly err: (text: string) => void;
   /** Standard error when it is a terminal: where a progress bar may be drawn. */
   readonly terminal: NodeJS.WriteStream | undefined;
 }
 
-/** Exit statuses of every command (contract section 10). */
+/** Exit statuses of every command (docs/operating.md#commands). */
 export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
 
-/** A command ends with this status, after the text was printed to standard error. */
+/** Ends a command with this exit status; its message, unless empty, is printed to standard error. */
 export class CommandError extends Error {
   readonly exitCode: number;
 

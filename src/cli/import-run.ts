@@ -1,7 +1,6 @@
 /** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readConfig } from '../config.ts';
 import {
   type FileReport,
   ImportError,
@@ -17,9 +16,9 @@ import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
 import { createImportScreen } from './import-screen.ts';
+import { configOf, type SettingOptions } from './settings.ts';
 
-export interface ImportCommandOptions {
-  readonly db?: string;
+export interface ImportCommandOptions extends SettingOptions {
   readonly dryRun?: boolean;
   readonly rejects?: string;
   readonly skipInvalid?: boolean;
@@ -55,8 +54,8 @@ async function importWithSession(
   options: ImportCommandOptions,
   rejects: RejectsFile | undefined,
 ): Promise<FileReport[]> {
-  const { clock, env } = context;
-  const config = readConfig(options.db === undefined ? env : { ...env, REGISTRY_DB: options.db });
+  const { clock } = context;
+  const config = configOf(context, options);
   const { zone } = config;
   const isDryRun = options.dryRun === true;
   const output =

@@ -7,6 +7,7 @@ import { listImportFiles } from '../import/import-folder.ts';
 import { IMPORT_KINDS } from '../store/ports.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
+import { addSettingOptions } from './settings.ts';
 
 const columnsHelp = IMPORT_KINDS.map((kind) => {
   const columns = IMPORT_COLUMNS[kind].map(({ name, isRequired }) => name + (isRequired ? '*' : ''));
@@ -21,17 +22,14 @@ Examples:
   import members members-huye.csv --dry-run
 `;
 
-export function addImportCommand(program: Command, context: CliContext): void {
-  program
-    .command('import')
-    .description('import CSV files: a folder with <kind>*.csv, or one file of a kind')
+export function declareImport(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB')
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file, when a kind is named')
     .option('--dry-run', 'check everything and count what would change, write nothing')
     .option('--rejects <file>', 'write the refused rows with the reasons to this file')
     .option('--skip-invalid', 'import the good rows of a file that has bad ones')
     .option('--accept-trailing-zero', 'national IDs may all end in 0')
-    .option('--db <file>', 'database file (overrides REGISTRY_DB)')
     .option('--json', 'one JSON document, every fault included')
     .addHelpText('after', MORE_HELP)
     .action(async (kindOrFolder: string, path: string | undefined, options: ImportCommandOptions) => {

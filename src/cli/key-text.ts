@@ -1,17 +1,9 @@
-/** Keys as texts: a new secret, and what is shown of a key. */
-import { randomBytes } from 'node:crypto';
-import { crc32 } from 'node:zlib';
-import { type ApiKey, composeApiKey, prefixOf } from '../domain/api-keys.ts';
+/** Keys as texts: what is printed of one or of all. */
+import { type ApiKey, hasExpired, prefixOf } from '../domain/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
-import { hashApiKey } from '../http/middleware/authenticate.ts';
+import { formatFields, formatTable } from './output.ts';
 
-/** A new key text with what is stored of it. */
-export function issueSecret(): { text: string; hash: Uint8Array; prefix: string } {
-  const text = composeApiKey(randomBytes, crc32);
-  return { text, hash: hashApiKey(text), prefix: prefixOf(text) };
-}
-
-/** What may be told of a key: never its secret. */
+/** What may be shown of a key: never its secret. */
 export function describeKey(key: ApiKey, zone: TimeZone) {
   return {
     id: String(key.id),
@@ -27,4 +19,45 @@ export function describeKey(key: ApiKey, zone: TimeZone) {
     created_at: formatDateTime(key.createdAt, zone),
     updated_at: formatDateTime(key.updatedAt, zone),
   };
+}
+
+/** The same of a key whose secret was just issued, with the secret. */
+export const describeIssuedKey = (key: ApiKey, secret: string, zone: TimeZone) => ({
+  ...describeKey(key, zone),
+  key: secret,
+  prefix: prefixOf(secret),
+});
+
+/** A line for each property. @param now epoch seconds */
+export function formatKey(key: ApiKey, now: number, zone: TimeZone): string {
+  const shown = describeKey(key, zone);
+  return formatFields([
+    ['id', shown.id],
+    ['name', shown.name],
+    ['state', stateOf(key, now)],
+    ['starts with', shown.prefixes.join(', ')],
+    ['scopes', shown.scopes.join(', ')],
+    ['addresses', shown.allowed_addresses.join(', ') || 'any'],
+    ['hosts', shown.allowed_hosts.join(', ') || 'any'],
+    ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
+    ['expires', shown.expires_at ?? 'never'],
+  ]);
+}
+
+/** A row for each key. @param now epoch seconds */
+export function formatKeys(keys: readonly ApiKey[], now: number): string {
+  const rows = keys.map((key) => [
+    String(key.id),
+    key.name,
+    stateOf(key, now),
+    key.prefixes.join(' '),
+    key.scopes.join(' '),
+    `${key.limits.perHour}/${key.limits.perDay}`,
+  ]);
+  return formatTable(['ID', 'NAME', 'STATE', 'STARTS WITH', 'SCOPES', 'PER HOUR/DAY'], rows);
+}
+
+function stateOf(key: ApiKey, now: number): string {
+  if (!key.isActive) return 'disabled';
+  return hasExpired(key, now) ? 'expired' : 'active';
 }

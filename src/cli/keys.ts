@@ -1,245 +1,171 @@
-/** `keys`: create, list, show, update, disable, enable and rotate API keys. */
+/** `keys`: create, list, show, update, disable, enable and rotate API keys (docs/operating.md#keys). */
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
-import { readConfig } from '../config.ts';
-import { type ApiKey, hasExpired, prefixOf, SCOPES, type Scope } from '../domain/api-keys.ts';
-import type { TimeZone } from '../domain/date-time.ts';
-import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../domain/rate-limit.ts';
+import type { Config } from '../config.ts';
+import type { ApiKey } from '../domain/api-keys.ts';
 import { openConfiguredStorage } from '../storage.ts';
 import type { ApiKeyStore, Awaitable, Storage } from '../store/ports.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
-import { describeKey, issueSecret } from './key-text.ts';
 import {
-  collectAddresses,
-  collectHosts,
-  collectScopes,
-  parseDuration,
-  parseExpiry,
-  parseLimit,
-  parseName,
-  parsePositiveId,
-} from './options.ts';
-import { formatTable } from './table.ts';
+  addRemovalOptions,
+  addValueOptions,
+  type KeyChangeOptions,
+  type KeyValueOptions,
+  keyChanges,
+  newKeyValues,
+} from './key-options.ts';
+import { issueSecret } from './key-secret.ts';
+import { describeIssuedKey, describeKey, formatKey, formatKeys } from './key-text.ts';
+import { parseDuration, parsePositiveId } from './options.ts';
+import { formatJson } from './output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
-interface KeyOptions {
-  readonly db?: string;
-  readonly json?: boolean;
-  readonly name?: string;
-  readonly scope?: readonly Scope[];
-  readonly allowIp?: readonly string[];
-  readonly allowHost?: readonly string[];
-  readonly anyIp?: boolean;
-  readonly anyHost?: boolean;
-  readonly perHour?: number;
-  readonly perDay?: number;
-  readonly expires?: string;
-  readonly neverExpires?: boolean;
-  readonly overlap?: number;
+/** What every command of the group takes. */
+interface CommonOptions extends SettingOptions {
+  readonly json?: true;
 }
 
-export function addKeysCommand(program: Command, context: CliContext): void {
-  const keys = program.command('keys').description('issue and manage API keys');
-  const zoneOf = () => readConfig(context.env).zone;
+/** One command at work: its configuration, its storage, and its time in epoch seconds. */
+interface Run {
+  readonly config: Config;
+  readonly storage: Storage;
+  readonly now: number;
+}
 
-  function storageOf({ db }: KeyOptions): Storage {
-    const env = db === undefined ? context.env : { ...context.env, REGISTRY_DB: db };
-    return openConfiguredStorage(readConfig(env), context.clock);
+export function declareKeys(keys: Command, context: CliContext): void {
+  declareCreate(addCommonOptions(keys.command('create')), context);
+  declareList(addCommonOptions(keys.command('list')), context);
+  declareShow(addCommonOptions(addId(keys.command('show'))), context);
+  declareUpdate(addCommonOptions(addId(keys.command('update'))), context);
+  declareSwitch(addCommonOptions(addId(keys.command('disable'))), context, false);
+  declareSwitch(addCommonOptions(addId(keys.command('enable'))), context, true);
+  declareRotate(addCommonOptions(addId(keys.command('rotate'))), context);
+}
+
+const addId = (command: Command) => command.argument('<id>', 'id of the key', parsePositiveId);
+const addCommonOptions = (command: Command) =>
+  addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
+
+function startRun(context: CliContext, options: SettingOptions): Run {
+  const config = configOf(context, options);
+  return { config, storage: openConfiguredStorage(config, context.clock), now: nowSeconds(context.clock) };
+}
+
+/** @param use `issue` creates a missing place for keys */
+async function withKeys<T>(
+  { storage }: Run,
+  work: (store: ApiKeyStore) => Awaitable<T>,
+  use: 'issue' | 'manage' = 'manage',
+): Promise<T> {
+  const store = storage.openKeys(use);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
   }
+}
 
-  /** Opens the keys for one command and answers with its outcome. */
-  async function withKeys<T>(
-    options: KeyOptions,
-    use: 'issue' | 'manage',
-    work: (store: ApiKeyStore, now: number) => Awaitable<T>,
-  ): Promise<T> {
-    const store = storageOf(options).openKeys(use);
-    try {
-      return await work(store, nowSeconds(context.clock));
-    } finally {
-      await store.close();
-    }
+function found(key: ApiKey | undefined): ApiKey {
+  if (key === undefined) {
+    throw new CommandError(EXIT.refused, 'There is no key with this id. `keys list` shows all.');
   }
+  return key;
+}
 
-  function found(key: ApiKey | undefined): ApiKey {
-    if (key === undefined)
-      throw new CommandError(EXIT.refused, 'There is no key with this id. `keys list` shows all.');
-    return key;
+function printKey(context: CliContext, { config, now }: Run, key: ApiKey, options: CommonOptions): void {
+  const isJson = options.json === true;
+  context.out(isJson ? formatJson(describeKey(key, config.zone)) : formatKey(key, now, config.zone));
+}
+
+/** Prints a key with its secret: the only time that it is shown. */
+function printIssued(
+  context: CliContext,
+  { config, now }: Run,
+  { key, secret }: { key: ApiKey; secret: string },
+  options: CommonOptions,
+): void {
+  if (options.json === true) {
+    context.out(formatJson(describeIssuedKey(key, secret, config.zone)));
+    return;
   }
+  context.out(`${formatKey(key, now, config.zone)}\n${secret}\n`);
+  context.err('This is the only time the key is shown. Keep it like a password.\n');
+}
 
-  function stateOf(key: ApiKey): string {
-    if (!key.isActive) return 'disabled';
-    return hasExpired(key, nowSeconds(context.clock)) ? 'expired' : 'active';
-  }
-
-  function printKey(key: ApiKey, options: KeyOptions, secret?: string): void {
-    const shown = describeKey(key, zoneOf());
-    if (options.json === true) {
-      const issued = secret === undefined ? {} : { key: secret, prefix: prefixOf(secret) };
-      context.out(`${JSON.stringify({ ...shown, ...issued }, undefined, 2)}\n`);
-      return;
-    }
-    const rows = [
-      ['id', shown.id],
-      ['name', shown.name],
-      ['state', stateOf(key)],
-      ['starts with', shown.prefixes.join(', ')],
-      ['scopes', shown.scopes.join(', ')],
-      ['addresses', shown.allowed_addresses.join(', ') || 'any'],
-      ['hosts', shown.allowed_hosts.join(', ') || 'any'],
-      ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
-      ['expires', shown.expires_at ?? 'never'],
-    ];
-    context.out(rows.map(([label = '', value]) => `${label.padEnd(12)} ${value}\n`).join(''));
-    if (secret !== undefined) {
-      context.out(`\n${secret}\n`);
-      context.err('This is the only time the key is shown. Keep it like a password.\n');
-    }
-  }
-
-  const withTarget = (command: Command) =>
-    command.option('--db <file>', 'database file the keys belong to').option('--json', 'one JSON document');
-
-  const withRestrictions = (command: Command) =>
-    withTarget(command)
-      .option('--name <name>', 'who holds the key', parseName)
-      .option('--scope <scope>', `what it may do, repeatable: ${SCOPES.join(', ')}`, collectScopes)
-      .option('--allow-ip <block>', 'address or CIDR block it may come from, repeatable', collectAddresses)
-      .option(
-        '--allow-host <domain>',
-        'domain it may be used for, *.example.rw too, repeatable',
-        collectHosts,
-      )
-      .option('--per-hour <n>', `requests an hour (default ${DEFAULT_PER_HOUR})`, parseLimit)
-      .option('--per-day <n>', `requests a day (default ${DEFAULT_PER_DAY})`, parseLimit)
-      .option(
-        '--expires <date>',
-        'last day (in the time zone of the registry), or the instant it ends',
-        (text) => {
-          parseExpiry(text, zoneOf());
-          return text;
-        },
-      );
-
-  withRestrictions(keys.command('create'))
-    .description('issue a key; it is printed once')
+function declareCreate(command: Command, context: CliContext): void {
+  addValueOptions(command)
+    .description('issue a key, which is printed once')
     .addHelpText(
       'after',
-      '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16 --per-hour 5000\n',
+      '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
     )
-    .action(async (options: KeyOptions) => {
-      const { name, scope = [] } = options;
-      if (name === undefined) throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
-      if (scope.length === 0) {
-        throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
-      }
+    .action(async (options: CommonOptions & KeyValueOptions) => {
+      const run = startRun(context, options);
+      const { config, now } = run;
+      const values = newKeyValues(options, config.zone);
       const secret = issueSecret();
-      const values = {
-        name,
-        scopes: scope,
-        allowedAddresses: options.allowIp ?? [],
-        allowedHosts: options.allowHost ?? [],
-        limits: { perHour: options.perHour ?? DEFAULT_PER_HOUR, perDay: options.perDay ?? DEFAULT_PER_DAY },
-        expiresAt: options.expires === undefined ? null : parseExpiry(options.expires, zoneOf()),
-      };
-      printKey(
-        await withKeys(options, 'issue', (store, now) => store.create(values, secret, now)),
-        options,
-        secret.text,
-      );
-      const storage = storageOf(options);
-      if (!(await storage.exists())) context.err(`There is no registry at ${storage.location} yet.\n`);
+      const key = await withKeys(run, (store) => store.create(values, secret, now), 'issue');
+      printIssued(context, run, { key, secret: secret.text }, options);
+      if (!(await run.storage.exists())) context.err(`There is no registry at ${config.storage} yet.\n`);
     });
+}
 
-  withTarget(keys.command('list'))
-    .description('all keys')
-    .action(async (options: KeyOptions) => {
-      const all = await withKeys(options, 'manage', (store, now) => store.list(now));
-      if (options.json === true) {
-        context.out(
-          `${JSON.stringify({ keys: all.map((key) => describeKey(key, zoneOf())) }, undefined, 2)}\n`,
-        );
-        return;
-      }
-      const rows = all.map((key) => [
-        String(key.id),
-        key.name,
-        stateOf(key),
-        key.prefixes.join(' '),
-        key.scopes.join(' '),
-        `${key.limits.perHour}/${key.limits.perDay}`,
-      ]);
-      context.out(formatTable(['ID', 'NAME', 'STATE', 'STARTS WITH', 'SCOPES', 'PER HOUR/DAY'], rows));
+function declareList(command: Command, context: CliContext): void {
+  command.description('list all keys').action(async (options: CommonOptions) => {
+    const run = startRun(context, options);
+    const { config, now } = run;
+    const keys = await withKeys(run, (store) => store.list(now));
+    const isJson = options.json === true;
+    context.out(
+      isJson ? formatJson({ keys: keys.map((key) => describeKey(key, config.zone)) }) : formatKeys(keys, now),
+    );
+  });
+}
+
+function declareShow(command: Command, context: CliContext): void {
+  command
+    .description('show one key with its restrictions')
+    .action(async (id: number, options: CommonOptions) => {
+      const run = startRun(context, options);
+      printKey(context, run, found(await withKeys(run, (store) => store.find(id, run.now))), options);
     });
+}
 
-  withTarget(keys.command('show').argument('<id>', 'id of the key', parsePositiveId))
-    .description('one key with its restrictions')
-    .action(async (id: number, options: KeyOptions) => {
-      printKey(found(await withKeys(options, 'manage', (store, now) => store.find(id, now))), options);
-    });
-
-  withRestrictions(keys.command('update').argument('<id>', 'id of the key', parsePositiveId))
-    .description('replace what is named; the rest stays')
-    .option('--any-ip', 'remove the address allowlist')
-    .option('--any-host', 'remove the host allowlist')
-    .option('--never-expires', 'remove the end')
-    .action(async (id: number, options: KeyOptions) => {
-      const key = await withKeys(options, 'manage', async (store, now) => {
-        const stored = found(await store.find(id, now));
-        return store.update(id, toChanges(options, stored, zoneOf()), now);
+function declareUpdate(command: Command, context: CliContext): void {
+  addRemovalOptions(addValueOptions(command))
+    .description('replace what the options name, lists as a whole; the rest stays')
+    .action(async (id: number, options: CommonOptions & KeyChangeOptions) => {
+      const run = startRun(context, options);
+      const key = await withKeys(run, async (store) => {
+        const changes = keyChanges(options, found(await store.find(id, run.now)), run.config.zone);
+        return store.update(id, changes, run.now);
       });
-      printKey(found(key), options);
+      printKey(context, run, found(key), options);
     });
+}
 
-  for (const [verb, isActive] of [
-    ['disable', false],
-    ['enable', true],
-  ] as const) {
-    withTarget(keys.command(verb).argument('<id>', 'id of the key', parsePositiveId))
-      .description(`${verb} a key; holds from the next request`)
-      .action(async (id: number, options: KeyOptions) => {
-        printKey(
-          found(await withKeys(options, 'manage', (store, now) => store.update(id, { isActive }, now))),
-          options,
-        );
-      });
-  }
+function declareSwitch(command: Command, context: CliContext, isActive: boolean): void {
+  command
+    .description(`${command.name()} a key, effective from the next request`)
+    .action(async (id: number, options: CommonOptions) => {
+      const run = startRun(context, options);
+      const key = await withKeys(run, (store) => store.update(id, { isActive }, run.now));
+      printKey(context, run, found(key), options);
+    });
+}
 
-  withTarget(keys.command('rotate').argument('<id>', 'id of the key', parsePositiveId))
+function declareRotate(command: Command, context: CliContext): void {
+  command
     .description('issue a new secret for a key; its id, limits and usage stay')
     .option(
       '--overlap <time>',
-      'how long the old secret stays valid: 30m, 24h, 7d (default: it ends at once)',
+      'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
       parseDuration,
     )
-    .action(async (id: number, options: KeyOptions) => {
+    .action(async (id: number, options: CommonOptions & { readonly overlap?: number }) => {
+      const run = startRun(context, options);
       const secret = issueSecret();
-      const key = await withKeys(options, 'manage', (store, now) =>
-        store.rotate(id, secret, options.overlap ?? 0, now),
-      );
-      printKey(found(key), options, secret.text);
+      const key = await withKeys(run, (store) => store.rotate(id, secret, options.overlap ?? 0, run.now));
+      printIssued(context, run, { key: found(key), secret: secret.text }, options);
     });
-}
-
-function toChanges(options: KeyOptions, stored: ApiKey, zone: TimeZone) {
-  const { name, scope, allowIp, allowHost, perHour, perDay, expires } = options;
-  const changes = {
-    ...(name === undefined ? {} : { name }),
-    ...(scope === undefined ? {} : { scopes: scope }),
-    ...(options.anyIp === true ? { allowedAddresses: [] } : {}),
-    ...(allowIp === undefined ? {} : { allowedAddresses: allowIp }),
-    ...(options.anyHost === true ? { allowedHosts: [] } : {}),
-    ...(allowHost === undefined ? {} : { allowedHosts: allowHost }),
-    ...(perHour === undefined && perDay === undefined
-      ? {}
-      : { limits: { perHour: perHour ?? stored.limits.perHour, perDay: perDay ?? stored.limits.perDay } }),
-    ...(options.neverExpires === true ? { expiresAt: null } : {}),
-    ...(expires === undefined ? {} : { expiresAt: parseExpiry(expires, zone) }),
-  };
-  if (Object.keys(changes).length === 0) {
-    throw new CommandError(
-      EXIT.usage,
-      'Nothing to change: name at least one option, see `keys update --help`.',
-    );
-  }
-  return changes;
 }

@@ -1,4 +1,4 @@
-/** Parsers of command-line values; a wrong one ends the command with status 2. */
+/** Parsers of command-line values; an invalid one ends the command with status 2. */
 import { InvalidArgumentError } from 'commander';
 import { parseAddressBlocks } from '../domain/address-blocks.ts';
 import { SCOPES, type Scope } from '../domain/api-keys.ts';
@@ -6,11 +6,18 @@ import { DAY_SECONDS, parseDate, parseDateTime, startOfDay, type TimeZone } from
 import { FieldError } from '../domain/errors.ts';
 import { MAX_LIMIT } from '../domain/rate-limit.ts';
 
-const split = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+/**
+ * Values with commas between them. An empty one is an error: in `"$A,$B"` it is a variable that is not set.
+ */
+function split(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.includes('')) throw new InvalidArgumentError('A value between the commas is empty.');
+  return parts;
+}
+
+const withNew = <T>(before: readonly T[], added: readonly T[]): readonly T[] => [
+  ...new Set([...before, ...added]),
+];
 
 /** `--scope members:read,members:write`, or the option repeated. */
 export function collectScopes(text: string, before: readonly Scope[] = []): readonly Scope[] {
@@ -19,17 +26,19 @@ export function collectScopes(text: string, before: readonly Scope[] = []): read
     if (scope === undefined) throw new InvalidArgumentError(`Known scopes: ${SCOPES.join(', ')}.`);
     return scope;
   });
-  return [...new Set([...before, ...scopes])];
+  return withNew(before, scopes);
 }
 
+/** Addresses and CIDR blocks in canonical form. */
 export function collectAddresses(text: string, before: readonly string[] = []): readonly string[] {
-  const blocks = parseAddressBlocks(text.split(','));
+  const blocks = parseAddressBlocks(split(text));
   if (blocks instanceof FieldError) throw new InvalidArgumentError(blocks.message);
-  return [...new Set([...before, ...blocks.texts])];
+  return withNew(before, blocks.texts);
 }
 
 const DOMAIN = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
+/** Domains in lower case, without the dot that may end them. */
 export function collectHosts(text: string, before: readonly string[] = []): readonly string[] {
   const hosts = split(text).map((part) => {
     const host = part.toLowerCase().replace(/\.$/, '');
@@ -40,7 +49,7 @@ export function collectHosts(text: string, before: readonly string[] = []): read
     }
     return host;
   });
-  return [...new Set([...before, ...hosts])];
+  return withNew(before, hosts);
 }
 
 export function parseLimit(text: string): number {
@@ -52,7 +61,7 @@ export function parseLimit(text: string): number {
 
 export function parsePositiveId(text: string): number {
   if (!/^[1-9][0-9]{0,11}$/.test(text))
-    throw new InvalidArgumentError('Expected the id of a key, as `keys list` shows.');
+    throw new InvalidArgumentError('Expected the id of a key, as `keys list` shows it.');
   return Number(text);
 }
 
@@ -81,7 +90,7 @@ export function parseDuration(text: string): number {
   return seconds;
 }
 
-/** Text of an option's argument that may not be blank. */
+/** Who holds a key. */
 export function parseName(text: string): string {
   const name = text.trim();
   if (name === '' || name.length > 100 || /\p{C}/u.test(name)) {

@@ -1,30 +1,71 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
-import { ConfigError, SETTINGS } from '../config.ts';
+import { ConfigError } from '../config.ts';
 import { StorageError } from '../store/ports.ts';
-import { addCheckCommand } from './check.ts';
+import { packageVersion } from '../version.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
-import { addImportCommand } from './import.ts';
-import { addKeysCommand } from './keys.ts';
-import { addSeedCommand } from './seed.ts';
-import { addServeCommand } from './serve.ts';
-import { addSummarizeCommand } from './summarize.ts';
+import { refuseEmptyValues } from './empty-values.ts';
+import { settingsHelp } from './settings.ts';
 
-const settingsHelp = Object.entries(SETTINGS).map(([name, text]) => `  ${name.padEnd(18)}${text}`);
+type Declare = (command: Command, context: CliContext) => void;
 
-export function createProgram(context: CliContext): Command {
+interface CommandEntry {
+  readonly description: string;
+  /** Loads the file of the command, and with it all that the command needs. */
+  readonly load: () => Promise<Declare>;
+}
+
+/**
+ * Only the file of the command that runs is loaded: `keys list` and `--help` need neither the server nor the
+ * import.
+ */
+const COMMANDS: { readonly [name: string]: CommandEntry } = {
+  serve: {
+    description: 'serve the registry over HTTP; the log goes to standard output',
+    load: async () => (await import('./serve.ts')).declareServe,
+  },
+  seed: {
+    description: 'create the demo data and demo keys in an empty database',
+    load: async () => (await import('./seed.ts')).declareSeed,
+  },
+  import: {
+    description: 'import CSV files: a folder with <kind>*.csv, or one file of a kind',
+    load: async () => (await import('./import.ts')).declareImport,
+  },
+  keys: {
+    description: 'issue and manage API keys',
+    load: async () => (await import('./keys.ts')).declareKeys,
+  },
+  check: {
+    description: 'check integrity, foreign keys, settings and counters; status 0 sound, 1 not, 2 no database',
+    load: async () => (await import('./check.ts')).declareCheck,
+  },
+  summarize: {
+    description:
+      'store again what lookups read, where it is out of date: after a new release or an import that was killed',
+    load: async () => (await import('./summarize.ts')).declareSummarize,
+  },
+};
+
+/**
+ * @param loaded names of the commands to load; the others have a name and a description only
+ */
+export async function createProgram(
+  context: CliContext,
+  loaded: readonly string[] = Object.keys(COMMANDS),
+): Promise<Command> {
   const program = new Command('cooperative-registry')
     .description("The registry of a country's cooperatives: lookups by national ID over HTTP and SQLite.")
+    .version(packageVersion(), '--version', 'the version of this program')
     .showHelpAfterError('Add --help to see what is expected.')
-    .addHelpText('after', `\nSettings (environment):\n${settingsHelp.join('\n')}\n`);
+    .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
   // Before the commands are added: they inherit both.
   program.exitOverride().configureOutput({ writeOut: context.out, writeErr: context.err });
-  addServeCommand(program, context);
-  addSeedCommand(program, context);
-  addImportCommand(program, context);
-  addKeysCommand(program, context);
-  addCheckCommand(program, context);
-  addSummarizeCommand(program, context);
+  for (const [name, { description, load }] of Object.entries(COMMANDS)) {
+    const command = program.command(name).description(description);
+    if (loaded.includes(name)) (await load())(command, context);
+  }
+  refuseEmptyValues(program);
   return program;
 }
 
@@ -35,7 +76,9 @@ export function createProgram(context: CliContext): Command {
  */
 export async function runCommand(args: readonly string[], context: CliContext): Promise<number> {
   try {
-    await createProgram(context).parseAsync(args, { from: 'user' });
+    // The first word names the command, after `help` the second.
+    const program = await createProgram(context, args.slice(0, 2));
+    await program.parseAsync(args, { from: 'user' });
     return EXIT.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
@@ -44,14 +87,14 @@ export async function runCommand(args: readonly string[], context: CliContext): 
       return error.exitCode;
     }
     if (error instanceof ConfigError) {
-      context.err(`Wrong settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
+      context.err(`Invalid settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
       return EXIT.usage;
     }
     // Loaded only here: it brings the engine with it.
-    const fault =
+    const storageError =
       error instanceof StorageError ? error : (await import('../store/open.ts')).toStorageError(error);
-    if (fault === undefined) throw error;
-    context.err(`${fault.message}\n`);
-    return fault.kind === 'unusable' ? EXIT.usage : EXIT.refused;
+    if (storageError === undefined) throw error;
+    context.err(`${storageError.message}\n`);
+    return storageError.kind === 'unusable' ? EXIT.usage : EXIT.refused;
   }
 }

@@ -1,28 +1,24 @@
-/** `summarize`: computes the summaries that lookups would otherwise compute each time. */
+/**
+ * `summarize`: computes the summaries that lookups would otherwise compute each time
+ * (docs/operating.md#summaries).
+ */
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
-import { readConfig } from '../config.ts';
 import { openConfiguredStorage } from '../storage.ts';
 import type { CliContext } from './context.ts';
+import { formatJson } from './output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
-export function addSummarizeCommand(program: Command, context: CliContext): void {
-  program
-    .command('summarize')
-    .description(
-      'compute the summaries of entries that are missing, after a new release or an import that was killed',
-    )
-    .option('--db <file>', 'database file (overrides REGISTRY_DB)')
-    .option('--json', 'one JSON document')
-    .action(async (options: { db?: string; json?: boolean }) => {
-      const config = readConfig(
-        options.db === undefined ? context.env : { ...context.env, REGISTRY_DB: options.db },
-      );
-      const storage = openConfiguredStorage(config, context.clock);
+export function declareSummarize(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB')
+    .option('--json', 'print one JSON document')
+    .action(async (options: SettingOptions & { readonly json?: true }) => {
+      const storage = openConfiguredStorage(configOf(context, options), context.clock);
       const count = await storage.refreshReadModel(nowSeconds(context.clock));
       context.out(
         options.json === true
-          ? `${JSON.stringify({ database: config.storage, summarized: count }, undefined, 2)}\n`
-          : `${count} member${count === 1 ? '' : 's'} summarized in ${config.storage}.\n`,
+          ? formatJson({ database: storage.location, summarized: count })
+          : `${count} member${count === 1 ? '' : 's'} summarized in ${storage.location}.\n`,
       );
     });
 }

@@ -28,7 +28,7 @@ export function parseAddressBlocks(texts: readonly string[]): AddressBlocks | Fi
   for (const text of texts.map((part) => part.trim()).filter((part) => part !== '')) {
     const block = parseBlock(text);
     if (block === undefined)
-      return new FieldError(`"${text}" is no IP address or CIDR block such as 10.0.0.0/8.`);
+      return new FieldError(`"${text}" is not an IP address or CIDR block (example: 10.0.0.0/8).`);
     blocks.push(block);
   }
   return {

@@ -15,6 +15,23 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
+const ANNOUNCED = 'nothing yet: what it is for is announced';
+
+/** What each scope allows, for the documents. */
+export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
+  'cooperatives:read': 'reading cooperatives',
+  'cooperatives:write': 'creating and replacing cooperatives',
+  'members:read': 'looking up persons, listing and reading members',
+  'members:write': 'creating and replacing members',
+  'members:financials':
+    'together with `members:read`: the production, loan and savings summaries of the lookups',
+  'loans:read': ANNOUNCED,
+  'loans:write': ANNOUNCED,
+  'payments:read': ANNOUNCED,
+  'payments:write': ANNOUNCED,
+  'webhooks:receive': ANNOUNCED,
+};
+
 export interface ApiKeyValues {
   readonly name: string;
   readonly scopes: readonly Scope[];

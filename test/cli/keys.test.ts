@@ -1,4 +1,4 @@
-/** `keys`: what the operator's command prints and stores (contract sections 3 and 10). */
+/** `keys`: what the operator's command prints and stores (docs/operating.md#keys). */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ function place(context: TestContext) {
   return { folder, clock, run, json };
 }
 
-test('create prints the key once, and the file never holds it', async (context) => {
+test('create prints the key once, and the file never contains it', async (context) => {
   const { folder, run, json } = place(context);
   const created = await json('create', '--name', 'Union portal', '--scope', 'members:read');
   assert.match(created.key, /^crs_[0-9A-Za-z]{36}$/);
@@ -139,7 +139,12 @@ test('enable undoes disable', async (context) => {
 
 for (const [what, args, message] of [
   ['no name', ['create', '--scope', 'members:read'], /Name the holder/],
-  ['a blank name', ['create', '--name', ' ', '--scope', 'members:read'], /1 to 100 characters/],
+  ['a blank name', ['create', '--name', ' ', '--scope', 'members:read'], /It is empty/],
+  [
+    'a name that is too long',
+    ['create', '--name', 'x'.repeat(101), '--scope', 'members:read'],
+    /1 to 100 characters/,
+  ],
   ['no scope', ['create', '--name', 'a'], /at least one --scope/],
   [
     'an unknown scope',
@@ -149,7 +154,7 @@ for (const [what, args, message] of [
   [
     'a wrong address',
     ['create', '--name', 'a', '--scope', 'members:read', '--allow-ip', '10.0.0'],
-    /no IP address/,
+    /is not an IP address/,
   ],
   [
     'a wrong host',

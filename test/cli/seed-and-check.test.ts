@@ -16,7 +16,7 @@ const commandOn =
 // 2028-02-29: the demo data must also move over a leap day.
 const LEAP_NOON = Date.UTC(2028, 1, 29, 10);
 
-test('seed makes a registry that answers, with nothing in the future and the window never empty', async (context) => {
+test('seed makes a registry that answers, with nothing in the future', async (context) => {
   const folder = temporaryFolder(context);
   const env = { REGISTRY_DB: join(folder, 'registry.db') };
   const seeded = await command(['seed'], env, testClock(LEAP_NOON));
@@ -39,7 +39,8 @@ test('seed makes a registry that answers, with nothing in the future and the win
   const db = openFile(env.REGISTRY_DB);
   const latest = db.raw
     .prepare(
-      'SELECT max((SELECT max(delivered_at) FROM production_entries), (SELECT max(transacted_at) FROM savings_transactions))',
+      `SELECT max((SELECT max(delivered_at) FROM production_entries),
+                  (SELECT max(transacted_at) FROM savings_transactions))`,
     )
     .pluck()
     .get() as number;
@@ -85,7 +86,7 @@ test('seed --csv only writes the demo files, which import as any folder does', a
   assert.equal(JSON.parse(checked.out).sound, true);
 });
 
-test('check exits 2 without a database and for a file that is none', async (context) => {
+test('check exits 2 without a database and for a file that is not one', async (context) => {
   const folder = temporaryFolder(context);
   assert.equal((await command(['check', '--db', join(folder, 'none.db')])).status, 2);
   writeFileSync(
@@ -136,7 +137,7 @@ test('every command has a help text, and no command is wrong usage', async () =>
   assert.equal((await command(['fly'])).status, 2);
 });
 
-test('check tells damage of the registry and of the keys, and other commands say so in a line', async (context) => {
+test('check reports damage of registry and keys, and other commands do so in one line', async (context) => {
   const folder = temporaryFolder(context);
   const databaseFile = join(folder, 'registry.db');
   const run = commandOn(databaseFile);
@@ -159,13 +160,29 @@ test('check tells damage of the registry and of the keys, and other commands say
   assert.match(keys.err, /^The database file is damaged: .*\. Bring back a copy\.\n$/);
 });
 
-test('a folder that cannot be created is told in a line', async (context) => {
+test('a database folder that cannot be created is reported in one line', async (context) => {
   const folder = temporaryFolder(context);
   for (const impossible of ['/proc/x/y.db', join(folder, 'file', 'x.db')]) {
     writeFileSync(join(folder, 'file'), '');
     const { status, err } = await commandOn(impossible)('seed');
     assert.equal(status, 2);
     assert.match(err, /^\S+ cannot be created: .*\n$/);
+  }
+});
+
+test('seed --csv says why a folder cannot be created or written to', { timeout: 30_000 }, async (context) => {
+  const folder = temporaryFolder(context);
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  for (const impossible of ['/proc/x/y', join(file, 'below'), '/proc/self/fd/x']) {
+    const { status, err } = await command(['seed', '--csv', impossible]);
+    assert.equal(status, 2);
+    assert.match(err, /^\S+ cannot be created: .*\n$/);
+  }
+  for (const unwritable of [file, '/proc/self']) {
+    const { status, err } = await command(['seed', '--csv', unwritable]);
+    assert.equal(status, 2);
+    assert.match(err, /^\S+ cannot be written to: .*\n$/);
   }
 });
 

@@ -22,7 +22,7 @@ async function serve(context: TestContext, more: NodeJS.ProcessEnv = {}) {
   return { server, port, keys, env };
 }
 
-test('disabling a key with the command while the server runs holds from the next request', async (context) => {
+test('disabling a key while the server runs is effective from the next request', async (context) => {
   const { port, keys } = await serve(context);
   const { id, key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:read');
   assert.equal((await send(port, '/cooperatives', { key })).status, 200);
@@ -36,7 +36,7 @@ test('disabling a key with the command while the server runs holds from the next
   assert.equal((await send(port, '/cooperatives', { key })).status, 403);
 });
 
-test('SIGTERM answers what was received and ends with status 0, even with a half-sent request', async (context) => {
+test('SIGTERM answers what was received, even half a request, and ends with status 0', async (context) => {
   const { server, port } = await serve(context);
   const half = connect(port, '127.0.0.1');
   await once(half, 'connect');
@@ -103,7 +103,7 @@ test('after a commit that failed serve ends with status 1 and says what to do', 
   assert.match(server.output(), /"level":"info".*Writing to/);
 });
 
-test('wrong settings are told all at once and exit with 2', async () => {
+test('all invalid settings are reported together, with status 2', async () => {
   const outcome = await command(['serve'], {
     PORT: '99999',
     PUBLIC_URL: 'registry.example.rw/x',
@@ -115,6 +115,26 @@ test('wrong settings are told all at once and exit with 2', async () => {
   for (const name of ['PORT', 'PUBLIC_URL', 'TRUSTED_PROXIES', 'TIME_ZONE_OFFSET', 'LOG_LEVEL']) {
     assert.match(outcome.err, new RegExp(`^ {2}${name}: `, 'm'));
   }
+});
+
+test('the options --db, --host and --port override the environment, and are checked like it', async () => {
+  // An address that this machine does not have: a server that starts all the same ends at once.
+  const env = { HOST: '203.0.113.7', PORT: '0' };
+  const wrongPort = await command(['serve', '--port', '99999'], env);
+  assert.equal(wrongPort.status, 2);
+  assert.match(wrongPort.err, /'--port <n>' argument '99999' is invalid\. Expected a port from 0 to 65535\./);
+  const missing = await command(['check', '--db', 'no/such.db'], { ...env, REGISTRY_DB: 'other.db' });
+  assert.equal(missing.status, 2);
+  assert.match(missing.err, /no\/such\.db/);
+});
+
+test('an address that the machine does not have is refused with 2', async (context) => {
+  const db = join(temporaryFolder(context), 'registry.db');
+  const outcome = await command(['serve', '--host', '203.0.113.7', '--port', '0', '--db', db], {
+    HOST: '198.51.100.7',
+  });
+  assert.equal(outcome.status, 2);
+  assert.equal(outcome.err, '203.0.113.7 is not an address of this machine.\n');
 });
 
 test('a port in use is refused with a way out', async (context) => {

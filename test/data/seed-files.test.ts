@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { generateSeed } from '../../data/generate-seed.ts';
 import { SEED_ANCHOR_DATE } from '../../data/seed-anchor.ts';
+import { SECTORS } from '../../src/domain/cooperatives.ts';
 
 type Row = Record<string, string>;
 
@@ -26,10 +27,12 @@ const DISTRICTS: Record<string, string> = {
 const COLUMNS: Record<string, string> = {
   cooperatives: 'code,name,sector,province,district,registration_date,status',
   members:
-    'cooperative_code,identity_card,member_code,full_name,first_name,last_name,gender,date_of_birth,mobile,role,status,registration_date',
+    'cooperative_code,identity_card,member_code,full_name,first_name,last_name,gender,date_of_birth,' +
+    'mobile,role,status,registration_date',
   production: 'cooperative_code,member_code,reference,delivered_at,kg,product',
   loans:
-    'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,loan_start_date,loan_end_date,approved_at',
+    'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,' +
+    'loan_start_date,loan_end_date,approved_at',
   savings: 'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at',
 };
 
@@ -38,8 +41,7 @@ const FORMS: Record<string, Record<string, RegExp>> = {
   cooperatives: {
     code: /^[A-Z0-9-]{1,32}$/,
     name: /^.{1,200}$/,
-    sector:
-      /^(agriculture|livestock|fishing|trading|services|transport|housing|handicraft|mining|savings_credit|other)$/,
+    sector: new RegExp(`^(${SECTORS.join('|')})$`),
     registration_date: DATE,
     status: /^(active|inactive|dissolved)$/,
   },

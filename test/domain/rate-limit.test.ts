@@ -25,7 +25,10 @@ class NaiveModel {
     this.times.push(nowMs);
   }
 
-  /** The smallest wait after which a request would be admitted, found by trying each moment at which one leaves. */
+  /**
+   * The smallest wait after which a request would be admitted, found by trying each moment at which one
+   * leaves.
+   */
   waitMs(limits: RateLimits, nowMs: number): number {
     const leaving = this.times.flatMap((time) => [time + HOUR, time + DAY]).filter((time) => time >= nowMs);
     const moments = [nowMs, ...leaving].sort((a, b) => a - b);

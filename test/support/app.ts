@@ -4,9 +4,9 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { issueSecret } from '../../src/cli/key-text.ts';
+import { issueSecret } from '../../src/cli/key-secret.ts';
 import type { Clock } from '../../src/clock.ts';
-import { type Config, readConfig, type Setting } from '../../src/config.ts';
+import { type Config, readConfig, type SettingName } from '../../src/config.ts';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
 import type { ServerTimeouts } from '../../src/http/server.ts';
 import { type ComposedRegistry, composeRegistry } from '../../src/registry.ts';
@@ -81,7 +81,7 @@ export interface TestApp {
 export async function startApp(
   context: TestContext,
   options: {
-    settings?: { [name in Setting]?: string };
+    settings?: { [name in SettingName]?: string };
     timeouts?: Partial<ServerTimeouts>;
     startMs?: number;
     folder?: string;

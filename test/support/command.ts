@@ -1,6 +1,7 @@
 /** Runs the command line, in this process or in one of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/cli/program.ts';
 import type { Clock } from '../../src/clock.ts';
@@ -34,6 +35,7 @@ export async function command(
   return { status, out, err };
 }
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface RunningCommand {
@@ -46,11 +48,38 @@ export interface RunningCommand {
   readonly ended: Promise<number | null>;
 }
 
-/** In a process of its own, which its caller must end. */
+/** In a process of its own, which its caller must end. Through tsx, so that its coverage counts. */
 export function spawnCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
-    env: { ...process.env, ...env },
-  });
+  return observe(
+    spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], { env: { ...process.env, ...env } }),
+  );
+}
+
+/** Of the environment, what is meant for this run of the tests, with the settings of its make. */
+const OF_TESTS = ['NODE_DISABLE_COMPILE_CACHE', 'MAKEFLAGS', 'MAKELEVEL', 'MFLAGS'];
+
+/**
+ * The environment of a program that runs as in production. Its coverage is left out, as that of a file as tsx
+ * compiles it and as Node strips it cannot be added up.
+ */
+export const plainEnvironment: NodeJS.ProcessEnv = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_TESTS.includes(name))),
+  // Empty, as Node gives a child process its own when there is none.
+  NODE_V8_COVERAGE: '',
+  // The Node of this run first, whatever the machine has.
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+};
+
+/**
+ * As in production, without tsx: a program with its arguments, in the project's folder and in a process group
+ * of its own, so that a test can end what the program has started as well.
+ */
+export function spawnPlainly(command: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
+  const [program = '', ...args] = command;
+  return observe(spawn(program, args, { cwd: ROOT, env: { ...plainEnvironment, ...env }, detached: true }));
+}
+
+function observe(child: ChildProcess): RunningCommand {
   let output = '';
   const waiting: (() => void)[] = [];
   const onData = (chunk: Buffer) => {

@@ -1,0 +1,22 @@
+/** What commands print: one JSON document for programs, tables and labelled lines for people. */
+
+/** One JSON document, indented, with a line feed at its end. */
+export const formatJson = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
+
+/** @param rows one array of cells each; columns are as wide as their widest cell */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headings, ...rows];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const formatLine = (line: readonly string[]) =>
+    `${line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()}\n`;
+  return lines.map(formatLine).join('');
+}
+
+/** A line for each label and its value, the values below each other. */
+export function formatFields(fields: readonly (readonly [label: string, value: string])[]): string {
+  const width = Math.max(...fields.map(([label]) => label.length)) + 2;
+  return fields.map(([label, value]) => `${label.padEnd(width)}${value}\n`).join('');
+}

@@ -1,0 +1,97 @@
+/** How commands are started: on Node's own type stripping, quietly, loading what they need and no more. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { COMPILED_CODE } from '../../src/compile-cache.ts';
+import { temporaryFolder } from '../support/app.ts';
+import { command, spawnPlainly } from '../support/command.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const { version, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string;
+  scripts: { [name: string]: string };
+};
+
+test('--version prints the version, and Node warns of nothing', async () => {
+  const started = spawnPlainly(['node', 'src/main.ts', '--version']);
+  assert.equal(await started.ended, 0);
+  assert.equal(started.output(), `${version}\n`);
+});
+
+test('the npm script and the program keep compiled code in the same folder', () => {
+  assert.ok(scripts.registry?.startsWith(`NODE_COMPILE_CACHE=${relative(ROOT, COMPILED_CODE)} `));
+});
+
+/** Writes what a process has loaded, from its main file on, as its last line. */
+const REPORT_LOADED = `data:text/javascript,${encodeURIComponent(`
+import { registerHooks } from 'node:module';
+const urls = new Set();
+registerHooks({
+  resolve(name, context, next) {
+    const found = next(name, context);
+    urls.add(found.url);
+    return found;
+  },
+});
+process.on('exit', () => console.log(JSON.stringify([...urls])));
+`)}`;
+
+/** Paths of the files that a command loads, packages of node_modules included. */
+async function loadedBy(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string[]> {
+  const started = spawnPlainly(['node', '--import', REPORT_LOADED, 'src/main.ts', ...args], env);
+  assert.equal(await started.ended, 0, started.output());
+  const urls = JSON.parse(started.output().trim().split('\n').at(-1) ?? '') as string[];
+  return urls.filter((url) => url.startsWith('file:')).map((url) => relative(ROOT, fileURLToPath(url)));
+}
+
+const SERVER = /^src\/(?:registry|http\/server|http\/routes)\.ts$/;
+const IMPORT = /^src\/import\/|^node_modules\/(?:csv-parse|cli-progress)\//;
+
+test('a command loads only what it needs: keys list neither the server nor the import', async (context) => {
+  const env = { REGISTRY_DB: join(temporaryFolder(context), 'registry.db') };
+  const created = await command(['keys', 'create', '--name', 'a', '--scope', 'members:read'], env);
+  assert.equal(created.status, 0);
+  for (const args of [['--help'], ['--version'], ['keys', 'list'], ['keys', '--help']]) {
+    const loaded = await loadedBy(args, env);
+    assert.ok(loaded.includes('src/cli/program.ts'));
+    assert.deepEqual(
+      loaded.filter((path) => SERVER.test(path) || IMPORT.test(path)),
+      [],
+      args.join(' '),
+    );
+  }
+  assert.ok((await loadedBy(['serve', '--help'])).some((path) => SERVER.test(path)));
+  assert.ok((await loadedBy(['import', '--help'])).some((path) => IMPORT.test(path)));
+});
+
+async function isStoppedBySigterm(context: TestContext, commandLine: readonly string[]): Promise<void> {
+  const folder = temporaryFolder(context);
+  const env = { REGISTRY_DB: join(folder, 'registry.db'), HOST: '127.0.0.1', PORT: '0' };
+  const started = spawnPlainly(commandLine, env);
+  let isEnded = false;
+  context.after(async () => {
+    if (!isEnded) process.kill(-(started.child.pid ?? 0), 'SIGKILL');
+    await started.ended;
+  });
+  await started.waitFor('listening on');
+  started.child.kill('SIGTERM');
+  // Ends when the last process that holds the pipes has ended: the server, not what started it.
+  await started.ended;
+  isEnded = true;
+  assert.match(started.output(), /"message":"stopping"/);
+}
+
+for (const commandLine of [
+  ['node', 'src/main.ts', 'serve'],
+  ['npm', 'run', '-s', 'registry', '--', 'serve'],
+  // What is installed stays as it is.
+  ['make', '-o', 'node_modules/.installed', 'run'],
+]) {
+  test(`SIGTERM to \`${commandLine.join(' ')}\` stops the server in order`, {
+    timeout: 60_000,
+  }, async (context) => {
+    await isStoppedBySigterm(context, commandLine);
+  });
+}

@@ -1,0 +1,141 @@
+/** Tables of the documents that are made from the code's declarations, and the program that writes them. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { createProgram } from '../../src/cli/program.ts';
+import { systemClock } from '../../src/clock.ts';
+import { SETTINGS, type Setting } from '../../src/config.ts';
+import { SCOPE_MEANINGS } from '../../src/domain/api-keys.ts';
+import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports.ts';
+
+/** Documents with such tables, by their path from the project's folder. */
+export const GENERATED_DOCUMENTS = ['README.md', 'docs/api.md', 'docs/operating.md'];
+
+const code = (text: string): string => `\`${text}\``;
+/** Help texts are plain: what Markdown would take for a tag or for emphasis is escaped. */
+const prose = (text: string): string => text.replace(/[<*]/g, '\\$&');
+
+function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(headings), `|${'---|'.repeat(headings.length)}`, ...rows.map(line)].join('\n');
+}
+
+function settings(): string {
+  const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => [
+    code(name),
+    setting.option === undefined ? '' : code(setting.option),
+    setting.hasNoDefault === true ? setting.default : code(setting.default),
+    setting.help,
+  ]);
+  return table(['Setting', 'Option', 'Default', 'Meaning'], rows);
+}
+
+/** Every command that does something, by its name with the names of its groups. */
+export async function namedCommands(): Promise<Map<string, Command>> {
+  const nowhere = () => {};
+  const program = await createProgram({
+    env: {},
+    clock: systemClock,
+    out: nowhere,
+    err: nowhere,
+    terminal: undefined,
+  });
+  const named = new Map<string, Command>();
+  for (const command of program.commands) {
+    if (command.commands.length === 0) named.set(command.name(), command);
+    for (const each of command.commands) named.set(`${command.name()} ${each.name()}`, each);
+  }
+  return named;
+}
+
+function commands(named: Map<string, Command>): string {
+  const rows = [...named].map(([name, command]) => {
+    const places = command.registeredArguments.map((each) =>
+      each.required ? `<${each.name()}>` : `[${each.name()}]`,
+    );
+    return [
+      code([name, ...places].join(' ')),
+      command.options.map(({ flags }) => code(flags)).join(', '),
+      prose(command.description()),
+    ];
+  });
+  return table(['Command', 'Options', 'Does'], rows);
+}
+
+/** Of one command, without those that every command of its kind has. */
+function optionsOf(command: Command | undefined): string {
+  const rows = (command?.options ?? [])
+    .filter(({ long }) => long !== '--db' && long !== '--json')
+    .map(({ flags, description }) => [code(flags), prose(description)]);
+  return table(['Option', 'Meaning'], rows);
+}
+
+const scopes = (): string =>
+  table(
+    ['Scope', 'Allows'],
+    Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => [code(scope), meaning]),
+  );
+
+/** The columns whose values together say which row it is. */
+const IDENTIFYING: { readonly [kind in ImportKind]: string } = {
+  cooperatives: 'code',
+  members: 'cooperative_code + identity_card',
+  production: 'cooperative_code + reference',
+  loans: 'cooperative_code + reference',
+  savings: 'cooperative_code + reference',
+};
+
+function importColumns(): string {
+  const rows = IMPORT_KINDS.map((kind) => {
+    const names = IMPORT_COLUMNS[kind]
+      .map(({ name, isRequired }) => name + (isRequired ? '*' : ''))
+      .join(', ');
+    // One of the two is required, which no single column says.
+    const shown = names.replace(
+      'full_name, first_name, last_name',
+      'full_name (or first_name and last_name)*',
+    );
+    return [kind, shown, IDENTIFYING[kind]];
+  });
+  return table(['Kind', 'Columns', 'What identifies a row'], rows);
+}
+
+/** Each table by the name that its region in a document gives. */
+async function tables(): Promise<{ readonly [name: string]: () => string }> {
+  const named = await namedCommands();
+  return {
+    settings,
+    commands: () => commands(named),
+    'options of keys create': () => optionsOf(named.get('keys create')),
+    scopes,
+    'import columns': importColumns,
+  };
+}
+
+const REGION = /(<!-- generated: ([\w ]+) -->\n)[\s\S]*?(<!-- end -->)/g;
+
+/** The document with its tables as the code says them. @throws Error for a region of an unknown name */
+export async function withTables(text: string): Promise<string> {
+  const known = await tables();
+  return text.replace(REGION, (_, start: string, name: string, end: string) => {
+    const make = known[name];
+    if (make === undefined) throw new Error(`There is no table called "${name}".`);
+    return `${start}${make()}\n${end}`;
+  });
+}
+
+/** Names of the tables that a document has. */
+export const tableNames = (text: string): string[] =>
+  [...text.matchAll(REGION)].map(([, , name = '']) => name);
+
+export const documentFile = (path: string): string =>
+  fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const path of GENERATED_DOCUMENTS) {
+    const file = documentFile(path);
+    writeFileSync(file, await withTables(readFileSync(file, 'utf8')));
+  }
+}

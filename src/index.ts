@@ -42,11 +42,12 @@ export function openRegistry(options: RegistryOptions): Registry {
   const fault = faultOfRuntime(process.versions.node);
   if (fault !== undefined) throw new ConfigError([fault]);
   const { clock, writeLog } = options;
-  return composeRegistry({
+  const { handler, failed, listen, close } = composeRegistry({
     config: toConfig(options),
     ...(clock === undefined ? {} : { clock }),
     ...(writeLog === undefined ? {} : { writeLog }),
   });
+  return { handler, failed, listen, close };
 }
 
 function toConfig(options: RegistryOptions): Config {

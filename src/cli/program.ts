@@ -42,7 +42,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   summarize: {
     description:
-      'store again what lookups read, where it is out of date: after a new release or an import that was killed',
+      'refresh the read model where it is out of date: after an upgrade or an import that was killed',
     load: async () => (await import('./summarize.ts')).declareSummarize,
   },
 };

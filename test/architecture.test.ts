@@ -1,4 +1,4 @@
-/** The layers: which directory may import which (ARCHITECTURE.md#rooms). */
+/** The layers: which directory may import which (ARCHITECTURE.md#layers). */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

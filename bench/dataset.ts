@@ -1,5 +1,5 @@
 /**
- * The registries that are measured: made once by the real import command, kept in bench/.cache until the
+ * The registries that are measured: created with the real import command and kept in bench/.cache until the
  * schema changes or their newest entries are a month old.
  */
 import { spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 export const CACHE = fileURLToPath(new URL('.cache', import.meta.url));
 const FRESH_MS = 30 * 86_400_000;
 
-/** A registry with its population and the keys to read it. */
+/** A registry with its population and the keys to access it. */
 export interface Dataset {
   readonly databaseFile: string;
   readonly population: Population;
@@ -32,12 +32,12 @@ export interface Dataset {
     readonly basic: string;
     readonly writing: string;
     readonly withoutScope: string;
-    /** One request an hour. */
+    /** Limited to one request per hour. */
     readonly throttled: string;
   };
 }
 
-/** What one import printed about itself. */
+/** The figures that one import printed, and its peak memory. */
 export interface ImportFigures {
   readonly kind: Kind;
   readonly rows: number;
@@ -50,7 +50,11 @@ export interface ImportFigures {
   readonly peakMib: number | undefined;
 }
 
-/** Runs a command of the registry and gives what it printed. */
+/**
+ * Runs a command of the registry.
+ * @returns its standard output and its peak memory
+ * @throws Error when its exit status is not 0
+ */
 export async function runRegistry(
   databaseFile: string,
   args: readonly string[],
@@ -69,7 +73,7 @@ export async function runRegistry(
   return { out, peakMib };
 }
 
-/** The most memory a process has held so far; undefined where the system does not say. */
+/** The peak resident memory of a process so far; undefined where the system does not report it. */
 function peakMemoryMib(pid: number): number | undefined {
   try {
     const kib = /VmHWM:\s+([0-9]+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -86,7 +90,7 @@ export async function importFile(databaseFile: string, kind: Kind, path: string)
   return { ...file, kind, peakMib };
 }
 
-/** @param perHour the largest limit unless given */
+/** @param perHour requests per hour; the largest possible limit by default */
 export async function createKey(
   databaseFile: string,
   scopes: readonly string[],
@@ -109,10 +113,10 @@ export async function createKey(
   return JSON.parse(out).key;
 }
 
-/** Reads a file so that the system holds it in memory, as it does when a registry has run for a while. */
+/** Reads a file so that the system caches it in memory, as when a registry has been running for a while. */
 async function readOnce(file: string): Promise<void> {
   for await (const _ of createReadStream(file, { highWaterMark: 2 ** 20 })) {
-    // Reading is all.
+    // Only the reading counts.
   }
 }
 
@@ -122,7 +126,10 @@ const migrationsFile = fileURLToPath(
 
 const rowsFile = fileURLToPath(new URL('rows.ts', import.meta.url));
 
-/** Gives the registry of that many members, making it when there is none of this schema. */
+/**
+ * @param withEntries how many of the members have entries
+ * @returns the registry with that many members, created if there is no recent one with the current schema
+ */
 export async function ensureDataset(members: number, withEntries: number): Promise<Dataset> {
   const folder = join(CACHE, String(members));
   const description = join(folder, 'dataset.json');

@@ -1,6 +1,6 @@
 /**
- * Draws a flame graph of a CPU profile of Node (`node --cpu-prof`): `bench/flame.ts PROFILE TITLE >
- * FILE.svg`. Width is time on the processor; waiting is left out.
+ * Draws a flame graph of a CPU profile of Node (`node --cpu-prof`): `bench/flame.ts PROFILE TITLE > FILE.svg`.
+ * Width is processor time; time spent waiting is omitted.
  */
 import { readFileSync } from 'node:fs';
 
@@ -20,7 +20,7 @@ const WIDTH = 1_200;
 const ROW = 17;
 const NARROWEST = 1.2;
 const LETTER = 6.2;
-/** What a sample is of when nothing runs, and what starting costs. */
+/** Omitted: samples taken while nothing runs, and those of the start of the program. */
 const LEFT_OUT = /^\((?:idle|program)\)$/;
 const STARTING = /\/node_modules\/(?:tsx|esbuild)\/|esm\/|cjs\/|bootstrap\/|run_main/;
 

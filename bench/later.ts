@@ -1,6 +1,4 @@
-/**
- * A registry whose clock is 20 days ahead: deliveries have left the window since the summaries were computed.
- */
+/** A registry whose clock is 20 days ahead: deliveries have expired since the read model was computed. */
 import { openRegistry } from '../src/index.ts';
 
 const AHEAD_MS = 20 * 86_400_000;

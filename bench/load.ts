@@ -1,4 +1,4 @@
-/** Servers in processes of their own, and wrk against them. */
+/** Starts servers in their own processes and measures them with wrk. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,28 +9,28 @@ import { IDENTITY_CARD_LUA, type Population } from './rows.ts';
 
 const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The program, on Node's own type stripping, as the README starts it. */
+/** The program as the README starts it, on Node's own type stripping. */
 const REGISTRY = join(ROOT, 'src/main.ts');
 const READY_TIMEOUT_MS = 20_000;
 
 export interface Server {
   readonly port: number;
-  /** Milliseconds from its start until it said that it listens. */
+  /** Milliseconds from its start until it reported that it listens. */
   readonly startMs: number;
-  /** Anonymous resident memory now, in MiB. */
+  /** @returns the current anonymous resident memory in MiB */
   rssAnonMib(): number;
   stop(): Promise<void>;
 }
 
 const servers = new Set<ChildProcess>();
 
-/** A folder for logs, scripts and copies; gone at the end. */
+/** Creates a folder for logs, scripts and copies of databases; the caller removes it. */
 export function temporaryFolder(): string {
   mkdirSync(CACHE, { recursive: true });
   return mkdtempSync(join(CACHE, 'run-'));
 }
 
-/** Starts a program and waits for the line that names its port; its log goes to a file. */
+/** Starts a program and waits for the line that contains its port; its log goes to a file. */
 export function startServer(
   args: readonly string[],
   env: { [name: string]: string },
@@ -108,14 +108,15 @@ const DONE = `done = function(summary, latency)
 end
 `;
 
-/** Which members with entries are asked for, by their place: from `first`, `count` of them. */
+/** Which of the members with entries are looked up: `count` of them, starting with index `first`. */
 export interface Chosen {
   readonly first: number;
   readonly count: number;
 }
 
 /**
- * A script for wrk: lookups in an order that looks random and repeats nobody before everyone was asked for.
+ * Writes a wrk script: lookups in an order that looks random and repeats nobody before everybody had a turn.
+ * @returns the path of the script
  */
 export function lookupScript(
   folder: string,
@@ -140,7 +141,12 @@ ${DONE}`,
   return file;
 }
 
-/** A script for wrk from the Lua text of a function body that returns a request. */
+/**
+ * Writes a wrk script.
+ * @param prelude Lua code that runs once
+ * @param body Lua code of a function body that returns a request
+ * @returns the path of the script
+ */
 export function requestScript(
   folder: string,
   name: string,
@@ -161,7 +167,7 @@ ${DONE}`,
   return file;
 }
 
-/** @throws Error when a response was not the expected one: a success, or with `refused` a refusal */
+/** @throws Error unless every response was a success or, with `refused`, a refusal */
 export async function measure(
   port: number,
   script: string,
@@ -192,27 +198,27 @@ export async function requireWrk(): Promise<void> {
 export const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
-/** What was seen of one thing, a figure for each round. */
+/** The results of one subject, one figure per round. */
 export type Rounds = readonly Figure[];
 
-/** What was seen, by name. */
+/** Results by the name of their subject. */
 export type Figures = { [name: string]: Rounds };
 
 /** How every section is measured. */
 export interface Options {
   readonly rounds: number;
   readonly seconds: number;
-  /** For logs, scripts and copies; gone afterwards. */
+  /** For logs, scripts and copies of databases; removed afterwards. */
   readonly folder: string;
 }
 
-/** One thing that is measured in every round. */
+/** Something that is measured once in every round. */
 export interface Subject {
   readonly name: string;
   readonly measure: () => Promise<Figure>;
 }
 
-/** A B C A B C: whatever disturbs the machine disturbs all. */
+/** Measures in the order A B C A B C, so that whatever disturbs the machine disturbs all subjects. */
 export async function inTurn(rounds: number, subjects: readonly Subject[]): Promise<Figures> {
   const figures: { [name: string]: Figure[] } = Object.fromEntries(subjects.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {

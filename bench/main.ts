@@ -1,7 +1,7 @@
 /**
- * Measures the registry: see bench/README.md. Needs wrk. `--only
- * lookups,lists,refusals,writes,starts,sizes,milk,pages,imports`, `--rounds 3`, `--seconds 4`; a complete run is
- * kept in bench/results.
+ * Measures the registry, see bench/README.md. Requires wrk.
+ * Options: `--only lookups,lists,refusals,writes,starts,sizes,milk,pages,imports`, `--rounds 3`, `--seconds 4`.
+ * The results of a complete run are stored in bench/results.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ const machine = () => ({
   commit: firstLine('git', '-C', ROOT, 'rev-parse', '--short', 'HEAD'),
 });
 
-/** Runs one section when it is wanted; its servers and files are gone afterwards. */
+/** Runs one section if it is selected, then stops its servers and removes its files. */
 async function section<T>(
   name: (typeof SECTIONS)[number],
   work: (options: Options) => Promise<T>,

@@ -1,5 +1,5 @@
 /**
- * Draws the newest results: requests a second beside the peers, and latency against the size of the registry.
+ * Draws the newest results: requests per second compared with the peers, and latency by size of the registry.
  * `bench/picture.ts` writes bench/results/speed.svg, and the table into README.md.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const text = (x: number, y: number, content: string, more = ''): string =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${content}</text>`;
 const thousands = (n: number): string => Math.round(n).toLocaleString('en');
 
-/** Bars of requests a second, one group for each kind of answer. */
+/** Bars of requests per second, one group for each kind of response. */
 function drawRates(left: number, width: number): string {
   const bars = BLOCKS.flatMap((blocks) =>
     Object.entries(COLOURS).map(([name, colour]) => ({
@@ -55,7 +55,7 @@ const latencyOf = (rounds: Rounds) => ({
   p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
 });
 
-/** Median and 99th percentile of the lookup with blocks at each size, sizes on a logarithmic axis. */
+/** Median and 99th percentile of the lookup with financial fields, by size on a logarithmic axis. */
 function drawLatency(left: number, width: number): string {
   const [figures] = sizes as NonNullable<Results['sizes']>;
   const points = Object.entries(figures)

@@ -1,7 +1,4 @@
-/**
- * Figures → the rows of the table: what was asked for, what was seen, and in how many rounds the goal was
- * reached.
- */
+/** Turns figures into the rows of the table: goal, result, and in how many rounds the goal was reached. */
 import { type Figure, type Figures, median } from './load.ts';
 import type { Imports } from './sections/imports.ts';
 import type { Starts } from './sections/starts.ts';
@@ -31,7 +28,7 @@ export interface Row {
   readonly figure: string;
   readonly goal: string;
   readonly seen: string;
-  /** Whether the goal was reached in every round or in how many; empty where there is no goal. */
+  /** In how many rounds the goal was reached: `every round`, `in 2 of 3` or `no`; empty without a goal. */
   readonly reached: string;
 }
 
@@ -74,7 +71,7 @@ function toRow(
   };
 }
 
-/** A ratio of two rates, round by round. */
+/** The ratio of two rates, round by round. */
 function compared(figure: string, goal: Goal, figures: Figures, own: string, other: string): Row {
   const [a, b] = [rates(figures, own), rates(figures, other)];
   const detail = `${whole(median(a))} of ${whole(median(b))}/s`;
@@ -89,7 +86,7 @@ function compared(figure: string, goal: Goal, figures: Figures, own: string, oth
 function lookupRows(figures: Figures): Row[] {
   return [
     ['with blocks', 0.5, 5] as const,
-    // Without blocks Fastify has one statement too.
+    // Without the financial fields, Fastify needs only one statement too.
     ['without blocks', 0.55, undefined] as const,
   ].flatMap(([blocks, ofBare, ofFastify]) => {
     const own = `registry, ${blocks}`;
@@ -142,7 +139,7 @@ function sizeRows([figures, rssAnonMib]: [Figures, number]): Row[] {
   return [...rows, toRow('RssAnon at 5,000,000 under load', { atMost: 200 }, [rssAnonMib], { unit: ' MiB' })];
 }
 
-/** A ratio of two times of a request, round by round. */
+/** The ratio of two times per request, round by round. */
 function timesCompared(figure: string, atMost: number, figures: Figures, own: string, other: string): Row {
   const micros = (name: string) => rates(figures, name).map((rate) => 1e6 / rate);
   const [a, b] = [micros(own), micros(other)];

@@ -1,6 +1,6 @@
 /**
- * Invented rows for the measurements: the n-th of each kind is always the same, so that programs agree
- * without a list.
+ * Invented rows for the benchmarks: the n-th row of a kind is always the same, so that programs agree without
+ * sharing a list.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
@@ -9,9 +9,9 @@ const ORDER_NUMBERS = 1_000_000;
 const BATCH_ROWS = 2_000;
 const DAY_MS = 86_400_000;
 
-/** What one member with entries has. */
+/** How many entries of each kind a member with entries has. */
 export const ENTRIES = { production: 20, savings: 6 } as const;
-/** The first members with entries deliver milk twice a day for a year. */
+/** The first of the members with entries deliver milk twice a day for a year. */
 export const MILK = { members: 200, production: 730 } as const;
 
 const digits = (n: number, width: number): string => String(n).padStart(width, '0');
@@ -19,12 +19,12 @@ const cooperativeCode = (n: number): string => `BENCH-${n % COOPERATIVES}`;
 const memberCode = (n: number): string => `M-${digits(n, 7)}`;
 
 /**
- * Of 200 memberships, 150 are the only one of a person, 30 belong to people with two, 12 to people with three
- * and 8 to people with four: 171 persons.
+ * Of every 200 memberships, 150 belong to people with one membership, 30 to people with two, 12 to people
+ * with three and 8 to people with four: 171 people.
  */
 const GROUP = { memberships: 200, persons: 171 } as const;
 
-/** The person whose n-th membership it is. */
+/** @returns the number of the person that the n-th membership belongs to */
 export function personOf(n: number): number {
   const r = n % GROUP.memberships;
   const group = Math.floor(n / GROUP.memberships) * GROUP.persons;
@@ -35,8 +35,8 @@ export function personOf(n: number): number {
 }
 
 /**
- * The national ID of a membership's person. Nobody holds these: order numbers from 9000000 on are not given
- * out. They come in no order, as in life.
+ * The national ID of the person that a membership belongs to. Nobody holds these: order numbers from 9000000
+ * up are not issued. They are in no particular order, as in real life.
  */
 export function identityCard(membership: number): string {
   const n = personOf(membership);
@@ -44,7 +44,7 @@ export function identityCard(membership: number): string {
   return `1${1950 + (n % 55)}${n % 2 === 0 ? 8 : 7}${order}${Math.floor(n / ORDER_NUMBERS)}${digits(n % 97, 2)}`;
 }
 
-/** The same in Lua, for wrk. */
+/** `personOf` and `identityCard` in Lua, for wrk. */
 export const IDENTITY_CARD_LUA = `local function person_of(n)
   local r = n % ${GROUP.memberships}
   local group = math.floor(n / ${GROUP.memberships}) * ${GROUP.persons}
@@ -63,9 +63,9 @@ end`;
 
 export interface Population {
   readonly members: number;
-  /** How many of them have entries, spread evenly over all. */
+  /** How many of the members have entries; these are spread evenly over all. */
   readonly withEntries: number;
-  /** The moment before which everything has happened. */
+  /** Epoch milliseconds; everything happened earlier. */
   readonly nowMs: number;
 }
 
@@ -79,7 +79,7 @@ export type Kind = (typeof KINDS)[number];
 interface BenchFile {
   readonly header: string;
   readonly count: (population: Population) => number;
-  /** @returns one line, or undefined for none */
+  /** @returns one line, or undefined when there is no such row */
   readonly row: (n: number, population: Population) => string | undefined;
 }
 
@@ -87,7 +87,7 @@ const isoOf = (ms: number): string => new Date(ms).toISOString().replace('.000Z'
 const second = (ms: number): number => Math.floor(ms / 1000) * 1000;
 const owner = (n: number): string => `${cooperativeCode(n)},${memberCode(n)}`;
 
-/** In no order of members, as a file by date would be. */
+/** Not in the order of members, like a file that is sorted by date. */
 const shuffled = (i: number, count: number): number => (i * 7_919) % count;
 
 function productionRow(i: number, population: Population): string {
@@ -158,7 +158,10 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
   },
 };
 
-/** Writes a file. @returns how many rows it has, the header apart */
+/**
+ * Writes a CSV file.
+ * @returns the number of rows, without the header
+ */
 export function writeCsv(path: string, kind: Kind, population: Population): number {
   const { header, count, row } = FILES[kind];
   const total = count(population);

@@ -1,4 +1,4 @@
-// Writes the invented seed files; the same text on every machine and at every run.
+// Writes the invented seed files: the same text on every machine and in every run.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { drawPeople } from './seed-people.ts';
 import { productionCsv } from './seed-production.ts';
 import { savingsCsv } from './seed-savings.ts';
 
-/** File name to file text, in the order in which the files have to be read. */
+/** @returns the text of each file by its name, in the order in which the files have to be read */
 export function generateSeed(): Map<string, string> {
   const cooperatives = composeCooperatives();
   const members = drawMembers(cooperatives, drawPeople(cooperatives));

@@ -1,4 +1,4 @@
-// Lists the invented cooperatives of the seed: sector, place, founding day, size and what they deliver.
+// The invented cooperatives of the seed data: sector, place, founding date, size and what they deliver.
 import { csvText } from './seed-format.ts';
 
 export type Crop = 'coffee' | 'tea' | 'milk' | 'maize' | 'rice' | 'beans' | 'honey' | 'sambaza' | 'tilapia';
@@ -9,12 +9,12 @@ export interface Cooperative {
   readonly sector: string;
   readonly province: string;
   readonly district: string;
-  /** Three letters that start the member codes. */
+  /** Three letters that its member codes start with. */
   readonly prefix: string;
   /** YYYY-MM-DD */
   readonly registered: string;
   readonly status: 'active' | 'inactive' | 'dissolved';
-  /** Persons whose first cooperative this is; further memberships come on top. */
+  /** People whose first cooperative this is; people who joined another one first are not included. */
   readonly homeMembers: number;
   readonly crops: readonly Crop[];
 }
@@ -63,7 +63,7 @@ type Entry = readonly [
   status?: 'inactive' | 'dissolved',
 ];
 
-// Each name joins a virtue or a verb to an image that has nothing to do with it: nobody is called that.
+// Each name combines a virtue or a verb with an unrelated image: no real cooperative is called that.
 const ENTRIES: readonly Entry[] = [
   ['agriculture', 'Huye', 'Ubwitonzi', 'Inyenyeri', '2009-03-18', 46, 'coffee'],
   ['agriculture', 'Gisagara', 'Umurava', 'Ikinyugunyugu', '2011-07-05', 52, 'maize beans'],
@@ -107,7 +107,7 @@ const ENTRIES: readonly Entry[] = [
   ['savings_credit', 'Muhanga', 'Ubudakemwa', 'Inkoko', '2011-12-06', 102],
 ];
 
-/** The first one or two open syllables of a word after its leading vowel: `Inyenyeri` gives `NYENYE`. */
+/** The first `count` open syllables of a word without its leading vowel: two of `Inyenyeri` are `NYENYE`. */
 function syllables(word: string, count: number): string {
   const body = word.toUpperCase().replace(/^[AEIOU]/, '');
   return (body.match(/[^AEIOU]+[AEIOU]/g) ?? []).slice(0, count).join('');

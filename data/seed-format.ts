@@ -1,16 +1,16 @@
-// Writes days, times, amounts and CSV text for the seed files.
+// Formats days, times, amounts and CSV text for the seed files.
 import { formatCsvRow } from '../src/import/csv/write-csv.ts';
 import { SEED_ANCHOR_DATE } from './seed-anchor.ts';
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** Days are whole numbers counted from 1970-01-01. */
+/** @returns the number of days since 1970-01-01 */
 export function dayOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / DAY_MILLISECONDS;
 }
 
 export const ANCHOR_DAY = dayOf(SEED_ANCHOR_DATE);
-/** Nothing is recorded later than the day before the anchor, so that no moved date lies in the future. */
+/** Nothing happens after the day before the anchor, so that no date is in the future once moved to today. */
 export const LAST_DAY = ANCHOR_DAY - 1;
 export const FIRST_YEAR_DAY = ANCHOR_DAY - 365;
 export const SEED_YEAR = Number(SEED_ANCHOR_DATE.slice(0, 4));
@@ -19,13 +19,13 @@ export function formatDay(day: number): string {
   return new Date(day * DAY_MILLISECONDS).toISOString().slice(0, 10);
 }
 
-/** `minute` counts from midnight in Rwanda (+02:00, no summer time). */
+/** @param minute since midnight in Rwanda (+02:00, no daylight saving time) */
 export function formatTime(day: number, minute: number): string {
   const hours = String(Math.floor(minute / 60)).padStart(2, '0');
   return `${formatDay(day)}T${hours}:${String(minute % 60).padStart(2, '0')}:00+02:00`;
 }
 
-/** Month of the year, 1 to 12. */
+/** @returns the month of the year, 1 to 12 */
 export function monthOf(day: number): number {
   return new Date(day * DAY_MILLISECONDS).getUTCMonth() + 1;
 }
@@ -40,7 +40,7 @@ export function formatCents(cents: number): string {
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 }
 
-/** Kilograms from whole grams, without trailing zeros: 12500 becomes `12.5`. */
+/** Formats whole grams as kilograms without trailing zeros: 12500 becomes `12.5`. */
 export function formatGrams(grams: number): string {
   const decimals = String(grams % 1000)
     .padStart(3, '0')

@@ -1,4 +1,4 @@
-// Draws the loans of a few members of each open cooperative, with fields that agree with their status.
+// Generates loans for a few members of each active cooperative, with fields consistent with their status.
 import { ANCHOR_DAY, addMonths, csvText, formatCents, formatTime, LAST_DAY } from './seed-format.ts';
 import type { Member } from './seed-members.ts';
 import { createRandom, type Random } from './seed-random.ts';
@@ -22,14 +22,14 @@ const STATUSES: readonly (readonly [LoanStatus, number])[] = [
   ['defaulted', 7],
 ];
 
-// Someone who borrows year after year has mostly paid back.
+// Somebody who borrows year after year has paid back most of the loans.
 const FREQUENT_STATUSES: readonly (readonly [LoanStatus, number])[] = [
   ['paid', 80],
   ['approved', 12],
   ['rejected', 8],
 ];
 
-/** Positions, in the list of cooperatives, of those where one member has more than ten loans. */
+/** Indexes in the list of cooperatives of those in which one member has more than ten loans. */
 const FREQUENT_BORROWERS_AT: readonly number[] = [3, 18, 32, 38];
 
 const TERMS: readonly number[] = [6, 9, 12, 18, 24, 30, 36];
@@ -37,7 +37,7 @@ const ESTABLISHED_DAYS = 1_095;
 const OLDEST_START = ANCHOR_DAY - 2_900;
 const NOTHING: Schedule = { approved: undefined, start: undefined, end: undefined, paidShare: 0 };
 
-/** Amounts in RWF at these shares of all loans, straight lines in between: half are below 400,000. */
+/** Amounts in RWF at these quantiles, with linear interpolation: half of all loans are below 400,000. */
 const AMOUNT_CURVE: readonly (readonly [share: number, amount: number])[] = [
   [0, 50_000],
   [0.1, 100_000],
@@ -58,7 +58,7 @@ function drawAmount(random: Random): number {
   return Math.round(amount / 5_000) * 5_000;
 }
 
-/** Approval always comes on an earlier day than the start, whatever minutes are drawn. */
+/** Approval is always on an earlier day than the start, whatever times of day are drawn. */
 function drawRunning(random: Random, member: Member): Schedule {
   const term = random.pick(TERMS);
   const earliest = Math.max(member.joinedDay + 30, ANCHOR_DAY - term * 30);
@@ -106,7 +106,7 @@ function drawStatuses(random: Random, member: Member, frequent: boolean): LoanSt
   return Array.from({ length: random.pick([1, 1, 1, 2, 2, 3]) }, () => random.weighted(STATUSES));
 }
 
-/** `groups` holds the members of one cooperative each. */
+/** @param groups the members of each cooperative, one group per cooperative */
 export function loansCsv(groups: readonly (readonly Member[])[]): string {
   const random = createRandom('loan book');
   const rows = groups.flatMap((members, index) => {

@@ -1,4 +1,4 @@
-// Turns the invented persons into memberships: spelling, code, office, status and joining day.
+// Turns the invented people into memberships: spelling, code, role, status and joining date.
 import type { Cooperative } from './seed-cooperatives.ts';
 import { csvText, dayOf, formatDay, formatTime, LAST_DAY } from './seed-format.ts';
 import { clerkSpelling, type Spelling, variedSpellings } from './seed-names.ts';
@@ -41,7 +41,7 @@ function drawJoinedDay(random: Random, person: Person, cooperative: Cooperative)
   return earliest + Math.floor(random.unit() * random.unit() * span); // Many join early, few late.
 }
 
-/** The showcase and the twice-daily person found their first cooperative: nobody joins it before them. */
+/** The showcase and twice-daily people founded their first cooperative: nobody joins it before them. */
 function drawJoining(
   random: Random,
   person: Person,
@@ -72,7 +72,7 @@ function drawJoinings(random: Random, all: readonly Cooperative[], people: reado
   });
 }
 
-/** Members numbered in the order of joining, the offices handed to members in good standing. */
+/** Numbers members in the order of joining, and gives the offices to active ones if there are enough. */
 function numberMembers(random: Random, joinings: readonly Joining[]): Member[] {
   const ordered = [...joinings].sort(
     (left, right) => left.joinedDay - right.joinedDay || left.joinedMinute - right.joinedMinute,
@@ -88,7 +88,7 @@ function numberMembers(random: Random, joinings: readonly Joining[]): Member[] {
   }));
 }
 
-/** All memberships, grouped by cooperative in the order of the list. */
+/** @returns all memberships, grouped by cooperative, in the order of the cooperatives */
 export function drawMembers(cooperatives: readonly Cooperative[], people: readonly Person[]): Member[] {
   const random = createRandom('members');
   const joinings = drawJoinings(random, cooperatives, people);
@@ -105,7 +105,7 @@ const HEADER: readonly string[] = (
   'mobile,role,status,registration_date'
 ).split(',');
 
-/** Registers have holes: some cooperatives keep one name column, some members left no birth or phone. */
+/** Registers have gaps: some cooperatives keep one name column, some members gave no birth date or phone. */
 function memberRow(random: Random, member: Member, splitNames: boolean): string[] {
   const { person, spelling } = member;
   const keep = (value: string, share: number) =>

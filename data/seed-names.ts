@@ -1,4 +1,4 @@
-// Composes invented people's names and the different spellings under which registers write them.
+// Composes the names of invented people, and the different spellings of them in the registers.
 import type { Random } from './seed-random.ts';
 
 export interface PersonName {
@@ -28,7 +28,7 @@ const WOMEN: readonly string[] = (
   'Scholastique,Séraphine,Solange,Spéciose,Thérèse,Valérie,Vénantie,Vestine,Xavérine'
 ).split(',');
 
-// A head and a tail drawn apart: most of these surnames exist on paper only.
+// A head and a tail are drawn independently: most of these surnames exist only on paper.
 const HEADS: readonly string[] =
   'Uwi,Uwa,Niyo,Nsengi,Habi,Tuyi,Ndahi,Ntaki,Rwisi,Gasi,Biza,Mugi,Shyira,Kayi,Murwa,Rugwi,Hitayi,Sebu'.split(
     ',',
@@ -63,12 +63,12 @@ function spell(name: PersonName, surnameFirst: boolean): Spelling {
   return { ...name, full: surnameFirst ? `${name.last} ${name.first}` : `${name.first} ${name.last}` };
 }
 
-/** How one cooperative's clerk writes everybody: surname first or last, surname in capitals or not. */
+/** How the clerk of one cooperative spells every name: surname first or last, surname in capitals or not. */
 export function clerkSpelling(name: PersonName, clerk: number): Spelling {
   return spell(clerk % 4 === 3 ? { ...name, last: name.last.toUpperCase() } : name, clerk % 2 === 1);
 }
 
-/** As many spellings of one name as asked for (up to five), each unlike the others even in lower case. */
+/** @returns `count` spellings of one name (five at most), all different even in lower case */
 export function variedSpellings(name: PersonName, count: number, random: Random): Spelling[] {
   const { first, last } = name;
   const surnameFirst = random.chance(0.5);

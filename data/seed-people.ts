@@ -1,4 +1,4 @@
-// Draws the invented persons of the seed: national ID, name, birth, phone and the cooperatives they join.
+// Generates the invented people of the seed data: national ID, name, birth date, phone and cooperatives.
 import type { Cooperative } from './seed-cooperatives.ts';
 import { dayOf } from './seed-format.ts';
 import { composeName, type PersonName } from './seed-names.ts';
@@ -12,16 +12,16 @@ export interface Person {
   readonly birthDay: number;
   readonly mobile: string;
   readonly deceased: boolean;
-  /** Positions in the list of cooperatives, the first one joined first. */
+  /** Indexes in the list of cooperatives, in the order of joining. */
   readonly cooperatives: readonly number[];
-  /** `showcase`: the reader's example. `twice-daily`: brings milk each morning and each evening. */
+  /** `showcase`: the example for readers. `twice-daily`: delivers milk every morning and every evening. */
   readonly part: 'showcase' | 'twice-daily' | 'ordinary';
 }
 
-/** Order numbers of real cards stay below this one. */
+/** The order numbers of real cards are lower. */
 const FIRST_ORDER_NUMBER = 9_000_000;
 
-// Of the 2,000 persons, 160 join a second cooperative, 30 a third and 10 a fourth.
+// Of the 2,000 people, 160 belong to two cooperatives, 30 to three and 10 to four.
 const JOINERS: readonly (readonly [memberships: number, persons: number])[] = [
   [2, 160],
   [3, 30],
@@ -41,7 +41,7 @@ function fresh<T>(used: Set<T>, next: () => T): T {
   return value;
 }
 
-/** Status, birth year, sex, order number, times issued, two closing digits. */
+/** Status, birth year, sex, order number, number of times issued, two closing digits. */
 function drawIdentityCard({ random, usedOrders }: Draw, birthYear: number, male: boolean): string {
   const status = random.weighted([
     ['1', 96],
@@ -58,7 +58,7 @@ function drawIdentityCard({ random, usedOrders }: Draw, birthYear: number, male:
   return `${status}${birthYear}${male ? 8 : 7}${order}${issued}${closing}`;
 }
 
-/** Zeros after the network's digits: the numbers look like what they are, made up. */
+/** With zeros after the prefix of the network, so that the numbers look as made-up as they are. */
 function drawMobile({ random, usedMobiles }: Draw): string {
   const next = () =>
     `+250${random.pick([78, 78, 79, 72, 73])}000${String(random.int(0, 9999)).padStart(4, '0')}`;
@@ -87,7 +87,7 @@ function drawPerson(draw: Draw, cooperatives: readonly number[], part: Person['p
   };
 }
 
-/** Further cooperatives of someone at home in `home`: mostly in the same province, open ones only. */
+/** Further cooperatives for somebody whose first one is `home`: active ones, mostly in the same province. */
 function drawFurther(random: Random, all: readonly Cooperative[], home: number, count: number): number[] {
   const open = all.map((_, index) => index).filter((i) => i !== home && all[i]?.status === 'active');
   const near = random.shuffled(open.filter((index) => all[index]?.province === all[home]?.province));
@@ -113,8 +113,7 @@ export function drawPeople(cooperatives: readonly Cooperative[]): Person[] {
   const mixed = random.shuffled(homes.map((_, index) => index));
   const ordinary = mixed.filter((index) => index !== showcaseHome && index !== twiceDaily);
   for (const [memberships, persons] of JOINERS) {
-    // The showcase person is one of the first group.
-    const others = memberships === 2 ? persons - 1 : persons;
+    const others = memberships === 2 ? persons - 1 : persons; // One of the 160 is the showcase person.
     for (const index of ordinary.splice(0, others)) extra.set(index, memberships - 1);
   }
   return homes.map((home, index) => {

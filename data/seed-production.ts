@@ -1,4 +1,4 @@
-// Draws a year of deliveries by crop and season for the cooperatives that collect produce.
+// Generates a year of deliveries by crop and season for the cooperatives that collect produce.
 import type { Crop } from './seed-cooperatives.ts';
 import {
   csvText,
@@ -39,7 +39,7 @@ function seasonDay(monthAndDay: string): number {
   return dayOf(`${SEED_YEAR}-${monthAndDay}`);
 }
 
-/** The nearest multiple of `step` grams, never nothing. */
+/** Rounds to a multiple of `step` grams, at least one step. */
 function toStep(grams: number, step: number): number {
   return Math.max(step, Math.round(grams / step) * step);
 }
@@ -51,7 +51,7 @@ function coffee(random: Random): DayAndGrams[] {
   return days.map((day) => [day, toStep((yearGrams / days.length) * (0.6 + random.unit() * 0.8), 500)]);
 }
 
-/** 50 to 800 kg of leaf a month, two to eight deliveries a month. */
+/** 50 to 800 kg of leaf per month, in two to eight deliveries. */
 function tea(random: Random): DayAndGrams[] {
   const perMonth = random.int(2, 8);
   const usualGrams = random.int(80_000, 330_000) + random.int(0, 270_000);
@@ -66,13 +66,13 @@ function tea(random: Random): DayAndGrams[] {
   });
 }
 
-/** Cows give half in the dry months of July and August. */
+/** Cows give half as much milk in the dry months of July and August. */
 function milkGrams(random: Random, day: number, dayGrams: number): number {
   const dry = monthOf(day) === 7 || monthOf(day) === 8 ? 0.5 : 1;
   return toStep(dayGrams * dry * (0.85 + random.unit() * 0.3), 100);
 }
 
-/** About 10 kg a day: one member in six comes nearly every day, the others now and then. */
+/** About 10 kg per delivery day: one member in six comes on most days, the others now and then. */
 function milk(random: Random): DayAndGrams[] {
   const count = random.chance(0.17) ? random.int(200, 365) : random.int(10, 36);
   const dayGrams = random.int(6_000, 14_000);
@@ -94,7 +94,7 @@ function harvest(
   });
 }
 
-/** Ten to forty-five landings around the year, weighed to the gram. */
+/** Ten to forty-five landings throughout the year, weighed to the gram. */
 function fish(random: Random, low: number, high: number): DayAndGrams[] {
   const days = random.distinct(random.int(10, 45), FIRST_YEAR_DAY, LAST_DAY);
   return days.map((day) => [day, random.int(low, high)]);
@@ -148,7 +148,7 @@ const DRAWS: Readonly<Record<Crop, (random: Random) => DayAndGrams[]>> = {
   tilapia: (random) => fish(random, 1_500, 14_000),
 };
 
-/** Mornings and evenings of all 365 days: 730 entries. */
+/** A delivery on each morning and evening of 365 days: 730 entries. */
 function twiceDailyMilk(random: Random, member: Member): Delivery[] {
   return Array.from({ length: 365 }, (_, index) => FIRST_YEAR_DAY + index).flatMap((day) =>
     [6 * 60, 16 * 60 + 30].map((start) => ({
@@ -183,7 +183,7 @@ function byTime(left: Delivery, right: Delivery): number {
   );
 }
 
-/** `groups` holds the members of one cooperative each. */
+/** @param groups the members of each cooperative, one group per cooperative */
 export function productionCsv(groups: readonly (readonly Member[])[]): string {
   const random = createRandom('production');
   const rows = groups.flatMap((members) =>

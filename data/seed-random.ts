@@ -1,17 +1,17 @@
-// Gives the seed generator repeatable chance: one independent number stream for each label.
+// Reproducible pseudo-randomness for the seed generator: one independent stream of numbers per label.
 
 export interface Random {
-  /** A number in [0, 1). */
+  /** @returns a number in [0, 1) */
   unit(): number;
-  /** A whole number from low to high, both included. */
+  /** @returns an integer from low to high, both included */
   int(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** Picks one of the pairs [item, weight] in proportion to its weight. */
+  /** Picks the item of one of the pairs [item, weight], with a probability proportional to its weight. */
   weighted<T>(choices: readonly (readonly [T, number])[]): T;
-  /** The items in a new, mixed order. */
+  /** @returns a new array of the items in random order */
   shuffled<T>(items: readonly T[]): T[];
-  /** `count` distinct whole numbers from low to high, ascending; all of them when there are fewer. */
+  /** @returns `count` distinct integers from low to high, ascending; all of them when there are fewer */
   distinct(count: number, low: number, high: number): number[];
 }
 
@@ -21,7 +21,7 @@ function hashLabel(label: string): number {
   return hash >>> 0;
 }
 
-/** mulberry32: 32 bits of state, integer operations only, hence the same on every machine. */
+/** mulberry32: 32 bits of state and only integer operations, so it is the same on every machine. */
 function unitStream(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-// Draws savings accounts with their contributions and the few withdrawals that they can bear.
+// Generates savings accounts with their contributions, and a few withdrawals that the balance covers.
 import { ANCHOR_DAY, csvText, formatCents, formatTime, LAST_DAY } from './seed-format.ts';
 import type { Member } from './seed-members.ts';
 import { createRandom, type Random } from './seed-random.ts';
@@ -19,7 +19,7 @@ function drawContribution(random: Random): number {
   return random.chance(0.04) ? cents + random.int(1, 49_999) : cents;
 }
 
-/** Transactions of one account on distinct days, in order; what goes out was there before. */
+/** The transactions of one account on distinct days, in order; withdrawals never exceed the balance. */
 function drawAccount(random: Random, member: Member, account: string): Transaction[] {
   const days = random.distinct(random.int(5, 9), Math.max(member.joinedDay, OLDEST_DAY) + 1, LAST_DAY);
   let balance = 0;
@@ -48,7 +48,7 @@ function byTime(left: Transaction, right: Transaction): number {
   return left.day - right.day || left.minute - right.minute || (left.account < right.account ? -1 : 1);
 }
 
-/** `groups` holds the members of one cooperative each. */
+/** @param groups the members of each cooperative, one group per cooperative */
 export function savingsCsv(groups: readonly (readonly Member[])[]): string {
   const random = createRandom('savings');
   const rows = groups.flatMap((members) =>

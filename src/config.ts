@@ -75,8 +75,8 @@ type SettingValue<Name extends SettingName> = Exclude<
 export type SettingTexts = { readonly [name in SettingName]?: string | undefined };
 
 export interface Config {
-  readonly databaseFile: string;
-  readonly keysFile: string;
+  /** Where the registry is kept: today the path of a database file. */
+  readonly storage: string;
   readonly host: string;
   readonly port: number;
   /** Without a slash at the end. */
@@ -95,9 +95,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** The keys' file beside a database: `registry.db` → `registry.keys.db`. */
-export const keysFileOf = (databaseFile: string): string => `${databaseFile.replace(/\.db$/, '')}.keys.db`;
-
 /** @throws ConfigError with a line for each invalid setting */
 export function readConfig(texts: SettingTexts): Config {
   const faults: string[] = [];
@@ -109,10 +106,8 @@ export function readConfig(texts: SettingTexts): Config {
     // A FieldError is never seen as a value: nothing is returned when there is one.
     return value as SettingValue<Name>;
   }
-  const databaseFile = read('REGISTRY_DB');
   const config: Config = {
-    databaseFile,
-    keysFile: keysFileOf(databaseFile),
+    storage: read('REGISTRY_DB'),
     host: read('HOST'),
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),

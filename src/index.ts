@@ -8,7 +8,7 @@ import { composeRegistry, type Registry } from './registry.ts';
 export type { Clock } from './clock.ts';
 export type { RunningServer } from './http/server.ts';
 export type { Registry } from './registry.ts';
-export { DatabaseFileError } from './store/sqlite/connection/connection.ts';
+export { StorageError } from './store/ports.ts';
 export { ConfigError };
 
 /** The settings of docs/operating.md#settings, with their defaults unless another one is named here. */
@@ -36,17 +36,18 @@ export interface RegistryOptions {
 /**
  * Opens a registry. It has no side effect except on the database's files, and registries in one process share
  * nothing.
- * @throws ConfigError with all invalid options; DatabaseFileError when a file cannot be used
+ * @throws ConfigError with all invalid options; StorageError when a file cannot be used
  */
 export function openRegistry(options: RegistryOptions): Registry {
   const fault = faultOfRuntime(process.versions.node);
   if (fault !== undefined) throw new ConfigError([fault]);
   const { clock, writeLog } = options;
-  return composeRegistry({
+  const { handler, failed, listen, close } = composeRegistry({
     config: toConfig(options),
     ...(clock === undefined ? {} : { clock }),
     ...(writeLog === undefined ? {} : { writeLog }),
   });
+  return { handler, failed, listen, close };
 }
 
 function toConfig(options: RegistryOptions): Config {

@@ -5,19 +5,14 @@ import { type AccessLog, createAccessLog } from './http/access-log.ts';
 import { createHandler, type Handler } from './http/lifecycle.ts';
 import { createMiddleware } from './http/middleware/chain.ts';
 import { InProcessRateLimiter } from './http/middleware/in-process-rate-limiter.ts';
-import { createBlockTexts } from './http/resources/financials.ts';
 import type { Route } from './http/route.ts';
 import { createRouter } from './http/router.ts';
 import { createRoutes } from './http/routes.ts';
 import { createSender } from './http/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from './http/server.ts';
 import { Scheduler } from './scheduler.ts';
-import type { RegistryStore } from './store/ports.ts';
-import { openApiKeys } from './store/sqlite/api-keys.ts';
-import { openSqliteStore } from './store/sqlite/storage.ts';
-
-/** How long opening may wait for another process that is creating the same files. */
-const OPEN_TIMEOUT_MS = 2_000;
+import { openConfiguredStorage } from './storage.ts';
+import type { RegistryStore, Storage, StorageError } from './store/ports.ts';
 
 export interface RegistryDependencies {
   readonly config: Config;
@@ -32,29 +27,40 @@ export interface Registry {
    * A listener for node:http's `request` event; also mountable in other frameworks, before any body parser.
    */
   readonly handler: Handler;
-  readonly routes: readonly Route[];
-  readonly store: RegistryStore;
   /** Serves on the configured host and port, with limits on slow clients. */
   listen(): Promise<RunningServer>;
-  /** Says in the log what an operator should know. */
-  note(message: string): void;
+  /**
+   * Resolves when writing has failed in a way that leaves the disk in doubt, with what to tell the operator.
+   * The registry takes no writes then and is not ready: close it, look at the disk, run `check`, and open it
+   * again.
+   */
+  readonly failed: Promise<StorageError>;
   /** Ends in order: refuses readiness, answers what was received, then closes the files. */
   close(): Promise<void>;
+}
+
+/** What only this program sees of a registry: what an embedding one can call keeps every invariant. */
+export interface ComposedRegistry extends Registry {
+  readonly routes: readonly Route[];
+  readonly storage: Storage;
+  readonly store: RegistryStore;
+  /** Says in the log what an operator should know. */
+  note(message: string): void;
 }
 
 /**
  * Opens the databases, creating missing ones, and composes the service. Nothing else is touched: no port, no
  * signal, no global state.
- * @throws DatabaseFileError when a file cannot be used
+ * @throws StorageError when the storage location cannot be used
  */
-export function composeRegistry(parts: RegistryDependencies): Registry {
+export function composeRegistry(parts: RegistryDependencies): ComposedRegistry {
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
   let draining = false;
   const isDraining = () => draining;
-  const keys = openApiKeys(config.keysFile, { busyTimeoutMs: OPEN_TIMEOUT_MS, create: true });
-  const store = openStore(config, clock, () => keys.close());
   const scheduler = new Scheduler();
+  const storage = openConfiguredStorage(config, clock, scheduler);
+  const { keys, store } = openStores(storage);
   const log = createAccessLog({
     level: config.logLevel,
     write: parts.writeLog ?? ((lines) => process.stdout.write(lines)),
@@ -78,14 +84,16 @@ export function composeRegistry(parts: RegistryDependencies): Registry {
     draining = true;
     await Promise.all(running.map((server) => server.close()));
     await store.close();
-    keys.close();
+    await keys.close();
     log.flush();
   }
 
   return {
     handler,
     routes,
+    storage,
     store,
+    failed: store.failed,
     note: (message) => log.note(message),
     async listen() {
       const { host, port } = config;
@@ -112,12 +120,12 @@ function logRefused(log: AccessLog, clock: Clock, requestId: string, status: num
   log.request({ ...unknown, time: clock.now(), requestId, status, durationMs: 0 });
 }
 
-function openStore(config: Config, clock: Clock, closeOthers: () => void) {
+function openStores(storage: Storage) {
+  const keys = storage.openKeys('serve');
   try {
-    const blocks = createBlockTexts(config.zone);
-    return openSqliteStore({ file: config.databaseFile, monotonicMs: clock.monotonicMs, blocks });
+    return { keys, store: storage.openRegistry() };
   } catch (error) {
-    closeOthers();
+    void keys.close();
     throw error;
   }
 }

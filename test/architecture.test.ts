@@ -1,4 +1,4 @@
-/** The floors of the house: which room may import which (ARCHITECTURE.md). */
+/** The layers: which directory may import which (ARCHITECTURE.md#layers). */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -6,34 +6,36 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
+const TEST = fileURLToPath(new URL('./', import.meta.url));
 const IMPORT = /(?:from|^import|import\()\s*'([^'\n]+)'/gm;
 
 interface Import {
-  /** Path from src/. */
+  /** Path from the folder that was looked through. */
   readonly file: string;
   /** Path from src/ for a file of ours, else the package's name. */
   readonly target: string;
   readonly isOurs: boolean;
 }
 
-function allImports(): Import[] {
-  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+function importsIn(folder: string): Import[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );
   return files.flatMap((file) =>
-    [...readFileSync(join(SRC, file), 'utf8').matchAll(IMPORT)].map(([, name = '']) => {
+    [...readFileSync(join(folder, file), 'utf8').matchAll(IMPORT)].map(([, name = '']) => {
       const isOurs = name.startsWith('.');
-      return { file, isOurs, target: isOurs ? relative(SRC, join(SRC, dirname(file), name)) : name };
+      return { file, isOurs, target: isOurs ? relative(SRC, join(folder, dirname(file), name)) : name };
     }),
   );
 }
 
-const imports = allImports();
-const inRoom = (path: string, room: string): boolean => path.startsWith(`${room}/`);
-/** Imports out of a room that are not among the allowed ones, as `file → target`. */
-const broken = (room: string, isAllowed: (each: Import) => boolean): string[] =>
+const imports = importsIn(SRC);
+const testImports = importsIn(TEST);
+const isIn = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
+/** Imports out of a directory that are not among the allowed ones, as `file → target`. */
+const broken = (directory: string, isAllowed: (each: Import) => boolean): string[] =>
   imports
-    .filter((each) => inRoom(each.file, room) && !inRoom(each.target, room) && !isAllowed(each))
+    .filter((each) => isIn(each.file, directory) && !isIn(each.target, directory) && !isAllowed(each))
     .map(({ file, target }) => `${file} → ${target}`);
 
 test('there is something to look at', () => {
@@ -50,8 +52,8 @@ test('domain/ imports only domain/, and the one library that parses addresses', 
 test('store/ imports only domain/ and, in store/sqlite, the database driver and node', () => {
   const isAllowed = ({ file, target, isOurs }: Import) =>
     isOurs
-      ? inRoom(target, 'domain')
-      : inRoom(file, 'store/sqlite') && (target === 'better-sqlite3' || target.startsWith('node:'));
+      ? isIn(target, 'domain')
+      : isIn(file, 'store/sqlite') && (target === 'better-sqlite3' || target.startsWith('node:'));
   assert.deepEqual(broken('store', isAllowed), []);
 });
 
@@ -59,15 +61,71 @@ test('only store/sqlite/ imports better-sqlite3', () => {
   const importers = imports.filter(({ target }) => target === 'better-sqlite3').map(({ file }) => file);
   assert.ok(importers.length > 0);
   assert.deepEqual(
-    importers.filter((file) => !inRoom(file, 'store/sqlite')),
+    importers.filter((file) => !isIn(file, 'store/sqlite')),
     [],
   );
+});
+
+test('outside store/ nobody knows an engine, and inside it only store/open.ts does', () => {
+  const importers = imports.filter(
+    ({ file, target }) => isIn(target, 'store/sqlite') && !isIn(file, 'store/sqlite'),
+  );
+  assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['store/open.ts']);
+});
+
+test('no test of behaviour knows an engine: white-box tests and their support files do', () => {
+  const importers = testImports
+    .filter(({ target }) => isIn(target, 'store/sqlite') || target === 'better-sqlite3')
+    .map(({ file }) => file);
+  assert.ok(importers.length > 5);
+  assert.deepEqual(
+    importers.filter((file) => !isIn(file, 'store/sqlite') && !/^support\/sqlite[\w-]*\.ts$/.test(file)),
+    [],
+  );
+});
+
+test('the configuration knows only the domain', () => {
+  const targets = imports.filter(({ file }) => file === 'config.ts').map(({ target }) => target);
+  assert.ok(targets.length > 0);
+  assert.deepEqual(
+    targets.filter((target) => !isIn(target, 'domain')),
+    [],
+  );
+});
+
+/** Each circle of files that import each other, types included, as `a → b → a`. */
+function circles(edges: readonly Import[]): string[] {
+  const targetsOf = Map.groupBy(
+    edges.filter(({ isOurs }) => isOurs),
+    ({ file }) => file,
+  );
+  const done = new Set<string>();
+  const found: string[] = [];
+  function visit(file: string, path: readonly string[]): void {
+    const place = path.indexOf(file);
+    if (place !== -1) found.push([...path.slice(place), file].join(' → '));
+    if (place !== -1 || done.has(file)) return;
+    for (const { target } of targetsOf.get(file) ?? []) visit(target, [...path, file]);
+    done.add(file);
+  }
+  for (const file of targetsOf.keys()) visit(file, []);
+  return found;
+}
+
+test('no file imports itself by way of others', () => {
+  assert.deepEqual(circles(imports), []);
+});
+
+test('a circle would be found, one of types too', () => {
+  const edge = (file: string, target: string): Import => ({ file, target, isOurs: true });
+  const edges = [edge('a.ts', 'b.ts'), edge('b.ts', 'c.ts'), edge('c.ts', 'b.ts'), edge('d.ts', 'a.ts')];
+  assert.deepEqual(circles(edges), ['b.ts → c.ts → b.ts']);
 });
 
 test('http/ never imports an engine, an import or a command', () => {
   const forbidden = ['store/sqlite', 'import', 'cli'];
   assert.deepEqual(
-    broken('http', ({ target }) => !forbidden.some((room) => inRoom(target, room))),
+    broken('http', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
     [],
   );
 });
@@ -75,17 +133,17 @@ test('http/ never imports an engine, an import or a command', () => {
 test('import/ never imports http/, an engine or a command', () => {
   const forbidden = ['http', 'store/sqlite', 'cli'];
   assert.deepEqual(
-    broken('import', ({ target }) => !forbidden.some((room) => inRoom(target, room))),
+    broken('import', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
     [],
   );
 });
 
 test('nobody but the executable imports a command', () => {
-  const importers = imports.filter(({ file, target }) => inRoom(target, 'cli') && !inRoom(file, 'cli'));
+  const importers = imports.filter(({ file, target }) => isIn(target, 'cli') && !isIn(file, 'cli'));
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['main.ts']);
 });
 
-test('no room is called utils, helpers, common, shared, manager, base or misc', () => {
+test('no directory or file is called utils, helpers, common, shared, manager, base or misc', () => {
   const names = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
   assert.deepEqual(
     names.filter((name) =>
@@ -93,17 +151,4 @@ test('no room is called utils, helpers, common, shared, manager, base or misc', 
     ),
     [],
   );
-});
-
-test('every column of an import file has its place in the table, in the same order', async () => {
-  const { IMPORT_COLUMNS } = await import('../src/import/columns.ts');
-  const { stagedColumns } = await import('../src/store/sqlite/import/targets.ts');
-  const { IMPORT_KINDS } = await import('../src/store/ports.ts');
-  for (const kind of IMPORT_KINDS) {
-    assert.deepEqual(
-      IMPORT_COLUMNS[kind].map(({ name }) => name),
-      stagedColumns(kind).map(({ name }) => name),
-      kind,
-    );
-  }
 });

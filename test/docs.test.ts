@@ -137,7 +137,7 @@ test('every field of an answer and every value of a choice is documented', () =>
 /** Where a text for a client or an operator is made: a call that refuses, or a constant that one uses. */
 const ERROR_MADE = new RegExp(
   [
-    /new (?:FieldError|FileFault|HttpError|ImportError|RegistryError)\(/,
+    /new (?:FieldError|FileFault|HttpError|ImportError|RegistryError|StorageError)\(/,
     /\b(?:badRequest|invalid|refuse|add|push|onFault|fileFault|twice|shared|where)\(/,
     /\b[A-Z_]+ = (?=['`])/,
     /\bsql: (?=`)/,

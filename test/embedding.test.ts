@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, openRegistry } from '../src/index.ts';
+import { ConfigError, openRegistry, StorageError } from '../src/index.ts';
 import { temporaryFolder } from './support/app.ts';
 
 test('an empty option is an error, and not the default that an empty setting means', () => {
@@ -58,4 +58,15 @@ test('two registries in one process share neither files, log nor end', async (co
   assert.equal(await statusOf(other.address.port), 200);
   await two.registry.close();
   for (const { log } of [one, two]) assert.equal(log().match(/"\/readyz"/g)?.length, log === one.log ? 1 : 2);
+});
+
+test('an embedding program is given a handler, listen, close and failed, and no way around the rules', async (context) => {
+  const registry = openRegistry({ db: join(temporaryFolder(context), 'registry.db') });
+  context.after(() => registry.close());
+  assert.deepEqual(Object.keys(registry).sort(), ['close', 'failed', 'handler', 'listen']);
+});
+
+test('a location that cannot be used is a StorageError', (context) => {
+  // The folder itself is not a file.
+  assert.throws(() => openRegistry({ db: temporaryFolder(context) }), StorageError);
 });

@@ -1,7 +1,6 @@
 /** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createBlockTexts } from '../http/resources/financials.ts';
 import {
   type FileReport,
   ImportError,
@@ -11,8 +10,8 @@ import {
 } from '../import/import-files.ts';
 import type { RecordSource } from '../import/records.ts';
 import { createRejectsFile, type RejectsFile } from '../import/rejects.ts';
+import { openConfiguredStorage } from '../storage.ts';
 import type { CheckedFile } from '../store/ports.ts';
-import { openImportSession } from '../store/sqlite/import/session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
@@ -56,12 +55,13 @@ async function importWithSession(
   rejects: RejectsFile | undefined,
 ): Promise<FileReport[]> {
   const { clock } = context;
-  const { databaseFile, zone } = configOf(context, options);
+  const config = configOf(context, options);
+  const { zone } = config;
   const isDryRun = options.dryRun === true;
   const output =
     options.json === true ? createImportJson(context, isDryRun) : createImportScreen(context, isDryRun);
   const bar = createProgressBar(context);
-  const session = openImportSession(databaseFile, createBlockTexts(zone), clock.monotonicMs);
+  const session = openConfiguredStorage(config, clock).openImportSession();
   const interruption = new AbortController();
   // The import ends before its next step and closes its session, which removes the staging file; a second
   // signal ends the process, and the next start removes the file.

@@ -1,11 +1,10 @@
 /** `keys`: create, list, show, update, disable, enable and rotate API keys (docs/operating.md#keys). */
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { ApiKey } from '../domain/api-keys.ts';
-import type { ApiKeyStore } from '../store/ports.ts';
-import { openApiKeys } from '../store/sqlite/api-keys.ts';
+import { openConfiguredStorage } from '../storage.ts';
+import type { ApiKeyStore, Awaitable, Storage } from '../store/ports.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import {
   addRemovalOptions,
@@ -21,17 +20,15 @@ import { parseDuration, parsePositiveId } from './options.ts';
 import { formatJson } from './output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
-/** How long a command waits for another process that is writing keys. */
-const BUSY_TIMEOUT_MS = 10_000;
-
 /** What every command of the group takes. */
 interface CommonOptions extends SettingOptions {
   readonly json?: true;
 }
 
-/** One command at work: its configuration and its time, in epoch seconds. */
+/** One command at work: its configuration, its storage, and its time in epoch seconds. */
 interface Run {
   readonly config: Config;
+  readonly storage: Storage;
   readonly now: number;
 }
 
@@ -49,18 +46,22 @@ const addId = (command: Command) => command.argument('<id>', 'id of the key', pa
 const addCommonOptions = (command: Command) =>
   addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
 
-const startRun = (context: CliContext, options: SettingOptions): Run => ({
-  config: configOf(context, options),
-  now: nowSeconds(context.clock),
-});
+function startRun(context: CliContext, options: SettingOptions): Run {
+  const config = configOf(context, options);
+  return { config, storage: openConfiguredStorage(config, context.clock), now: nowSeconds(context.clock) };
+}
 
-/** @param create whether a missing keys' file is created */
-function withKeys<T>({ config }: Run, work: (store: ApiKeyStore) => T, create = false): T {
-  const store = openApiKeys(config.keysFile, { busyTimeoutMs: BUSY_TIMEOUT_MS, create });
+/** @param use `issue` creates a missing place for keys */
+async function withKeys<T>(
+  { storage }: Run,
+  work: (store: ApiKeyStore) => Awaitable<T>,
+  use: 'issue' | 'manage' = 'manage',
+): Promise<T> {
+  const store = storage.openKeys(use);
   try {
-    return work(store);
+    return await work(store);
   } finally {
-    store.close();
+    await store.close();
   }
 }
 
@@ -98,24 +99,22 @@ function declareCreate(command: Command, context: CliContext): void {
       'after',
       '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
     )
-    .action((options: CommonOptions & KeyValueOptions) => {
+    .action(async (options: CommonOptions & KeyValueOptions) => {
       const run = startRun(context, options);
       const { config, now } = run;
       const values = newKeyValues(options, config.zone);
       const secret = issueSecret();
-      const key = withKeys(run, (store) => store.create(values, secret, now), true);
+      const key = await withKeys(run, (store) => store.create(values, secret, now), 'issue');
       printIssued(context, run, { key, secret: secret.text }, options);
-      if (!existsSync(config.databaseFile)) {
-        context.err(`There is no registry at ${config.databaseFile} yet.\n`);
-      }
+      if (!(await run.storage.exists())) context.err(`There is no registry at ${config.storage} yet.\n`);
     });
 }
 
 function declareList(command: Command, context: CliContext): void {
-  command.description('list all keys').action((options: CommonOptions) => {
+  command.description('list all keys').action(async (options: CommonOptions) => {
     const run = startRun(context, options);
     const { config, now } = run;
-    const keys = withKeys(run, (store) => store.list(now));
+    const keys = await withKeys(run, (store) => store.list(now));
     const isJson = options.json === true;
     context.out(
       isJson ? formatJson({ keys: keys.map((key) => describeKey(key, config.zone)) }) : formatKeys(keys, now),
@@ -124,19 +123,21 @@ function declareList(command: Command, context: CliContext): void {
 }
 
 function declareShow(command: Command, context: CliContext): void {
-  command.description('show one key with its restrictions').action((id: number, options: CommonOptions) => {
-    const run = startRun(context, options);
-    printKey(context, run, found(withKeys(run, (store) => store.find(id, run.now))), options);
-  });
+  command
+    .description('show one key with its restrictions')
+    .action(async (id: number, options: CommonOptions) => {
+      const run = startRun(context, options);
+      printKey(context, run, found(await withKeys(run, (store) => store.find(id, run.now))), options);
+    });
 }
 
 function declareUpdate(command: Command, context: CliContext): void {
   addRemovalOptions(addValueOptions(command))
     .description('replace what the options name, lists as a whole; the rest stays')
-    .action((id: number, options: CommonOptions & KeyChangeOptions) => {
+    .action(async (id: number, options: CommonOptions & KeyChangeOptions) => {
       const run = startRun(context, options);
-      const key = withKeys(run, (store) => {
-        const changes = keyChanges(options, found(store.find(id, run.now)), run.config.zone);
+      const key = await withKeys(run, async (store) => {
+        const changes = keyChanges(options, found(await store.find(id, run.now)), run.config.zone);
         return store.update(id, changes, run.now);
       });
       printKey(context, run, found(key), options);
@@ -146,9 +147,9 @@ function declareUpdate(command: Command, context: CliContext): void {
 function declareSwitch(command: Command, context: CliContext, isActive: boolean): void {
   command
     .description(`${command.name()} a key, effective from the next request`)
-    .action((id: number, options: CommonOptions) => {
+    .action(async (id: number, options: CommonOptions) => {
       const run = startRun(context, options);
-      const key = withKeys(run, (store) => store.update(id, { isActive }, run.now));
+      const key = await withKeys(run, (store) => store.update(id, { isActive }, run.now));
       printKey(context, run, found(key), options);
     });
 }
@@ -161,10 +162,10 @@ function declareRotate(command: Command, context: CliContext): void {
       'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
       parseDuration,
     )
-    .action((id: number, options: CommonOptions & { readonly overlap?: number }) => {
+    .action(async (id: number, options: CommonOptions & { readonly overlap?: number }) => {
       const run = startRun(context, options);
       const secret = issueSecret();
-      const key = withKeys(run, (store) => store.rotate(id, secret, options.overlap ?? 0, run.now));
+      const key = await withKeys(run, (store) => store.rotate(id, secret, options.overlap ?? 0, run.now));
       printIssued(context, run, { key: found(key), secret: secret.text }, options);
     });
 }

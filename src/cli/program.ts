@@ -1,7 +1,7 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { DatabaseFileError, describeFileFault } from '../store/sqlite/connection/connection.ts';
+import { StorageError } from '../store/ports.ts';
 import { packageVersion } from '../version.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { refuseEmptyValues } from './empty-values.ts';
@@ -42,7 +42,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   summarize: {
     description:
-      'compute the summaries of entries that are missing, after a new release or an import that was killed',
+      'refresh the read model where it is out of date: after an upgrade or an import that was killed',
     load: async () => (await import('./summarize.ts')).declareSummarize,
   },
 };
@@ -90,13 +90,11 @@ export async function runCommand(args: readonly string[], context: CliContext): 
       context.err(`Invalid settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
       return EXIT.usage;
     }
-    if (error instanceof DatabaseFileError) {
-      context.err(`${error.message}\n`);
-      return EXIT.usage;
-    }
-    const fault = describeFileFault(error);
-    if (fault === undefined) throw error;
-    context.err(`${fault}\n`);
-    return EXIT.refused;
+    // Loaded only here: it brings the engine with it.
+    const storageError =
+      error instanceof StorageError ? error : (await import('../store/open.ts')).toStorageError(error);
+    if (storageError === undefined) throw error;
+    context.err(`${storageError.message}\n`);
+    return storageError.kind === 'unusable' ? EXIT.usage : EXIT.refused;
   }
 }

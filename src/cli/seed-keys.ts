@@ -5,7 +5,7 @@ import { nowSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Scope } from '../domain/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../domain/rate-limit.ts';
-import { openApiKeys } from '../store/sqlite/api-keys.ts';
+import { openConfiguredStorage } from '../storage.ts';
 import type { CliContext } from './context.ts';
 import { issueSecret } from './key-secret.ts';
 import { formatJson, formatTable } from './output.ts';
@@ -39,16 +39,17 @@ const DEMO_KEYS: readonly DemoKey[] = [
 /**
  * The file carries the database's name, unless that is `registry.db`: each database has demo keys of its own.
  */
-export function demoKeysFileOf({ databaseFile }: Config): string {
-  const name = basename(databaseFile).replace(/\.db$/, '');
-  return join(dirname(databaseFile), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
+export function demoKeysFileOf({ storage }: Config): string {
+  const name = basename(storage).replace(/\.db$/, '');
+  return join(dirname(storage), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
 }
 
 /** Issues the demo keys and writes them to their file, which only its owner can read. */
-export function issueDemoKeys(context: CliContext, config: Config): void {
-  const store = openApiKeys(config.keysFile, { busyTimeoutMs: 10_000, create: true });
+export async function issueDemoKeys(context: CliContext, config: Config): Promise<void> {
+  const store = openConfiguredStorage(config, context.clock).openKeys('issue');
   try {
-    const keys = DEMO_KEYS.map((demo): IssuedDemoKey => {
+    const keys: IssuedDemoKey[] = [];
+    for (const demo of DEMO_KEYS) {
       const secret = issueSecret();
       const values = {
         name: `demo ${demo.name}`,
@@ -58,12 +59,12 @@ export function issueDemoKeys(context: CliContext, config: Config): void {
         limits: { perHour: demo.perHour, perDay: demo.perDay },
         expiresAt: null,
       };
-      const { id } = store.create(values, secret, nowSeconds(context.clock));
-      return { id: String(id), ...demo, key: secret.text };
-    });
+      const { id } = await store.create(values, secret, nowSeconds(context.clock));
+      keys.push({ id: String(id), ...demo, key: secret.text });
+    }
     writeDemoKeys(demoKeysFileOf(config), keys);
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

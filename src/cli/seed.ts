@@ -6,11 +6,10 @@ import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { formatDate } from '../domain/date-time.ts';
-import { createBlockTexts } from '../http/resources/financials.ts';
 import { importFiles } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
 import { showcaseIdentityCard, writeSeedFiles } from '../import/seed-files.ts';
-import { openImportSession } from '../store/sqlite/import/session.ts';
+import { openConfiguredStorage } from '../storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createFolder } from './folder.ts';
 import { formatJson } from './output.ts';
@@ -56,21 +55,17 @@ async function seed(
   if (!isSeeded && options.ifEmpty !== true) {
     throw new CommandError(
       EXIT.refused,
-      `${config.databaseFile} already holds data. Choose another file with --db.`,
+      `${config.storage} already holds data. Choose another file with --db.`,
     );
   }
-  if (isSeeded) issueDemoKeys(context, config);
+  if (isSeeded) await issueDemoKeys(context, config);
   if (options.json === true) context.out(formatJson({ keys: readDemoKeys(config) ?? [] }));
   else context.out(describeDemo(config));
 }
 
 /** @returns false when the database holds data already; nothing was done then */
 async function seedIfEmpty(context: CliContext, config: Config, today: string): Promise<boolean> {
-  const session = openImportSession(
-    config.databaseFile,
-    createBlockTexts(config.zone),
-    context.clock.monotonicMs,
-  );
+  const session = openConfiguredStorage(config, context.clock).openImportSession();
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
   try {
     if (!(await session.isRegistryEmpty())) return false;
@@ -96,7 +91,7 @@ function describeDemo(config: Config): string {
   const file = demoKeysFileOf(config);
   const keys = readDemoKeys(config);
   if (keys === undefined) {
-    return `${config.databaseFile} holds data. There are no demo keys to show, as there is no ${file}.\n`;
+    return `${config.storage} holds data. There are no demo keys to show, as there is no ${file}.\n`;
   }
   const base = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}/api/v1`;
   const bearer = `-H 'Authorization: Bearer ${keys[0]?.key ?? ''}'`;

@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { composeRegistry } from '../registry.ts';
-import { removeStaleStaging } from '../store/sqlite/import/staging.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
@@ -14,15 +13,16 @@ export function declareServe(command: Command, context: CliContext): void {
 
 async function serve(context: CliContext, config: Config): Promise<void> {
   const registry = composeRegistry({ config, clock: context.clock, writeLog: context.out });
-  removeStaleStaging(config.databaseFile);
   const stopped = stopSignal();
   try {
+    await registry.storage.removeStaleStaging();
     const { address } = await registry.listen();
     const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-    context.err(`Serving ${config.databaseFile} on http://${shownHost}:${address.port}/api/v1/\n`);
+    context.err(`Serving ${config.storage} on http://${shownHost}:${address.port}/api/v1/\n`);
     registry.note(`listening on ${shownHost}:${address.port}`);
-    await stopped;
-    registry.note('stopping');
+    const failure = await Promise.race([stopped, registry.failed]);
+    registry.note(failure === undefined ? 'stopping' : failure.message);
+    if (failure !== undefined) throw failure;
   } catch (error) {
     throw toListenError(error, config);
   } finally {

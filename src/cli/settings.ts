@@ -1,9 +1,8 @@
 /** Settings on the command line: the options that override them, and how `--help` shows them. */
-import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Config, readConfig, SETTINGS, type Setting, type SettingName } from '../config.ts';
 import { FieldError } from '../domain/errors.ts';
-import { type CliContext, CommandError, EXIT } from './context.ts';
+import type { CliContext } from './context.ts';
 
 /** What commander has read of the options that override settings. */
 export interface SettingOptions {
@@ -40,16 +39,6 @@ export function configOf(context: CliContext, options: SettingOptions): Config {
   const given = OPTIONS.filter(({ attribute }) => options[attribute] !== undefined);
   const overrides = given.map(({ name, attribute }) => [name, options[attribute]] as const);
   return readConfig({ ...context.env, ...Object.fromEntries(overrides) });
-}
-
-/**
- * The same for a command that needs a database, and creates none.
- * @throws CommandError when there is no database; ConfigError
- */
-export function configOfExisting(context: CliContext, options: SettingOptions): Config {
-  const config = configOf(context, options);
-  if (existsSync(config.databaseFile)) return config;
-  throw new CommandError(EXIT.usage, `There is no database at ${config.databaseFile}.`);
 }
 
 /** A line for each setting, for `--help`. */

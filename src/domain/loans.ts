@@ -3,7 +3,7 @@
 export const LOAN_STATUSES = ['pending', 'approved', 'rejected', 'cancelled', 'paid', 'defaulted'] as const;
 export type LoanStatus = (typeof LOAN_STATUSES)[number];
 
-/** `loan_history` holds at most this many (docs/api.md#looking-up-a-person). */
+/** A loan history shows at most this many (docs/api.md#looking-up-a-person). */
 export const LOAN_HISTORY_LIMIT = 10;
 
 export interface Loan {
@@ -19,3 +19,33 @@ export interface Loan {
   readonly loanEndDate: number | null;
   readonly approvedAt: number | null;
 }
+
+type Ordered = Pick<Loan, 'id' | 'status' | 'loanStartDate'>;
+
+/** 0: still to start, 1: started, 2: never started. */
+function phaseOf({ status, loanStartDate }: Ordered): number {
+  if (status === 'pending' || (status === 'approved' && loanStartDate === null)) return 0;
+  return (status === 'rejected' || status === 'cancelled') && loanStartDate === null ? 2 : 1;
+}
+
+/** Those without a date after all others; those still to start have none that counts. */
+const startOf = (loan: Ordered, phase: number): number =>
+  phase === 0 ? 0 : (loan.loanStartDate ?? Number.NEGATIVE_INFINITY);
+
+function compareLoans(a: Ordered, b: Ordered): number {
+  const phase = phaseOf(a);
+  const difference = phase - phaseOf(b);
+  if (difference !== 0) return difference;
+  const [startA, startB] = [startOf(a, phase), startOf(b, phase)];
+  if (startA !== startB) return startA < startB ? 1 : -1;
+  return b.id - a.id;
+}
+
+/**
+ * The loans that a loan history shows: first those still to start (pending, or approved without a start
+ * date), then by start date, latest first, last rejected and cancelled ones that never started; of equal
+ * ones, the higher id first (docs/api.md#looking-up-a-person).
+ * @param loans all of one membership, in any order
+ */
+export const selectLoanHistory = <T extends Ordered>(loans: readonly T[]): T[] =>
+  [...loans].sort(compareLoans).slice(0, LOAN_HISTORY_LIMIT);

@@ -1,30 +1,16 @@
 /** One person over all cooperatives: what the lookup by national ID answers. */
-import type { Loan } from './loans.ts';
 import type { Gender, Member } from './members.ts';
 import type { ProductionSummary } from './production.ts';
-import type { SavingsSummary } from './savings.ts';
 
-/** JSON text, as it is sent. */
-export type JsonFragment = string;
-
-/** The three blocks that only a key with `members:financials` sees. */
+/**
+ * The three parts of a membership that only a key with `members:financials` sees. Two of them do not depend
+ * on the moment: they are opaque here, serialized by whoever shows them.
+ */
 export interface Financials {
   readonly production: ProductionSummary;
-  /** At most LOAN_HISTORY_LIMIT, still to start, then by start date, last those that never started. */
-  readonly loanHistory: JsonFragment;
-  readonly savingsSummary: JsonFragment;
+  readonly loanHistory: string;
+  readonly savingsSummary: string;
 }
-
-/** How the blocks that do not depend on the moment are shown: a store keeps them as they will be sent. */
-export interface BlockTexts {
-  /** Differs when the texts would: of another release, or in another time zone. */
-  readonly stamp: string;
-  loans(loans: readonly Loan[]): JsonFragment;
-  savings(summary: SavingsSummary): JsonFragment;
-}
-
-/** Characters of a stamp. */
-export const STAMP_LENGTH = 8;
 
 /** What a lookup shows of a member. */
 export type LookedUpMember = Omit<Member, 'createdAt' | 'updatedAt'>;
@@ -45,10 +31,15 @@ export interface ConsolidatedMember {
   readonly memberships: readonly Membership[];
 }
 
+/** Newest registration first; of equal ones, the higher id (docs/api.md#looking-up-a-person). */
+export const byNewestRegistration = (
+  { member: a }: Pick<Membership, 'member'>,
+  { member: b }: Pick<Membership, 'member'>,
+): number => b.registrationDate - a.registrationDate || b.id - a.id;
+
 /**
  * Consolidates the active memberships of one person.
- * @param memberships newest registration first; of equal ones, the higher id
- * (docs/api.md#looking-up-a-person)
+ * @param memberships in the order of `byNewestRegistration`
  * @returns undefined when there is none
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {

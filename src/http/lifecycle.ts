@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import { type Awaitable, isThenable } from '../store/ports.ts';
 import type { AccessLog } from './access-log.ts';
 import { toErrorResponse } from './errors.ts';
-import type { Middleware } from './middleware/chain.ts';
+import type { Middleware } from './middleware/middleware.ts';
 import { parseQuery } from './query.ts';
 import { isTooLarge, readJson } from './read-body.ts';
 import { ApiRequest, refuseAmbiguous } from './request.ts';

@@ -1,14 +1,17 @@
 /**
- * What the rest may ask of storage. One method is one atomic change; a write's promise settles when the change
- * is on disk. An engine is one folder beside this file, with the same nouns as file names.
+ * What the rest may ask of storage. One method is one atomic change; a write's promise settles when the
+ * change is on disk. An engine is one folder beside this file, with the same entities as file names;
+ * `open.ts` knows them.
  */
 import type { ApiKey, ApiKeyValues } from '../domain/api-keys.ts';
 import type { Cooperative, CooperativeFilter, CooperativeValues } from '../domain/cooperatives.ts';
 import type { FieldMessages } from '../domain/errors.ts';
+import type { Loan } from '../domain/loans.ts';
 import type { Membership } from '../domain/lookup.ts';
 import type { ListedMember, Member, MemberFilter, MemberValues } from '../domain/members.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Decision } from '../domain/rate-limit.ts';
+import type { SavingsSummary } from '../domain/savings.ts';
 
 /** An engine in this process answers at once, one across a network later. */
 export type Awaitable<T> = T | PromiseLike<T>;
@@ -16,20 +19,112 @@ export type Awaitable<T> = T | PromiseLike<T>;
 export const isThenable = <T>(value: Awaitable<T>): value is PromiseLike<T> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 
-/** Goes on with a value, in the same event-loop iteration when it is there already: the way of the hottest route. */
+/**
+ * Goes on with a value, in the same event-loop iteration when it is there already: the way of the hottest
+ * route.
+ */
 export const whenReady = <T, U>(value: Awaitable<T>, work: (value: T) => Awaitable<U>): Awaitable<U> =>
   isThenable(value) ? value.then(work) : work(value);
+
+/**
+ * `unusable`: what the location names cannot be used (there is nothing, it belongs to another program or
+ * release, it cannot be opened); `failed`: it can, but the disk, the file or another process's lock stood in
+ * the way.
+ */
+export type StorageErrorKind = 'unusable' | 'failed';
+
+/** A fault of storage itself; the message tells an operator what to do. */
+export class StorageError extends Error {
+  readonly kind: StorageErrorKind;
+
+  constructor(kind: StorageErrorKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StorageError';
+    this.kind = kind;
+  }
+}
+
+/** How storage has work done at the end of the current event-loop iteration. */
+export interface EndOfIteration {
+  /** @param work must not throw */
+  atEnd(step: 'storage', work: () => void): void;
+}
+
+/**
+ * How the parts of a lookup that do not depend on the moment are shown: storage keeps them as they will be
+ * sent.
+ */
+export interface ReadModelSerializer {
+  /** @param loans in the order of the history, as many as it shows */
+  serializeLoanHistory(loans: readonly Loan[]): string;
+  serializeSavingsSummary(summary: SavingsSummary): string;
+}
+
+/** What storage is given by whoever composes the program. */
+export interface StorageDependencies {
+  readonly clock: { monotonicMs(): number };
+  readonly scheduler: EndOfIteration;
+  readonly serializer: ReadModelSerializer;
+}
+
+/**
+ * One storage location: everything that a command or the service does with it. Nothing is opened before it is
+ * asked for.
+ */
+export interface Storage {
+  /** As the configuration names it. */
+  readonly location: string;
+  /** Whether a registry was created there. */
+  exists(): Awaitable<boolean>;
+  /** Creates what is missing. @throws StorageError */
+  openRegistry(): RegistryStore;
+  /**
+   * @param use `serve`: found by their secrets on each request, created when missing; `issue`: changed by a
+   * command, created when missing; `manage`: changed by a command, must exist
+   * @throws StorageError
+   */
+  openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
+  /** Creates what is missing. @throws StorageError */
+  openImportSession(): ImportSession;
+  /**
+   * Reads everything and changes nothing.
+   * @throws StorageError `unusable` when there is no registry of this release
+   */
+  check(): Awaitable<readonly Finding[]>;
+  /**
+   * Computes what lookups would otherwise compute each time. Other writers wait for a small part of it at
+   * most.
+   * @returns how many members it was computed for
+   * @throws StorageError
+   */
+  refreshReadModel(nowSeconds: number): Awaitable<number>;
+  /** Removes what killed imports have left. @returns how many imports that were */
+  removeStaleStaging(): Awaitable<number>;
+}
+
+/** One thing that a check has looked at. */
+export interface Finding {
+  readonly check: string;
+  /** Null when the check passed. */
+  readonly fault: string | null;
+  /** What was counted or read. */
+  readonly value?: string;
+}
 
 export interface CooperativeStore {
   find(id: number): Awaitable<Cooperative | undefined>;
   list(filter: CooperativeFilter, request: PageRequest): Awaitable<Page<Cooperative>>;
   /** What a write of these values would be refused for: a code that another cooperative has. */
   conflicts(values: Partial<CooperativeValues>, exceptId?: number): Awaitable<FieldMessages>;
-  /** @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
+  /**
+   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
+   * nearly full
+   */
   create(values: CooperativeValues, nowSeconds: number): Promise<Cooperative>;
   /**
    * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
-   * @param decide gives the new values from the stored row, inside the transaction; it may throw a RegistryError
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
+   * RegistryError
    * @throws RegistryError `not_found`, `invalid`, `unavailable`
    */
   update(
@@ -52,14 +147,21 @@ export interface MemberStore {
     identityCard: string,
     at: number | null,
   ): Awaitable<Membership | undefined>;
-  /** What a write of these values would be refused for: an unknown cooperative, a NID or code already there. */
+  /**
+   * What a write of these values would be refused for: an unknown cooperative, a NID or code already there.
+   */
   conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
-  /** @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk nearly full */
+  /**
+   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
+   * nearly full
+   */
   create(values: MemberValues, nowSeconds: number): Promise<Member>;
   /**
    * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
-   * @param decide gives the new values from the stored row, inside the transaction; it may throw a RegistryError
-   * @throws RegistryError `not_found`, `invalid`, `unavailable`
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
+   * RegistryError
+   * @throws RegistryError `not_found`, `unavailable`, `invalid`: also for another cooperative than the stored
+   * one
    */
   update(id: number, decide: (stored: Member) => MemberValues, nowSeconds: number): Promise<Member>;
 }
@@ -67,8 +169,14 @@ export interface MemberStore {
 export interface RegistryStore {
   readonly cooperatives: CooperativeStore;
   readonly members: MemberStore;
-  /** Whether the database answers. */
+  /** Whether the database answers reads and takes writes. */
   isReady(): Awaitable<boolean>;
+  /**
+   * Resolves when a commit has failed in a way that leaves the disk in doubt, with the error to report;
+   * pending as long as there was none. No write is taken after it: a check of the registry and a new start go
+   * on.
+   */
+  readonly failed: Promise<StorageError>;
   close(): Promise<void>;
 }
 
@@ -84,21 +192,26 @@ export interface ApiKeyStore {
    * @param hash SHA-256 of the whole key in hexadecimal digits
    */
   findBySecret(hash: string, nowSeconds: number): Awaitable<ApiKey | undefined>;
-  find(id: number, nowSeconds: number): ApiKey | undefined;
-  list(nowSeconds: number): readonly ApiKey[];
-  create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): ApiKey;
+  find(id: number, nowSeconds: number): Awaitable<ApiKey | undefined>;
+  list(nowSeconds: number): Awaitable<readonly ApiKey[]>;
+  create(values: ApiKeyValues, secret: KeySecret, nowSeconds: number): Awaitable<ApiKey>;
   /** @returns undefined when there is no such key */
   update(
     id: number,
     changes: Partial<ApiKeyValues> & { isActive?: boolean },
     nowSeconds: number,
-  ): ApiKey | undefined;
+  ): Awaitable<ApiKey | undefined>;
   /**
    * Adds a secret; those before it end.
    * @param overlapSeconds how long the earlier secrets stay valid
    */
-  rotate(id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number): ApiKey | undefined;
-  close(): void;
+  rotate(
+    id: number,
+    secret: KeySecret,
+    overlapSeconds: number,
+    nowSeconds: number,
+  ): Awaitable<ApiKey | undefined>;
+  close(): Awaitable<void>;
 }
 
 /** Counts the requests of each key in its two windows, both exact (docs/api.md#rate-limits). */

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/store/sqlite/connection/connection.ts';
 import { startApp, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { openFile } from '../support/sqlite.ts';
 
 /** Runs commands on a database. */
 const commandOn =
@@ -36,7 +36,7 @@ test('seed makes a registry that answers, with nothing in the future', async (co
   assert.ok(person.memberships.length >= 2);
   assert.ok(person.name_variants.length >= 2);
   for (const membership of person.memberships) assert.ok(membership.production_summary.entries_count > 0);
-  const db = openDatabase(env.REGISTRY_DB, { busyTimeoutMs: 1_000 });
+  const db = openFile(env.REGISTRY_DB);
   const latest = db.raw
     .prepare(
       `SELECT max((SELECT max(delivered_at) FROM production_entries),
@@ -116,9 +116,9 @@ for (const [what, damage] of [
       full_name: 'Uwase',
     };
     assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
-    const env = { REGISTRY_DB: app.config.databaseFile };
+    const env = { REGISTRY_DB: app.config.storage };
     assert.equal((await command(['check'], env)).status, 0);
-    const db = openDatabase(app.config.databaseFile, { busyTimeoutMs: 1_000 });
+    const db = openFile(app.config.storage, { waitMs: 1_000 });
     db.exec(damage.replace('WHERE rowid_alias', ''));
     db.close();
     const outcome = await command(['check'], env);

@@ -1,16 +1,17 @@
 /** `serve` in a process of its own: signals, keys changed by another process, wrong settings. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { send, temporaryFolder } from '../support/app.ts';
 import { command, spawnCommand } from '../support/command.ts';
 
-async function serve(context: TestContext) {
+async function serve(context: TestContext, more: NodeJS.ProcessEnv = {}) {
   const databaseFile = join(temporaryFolder(context), 'registry.db');
   const env = { REGISTRY_DB: databaseFile, HOST: '127.0.0.1', PORT: '0' };
-  const server = spawnCommand(['serve'], env);
+  const server = spawnCommand(['serve'], { ...env, ...more });
   context.after(async () => {
     server.child.kill('SIGKILL');
     await server.ended;
@@ -79,6 +80,27 @@ test('a log line of a request has its route template, never the path', async (co
   assert.equal(entry.key_id, 1);
   assert.ok(!server.output().includes('1198589000123042'));
   assert.ok(!server.output().includes(key));
+});
+
+test('after a commit that failed serve ends with status 1 and says what to do', async (context) => {
+  const folder = temporaryFolder(context);
+  const failing = join(folder, 'failing');
+  const { server, port, keys } = await serve(context, {
+    NODE_OPTIONS: `--import=${new URL('../support/sqlite-failing-commit.mjs', import.meta.url)}`,
+    FAILS_WHILE_EXISTS: failing,
+  });
+  const { key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:write');
+  const write = (code: string) =>
+    send(port, '/cooperatives', { key, method: 'POST', body: { code, name: code } });
+  assert.equal((await write('A')).status, 201);
+  writeFileSync(failing, '');
+  assert.equal((await write('B')).status, 503);
+  assert.equal(await server.ended, 1);
+  assert.match(
+    server.output(),
+    /^Writing to \S+registry\.db failed: disk I\/O error\. .* run check, then start again\.$/m,
+  );
+  assert.match(server.output(), /"level":"info".*Writing to/);
 });
 
 test('all invalid settings are reported together, with status 2', async () => {

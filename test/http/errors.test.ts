@@ -5,6 +5,7 @@ import { createAccessLog, redact } from '../../src/http/access-log.ts';
 import { toErrorResponse } from '../../src/http/errors.ts';
 import { Scheduler } from '../../src/scheduler.ts';
 import { type Sent, startApp, type TestApp } from '../support/app.ts';
+import { openFile } from '../support/sqlite.ts';
 
 const NID = '1198589000123042';
 
@@ -300,8 +301,7 @@ test('a thing that is no error is a defect too', () => {
 
 test('a busy database is 503 with Retry-After', async (context) => {
   const app = await startApp(context);
-  const { openDatabase } = await import('../../src/store/sqlite/connection/connection.ts');
-  const other = openDatabase(app.config.databaseFile, { busyTimeoutMs: 0 });
+  const other = openFile(app.config.storage);
   other.exec('BEGIN IMMEDIATE');
   const writing = post(app, '/cooperatives', { body: { code: 'B', name: 'B' } });
   const reading = await app.send('/cooperatives');

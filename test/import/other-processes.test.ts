@@ -6,13 +6,9 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { SqliteError } from 'better-sqlite3';
 import { KIGALI } from '../../src/domain/date-time.ts';
 import { RegistryError } from '../../src/domain/errors.ts';
 import { importFiles } from '../../src/import/import-files.ts';
-import { type Connection, isBusy, openDatabase } from '../../src/store/sqlite/connection/connection.ts';
-import { openImportSession } from '../../src/store/sqlite/import/session.ts';
-import { BLOCKS } from '../support/app.ts';
 import {
   type ImportPlace,
   MEMBERS_HEADER,
@@ -21,6 +17,14 @@ import {
   nid,
   startedPlace,
 } from '../support/importing.ts';
+import {
+  type Connection,
+  FORMAT,
+  isBusy,
+  openFile,
+  openImportSession,
+  SqliteError,
+} from '../support/sqlite.ts';
 
 /** Enough that both the reading and the apply can be met in the middle. */
 const MANY = 60_000;
@@ -72,7 +76,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 function watch(context: TestContext, place: ImportPlace): Connection {
-  const db = openDatabase(place.databaseFile, { busyTimeoutMs: 0 });
+  const db = openFile(place.databaseFile);
   context.after(() => db.close());
   return db;
 }
@@ -154,8 +158,8 @@ async function importWith(
   between: (db: Connection) => void,
   skipInvalid = false,
 ) {
-  const session = openImportSession(place.databaseFile, BLOCKS, place.clock.monotonicMs);
-  const other = openDatabase(place.databaseFile, { busyTimeoutMs: 0 });
+  const session = openImportSession(place.databaseFile, FORMAT, place.clock.monotonicMs);
+  const other = openFile(place.databaseFile);
   try {
     const options = {
       zone: KIGALI,
@@ -242,7 +246,8 @@ test('a file counts as imported when its read model cannot be refreshed, and loo
   const full = () => {
     throw new SqliteError('database or disk is full', 'SQLITE_FULL');
   };
-  const session = openImportSession(place.databaseFile, { ...BLOCKS, loans: full }, place.clock.monotonicMs);
+  const format = { ...FORMAT, serializer: { ...FORMAT.serializer, serializeLoanHistory: full } };
+  const session = openImportSession(place.databaseFile, format, place.clock.monotonicMs);
   try {
     const options = {
       zone: KIGALI,

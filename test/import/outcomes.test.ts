@@ -7,9 +7,6 @@ import { runCommand } from '../../src/cli/program.ts';
 import { KIGALI } from '../../src/domain/date-time.ts';
 import { type FileReport, type ImportObserver, importFiles } from '../../src/import/import-files.ts';
 import { listImportFiles } from '../../src/import/import-folder.ts';
-import { openDatabase } from '../../src/store/sqlite/connection/connection.ts';
-import { openImportSession } from '../../src/store/sqlite/import/session.ts';
-import { BLOCKS } from '../support/app.ts';
 import {
   COOPERATIVES,
   type ImportPlace,
@@ -20,6 +17,8 @@ import {
   nid,
   startedPlace,
 } from '../support/importing.ts';
+import { openFile } from '../support/sqlite.ts';
+import { storageAt } from '../support/storage.ts';
 
 const FILES = {
   'cooperatives.csv': COOPERATIVES,
@@ -37,7 +36,7 @@ function incoming(place: ImportPlace, files: Record<string, string> = FILES): st
 
 /** Runs a statement as another process does. */
 function execute(place: ImportPlace, sql: string): void {
-  const db = openDatabase(place.databaseFile, { busyTimeoutMs: 0 });
+  const db = openFile(place.databaseFile);
   db.exec(sql);
   db.close();
 }
@@ -147,7 +146,7 @@ test('an error that nobody expected is reported with the outcome of every file, 
 
 /** Imports a folder without the command. */
 async function importFolder(place: ImportPlace, folder: string, observer: ImportObserver) {
-  const session = openImportSession(place.databaseFile, BLOCKS, place.clock.monotonicMs);
+  const session = storageAt(place.databaseFile).openImportSession();
   try {
     const options = { zone: KIGALI, clock: place.clock, isDryRun: false };
     const { files } = listImportFiles(folder);

@@ -8,18 +8,13 @@ import { issueSecret } from '../../src/cli/key-secret.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Config, readConfig, type SettingName } from '../../src/config.ts';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
-import { KIGALI } from '../../src/domain/date-time.ts';
-import { createBlockTexts } from '../../src/http/resources/financials.ts';
 import type { ServerTimeouts } from '../../src/http/server.ts';
-import { composeRegistry, type Registry } from '../../src/registry.ts';
-import { openApiKeys } from '../../src/store/sqlite/api-keys.ts';
+import { type ComposedRegistry, composeRegistry } from '../../src/registry.ts';
 import { createDescriber, type Describer } from './described.ts';
+import { keysFileOf, openKeyStore, type SqliteApiKeys } from './sqlite.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
 export const NOON = Date.UTC(2025, 5, 15, 10);
-
-/** How stores opened by hand show loans and savings. */
-export const BLOCKS = createBlockTexts(KIGALI);
 
 export interface TestClock extends Clock {
   /** Moves both clocks. */
@@ -69,7 +64,7 @@ export interface Sent {
 }
 
 export interface TestApp {
-  readonly registry: Registry;
+  readonly registry: ComposedRegistry;
   readonly config: Config;
   readonly clock: TestClock;
   readonly url: string;
@@ -79,7 +74,7 @@ export interface TestApp {
   readonly fullKey: string;
   issue(scopes: readonly Scope[], more?: Partial<ApiKeyValues>): { id: number; key: string };
   /** A second connection to the keys, as another process would have. */
-  withKeys<T>(work: (keys: ReturnType<typeof openApiKeys>) => T): T;
+  withKeys<T>(work: (keys: SqliteApiKeys) => T): T;
   send(path: string, sent?: Sent): Promise<TestResponse>;
 }
 
@@ -106,8 +101,8 @@ export async function startApp(
   const { address } = await registry.listen();
   context.after(() => registry.close());
 
-  function withKeys<T>(work: (keys: ReturnType<typeof openApiKeys>) => T): T {
-    const keys = openApiKeys(config.keysFile, { busyTimeoutMs: 2_000, create: true });
+  function withKeys<T>(work: (keys: SqliteApiKeys) => T): T {
+    const keys = openKeyStore(keysFileOf(config.storage), { waitMs: 2_000 });
     try {
       return work(keys);
     } finally {

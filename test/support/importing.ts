@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { runCommand } from '../../src/cli/program.ts';
 import type { Clock } from '../../src/clock.ts';
-import { openDatabase } from '../../src/store/sqlite/connection/connection.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
+import { openFile } from './sqlite.ts';
 
 export interface CommandResult {
   readonly status: number;
@@ -43,7 +43,7 @@ export function importPlace(context: TestContext): ImportPlace {
   const run = (...args: string[]) => runImport(args, databaseFile, clock);
   function query<Row>(sql: string): Row[] {
     if (!existsSync(databaseFile)) return [];
-    const db = openDatabase(databaseFile, { busyTimeoutMs: 0 });
+    const db = openFile(databaseFile);
     try {
       return db.raw.prepare(sql).all() as Row[];
     } finally {

@@ -6,7 +6,7 @@ import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey } from '../../domain/
 import { type ApiKeyStore, isThenable } from '../../store/ports.ts';
 import type { ApiRequest } from '../request.ts';
 import { type ApiResponse, refusal } from '../response.ts';
-import type { Middleware } from './chain.ts';
+import type { Middleware } from './middleware.ts';
 
 export const REALM = 'Bearer realm="cooperative-registry"';
 

@@ -6,14 +6,9 @@ import type { ApiRequest } from '../request.ts';
 import type { ApiResponse } from '../response.ts';
 import { authenticate } from './authenticate.ts';
 import { limitRate } from './limit-rate.ts';
+import type { Middleware } from './middleware.ts';
 import { requireScope } from './require-scope.ts';
 import { restrict } from './restrict.ts';
-
-/**
- * Refuses by answering with a response, or adds a fact to the request and answers undefined. None wraps the next, so
- * there is no `next()`. A promise is waited for; while there is none, the chain stays in one event-loop iteration.
- */
-export type Middleware = (request: ApiRequest) => Awaitable<ApiResponse | undefined>;
 
 export interface MiddlewareDependencies {
   readonly keys: Pick<ApiKeyStore, 'findBySecret'>;

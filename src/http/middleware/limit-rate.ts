@@ -5,7 +5,7 @@ import type { Decision, RateLimits } from '../../domain/rate-limit.ts';
 import { isThenable, type RateLimiter } from '../../store/ports.ts';
 import type { ApiRequest } from '../request.ts';
 import { type ApiResponse, type Headers, refusal } from '../response.ts';
-import type { Middleware } from './chain.ts';
+import type { Middleware } from './middleware.ts';
 
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);
 

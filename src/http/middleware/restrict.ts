@@ -4,8 +4,8 @@ import { type AddressBlocks, parseAddressBlocks } from '../../domain/address-blo
 import type { ApiKey } from '../../domain/api-keys.ts';
 import { PERMISSION_DENIED } from '../errors.ts';
 import { refusal } from '../response.ts';
-import type { Middleware } from './chain.ts';
 import { clientAddress } from './client-address.ts';
+import type { Middleware } from './middleware.ts';
 
 const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address not in the allowlist');
 const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host not in the allowlist');

@@ -1,11 +1,10 @@
 /** The financial blocks of a membership: their schemas, and their JSON text. */
-import { crc32 } from 'node:zlib';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
-import { type BlockTexts, STAMP_LENGTH } from '../../domain/lookup.ts';
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../../domain/production.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
+import type { ReadModelSerializer } from '../../store/ports.ts';
 import { choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, type StringField, serializeArray, serializeObject } from '../serializer.ts';
 
@@ -75,32 +74,8 @@ const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, Savings
   last_transaction_at: instant(({ lastTransactionAt }) => lastTransactionAt),
 });
 
-const SAMPLE: { readonly loan: Loan; readonly savings: SavingsSummary } = {
-  loan: {
-    id: 1,
-    amountMinor: 12_345,
-    interestRateHundredths: 1_850,
-    status: 'approved',
-    paidAmountMinor: 0,
-    loanStartDate: 1_700_000_000,
-    loanEndDate: null,
-    approvedAt: 1_600_000_001,
-  },
-  savings: {
-    accountsCount: 2,
-    totalContributionsMinor: 10n ** 17n + 1n,
-    totalWithdrawalsMinor: 5,
-    lastTransactionAt: 1_700_000_002,
-  },
-};
-
-/**
- * The texts of loans and savings in a time zone. Their stamp is taken of a sample, so that it cannot be
- * forgotten when a release shows anything differently.
- */
-export function createBlockTexts(zone: TimeZone): BlockTexts {
-  const loans = (list: readonly Loan[]) => serializeArray(list, serializeLoan, zone);
-  const savings = (summary: SavingsSummary) => serializeSavings(summary, zone);
-  const sample = loans([SAMPLE.loan, SAMPLE.loan]) + savings(SAMPLE.savings);
-  return { stamp: crc32(sample).toString(16).padStart(STAMP_LENGTH, '0'), loans, savings };
-}
+/** How loans and savings are shown in a time zone: storage keeps both as they are sent. */
+export const createReadModelSerializer = (zone: TimeZone): ReadModelSerializer => ({
+  serializeLoanHistory: (loans) => serializeArray(loans, serializeLoan, zone),
+  serializeSavingsSummary: (summary) => serializeSavings(summary, zone),
+});

@@ -1,8 +1,9 @@
 /** API keys in a file of their own, so that a long import never delays disabling one. */
 import type { ApiKey, ApiKeyValues, Scope } from '../../domain/api-keys.ts';
-import type { ApiKeyStore, KeySecret } from '../ports.ts';
-import { type Connection, openDatabase } from './connection/connection.ts';
-import { KEYS_SCHEMA, migrate } from './connection/migrations.ts';
+import type { ApiKeyStore, EndOfIteration, KeySecret } from '../ports.ts';
+import type { Connection } from './connection/connection.ts';
+import { KEYS_SCHEMA } from './connection/migrations.ts';
+import { openDatabase } from './connection/open-database.ts';
 
 interface KeyRow {
   id: number;
@@ -24,44 +25,73 @@ type Stored = Partial<ApiKeyValues> & { isActive?: boolean };
 const MAX_CACHED = 1_000;
 const ALL_KEYS = 'every key, for the operator';
 
-/**
- * @param busyTimeoutMs how long a change may wait for another process; the server never changes keys
- * @throws DatabaseFileError
- */
-export function openApiKeys(
-  file: string,
-  options: { busyTimeoutMs: number; create: boolean },
-): ApiKeyStore & {
-  readonly connection: Connection;
-} {
-  const db = openDatabase(file, { ...options, cacheKiB: 1024 });
-  migrate(db, KEYS_SCHEMA);
+export interface ApiKeysOptions {
+  /** How long a change may wait for another process; the server never changes keys. */
+  readonly waitMs: number;
+  readonly create: boolean;
+  readonly scheduler: EndOfIteration;
+}
 
-  const selectOne = db.prepare<[number], KeyRow>('SELECT * FROM api_keys WHERE id = ?');
-  const selectAll = db.prepare<[], KeyRow>('SELECT * FROM api_keys ORDER BY id', ALL_KEYS);
-  const selectSecret = db.prepare<[Uint8Array], { key_id: number; ends_at: number | null }>(
+/** Those of an engine in this process answer at once. */
+export type SqliteApiKeys = {
+  readonly [method in keyof ApiKeyStore]: (
+    ...args: Parameters<ApiKeyStore[method]>
+  ) => Awaited<ReturnType<ApiKeyStore[method]>>;
+} & { readonly connection: Connection };
+
+/** @throws StorageError when the file cannot be used */
+export function openApiKeys(file: string, { waitMs, create, scheduler }: ApiKeysOptions): SqliteApiKeys {
+  const db = openDatabase(file, { waitMs, create, cacheKiB: 1024, schema: KEYS_SCHEMA });
+  try {
+    return createStore(db, scheduler);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+const prepareStatements = (db: Connection) => ({
+  selectOne: db.prepare<[number], KeyRow>('SELECT * FROM api_keys WHERE id = ?'),
+  selectAll: db.prepare<[], KeyRow>('SELECT * FROM api_keys ORDER BY id', ALL_KEYS),
+  selectSecret: db.prepare<[Uint8Array], { key_id: number; ends_at: number | null }>(
     'SELECT key_id, ends_at FROM api_key_secrets WHERE hash = ?',
-  );
-  const selectPrefixes = db.prepare<[number, number], { prefix: string }>(
-    `SELECT prefix FROM api_key_secrets WHERE key_id = ? AND (ends_at IS NULL OR ends_at > ?) ORDER BY created_at, hash`,
+  ),
+  selectPrefixes: db.prepare<[number, number], { prefix: string }>(
+    `SELECT prefix FROM api_key_secrets WHERE key_id = ? AND (ends_at IS NULL OR ends_at > ?)
+     ORDER BY created_at, hash`,
     'the secrets of one key',
-  );
-  const insert = db.prepare<unknown[]>(
-    `INSERT INTO api_keys (name, scopes, allowed_addresses, allowed_hosts, per_hour, per_day, is_active, expires_at,
-       created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const replace = db.prepare<unknown[]>(
-    `UPDATE api_keys SET name = ?, scopes = ?, allowed_addresses = ?, allowed_hosts = ?, per_hour = ?, per_day = ?,
-       is_active = ?, expires_at = ?, updated_at = ? WHERE id = ?`,
-  );
-  const insertSecret = db.prepare<[Uint8Array, number, string, number]>(
+  ),
+  insert: db.prepare<unknown[]>(
+    `INSERT INTO api_keys (name, scopes, allowed_addresses, allowed_hosts, per_hour, per_day, is_active,
+       expires_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ),
+  replace: db.prepare<unknown[]>(
+    `UPDATE api_keys SET name = ?, scopes = ?, allowed_addresses = ?, allowed_hosts = ?, per_hour = ?,
+       per_day = ?, is_active = ?, expires_at = ?, updated_at = ? WHERE id = ?`,
+  ),
+  insertSecret: db.prepare<[Uint8Array, number, string, number]>(
     'INSERT INTO api_key_secrets (hash, key_id, prefix, created_at, ends_at) VALUES (?, ?, ?, ?, NULL)',
-  );
-  const endSecrets = db.prepare<[endsAt: number, keyId: number, endsAtToo: number]>(
+  ),
+  endSecrets: db.prepare<[endsAt: number, keyId: number, endsAtToo: number]>(
     'UPDATE api_key_secrets SET ends_at = ? WHERE key_id = ? AND (ends_at IS NULL OR ends_at > ?)',
-  );
-  const dataVersion = db.prepare<[], { data_version: number }>('PRAGMA data_version');
+  ),
+  dataVersion: db.prepare<[], { data_version: number }>('PRAGMA data_version'),
+});
 
+type Statements = ReturnType<typeof prepareStatements>;
+
+const toColumns = (key: ApiKeyValues & { isActive: boolean }) => [
+  key.name,
+  JSON.stringify(key.scopes),
+  JSON.stringify(key.allowedAddresses),
+  JSON.stringify(key.allowedHosts),
+  key.limits.perHour,
+  key.limits.perDay,
+  key.isActive ? 1 : 0,
+  key.expiresAt,
+];
+
+function openReads({ selectOne, selectAll, selectPrefixes }: Statements) {
   const toKey = (row: KeyRow, nowSeconds: number): ApiKey => ({
     id: row.id,
     name: row.name,
@@ -81,41 +111,64 @@ export function openApiKeys(
     return row && toKey(row, nowSeconds);
   }
 
-  const toColumns = (key: ApiKeyValues & { isActive: boolean }) => [
-    key.name,
-    JSON.stringify(key.scopes),
-    JSON.stringify(key.allowedAddresses),
-    JSON.stringify(key.allowedHosts),
-    key.limits.perHour,
-    key.limits.perDay,
-    key.isActive ? 1 : 0,
-    key.expiresAt,
-  ];
+  return {
+    find,
+    list: (nowSeconds: number): ApiKey[] => selectAll.all().map((row) => toKey(row, nowSeconds)),
+  };
+}
 
-  // What was read stays right until SQLite's data version says that another connection has committed; this
-  // connection's own changes invalidate it. Never by age: a disabled key must be refused by the very next request.
-  const cached = new Map<string, { key: ApiKey; endsAt: number | null }>();
+interface CachedKey {
+  readonly key: ApiKey;
+  /** Of the secret. */
+  readonly endsAt: number | null;
+}
+
+/**
+ * Keys by the hash of a secret. What was read stays right until SQLite's data version says that another connection has
+ * committed; this connection's own changes clear it. Never by age: a disabled key must be refused by the very next
+ * request.
+ */
+function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
+  const cached = new Map<string, CachedKey>();
   let cachedVersion = -1;
   // Asked once per iteration of the event loop: the requests of an iteration had arrived when it began.
   let isRevalidated = false;
 
+  const expire = (): void => {
+    isRevalidated = false;
+  };
+
   function revalidate(): void {
     if (isRevalidated) return;
     isRevalidated = true;
-    setImmediate(() => {
-      isRevalidated = false;
-    });
+    scheduler.atEnd('storage', expire);
     const version = (dataVersion.get() as { data_version: number }).data_version;
     if (version !== cachedVersion || cached.size >= MAX_CACHED) cached.clear();
     cachedVersion = version;
   }
 
   return {
+    get(hash: string): CachedKey | undefined {
+      revalidate();
+      return cached.get(hash);
+    },
+    set: (hash: string, found: CachedKey) => void cached.set(hash, found),
+    clear: () => cached.clear(),
+  };
+}
+
+function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
+  const statements = prepareStatements(db);
+  const { selectOne, selectSecret, insert, replace, insertSecret, endSecrets } = statements;
+  const { find, list } = openReads(statements);
+  const cached = openCache(statements, scheduler);
+
+  return {
     connection: db,
     find,
+    list,
 
     findBySecret(hash, nowSeconds) {
-      revalidate();
       let found = cached.get(hash);
       if (found === undefined) {
         const secret = selectSecret.get(Buffer.from(hash, 'hex'));
@@ -127,10 +180,8 @@ export function openApiKeys(
       return found.endsAt !== null && found.endsAt <= nowSeconds ? undefined : found.key;
     },
 
-    list: (nowSeconds) => selectAll.all().map((row) => toKey(row, nowSeconds)),
-
     create: (values: ApiKeyValues, secret: KeySecret, nowSeconds: number) =>
-      db.immediately(() => {
+      db.transaction.immediate(() => {
         const added = insert.run(...toColumns({ ...values, isActive: true }), nowSeconds, nowSeconds);
         const id = Number(added.lastInsertRowid);
         insertSecret.run(secret.hash, id, secret.prefix, nowSeconds);
@@ -139,7 +190,7 @@ export function openApiKeys(
       }),
 
     update: (id: number, changes: Stored, nowSeconds: number) =>
-      db.immediately(() => {
+      db.transaction.immediate(() => {
         const stored = find(id, nowSeconds);
         if (stored === undefined) return undefined;
         replace.run(...toColumns({ ...stored, ...changes }), nowSeconds, id);
@@ -148,7 +199,7 @@ export function openApiKeys(
       }),
 
     rotate: (id: number, secret: KeySecret, overlapSeconds: number, nowSeconds: number) =>
-      db.immediately(() => {
+      db.transaction.immediate(() => {
         if (selectOne.get(id) === undefined) return undefined;
         const endsAt = nowSeconds + overlapSeconds;
         endSecrets.run(endsAt, id, endsAt);

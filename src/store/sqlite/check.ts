@@ -1,20 +1,15 @@
 /** Checks of the database files that an operator asks for: they read everything and change nothing. */
 import { existsSync } from 'node:fs';
-import type { BlockTexts } from '../../domain/lookup.ts';
-import { type Connection, openDatabase } from './connection/connection.ts';
-import { KEYS_SCHEMA, migrate, REGISTRY_SCHEMA } from './connection/migrations.ts';
-import { COUNTER_CHECKS } from './lists/member-counts.ts';
-import { countUnsummarized, findWrongSummary } from './read-model/verify.ts';
+import type { Finding } from '../ports.ts';
+import type { Connection } from './connection/connection.ts';
+import { KEYS_SCHEMA, REGISTRY_SCHEMA, type Schema } from './connection/migrations.ts';
+import { openDatabase } from './connection/open-database.ts';
+import { WAIT_MS } from './connection/settings.ts';
+import { countChecksOf } from './lists/count-index.ts';
+import { COUNTED_ENTITIES } from './lists/counts.ts';
+import type { ReadModelFormat } from './read-model/columns.ts';
+import { countOutOfDate, findWrongColumn } from './read-model/verify.ts';
 
-export interface Finding {
-  readonly check: string;
-  /** Null when the check passed. */
-  readonly fault: string | null;
-  /** What was counted or read. */
-  readonly value?: string;
-}
-
-const BUSY_TIMEOUT_MS = 10_000;
 const COUNTED = [
   'cooperatives',
   'members',
@@ -24,53 +19,50 @@ const COUNTED = [
   'savings_transactions',
 ] as const;
 
-/** @throws DatabaseFileError when a file is no database of ours */
-export function checkDatabase(databaseFile: string, keysFile: string, blocks: BlockTexts): Finding[] {
-  const registry = openDatabase(databaseFile, { busyTimeoutMs: BUSY_TIMEOUT_MS, tempStore: 'FILE' });
+/** @throws StorageError when a file is not a database of this release */
+export function checkFiles(databaseFile: string, keysFile: string, format: ReadModelFormat): Finding[] {
+  const registry = openToRead(databaseFile, REGISTRY_SCHEMA);
   try {
-    migrate(registry, REGISTRY_SCHEMA);
     // One snapshot for all: rows and counters must be of the same moment.
-    registry.exec('BEGIN');
-    const whole = checkFile('registry', registry);
-    if (whole.length === 1) return [...whole, ...checkKeys(keysFile)];
-    const findings = [
-      ...whole,
-      ...COUNTER_CHECKS.map(({ name, sql }): Finding => {
-        const wrong = registry.raw.prepare(sql).get();
-        return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
-      }),
-      {
-        check: 'summaries still to be computed',
-        fault: null,
-        value: String(countUnsummarized(registry, blocks)),
-      },
-      checkSummaries(registry, blocks),
-      ...COUNTED.map((table): Finding => {
-        const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
-        return { check: `rows of ${table}`, fault: null, value: String(count) };
-      }),
-    ];
-    registry.exec('COMMIT');
+    const findings = registry.transaction.deferred(() => checkRegistry(registry, format));
     return [...findings, ...checkKeys(keysFile)];
   } finally {
     registry.close();
   }
 }
 
-function checkSummaries(registry: Connection, blocks: BlockTexts): Finding {
-  const wrong = findWrongSummary(registry, blocks);
-  return { check: 'summaries of entries', fault: wrong === undefined ? null : `wrong: ${wrong}` };
+const openToRead = (file: string, schema: Schema): Connection =>
+  openDatabase(file, { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' });
+
+function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
+  const found = checkFile('registry', registry);
+  if (found.length === 1) return found;
+  const counters = COUNTED_ENTITIES.flatMap(countChecksOf).map(({ name, sql }): Finding => {
+    const wrong = registry.raw.prepare(sql).get();
+    return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
+  });
+  const wrong = findWrongColumn(registry, format);
+  const rows = COUNTED.map((table): Finding => {
+    const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+    return { check: `rows of ${table}`, fault: null, value: String(count) };
+  });
+  return [
+    ...found,
+    ...counters,
+    { check: 'read model out of date', fault: null, value: String(countOutOfDate(registry, format)) },
+    { check: 'read model', fault: wrong === undefined ? null : `wrong: ${wrong}` },
+    ...rows,
+  ];
 }
 
 function checkKeys(keysFile: string): Finding[] {
   if (!existsSync(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
-  const keys = openDatabase(keysFile, { busyTimeoutMs: BUSY_TIMEOUT_MS });
+  const keys = openToRead(keysFile, KEYS_SCHEMA);
   try {
-    migrate(keys, KEYS_SCHEMA);
-    const whole = checkFile('keys', keys);
-    if (whole.length === 1) return whole;
+    const found = checkFile('keys', keys);
+    if (found.length === 1) return found;
     const count = keys.raw.prepare('SELECT count(*) FROM api_keys').pluck().get();
-    return [...whole, { check: 'rows of api_keys', fault: null, value: String(count) }];
+    return [...found, { check: 'rows of api_keys', fault: null, value: String(count) }];
   } finally {
     keys.close();
   }
@@ -78,7 +70,7 @@ function checkKeys(keysFile: string): Finding[] {
 
 function checkFile(name: string, db: Connection): Finding[] {
   const integrity = checkIntegrity(db);
-  // What stands in a damaged file need not be asked.
+  // What a damaged file says proves nothing.
   if (integrity !== 'ok') return [{ check: `${name}: integrity`, fault: integrity }];
   const dangling = db.raw.pragma('foreign_key_check') as { table: string; rowid: number }[];
   const wrong = db.wrongSettings();

@@ -4,7 +4,7 @@ import type { Connection } from './connection/connection.ts';
 import type { ReadSnapshot } from './connection/read-snapshot.ts';
 
 export interface CooperativeSummaries {
-  /** Called outside a write, after the snapshot was taken. */
+  /** Called by a read of the snapshot, outside a write. */
   get(id: number): CooperativeSummary;
   /** Called by each write of a cooperative. */
   invalidate(): void;
@@ -20,12 +20,12 @@ export function openCooperativeSummaries(db: Connection, snapshot: ReadSnapshot)
   return {
     invalidate,
     get(id) {
-      let reference = cached.get(id);
-      if (reference === undefined) {
-        reference = select.get(id) as CooperativeSummary;
-        cached.set(id, reference);
+      let summary = cached.get(id);
+      if (summary === undefined) {
+        summary = select.get(id) as CooperativeSummary;
+        cached.set(id, summary);
       }
-      return reference;
+      return summary;
     },
   };
 }

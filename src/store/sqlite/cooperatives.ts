@@ -10,7 +10,7 @@ import { FieldErrorList, type FieldMessages, notFound } from '../../domain/error
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { CooperativeStore } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
-import type { StoreDependencies } from './storage.ts';
+import type { StoreDependencies } from './dependencies.ts';
 
 interface CooperativeRow {
   id: number;
@@ -35,7 +35,8 @@ interface Filters {
 type Values = [string, string, string | null, string | null, string | null, string | null, string];
 
 const ROW = `c.id, c.code, c.name, c.sector, c.province, c.district, c.registration_date, c.status,
-  coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0) AS members_count,
+  coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0)
+    AS members_count,
   c.created_at, c.updated_at`;
 const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.status = @status)
   AND (@sector IS NULL OR c.sector = @sector) AND (@district IS NULL OR c.district = @district)`;
@@ -52,28 +53,29 @@ export function openCooperatives(
     FEW,
   );
   const selectPage = db.prepare<[Filters & { limit: number; offset: number }], CooperativeRow>(
-    `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES} ORDER BY c.id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`,
+    `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES}
+     ORDER BY c.id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`,
     FEW,
   );
   const insert = db.prepare<[...Values, createdAt: number, updatedAt: number]>(
-    `INSERT INTO cooperatives (code, name, sector, province, district, registration_date, status, created_at, updated_at)
+    `INSERT INTO cooperatives (code, name, sector, province, district, registration_date, status, created_at,
+       updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const replace = db.prepare<[...Values, updatedAt: number, id: number]>(
-    `UPDATE cooperatives SET code = ?, name = ?, sector = ?, province = ?, district = ?, registration_date = ?,
-     status = ?, updated_at = ? WHERE id = ?`,
+    `UPDATE cooperatives SET code = ?, name = ?, sector = ?, province = ?, district = ?,
+       registration_date = ?, status = ?, updated_at = ? WHERE id = ?`,
   );
 
   function find(id: number): Cooperative | undefined {
-    snapshot.begin();
-    const row = selectOne.get(id);
+    const row = snapshot.read(() => selectOne.get(id));
     return row && toCooperative(row);
   }
 
   function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
-    snapshot.begin();
+    const { code } = values;
     const faults = new FieldErrorList();
-    const holder = values.code === undefined ? undefined : selectIdByCode.get(values.code);
+    const holder = code === undefined ? undefined : snapshot.read(() => selectIdByCode.get(code));
     if (holder !== undefined && holder.id !== exceptId) faults.add('code', 'This field must be unique.');
     return faults.fields;
   }
@@ -89,10 +91,11 @@ export function openCooperatives(
     conflicts,
 
     list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
-      snapshot.begin();
       const matches: Filters = { code: null, status: null, sector: null, district: null, ...filter };
-      const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
-      return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
+      return snapshot.read(() => {
+        const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
+        return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
+      });
     },
 
     create: (values, nowSeconds) =>

@@ -1,88 +1,48 @@
-/** The registry's storage in SQLite: opens the file, migrates it, and wires the entities to one group commit. */
-import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import type { BlockTexts } from '../../domain/lookup.ts';
-import type { RegistryStore } from '../ports.ts';
-import { type Connection, openDatabase } from './connection/connection.ts';
-import { GroupCommit } from './connection/group-commit.ts';
-import { migrate, REGISTRY_SCHEMA } from './connection/migrations.ts';
-import { ReadSnapshot } from './connection/read-snapshot.ts';
-import { type CooperativeSummaries, openCooperativeSummaries } from './cooperative-summaries.ts';
-import { openCooperatives } from './cooperatives.ts';
-import { openMembers } from './members.ts';
+/** A storage location in SQLite: a database file, and the keys' file beside it. */
+import type { Storage, StorageDependencies } from '../ports.ts';
+import { openApiKeys } from './api-keys.ts';
+import { checkFiles } from './check.ts';
+import { REGISTRY_SCHEMA } from './connection/migrations.ts';
+import { openDatabase } from './connection/open-database.ts';
+import { WAIT_MS } from './connection/settings.ts';
+import { exists, keysFileOf } from './files.ts';
+import { openImportSession } from './import/session.ts';
+import { removeStaleStaging } from './import/staging.ts';
+import type { ReadModelFormat } from './read-model/columns.ts';
+import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
+import { createReadModelFormat } from './read-model/version.ts';
+import { openSqliteRegistry } from './registry.ts';
 
-/** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
-const RESERVED_BYTES = 64 * 1024 * 1024;
-const ROOM_CHECK_MS = 1_000;
-
-export interface SqliteStoreOptions {
-  readonly file: string;
-  readonly monotonicMs: () => number;
-  /** How loans and savings are shown. */
-  readonly blocks: BlockTexts;
-  /** Free bytes of the disk; given by tests. */
-  readonly freeBytes?: () => number;
-}
-
-/** What the nouns of a store share. */
-export interface StoreDependencies {
-  readonly commits: GroupCommit;
-  readonly snapshot: ReadSnapshot;
-  readonly cooperativeSummaries: CooperativeSummaries;
-}
-
-/** @throws DatabaseFileError when the file cannot be used, with what to do about it */
-export function openSqliteStore(
-  options: SqliteStoreOptions,
-): RegistryStore & { readonly connection: Connection } {
-  const db = openDatabase(options.file, { busyTimeoutMs: 0, create: true });
-  migrate(db, REGISTRY_SCHEMA);
-  const snapshot = new ReadSnapshot(db);
-  const commits = new GroupCommit(db, {
-    monotonicMs: options.monotonicMs,
-    hasRoom: roomCheck(options),
-    endReads: () => snapshot.end(),
-  });
-  const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
-  const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
-
+/** @param file path of the database */
+export function openSqliteStorage(file: string, dependencies: StorageDependencies): Storage {
+  const { clock, scheduler, serializer } = dependencies;
+  const monotonicMs = () => clock.monotonicMs();
+  let format: ReadModelFormat | undefined;
+  // Made for those who need it: the commands for keys do not.
+  const formatOf = (): ReadModelFormat => {
+    format ??= createReadModelFormat(serializer);
+    return format;
+  };
   return {
-    connection: db,
-    cooperatives: openCooperatives(db, { commits, snapshot, cooperativeSummaries }),
-    members: openMembers(db, { commits, snapshot, cooperativeSummaries }, options.blocks),
-    isReady() {
+    location: file,
+    exists: () => exists(file),
+    openRegistry: () => openSqliteRegistry({ file, monotonicMs, scheduler, format: formatOf() }),
+    openKeys: (use) =>
+      openApiKeys(keysFileOf(file), {
+        waitMs: use === 'serve' ? WAIT_MS.serving : WAIT_MS.command,
+        create: use !== 'manage',
+        scheduler,
+      }),
+    openImportSession: () => openImportSession(file, formatOf(), monotonicMs),
+    check: () => checkFiles(file, keysFileOf(file), formatOf()),
+    refreshReadModel(nowSeconds) {
+      const db = openDatabase(file, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
       try {
-        snapshot.begin();
-        probe.get();
-        return true;
-      } catch {
-        return false;
+        return refreshOutOfDate(db, formatOf(), { nowSeconds, pause: letOthersWrite });
+      } finally {
+        db.close();
       }
     },
-    async close() {
-      commits.close();
-      snapshot.end();
-      db.close();
-    },
+    removeStaleStaging: () => removeStaleStaging(file),
   };
-}
-
-/** Asks the disk at most once a second. */
-function roomCheck(options: SqliteStoreOptions): () => boolean {
-  const freeBytes = options.freeBytes ?? (() => readFreeBytes(dirname(options.file)));
-  let checkedMs = Number.NEGATIVE_INFINITY;
-  let hasRoom = true;
-  return () => {
-    const nowMs = options.monotonicMs();
-    if (nowMs - checkedMs >= ROOM_CHECK_MS) {
-      checkedMs = nowMs;
-      hasRoom = freeBytes() >= RESERVED_BYTES;
-    }
-    return hasRoom;
-  };
-}
-
-function readFreeBytes(folder: string): number {
-  const disk = statfsSync(folder);
-  return disk.bavail * disk.bsize;
 }

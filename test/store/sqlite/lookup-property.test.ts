@@ -9,8 +9,8 @@ import { KIGALI } from '../../../src/domain/date-time.ts';
 import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
 import { MEMBER_STATUSES } from '../../../src/domain/members.ts';
 import { lookUp, serializeConsolidated } from '../../../src/http/resources/lookup.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
-import { BLOCKS, NOON, temporaryFolder, testClock } from '../../support/app.ts';
+import { NOON, temporaryFolder, testClock } from '../../support/app.ts';
+import { openStore } from '../../support/sqlite.ts';
 
 const NOW = NOON / 1000;
 const DAY = 86_400;
@@ -216,11 +216,7 @@ function naive(members: readonly Stored[], card: string, seesFinancials: boolean
 }
 
 test('every person of a random registry is answered as a naive computation in exact arithmetic would', async (context) => {
-  const store = openSqliteStore({
-    file: join(temporaryFolder(context), 'registry.db'),
-    monotonicMs: () => 0,
-    blocks: BLOCKS,
-  });
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   const db = store.connection.raw;
   const tables = [

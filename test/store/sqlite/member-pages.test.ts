@@ -5,9 +5,10 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/members.ts';
-import { openMemberCounts } from '../../../src/store/sqlite/lists/member-counts.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
-import { BLOCKS, temporaryFolder } from '../../support/app.ts';
+import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
+import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counts.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { openStore } from '../../support/sqlite.ts';
 
 interface Row {
   readonly id: number;
@@ -20,14 +21,10 @@ const BORDERS = [1, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 131_071, 13
 const PAGE_SIZES = [1, 2, 3, 7];
 
 test('every list of a random registry has the right count and the right rows on every page', async (context) => {
-  const store = openSqliteStore({
-    file: join(temporaryFolder(context), 'registry.db'),
-    monotonicMs: () => 0,
-    blocks: BLOCKS,
-  });
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   const db = store.connection.raw;
-  const counts = openMemberCounts(store.connection);
+  const counts = openCountIndex(store.connection, MEMBER_COUNTS);
   for (const id of [1, 2, 3])
     db.prepare(
       "INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (?, ?, 'C', 'active', 1, 1)",
@@ -83,13 +80,14 @@ test('every list of a random registry has the right count and the right rows on 
         db.exec('BEGIN; DELETE FROM members; DELETE FROM member_counts; DELETE FROM member_blocks');
         for (const { id, cooperativeId, status } of rows) {
           insert.run(id, cooperativeId, String(1_198_589_000_000_000 + id), `M${id}`, status);
-          counts.memberAdded(cooperativeId, status, id);
+          counts.change(id, undefined, { group: cooperativeId, value: status });
         }
         for (const { place, status } of changes) {
           const changed = rows[place % rows.length];
           if (changed === undefined || changed.status === status) continue;
           setStatus.run(status, changed.id);
-          counts.statusChanged(changed.cooperativeId, changed.status, status, changed.id);
+          const group = changed.cooperativeId;
+          counts.change(changed.id, { group, value: changed.status }, { group, value: status });
           changed.status = status;
         }
         db.exec('COMMIT');
@@ -104,11 +102,7 @@ test('every list of a random registry has the right count and the right rows on 
 });
 
 test('counters that do not match their blocks are told, not served', async (context) => {
-  const store = openSqliteStore({
-    file: join(temporaryFolder(context), 'registry.db'),
-    monotonicMs: () => 0,
-    blocks: BLOCKS,
-  });
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   store.connection.exec("INSERT INTO member_blocks VALUES (65536, 'any', 0, 5)");
   assert.throws(() => store.members.list({}, { page: 1, pageSize: 10 }), /run the check command/);

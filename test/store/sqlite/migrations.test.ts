@@ -1,15 +1,17 @@
-/** Migrations: what has landed stays as it is, and a file of any earlier form is brought to the newest with its data. */
+/**
+ * Migrations: what has landed stays as it is, and a file of any earlier form is brought to the newest with
+ * its data.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { checkDatabase } from '../../../src/store/sqlite/check.ts';
 import { KEYS_SCHEMA, REGISTRY_SCHEMA } from '../../../src/store/sqlite/connection/migrations.ts';
-import { summarizeMissing } from '../../../src/store/sqlite/read-model/refresh.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
-import { BLOCKS, NOON, temporaryFolder } from '../../support/app.ts';
+import { NOON, temporaryFolder } from '../../support/app.ts';
+import { openStore } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
 
 const NOW = NOON / 1000;
 const fingerprint = (sql: string): string => createHash('sha256').update(sql).digest('hex').slice(0, 16);
@@ -19,7 +21,7 @@ test('no landed migration was edited: files out there have run it', () => {
   assert.deepEqual(KEYS_SCHEMA.migrations.map(fingerprint), KEYS_FINGERPRINTS);
 });
 
-test('a file of the first form keeps its data and answers lookups, before and after its summaries', async (context) => {
+test('a file of the first form keeps its data and answers lookups, before and after its read model is computed', async (context) => {
   const file = join(temporaryFolder(context), 'registry.db');
   const db = new Database(file);
   db.exec(REGISTRY_SCHEMA.migrations[0] as string);
@@ -36,7 +38,7 @@ test('a file of the first form keeps its data and answers lookups, before and af
   db.pragma('user_version = 1');
   db.close();
 
-  const store = openSqliteStore({ file, monotonicMs: () => 0, blocks: BLOCKS });
+  const store = openStore(file);
   context.after(() => store.close());
   const financials = async () =>
     (await store.members.listActiveMemberships('1198589000123042', NOW))[0]?.financials;
@@ -44,7 +46,7 @@ test('a file of the first form keeps its data and answers lookups, before and af
   assert.equal(before?.production.totalGrams, 2500);
   assert.match(before?.loanHistory ?? '', /"status":"pending"/);
   assert.match(before?.savingsSummary ?? '', /"accounts_count":1/);
-  assert.equal(summarizeMissing(file, BLOCKS, NOW), 1);
+  assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
   // The reads of an iteration see one moment.
   await nextTurn();
   assert.deepEqual(
@@ -56,7 +58,7 @@ test('a file of the first form keeps its data and answers lookups, before and af
     },
   );
   assert.equal((await financials())?.loanHistory, before?.loanHistory);
-  const faults = checkDatabase(file, join(file, 'none'), BLOCKS).filter(({ fault }) => fault !== null);
+  const faults = (await storageAt(file).check()).filter(({ fault }) => fault !== null);
   assert.deepEqual(faults, []);
 });
 

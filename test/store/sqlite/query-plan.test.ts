@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openApiKeys } from '../../../src/store/sqlite/api-keys.ts';
 import type { Connection, PreparedStatement } from '../../../src/store/sqlite/connection/connection.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
-import { BLOCKS, temporaryFolder } from '../../support/app.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { openKeyStore, openStore } from '../../support/sqlite.ts';
 
 const BIG = [
   'members',
@@ -47,8 +46,8 @@ function faultOf(db: Connection, { sql, bound }: PreparedStatement): string | un
 
 function open(context: TestContext): { registry: Connection; keys: Connection } {
   const folder = temporaryFolder(context);
-  const store = openSqliteStore({ file: join(folder, 'registry.db'), monotonicMs: () => 0, blocks: BLOCKS });
-  const keys = openApiKeys(join(folder, 'registry.keys.db'), { busyTimeoutMs: 0, create: true });
+  const store = openStore(join(folder, 'registry.db'));
+  const keys = openKeyStore(join(folder, 'registry.keys.db'));
   context.after(() => {
     keys.close();
     return store.close();

@@ -1,4 +1,7 @@
-/** Stored summaries: whatever is written, imported or done to the clock, a lookup equals the computation from scratch. */
+/**
+ * The read model: whatever is written, imported or done to the clock, a lookup equals the computation from
+ * scratch.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +11,14 @@ import { runCommand } from '../../../src/cli/program.ts';
 import { formatDateTime, KIGALI, parseTimeZone, type TimeZone } from '../../../src/domain/date-time.ts';
 import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
 import { consolidate } from '../../../src/domain/lookup.ts';
-import { createBlockTexts } from '../../../src/http/resources/financials.ts';
+import { createReadModelSerializer } from '../../../src/http/resources/financials.ts';
 import { serializeConsolidated } from '../../../src/http/resources/lookup.ts';
-import { openDatabase } from '../../../src/store/sqlite/connection/connection.ts';
 import { openFinancials } from '../../../src/store/sqlite/read-model/compute.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/storage.ts';
-import { BLOCKS, startApp, type TestApp, temporaryFolder } from '../../support/app.ts';
+import { refreshOutOfDate } from '../../../src/store/sqlite/read-model/refresh.ts';
+import { countOutOfDate } from '../../../src/store/sqlite/read-model/verify.ts';
+import { startApp, type TestApp, temporaryFolder } from '../../support/app.ts';
 import { COOPERATIVES, member, members, nid } from '../../support/importing.ts';
+import { FORMAT, openFile, openStore } from '../../support/sqlite.ts';
 
 const DAY = 86_400;
 const NEW_YORK = parseTimeZone('-05:00') as TimeZone;
@@ -45,8 +49,8 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
   const elsewhere = await startApp(context, { folder, settings: { TIME_ZONE_OFFSET: '-05:00' } });
   const basicKey = app.issue(['members:read']).key;
   const databaseFile = join(folder, 'registry.db');
-  const db = openDatabase(databaseFile, { busyTimeoutMs: 1_000 });
-  const store = openSqliteStore({ file: databaseFile, monotonicMs: () => 0, blocks: BLOCKS });
+  const db = openFile(databaseFile, { waitMs: 1_000 });
+  const store = openStore(databaseFile);
   const financials = openFinancials(db);
 
   async function command(...args: string[]) {
@@ -71,7 +75,7 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
   }
 
   function fromScratch(card: string, at: number | null, zone: TimeZone): string | undefined {
-    const blocks = createBlockTexts(zone);
+    const serializer = createReadModelSerializer(zone);
     const ids = db.raw
       .prepare(
         "SELECT id FROM members WHERE identity_card = ? AND status = 'active' ORDER BY registration_date DESC, id DESC",
@@ -85,8 +89,8 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
           ? null
           : {
               production: financials.productionOf(id, at),
-              loanHistory: blocks.loans(financials.loansOf(id)),
-              savingsSummary: blocks.savings(financials.savingsOf(id)),
+              loanHistory: serializer.serializeLoanHistory(financials.loansOf(id)),
+              savingsSummary: serializer.serializeSavingsSummary(financials.savingsOf(id)),
             },
     }));
     const person = consolidate(memberships);
@@ -213,7 +217,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-let cooperativeSummaries = 0;
+let references = 0;
 
 async function take(place: Place, done: Step): Promise<void> {
   const { app } = place;
@@ -223,9 +227,7 @@ async function take(place: Place, done: Step): Promise<void> {
     case 'production':
       return place.load(
         'production',
-        done.ages.map(
-          (each) => `A-1,M-${done.person},P${++cooperativeSummaries},${iso(now - each)},${done.kg}`,
-        ),
+        done.ages.map((each) => `A-1,M-${done.person},P${++references},${iso(now - each)},${done.kg}`),
       );
     case 'loans':
       return place.load('loans', [
@@ -234,7 +236,7 @@ async function take(place: Place, done: Step): Promise<void> {
     case 'savings':
       return place
         .load('savings', [
-          `A-1,M-${done.person},S${done.person}-${done.account},T${++cooperativeSummaries},${done.isWithdrawal ? 'withdrawal' : 'contribution'},${done.amount},${iso(now)}`,
+          `A-1,M-${done.person},S${done.person}-${done.account},T${++references},${done.isWithdrawal ? 'withdrawal' : 'contribution'},${done.amount},${iso(now)}`,
         ])
         .catch((error: unknown) => {
           // Once an account was given to somebody else by hand, its file is refused.
@@ -326,31 +328,62 @@ test('a lookup writes nothing, not even what it had to compute', async (context)
     (await place.app.send(`/members/${nid(1)}/`)).json.memberships.at(-1).production_summary.total_kg,
     '7.000',
   );
-  assert.match((await place.command('check')).out, /summaries still to be computed +ok, 1/);
+  assert.match((await place.command('check')).out, /read model out of date +ok, 1/);
   assert.match((await place.command('summarize')).out, /^1 member/);
   assert.notDeepEqual(content(), before);
-  assert.match((await place.command('check')).out, /summaries still to be computed +ok, 0/);
+  assert.match((await place.command('check')).out, /read model out of date +ok, 0/);
   await place.close();
 });
 
-test('check finds a summary that does not say what its entries say', async (context) => {
+test('check finds a column that does not say what its entries say', async (context) => {
   const place = await openPlace(context);
   await place.load('production', ['A-1,M-1,P1,2025-06-01,5']);
   await place.load('loans', ['A-1,M-1,L1,5000,18,approved,2025-06-01']);
   await place.load('savings', ['A-1,M-1,S1,T1,contribution,100,2025-06-01']);
   assert.equal((await place.command('check')).status, 0);
   for (const [part, wrong, told] of [
-    ['production', "'[0,null,1,1,1];[null]'", 'production of member 1'],
-    ['loans', `'${BLOCKS.stamp}[]'`, 'loans of member 1'],
-    ['savings', `'${BLOCKS.stamp}{}'`, 'savings of member 1'],
+    ['production', `'${FORMAT.version}[0,null,1,1,1];[null]'`, 'production of member 1'],
+    ['loans', `'${FORMAT.version}[]'`, 'loans of member 1'],
+    ['savings', `'${FORMAT.version}{}'`, 'savings of member 1'],
     ['loans', 'NULL', 'loans of member 1, which has entries, is missing'],
   ] as const) {
     const [{ kept }] = place.sql(`SELECT ${part} AS kept FROM members WHERE id = 1`) as [{ kept: string }];
     place.sql(`UPDATE members SET ${part} = ${wrong} WHERE id = 1`);
     const { status, out } = await place.command('check');
     assert.equal(status, 1);
-    assert.match(out, new RegExp(`summaries of entries +wrong: ${told}`));
+    assert.match(out, new RegExp(`read model +wrong: ${told}`));
     place.sql(`UPDATE members SET ${part} = '${kept}' WHERE id = 1`);
   }
   await place.close();
+});
+
+test('a refresh renews members of another version in small transactions, between which others write', (context) => {
+  const folder = temporaryFolder(context);
+  const file = join(folder, 'registry.db');
+  void openStore(file).close();
+  const db = openFile(file);
+  const other = openFile(file);
+  context.after(() => {
+    db.close();
+    other.close();
+  });
+  db.exec(`INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (1, 'A', 'A', 'active', 1, 1);
+    WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 1000)
+    INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status, registration_date,
+      created_at, updated_at, production, loans, savings)
+    SELECT id, 1, format('%016d', id), id, 'N', 'MEMBER', 'active', 1, 1, 1,
+      '0badc0de[]', CASE WHEN id % 2 = 0 THEN '' END, '0badc0de{}' FROM n`);
+  const changes = () => db.raw.prepare('SELECT total_changes()').pluck().get() as number;
+  let before = changes();
+  let pauses = 0;
+  const pause = () => {
+    pauses++;
+    assert.ok(changes() - before <= 100, `${changes() - before} rows in one transaction`);
+    before = changes();
+    // Without waiting for the lock.
+    other.transaction.immediate(() => other.exec('UPDATE cooperatives SET updated_at = updated_at + 1'));
+  };
+  assert.equal(refreshOutOfDate(db, FORMAT, { nowSeconds: 1, pause, batch: 100 }), 1_000);
+  assert.equal(pauses, 10);
+  assert.equal(countOutOfDate(db, FORMAT), 0);
 });

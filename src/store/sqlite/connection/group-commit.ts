@@ -1,9 +1,12 @@
-/** Writes of one iteration of the event loop share one transaction, and are acknowledged when it is on disk. */
+/**
+ * Writes of one iteration of the event loop share one transaction, and are acknowledged when it is on disk.
+ */
 import { RegistryError } from '../../../domain/errors.ts';
+import type { EndOfIteration } from '../../ports.ts';
 import type { Connection } from './connection.ts';
-import { isBusy, isDiskFull } from './connection.ts';
+import { isBusy, isConstraint, isDiskFull } from './errors.ts';
 
-/** How long a write waits for another process's lock before it is refused (docs/operating.md#while-the-service-runs). */
+/** How long a write waits for another process's lock before it is refused (docs/api.md#writing). */
 const MAX_WAIT_MS = 2_000;
 const RETRY_MS = 10;
 /** More waiting writes than this are refused: the server is overloaded. */
@@ -11,10 +14,13 @@ const MAX_PENDING = 5_000;
 
 export interface GroupCommitOptions {
   readonly monotonicMs: () => number;
-  /** Whether the disk has room for a write; asked before each transaction. */
+  readonly scheduler: EndOfIteration;
+  /** Whether the disk has room for a write; asked before each transaction. It may throw. */
   readonly hasRoom: () => boolean;
-  /** Ends what was begun for reading on the same connection; asked before each transaction. */
+  /** Ends what was begun for reading on the same connection; called before each transaction. */
   readonly endReads?: () => void;
+  /** Called once, with the error after which no write is taken any more. */
+  readonly onFailure?: (error: unknown) => void;
 }
 
 interface Job {
@@ -24,53 +30,57 @@ interface Job {
   readonly deadlineMs: number;
 }
 
-const busy = () =>
-  new RegistryError('unavailable', 'The database is busy. Try again.', { retryAfterSeconds: 1 });
-const diskFull = () =>
+const busy = (cause?: unknown) =>
+  new RegistryError('unavailable', 'The database is busy. Try again.', { retryAfterSeconds: 1, cause });
+const diskFull = (cause?: unknown) =>
   new RegistryError('unavailable', 'The disk of the registry is nearly full. Nothing was written.', {
     retryAfterSeconds: 60,
+    cause,
+  });
+const diskUnknown = (cause: unknown) =>
+  new RegistryError('unavailable', 'The disk of the registry cannot be examined. Nothing was written.', {
+    retryAfterSeconds: 60,
+    cause,
+  });
+const failed = (cause: unknown) =>
+  new RegistryError('unavailable', 'Writing to the registry has failed. It takes no writes any more.', {
+    retryAfterSeconds: 60,
+    cause,
   });
 
 export class GroupCommit {
   private pending: Job[] = [];
   private timer: NodeJS.Timeout | undefined;
-  private immediate: NodeJS.Immediate | undefined;
-  private readonly statements: Record<
-    'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'undo',
-    () => void
-  >;
+  private isScheduled = false;
+  private failure: { readonly error: unknown } | undefined;
   private readonly db: Connection;
   private readonly options: GroupCommitOptions;
 
   constructor(db: Connection, options: GroupCommitOptions) {
     this.db = db;
     this.options = options;
-    const runner = (sql: string) => {
-      const statement = db.prepare<[]>(sql);
-      return () => void statement.run();
-    };
-    this.statements = {
-      begin: runner('BEGIN IMMEDIATE'),
-      commit: runner('COMMIT'),
-      rollback: runner('ROLLBACK'),
-      savepoint: runner('SAVEPOINT one_write'),
-      release: runner('RELEASE one_write'),
-      undo: runner('ROLLBACK TO one_write'),
-    };
+  }
+
+  /** Whether writes are taken: not after a COMMIT has failed in a way that leaves the disk in doubt. */
+  get isWorking(): boolean {
+    return this.failure === undefined;
   }
 
   /**
-   * Queues a synchronous change. The promise settles after the transaction's COMMIT; a fault of the work rolls
-   * back its own changes alone, a failed COMMIT fails every write of the iteration.
-   * @throws (as rejection) what the work throws; RegistryError `unavailable` when the database is busy for 2 s, the disk
-   * is nearly full or too many writes wait
+   * Queues a synchronous change. The promise settles after the transaction's COMMIT; an error of the work
+   * rolls back only its own changes, a failed COMMIT fails every write of the iteration.
+   * @throws (as rejection) what the work throws; RegistryError `unavailable` when the database is busy for 2
+   * s, the disk is nearly full or has failed, or too many writes wait
    */
   write<T>(work: () => T): Promise<T> {
+    if (this.failure !== undefined) return Promise.reject(failed(this.failure.error));
     if (this.pending.length >= MAX_PENDING) return Promise.reject(busy());
     return new Promise<T>((resolve, reject) => {
       const deadlineMs = this.options.monotonicMs() + MAX_WAIT_MS;
       this.pending.push({ work, resolve: resolve as Job['resolve'], reject, deadlineMs });
-      if (this.timer === undefined) this.immediate ??= setImmediate(() => this.flush());
+      if (this.timer !== undefined || this.isScheduled) return;
+      this.isScheduled = true;
+      this.options.scheduler.atEnd('storage', this.flush);
     });
   }
 
@@ -78,66 +88,80 @@ export class GroupCommit {
   close(): void {
     clearTimeout(this.timer);
     this.flush();
-    for (const job of this.pending.splice(0)) job.reject(busy());
+    rejectAll(this.pending.splice(0), busy());
     clearTimeout(this.timer);
   }
 
-  private flush(): void {
-    clearImmediate(this.immediate);
-    this.immediate = undefined;
+  /** Never throws: it would end the process, with every promise unsettled. */
+  private readonly flush = (): void => {
+    this.isScheduled = false;
     this.timer = undefined;
     const jobs = this.pending;
     this.pending = [];
     if (jobs.length === 0) return;
-    if (!this.options.hasRoom()) {
-      rejectAll(jobs, diskFull());
-      return;
-    }
-    this.options.endReads?.();
     try {
-      this.statements.begin();
+      if (this.failure !== undefined) rejectAll(jobs, failed(this.failure.error));
+      else if (this.hasRoom()) this.commit(jobs);
+      else rejectAll(jobs, diskFull());
     } catch (error) {
-      if (isBusy(error)) this.waitForLock(jobs);
-      else rejectAll(jobs, isDiskFull(error) ? diskFull() : error);
-      return;
+      rejectAll(jobs, error);
     }
-    this.runInTransaction(jobs);
+  };
+
+  private hasRoom(): boolean {
+    try {
+      return this.options.hasRoom();
+    } catch (error) {
+      throw diskUnknown(error);
+    }
   }
 
-  private waitForLock(jobs: Job[]): void {
+  private commit(jobs: Job[]): void {
+    let isCommitting = false;
+    let settle: (() => void)[];
+    try {
+      this.options.endReads?.();
+      settle = this.db.transaction.immediate(() => {
+        const each = jobs.map((job) => this.runOne(job));
+        isCommitting = true;
+        return each;
+      });
+    } catch (error) {
+      // None of the changes was kept.
+      if (isBusy(error)) this.waitForLock(jobs, error);
+      else if (isDiskFull(error)) rejectAll(jobs, diskFull(error));
+      else if (isCommitting && !isConstraint(error)) this.fail(jobs, error);
+      else rejectAll(jobs, error);
+      return;
+    }
+    for (const done of settle) done();
+  }
+
+  /** What a failed fsync has left on the disk, nobody knows: writing on could build on what is not there. */
+  private fail(jobs: readonly Job[], error: unknown): void {
+    this.failure = { error };
+    rejectAll(jobs, failed(error));
+    this.options.onFailure?.(error);
+  }
+
+  private waitForLock(jobs: readonly Job[], error: unknown): void {
     const nowMs = this.options.monotonicMs();
     rejectAll(
       jobs.filter((job) => job.deadlineMs <= nowMs),
-      busy(),
+      busy(error),
     );
     this.pending = jobs.filter((job) => job.deadlineMs > nowMs);
-    if (this.pending.length > 0) this.timer = setTimeout(() => this.flush(), RETRY_MS);
-  }
-
-  private runInTransaction(jobs: Job[]): void {
-    try {
-      const settle = jobs.map((job) => this.runOne(job));
-      this.statements.commit();
-      for (const done of settle) done();
-    } catch (error) {
-      // SQLite itself ends the transaction after some faults, a full disk among them.
-      if (this.db.raw.inTransaction) this.statements.rollback();
-      rejectAll(jobs, isDiskFull(error) ? diskFull() : error);
-    }
+    if (this.pending.length > 0) this.timer = setTimeout(this.flush, RETRY_MS);
   }
 
   /** @returns what to do once the transaction is on disk */
   private runOne(job: Job): () => void {
-    this.statements.savepoint();
     try {
-      const value = job.work();
-      this.statements.release();
+      const value = this.db.transaction.savepoint(job.work);
       return () => job.resolve(value as never);
     } catch (error) {
       if (!this.db.raw.inTransaction) throw error;
-      this.statements.undo();
-      this.statements.release();
-      return () => job.reject(isDiskFull(error) ? diskFull() : error);
+      return () => job.reject(isDiskFull(error) ? diskFull(error) : error);
     }
   }
 }

@@ -1,16 +1,15 @@
-/** Numbered migrations: each runs once, in order, whole or not at all. A landed one is never edited. */
+/** Numbered migrations: each runs once, in order, completely or not at all. A landed one is never edited. */
+import { StorageError } from '../../ports.ts';
+import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/blocks.ts';
+import { STALE_SQL } from '../read-model/stale.ts';
 import type { Connection } from './connection.ts';
-import { DatabaseFileError, isBusy } from './connection.ts';
+import { isBusy } from './errors.ts';
 
 export interface Schema {
   /** Marks the file as ours, in SQLite's header. */
   readonly applicationId: number;
   readonly migrations: readonly string[];
 }
-
-/** Blocks of ids for which members are counted: a page is found by adding up a few hundred of them. */
-export const SMALL_BLOCK = 256;
-export const LARGE_BLOCK = 65_536;
 
 const REGISTRY_1 = `
 CREATE TABLE cooperatives (
@@ -114,22 +113,21 @@ CREATE TABLE savings_transactions (
   transacted_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX savings_transactions_reference ON savings_transactions (cooperative_id, reference);
-CREATE INDEX savings_transactions_account ON savings_transactions (account_id, kind, amount_minor, transacted_at);
+CREATE INDEX savings_transactions_account ON savings_transactions \
+(account_id, kind, amount_minor, transacted_at);
 `;
 
-const MARK = `''`;
+/** Marks a column of the member that `owner` finds as stale, when it is not already. */
+const markSql = (owner: string, column: string): string =>
+  `UPDATE members SET ${column} = ${STALE_SQL} WHERE id = ${owner} AND ${column} IS NOT ${STALE_SQL};`;
 
-/** Marks a part of the member that `owner` finds, when it is not marked already. */
-const markSql = (owner: string, part: string): string =>
-  `UPDATE members SET ${part} = ${MARK} WHERE id = ${owner} AND ${part} IS NOT ${MARK};`;
-
-const markTriggers = (table: string, part: string, ownerOf: (row: string) => string): string => {
+const staleTriggers = (table: string, column: string, ownerOf: (row: string) => string): string => {
   const events = { INSERT: ['NEW'], UPDATE: ['OLD', 'NEW'], DELETE: ['OLD'] };
   return Object.entries(events)
     .map(
       ([event, rows]) =>
         `CREATE TRIGGER ${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN
-  ${rows.map((row) => markSql(ownerOf(row), part)).join(' ')} END;`,
+  ${rows.map((row) => markSql(ownerOf(row), column)).join(' ')} END;`,
     )
     .join('\n');
 };
@@ -138,13 +136,16 @@ const accountOwnerOf = (row: string): string =>
   `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`;
 
 const REGISTRY_2 = `
--- The read model of a lookup: what it needs of a member's entries, and nothing of the cooperative, so that a new name of
--- one touches no member. NULL: the member has no such entries; empty: to be computed; summary-parts.ts says what else
+-- The read model of a lookup: what it needs of a member's entries, and nothing of the cooperative, \
+so that a new name of
+-- one touches no member. NULL: the member has no such entries; empty: to be computed; \
+summary-parts.ts says what else
 -- is in them.
 ALTER TABLE members ADD COLUMN production TEXT;
 ALTER TABLE members ADD COLUMN loans TEXT;
 ALTER TABLE members ADD COLUMN savings TEXT;
-CREATE INDEX members_unsummarized ON members (id) WHERE production = ${MARK} OR loans = ${MARK} OR savings = ${MARK};
+CREATE INDEX members_unsummarized ON members (id) \
+WHERE production = ${STALE_SQL} OR loans = ${STALE_SQL} OR savings = ${STALE_SQL};
 
 -- Running totals of members with many deliveries; right as long as the member's production is not marked.
 CREATE TABLE production_days (
@@ -153,14 +154,14 @@ CREATE TABLE production_days (
 ) STRICT;
 
 -- Whoever writes entries, SQL by hand included, marks the part in the same transaction.
-${markTriggers('production_entries', 'production', memberOf)}
-${markTriggers('loans', 'loans', memberOf)}
-${markTriggers('savings_accounts', 'savings', memberOf)}
-${markTriggers('savings_transactions', 'savings', accountOwnerOf)}
+${staleTriggers('production_entries', 'production', memberOf)}
+${staleTriggers('loans', 'loans', memberOf)}
+${staleTriggers('savings_accounts', 'savings', memberOf)}
+${staleTriggers('savings_transactions', 'savings', accountOwnerOf)}
 
-UPDATE members SET production = ${MARK} WHERE id IN (SELECT member_id FROM production_entries);
-UPDATE members SET loans = ${MARK} WHERE id IN (SELECT member_id FROM loans);
-UPDATE members SET savings = ${MARK} WHERE id IN (SELECT member_id FROM savings_accounts);
+UPDATE members SET production = ${STALE_SQL} WHERE id IN (SELECT member_id FROM production_entries);
+UPDATE members SET loans = ${STALE_SQL} WHERE id IN (SELECT member_id FROM loans);
+UPDATE members SET savings = ${STALE_SQL} WHERE id IN (SELECT member_id FROM savings_accounts);
 `;
 
 const KEYS_1 = `
@@ -198,7 +199,7 @@ const readNumber = (db: Connection, pragma: string): number =>
 
 /**
  * Brings a database to the newest schema.
- * @throws DatabaseFileError for a file of another program, or one that a newer release has written
+ * @throws StorageError for a file of another program, or one that a newer release has written
  */
 export function migrate(db: Connection, schema: Schema): void {
   if (readNumber(db, 'user_version') === schema.migrations.length) {
@@ -207,28 +208,46 @@ export function migrate(db: Connection, schema: Schema): void {
   }
   try {
     // Looked at again inside the transaction: another process may have migrated in between.
-    db.immediately(() => {
+    db.transaction.immediate(() => {
       assertOurs(db, schema);
-      const version = readNumber(db, 'user_version');
-      if (version > schema.migrations.length) {
-        throw new DatabaseFileError(
-          `${db.raw.name} was written by a newer release (schema ${version}, this one knows ${schema.migrations.length}). Use that release.`,
-        );
-      }
-      for (const sql of schema.migrations.slice(version)) db.exec(sql);
+      for (const sql of schema.migrations.slice(versionOf(db, schema))) db.exec(sql);
       db.raw.pragma(`application_id = ${schema.applicationId}`);
       db.raw.pragma(`user_version = ${schema.migrations.length}`);
     });
   } catch (error) {
-    if (error instanceof DatabaseFileError || isBusy(error)) throw error;
-    throw new DatabaseFileError(`${db.raw.name} could not be migrated: ${(error as Error).message}.`);
+    if (error instanceof StorageError || isBusy(error)) throw error;
+    const message = `${db.raw.name} could not be migrated: ${(error as Error).message}.`;
+    throw new StorageError('unusable', message, { cause: error });
   }
+}
+
+/**
+ * Refuses what `migrate` would change.
+ * @throws StorageError also for a file of an older release
+ */
+export function assertNewest(db: Connection, schema: Schema): void {
+  assertOurs(db, schema);
+  const version = versionOf(db, schema);
+  if (version === schema.migrations.length) return;
+  throw new StorageError(
+    'unusable',
+    `${db.raw.name} has the form of an older release (schema ${version}). Open it once with this release.`,
+  );
+}
+
+function versionOf(db: Connection, schema: Schema): number {
+  const version = readNumber(db, 'user_version');
+  const newest = schema.migrations.length;
+  if (version <= newest) return version;
+  throw new StorageError(
+    'unusable',
+    `${db.raw.name} was written by a newer release (schema ${version}, this one knows ${newest}). Use that release.`,
+  );
 }
 
 function assertOurs(db: Connection, schema: Schema): void {
   const id = readNumber(db, 'application_id');
   const isEmpty = id === 0 && db.raw.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
-  if (id !== schema.applicationId && !isEmpty) {
-    throw new DatabaseFileError(`${db.raw.name} is a database of something else. Name another file.`);
-  }
+  if (id === schema.applicationId || isEmpty) return;
+  throw new StorageError('unusable', `${db.raw.name} belongs to another application. Choose another file.`);
 }

@@ -1,36 +1,43 @@
-/** Reads of one iteration of the event loop share one transaction: taking and releasing SQLite's locks costs more than a read. */
+/**
+ * Reads of one iteration of the event loop share one transaction: taking and releasing SQLite's locks costs
+ * more than a read.
+ */
+import type { EndOfIteration } from '../../ports.ts';
 import type { Connection } from './connection.ts';
 
 export class ReadSnapshot {
   private readonly db: Connection;
-  private readonly beginStatement: { run(): unknown };
-  private readonly commitStatement: { run(): unknown };
+  private readonly scheduler: EndOfIteration;
   private readonly versionStatement: { get(): { data_version: number } | undefined };
   private isOpen = false;
   private seenVersion = -1;
   private readonly invalidators: (() => void)[] = [];
+  private readonly endReads = (): void => this.end();
 
-  constructor(db: Connection) {
+  constructor(db: Connection, scheduler: EndOfIteration) {
     this.db = db;
-    this.beginStatement = db.prepare<[]>('BEGIN');
-    this.commitStatement = db.prepare<[]>('COMMIT');
+    this.scheduler = scheduler;
     this.versionStatement = db.prepare<[], { data_version: number }>('PRAGMA data_version');
   }
 
-  /** Invalidates cached rows after another connection has committed. */
+  /** Registers a callback that invalidates cached rows after another connection commits. */
   onOutsideCommit(invalidate: () => void): void {
     this.invalidators.push(invalidate);
   }
 
   /**
-   * Called before each read outside a write. The first of an iteration takes a snapshot, which the entire iteration sees: it is
-   * newer than whatever had reached this process when the iteration began.
+   * Runs reads. Outside a write, the first of an iteration takes a snapshot, which all reads of the iteration
+   * see: it is newer than whatever had reached this process when the iteration began.
    */
-  begin(): void {
-    if (this.isOpen || this.db.raw.inTransaction) return;
-    this.beginStatement.run();
+  read<T>(work: () => T): T {
+    if (!this.isOpen && !this.db.raw.inTransaction) this.begin();
+    return work();
+  }
+
+  private begin(): void {
+    this.db.transaction.beginRead();
     this.isOpen = true;
-    setImmediate(() => this.end());
+    this.scheduler.atEnd('storage', this.endReads);
     const version = this.versionStatement.get()?.data_version ?? -1;
     if (version === this.seenVersion) return;
     this.seenVersion = version;
@@ -41,6 +48,6 @@ export class ReadSnapshot {
   end(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    if (this.db.raw.open && this.db.raw.inTransaction) this.commitStatement.run();
+    this.db.transaction.endRead();
   }
 }

@@ -1,8 +1,13 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
 import type { Connection } from '../connection/connection.ts';
-import { addChangesSql } from '../lists/member-counts.ts';
+import { countChangesSql } from '../lists/count-index.ts';
+import { MEMBER_COUNTS } from '../lists/counts.ts';
+import { markStaleSql } from '../read-model/stale.ts';
 import type { FileScope } from './file-scope.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
+
+/** A condition on members: the file brings new rows of theirs. */
+const OF_NEW_ROWS = 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
 
 const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 /** Staged rows whose natural key is stored. */
@@ -64,14 +69,11 @@ function insert(db: Connection, target: Target, nowSeconds: number): number {
   const dropped = dropForInsert(db, target);
   const added = runWithNow(db, sql, nowSeconds);
   // What the dropped triggers would have done row by row.
-  if (dropped.length > 0 && target.summaryPart !== undefined) markNew(db, target.summaryPart);
+  const { readModelColumn } = target;
+  if (dropped.length > 0 && readModelColumn !== undefined)
+    db.exec(markStaleSql(readModelColumn, OF_NEW_ROWS));
   for (const each of dropped) db.exec(each.sql);
   return added;
-}
-
-function markNew(db: Connection, part: string): void {
-  db.exec(`UPDATE main.members SET ${part} = '' WHERE ${part} IS NOT ''
-    AND id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)`);
 }
 
 /** With fewer new rows than this, rebuilding gains nothing. */
@@ -168,7 +170,7 @@ function updateMembers(
 }
 
 function count(db: Connection, changes: string, isNew: boolean): void {
-  for (const sql of addChangesSql(changes, isNew)) db.exec(sql);
+  for (const sql of countChangesSql(MEMBER_COUNTS, changes, isNew)) db.exec(sql);
 }
 
 /** Opens the accounts that the file names and the registry does not know, and resolves them. */

@@ -1,10 +1,12 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
 import { RegistryError } from '../../../domain/errors.ts';
 import type { CheckedFile, CheckOptions, ImportResult } from '../../ports.ts';
-import { type Connection, isBusy, isDiskFull } from '../connection/connection.ts';
-import { letOthersWrite, refreshSummaries } from '../read-model/refresh.ts';
+import type { Connection } from '../connection/connection.ts';
+import { isBusy, isDiskFull } from '../connection/errors.ts';
+import { WAIT_MS } from '../connection/settings.ts';
+import { letOthersWrite, refreshStale } from '../read-model/refresh.ts';
 import { applyStaged, countStagedChanges } from './apply.ts';
-import { BUSY_TIMEOUT_MS, type FileScope } from './file-scope.ts';
+import type { FileScope } from './file-scope.ts';
 import { toRegistryError } from './refusal.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
 import { checkpoint } from './staging.ts';
@@ -83,7 +85,7 @@ function apply(scope: FileScope, checkedVersion: number, nowSeconds: number): Im
   db.raw.pragma('foreign_keys = OFF');
   try {
     let lockedAtMs = 0;
-    const changes = db.immediately(() => {
+    const changes = db.transaction.immediate(() => {
       lockedAtMs = monotonicMs();
       if (readDataVersion(db) !== checkedVersion) checkAgain(scope);
       return withUnchanged(db, applyStaged(scope, nowSeconds));
@@ -117,11 +119,12 @@ function checkAgain(scope: FileScope): void {
  * What follows an apply. The import is committed; a busy lock or a full disk from here on is not its failure.
  * @returns any other error: thrown, it would say that nothing was written
  */
-function tidyUp({ db, kind, blocks }: FileScope, nowSeconds: number): unknown {
+function tidyUp({ db, kind, format }: FileScope, nowSeconds: number): unknown {
   try {
-    if (TARGETS[kind].summaryPart !== undefined) refreshSummaries(db, blocks, nowSeconds, letOthersWrite);
+    if (TARGETS[kind].readModelColumn !== undefined)
+      refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
     // Outside the lock: the log of a large import would stay as large as the import.
-    checkpoint(db, BUSY_TIMEOUT_MS);
+    checkpoint(db, WAIT_MS.command);
     return undefined;
   } catch (error) {
     // What is still stale is computed by lookups, and counted by the check.

@@ -1,6 +1,6 @@
 /** What the disk and other writers do to an import, in words for the operator. */
 import { RegistryError } from '../../../domain/errors.ts';
-import { isBusy, isDiskFull } from '../connection/connection.ts';
+import { isBusy, isDiskFull } from '../connection/errors.ts';
 
 /** @returns any other error as it is */
 export function toRegistryError(error: unknown): unknown {

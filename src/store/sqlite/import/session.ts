@@ -1,11 +1,12 @@
 /**
  * An import session: a staging file attached beside the registry, and one file after the other staged in it.
  */
-import type { BlockTexts } from '../../../domain/lookup.ts';
 import type { ImportSession } from '../../ports.ts';
-import { openDatabase } from '../connection/connection.ts';
-import { migrate, REGISTRY_SCHEMA } from '../connection/migrations.ts';
-import { BUSY_TIMEOUT_MS, type FileScope } from './file-scope.ts';
+import { REGISTRY_SCHEMA } from '../connection/migrations.ts';
+import { openDatabase } from '../connection/open-database.ts';
+import { WAIT_MS } from '../connection/settings.ts';
+import type { ReadModelFormat } from '../read-model/columns.ts';
+import type { FileScope } from './file-scope.ts';
 import { stageFile } from './file-staging.ts';
 import { attachStaging, createStagingFile, removeStagingFile, removeStaleStaging } from './staging.ts';
 import { createSessionTables } from './tables.ts';
@@ -14,17 +15,18 @@ const CACHE_KIB = 64 * 1024;
 
 /**
  * Opens a session on a registry, creating the database when it is missing.
- * @param blocks how the stored texts of the read model are made
+ * @param format of the read model
  * @param monotonicMs of a clock that never steps back
- * @throws DatabaseFileError
+ * @throws StorageError
  */
 export function openImportSession(
   databaseFile: string,
-  blocks: BlockTexts,
+  format: ReadModelFormat,
   monotonicMs: () => number,
 ): ImportSession {
   const db = openDatabase(databaseFile, {
-    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    waitMs: WAIT_MS.command,
+    schema: REGISTRY_SCHEMA,
     tempStore: 'FILE',
     cacheKiB: CACHE_KIB,
     create: true,
@@ -35,7 +37,6 @@ export function openImportSession(
     if (file !== undefined) removeStagingFile(file);
   };
   try {
-    migrate(db, REGISTRY_SCHEMA);
     removeStaleStaging(databaseFile);
     // The log is copied back after the apply, when its lock is free.
     db.raw.pragma('wal_autocheckpoint = 0');
@@ -55,7 +56,7 @@ export function openImportSession(
       const own = Symbol(kind);
       current = own;
       const scope: FileScope = {
-        ...{ db, kind, columns, blocks, monotonicMs },
+        ...{ db, kind, columns, format, monotonicMs },
         assertCurrent() {
           if (current !== own) throw new Error('This file was applied or kept, or another one was staged.');
         },

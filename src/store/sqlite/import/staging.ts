@@ -6,7 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { type Connection, isBusy } from '../connection/connection.ts';
+import type { Connection } from '../connection/connection.ts';
+import { isBusy } from '../connection/errors.ts';
 
 const INFIX = '.importing-';
 const JOURNAL = '-journal';

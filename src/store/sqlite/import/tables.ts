@@ -35,7 +35,7 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
  */
 export function inStaging<T>(db: Connection, work: () => T): T {
   try {
-    return db.raw.transaction(work).deferred();
+    return db.transaction.deferred(work);
   } catch (error) {
     throw toRegistryError(error);
   }

@@ -1,5 +1,6 @@
 /** Where each column of an import file goes, and what an empty cell means for a stored row. */
 import type { ImportKind } from '../../ports.ts';
+import type { ReadModelColumn } from '../read-model/stale.ts';
 
 export interface TargetColumn {
   /** Column of the file, as staged. */
@@ -21,8 +22,8 @@ export interface Target {
   /** Resolved references that a new row stores. */
   readonly resolved: readonly ('cooperative_id' | 'member_id' | 'account_id')[];
   readonly hasTimestamps: boolean;
-  /** Part of a member's read model that its rows are in. */
-  readonly summaryPart?: 'production' | 'loans' | 'savings';
+  /** Column of the read model that its rows are in. */
+  readonly readModelColumn?: ReadModelColumn;
 }
 
 const text = (name: string, more: Partial<TargetColumn> = {}): TargetColumn => ({
@@ -75,7 +76,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   production: {
     table: 'production_entries',
-    summaryPart: 'production',
+    readModelColumn: 'production',
     keys: [COOPERATIVE, MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: false,
@@ -83,7 +84,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   loans: {
     table: 'loans',
-    summaryPart: 'loans',
+    readModelColumn: 'loans',
     keys: [COOPERATIVE, MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: true,
@@ -99,7 +100,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   savings: {
     table: 'savings_transactions',
-    summaryPart: 'savings',
+    readModelColumn: 'savings',
     keys: [COOPERATIVE, MEMBER, { name: 'account_number' }, REFERENCE],
     resolved: ['cooperative_id', 'account_id'],
     hasTimestamps: false,

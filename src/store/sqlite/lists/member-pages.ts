@@ -1,49 +1,34 @@
 /** Pages of the member list, in order of id. */
-import { type Gender, MEMBER_STATUSES, type MemberStatus, type Role } from '../../../domain/members.ts';
+import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/members.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { SeekPosition } from './member-counts.ts';
-
-/** The columns that a list shows; the names of cooperatives are cached. */
-export type ListRow = readonly [
-  id: number,
-  memberCode: string,
-  fullName: string,
-  identityCard: string,
-  mobile: string | null,
-  gender: Gender | null,
-  role: Role,
-  status: MemberStatus,
-  cooperativeId: number,
-  registrationDate: number,
-];
-const LIST_ROW = `m.id, m.member_code, m.full_name, m.identity_card, m.mobile, m.gender, m.role, m.status,
-  m.cooperative_id, m.registration_date`;
+import { LISTED_ROW, type ListedRow, PERSON } from '../member-rows.ts';
+import type { SeekPosition } from './count-index.ts';
 
 // Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
 const LIMIT = 'LIMIT CAST(? AS INTEGER)';
 
-const PERSON = 'members m INDEXED BY members_person';
 const ONE_PAGE = 'one page and less than one small block before it';
 const ONE_COOPERATIVE = 'an entry of the covering index for each row before the page, inside one cooperative';
 
 /** A page of ids, then their rows: the rows before the page are never read. */
 const rowsOf = (ids: string): string =>
-  `SELECT ${LIST_ROW} FROM (${ids}) page CROSS JOIN members m ON m.id = page.id ORDER BY page.id`;
+  `SELECT ${LISTED_ROW} FROM (${ids}) page CROSS JOIN members m ON m.id = page.id ORDER BY page.id`;
 
 export function openMemberPages(db: Connection) {
   // Without a filter the rows follow each other: one search for the first, and no join.
-  const all = db.prepareTuples<[firstId: number, skip: number, limit: number], ListRow>(
-    `SELECT ${LIST_ROW} FROM members m
-     WHERE m.id >= (SELECT id FROM members WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?) ORDER BY m.id ${LIMIT}`,
+  const all = db.prepareTuples<[firstId: number, skip: number, limit: number], ListedRow>(
+    `SELECT ${LISTED_ROW} FROM members m
+     WHERE m.id >= (SELECT id FROM members WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?)
+     ORDER BY m.id ${LIMIT}`,
     ONE_PAGE,
   );
-  const withStatus = db.prepareTuples<[MemberStatus, firstId: number, limit: number, skip: number], ListRow>(
-    rowsOf(`SELECT id FROM members WHERE status = ? AND id >= ? ORDER BY id ${LIMIT} OFFSET ?`),
-    ONE_PAGE,
-  );
+  const withStatus = db.prepareTuples<
+    [MemberStatus, firstId: number, limit: number, skip: number],
+    ListedRow
+  >(rowsOf(`SELECT id FROM members WHERE status = ? AND id >= ? ORDER BY id ${LIMIT} OFFSET ?`), ONE_PAGE);
   const inCooperativeWithStatus = db.prepareTuples<
     [number, MemberStatus, limit: number, offset: number],
-    ListRow
+    ListedRow
   >(
     rowsOf(`SELECT id FROM members WHERE cooperative_id = ? AND status = ? ORDER BY id ${LIMIT} OFFSET ?`),
     ONE_COOPERATIVE,
@@ -52,15 +37,15 @@ export function openMemberPages(db: Connection) {
   const eachStatus = MEMBER_STATUSES.map(
     (status) => `SELECT id FROM members WHERE cooperative_id = @id AND status = '${status}'`,
   );
-  const inCooperative = db.prepareTuples<[{ id: number; limit: number; offset: number }], ListRow>(
+  const inCooperative = db.prepareTuples<[{ id: number; limit: number; offset: number }], ListedRow>(
     rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`),
     ONE_COOPERATIVE,
   );
   const ofPerson = db.prepareTuples<
     [{ identityCard: string; cooperativeId: number | null; status: MemberStatus | null }],
-    ListRow
+    ListedRow
   >(
-    `SELECT ${LIST_ROW} FROM ${PERSON}
+    `SELECT ${LISTED_ROW} FROM ${PERSON}
      WHERE m.identity_card = @identityCard AND (@cooperativeId IS NULL OR m.cooperative_id = @cooperativeId)
        AND (@status IS NULL OR m.status = @status)
      ORDER BY m.id`,
@@ -68,7 +53,7 @@ export function openMemberPages(db: Connection) {
   );
 
   return {
-    ofAll: (status: MemberStatus | undefined, position: SeekPosition, limit: number): ListRow[] =>
+    ofAll: (status: MemberStatus | undefined, position: SeekPosition, limit: number): ListedRow[] =>
       status === undefined
         ? all.all(position.firstId, position.skip, limit)
         : withStatus.all(status, position.firstId, limit, position.skip),
@@ -78,7 +63,7 @@ export function openMemberPages(db: Connection) {
       status: MemberStatus | undefined,
       offset: number,
       limit: number,
-    ): ListRow[] =>
+    ): ListedRow[] =>
       status === undefined
         ? inCooperative.all({ id, limit, offset })
         : inCooperativeWithStatus.all(id, status, limit, offset),

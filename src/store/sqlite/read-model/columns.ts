@@ -1,24 +1,35 @@
 /**
- * The parts of a stored summary. Production is data, as it depends on the moment; loans and savings are kept as they will
- * be sent, behind the stamp of what has composed them.
+ * What the columns of the read model hold, behind the format version that wrote it. Production is data, as it
+ * depends on the moment; loans and savings are kept as they will be sent.
  */
-
 import type { ExactInteger } from '../../../domain/decimal.ts';
-import { type BlockTexts, type JsonFragment, STAMP_LENGTH } from '../../../domain/lookup.ts';
 import type { DatedProduction, ExpiringDelivery, ProductionSummary } from '../../../domain/production.ts';
+import type { ReadModelSerializer } from '../../ports.ts';
 
-/** A part that is to be computed: the triggers of its entries have set it. */
-export const MARK = '';
+/** How the columns of the read model are written, and recognized again. */
+export interface ReadModelFormat {
+  readonly version: string;
+  readonly serializer: ReadModelSerializer;
+}
 
-/** The parts of a member's row: null when it has no such entries, MARK when they are to be computed. */
-export interface StoredParts {
+/** Characters of a format version. */
+export const VERSION_LENGTH = 8;
+
+/** The columns of a member's row: null when it has no such entries, else see stale.ts and `unpack`. */
+export interface StoredColumns {
   readonly production: string | null;
   readonly loans: string | null;
   readonly savings: string | null;
 }
 
+export const pack = (content: string, version: string): string => version + content;
+
+/** @returns undefined when the column is stale, or was written by other rules than those of the version */
+export const unpack = (column: string, version: string): string | undefined =>
+  column.startsWith(version) ? column.slice(VERSION_LENGTH) : undefined;
+
 type Exact = number | string;
-type ProductionPart = [
+type CurrentProduction = [
   validFrom: number,
   validUntil: number | null,
   count: number,
@@ -29,33 +40,29 @@ type ProductionPart = [
 const packExact = (value: ExactInteger): Exact => (typeof value === 'bigint' ? String(value) : value);
 const unpackExact = (value: Exact): ExactInteger => (typeof value === 'string' ? BigInt(value) : value);
 
-/** A text with the stamp of what has composed it. */
-export const packText = (text: JsonFragment, { stamp }: BlockTexts): string => stamp + text;
-
-/** @returns undefined when it was composed by another release or in another time zone */
-export const unpackText = (part: string, { stamp }: BlockTexts): JsonFragment | undefined =>
-  part.startsWith(stamp) ? part.slice(STAMP_LENGTH) : undefined;
-
 export interface StoredProduction extends ProductionSummary {
   readonly validFrom: number;
   readonly validUntil: number | null;
 }
 
-/** The summary and when it is right, without what leaves later. */
-export function unpackProduction(text: string): StoredProduction {
-  const part = JSON.parse(text.slice(0, text.indexOf(';'))) as ProductionPart;
+/** The summary and when it is right, without what expires later. */
+export function unpackProduction(content: string): StoredProduction {
+  const current = JSON.parse(content.slice(0, content.indexOf(';'))) as CurrentProduction;
   return {
-    entriesCount: part[2],
-    totalGrams: unpackExact(part[3]),
-    lastDeliveryAt: part[4],
-    validFrom: part[0],
-    validUntil: part[1],
+    entriesCount: current[2],
+    totalGrams: unpackExact(current[3]),
+    lastDeliveryAt: current[4],
+    validFrom: current[0],
+    validUntil: current[1],
   };
 }
 
-/** What leaves after the summary's end. */
-export function unpackExpiring(text: string): Pick<DatedProduction, 'expiring' | 'knownUntil'> {
-  const [knownUntil, ...flat] = JSON.parse(text.slice(text.indexOf(';') + 1)) as [number | null, ...number[]];
+/** What expires after the summary's end. */
+export function unpackExpiring(content: string): Pick<DatedProduction, 'expiring' | 'knownUntil'> {
+  const [knownUntil, ...flat] = JSON.parse(content.slice(content.indexOf(';') + 1)) as [
+    number | null,
+    ...number[],
+  ];
   const expiring: ExpiringDelivery[] = [];
   let expiresAt = 0;
   for (let i = 0; i < flat.length; i += 2) {
@@ -66,7 +73,7 @@ export function unpackExpiring(text: string): Pick<DatedProduction, 'expiring' |
 }
 
 export function packProduction(dated: DatedProduction): string {
-  const part: ProductionPart = [
+  const current: CurrentProduction = [
     dated.validFrom,
     dated.validUntil,
     dated.entriesCount,
@@ -78,5 +85,5 @@ export function packProduction(dated: DatedProduction): string {
     expiresAt - (dated.expiring[i - 1]?.expiresAt ?? 0),
     grams,
   ]);
-  return `${JSON.stringify(part)};${JSON.stringify([dated.knownUntil, ...flat])}`;
+  return `${JSON.stringify(current)};${JSON.stringify([dated.knownUntil, ...flat])}`;
 }

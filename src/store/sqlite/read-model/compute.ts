@@ -1,11 +1,10 @@
-/** The financial blocks of one membership, computed from its entries: what every stored summary must equal. */
-
+/** The financials of one membership, computed from its entries: what every stored column must equal. */
 import { type ExactInteger, narrow } from '../../../domain/decimal.ts';
-import { LOAN_HISTORY_LIMIT, type Loan, type LoanStatus } from '../../../domain/loans.ts';
-import type { ProductionSummary } from '../../../domain/production.ts';
-import { type Delivery, type FullDays, windowStart } from '../../../domain/production.ts';
+import { type Loan, type LoanStatus, selectLoanHistory } from '../../../domain/loans.ts';
+import { type Delivery, type ProductionSummary, windowStart } from '../../../domain/production.ts';
 import type { SavingsSummary } from '../../../domain/savings.ts';
 import type { Connection } from '../connection/connection.ts';
+import type { FullDays } from './prefix-sums.ts';
 
 interface ExactSum {
   count: number;
@@ -48,29 +47,21 @@ export function openFinancials(db: Connection) {
     ExactSum
   >(
     `SELECT ${exactSum('grams')}, NULL AS last_at FROM (
-       SELECT grams FROM production_entries WHERE member_id = @id AND delivered_at > @after AND delivered_at < @start
+       SELECT grams FROM production_entries WHERE member_id = @id
+         AND delivered_at > @after AND delivered_at < @start
        UNION ALL
-       SELECT grams FROM production_entries WHERE member_id = @id AND delivered_at >= @end AND delivered_at <= @until)`,
-    'the entries of one member on two days',
+       SELECT grams FROM production_entries WHERE member_id = @id
+         AND delivered_at >= @end AND delivered_at <= @until)`,
+    'the entries of one member on two partial days',
   );
   const selectLatest = db.prepare<[memberId: number, until: number], { at: number }>(
     `SELECT delivered_at AS at FROM production_entries WHERE member_id = ? AND delivered_at <= ?
      ORDER BY delivered_at DESC LIMIT 1`,
   );
-  // Still to start (0), started, newest first (1), never started (2): docs/api.md#looking-up-a-person.
   const selectLoans = db.prepare<[memberId: number], LoanRow>(
-    `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date, loan_end_date,
-       approved_at
-     FROM loans WHERE member_id = ?
-     ORDER BY
-       CASE
-         WHEN status = 'pending' OR (status = 'approved' AND loan_start_date IS NULL) THEN 0
-         WHEN status IN ('rejected', 'cancelled') AND loan_start_date IS NULL THEN 2
-         ELSE 1
-       END,
-       CASE WHEN status <> 'pending' THEN loan_start_date END DESC, id DESC
-     LIMIT ${LOAN_HISTORY_LIMIT}`,
-    'the loans of one member',
+    `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date,
+       loan_end_date, approved_at
+     FROM loans WHERE member_id = ?`,
   );
   const countAccounts = db.prepare<[memberId: number], { count: number }>(
     'SELECT count(*) AS count FROM savings_accounts WHERE member_id = ?',
@@ -90,9 +81,9 @@ export function openFinancials(db: Connection) {
       return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };
     },
 
-    /** The same, from running totals by day and the entries of two days. */
-    productionByPrefixSums(memberId: number, at: number, whole: FullDays): ProductionSummary {
-      const { start, end } = whole;
+    /** The same, from prefix sums and the entries of two partial days. */
+    productionByPrefixSums(memberId: number, at: number, full: FullDays): ProductionSummary {
+      const { start, end } = full;
       const partial = sumPartialDays.get({
         id: memberId,
         after: windowStart(at),
@@ -102,8 +93,8 @@ export function openFinancials(db: Connection) {
       }) as ExactSum;
       const latest = selectLatest.get(memberId, at);
       return {
-        entriesCount: whole.entriesCount + partial.count,
-        totalGrams: narrow(whole.totalGrams + toExact(partial)),
+        entriesCount: full.entriesCount + partial.count,
+        totalGrams: narrow(full.totalGrams + toExact(partial)),
         lastDeliveryAt: latest !== undefined && latest.at > windowStart(at) ? latest.at : null,
       };
     },
@@ -111,7 +102,8 @@ export function openFinancials(db: Connection) {
     /** By time. @param from epoch seconds */
     deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
 
-    loansOf: (memberId: number): Loan[] => selectLoans.all(memberId).map(toLoan),
+    /** Those of the loan history, in its order. */
+    loansOf: (memberId: number): Loan[] => selectLoanHistory(selectLoans.all(memberId).map(toLoan)),
 
     savingsOf(memberId: number): SavingsSummary {
       const contributions = sumSavings.get(memberId, 'contribution') as ExactSum;

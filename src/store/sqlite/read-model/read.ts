@@ -1,17 +1,24 @@
 /**
- * The read model of a lookup: what it needs of a member's entries, kept in the member's own row. Nothing of the
- * cooperative is in it, so that a new name of one rewrites no member.
+ * The read model of a lookup: what it needs of a member's entries, kept in the member's own row. Nothing of
+ * the cooperative is in it, so that a new name of one rewrites no member.
  *
- * Triggers mark a part in the transaction that changes its entries, so a part that is not marked is right. A lookup never
- * writes: it computes what is marked. `summary-refresh.ts` fills marks in, after an import.
+ * Triggers mark a column as stale in the transaction that changes its entries, and a column carries the
+ * version of the rules that wrote it, so one of this version that is not stale is right. A lookup never
+ * writes: it computes the others. `refresh.ts` stores them, after an import or by command.
  */
-import type { BlockTexts, Financials, JsonFragment } from '../../../domain/lookup.ts';
-import type { ProductionSummary } from '../../../domain/production.ts';
-import { subtractExpired, sumFullDays } from '../../../domain/production.ts';
+import type { Financials } from '../../../domain/lookup.ts';
+import { type ProductionSummary, subtractExpired } from '../../../domain/production.ts';
 import type { SavingsSummary } from '../../../domain/savings.ts';
 import type { Connection } from '../connection/connection.ts';
-import { MARK, type StoredParts, unpackExpiring, unpackProduction, unpackText } from './columns.ts';
+import {
+  type ReadModelFormat,
+  type StoredColumns,
+  unpack,
+  unpackExpiring,
+  unpackProduction,
+} from './columns.ts';
 import { openFinancials } from './compute.ts';
+import { sumFullDays } from './prefix-sums.ts';
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
 const NO_SAVINGS: SavingsSummary = {
@@ -21,47 +28,50 @@ const NO_SAVINGS: SavingsSummary = {
   lastTransactionAt: null,
 };
 
-/** @returns what gives the blocks of one membership from its stored parts, computing those marked or out of date */
-export function openSummaries(db: Connection, blocks: BlockTexts) {
+/**
+ * @returns what gives the financials of one membership from its stored columns, computing those that cannot
+ * be served
+ */
+export function openReadModel(db: Connection, { version, serializer }: ReadModelFormat) {
   const financials = openFinancials(db);
-  const noLoans = blocks.loans([]);
-  const noSavings = blocks.savings(NO_SAVINGS);
+  const noLoans = serializer.serializeLoanHistory([]);
+  const noSavings = serializer.serializeSavingsSummary(NO_SAVINGS);
   const selectDays = db.prepare<[number], { days: Uint8Array }>(
     'SELECT days FROM production_days WHERE member_id = ?',
   );
 
-  function productionOf(memberId: number, part: string | null, at: number): ProductionSummary {
-    if (part === null) return NO_PRODUCTION;
-    if (part === MARK) return financials.productionOf(memberId, at);
-    const stored = unpackProduction(part);
+  function productionOf(memberId: number, column: string | null, at: number): ProductionSummary {
+    if (column === null) return NO_PRODUCTION;
+    const content = unpack(column, version);
+    if (content === undefined) return financials.productionOf(memberId, at);
+    const stored = unpackProduction(content);
     if (at >= stored.validFrom) {
       if (stored.validUntil === null || at < stored.validUntil) return stored;
-      const { expiring, knownUntil } = unpackExpiring(part);
+      const { expiring, knownUntil } = unpackExpiring(content);
       const later = subtractExpired(stored, expiring, knownUntil, at);
       if (later !== undefined) return later;
     }
     const days = selectDays.get(memberId)?.days;
-    const whole = days && sumFullDays(days, at);
-    return whole === undefined
+    const full = days && sumFullDays(days, at);
+    return full === undefined
       ? financials.productionOf(memberId, at)
-      : financials.productionByPrefixSums(memberId, at, whole);
+      : financials.productionByPrefixSums(memberId, at, full);
   }
 
-  // A mark is a text without a stamp.
-  function loansOf(memberId: number, part: string | null): JsonFragment {
-    if (part === null) return noLoans;
-    return unpackText(part, blocks) ?? blocks.loans(financials.loansOf(memberId));
+  function loanHistoryOf(memberId: number, column: string | null): string {
+    if (column === null) return noLoans;
+    return unpack(column, version) ?? serializer.serializeLoanHistory(financials.loansOf(memberId));
   }
 
-  function savingsOf(memberId: number, part: string | null): JsonFragment {
-    if (part === null) return noSavings;
-    return unpackText(part, blocks) ?? blocks.savings(financials.savingsOf(memberId));
+  function savingsOf(memberId: number, column: string | null): string {
+    if (column === null) return noSavings;
+    return unpack(column, version) ?? serializer.serializeSavingsSummary(financials.savingsOf(memberId));
   }
 
   /** @param at epoch seconds: the end of the production window */
-  return (memberId: number, parts: StoredParts, at: number): Financials => ({
-    production: productionOf(memberId, parts.production, at),
-    loanHistory: loansOf(memberId, parts.loans),
-    savingsSummary: savingsOf(memberId, parts.savings),
+  return (memberId: number, columns: StoredColumns, at: number): Financials => ({
+    production: productionOf(memberId, columns.production, at),
+    loanHistory: loanHistoryOf(memberId, columns.loans),
+    savingsSummary: savingsOf(memberId, columns.savings),
   });
 }

@@ -1,44 +1,100 @@
-/** Computes the parts of summaries that are marked. */
-
+/** Computes the columns of the read model that lookups cannot be served from, and stores them. */
 import { DAY_SECONDS } from '../../../domain/date-time.ts';
-import { type BlockTexts, STAMP_LENGTH } from '../../../domain/lookup.ts';
-import { encodePrefixSums, summarizeProduction, windowStart } from '../../../domain/production.ts';
-import { type Connection, openDatabase } from '../connection/connection.ts';
-import { migrate, REGISTRY_SCHEMA } from '../connection/migrations.ts';
-import { MARK, packProduction, packText, type StoredParts } from './columns.ts';
+import { summarizeProduction, windowStart } from '../../../domain/production.ts';
+import type { Connection } from '../connection/connection.ts';
+import {
+  pack,
+  packProduction,
+  type ReadModelFormat,
+  type StoredColumns,
+  unpack,
+  VERSION_LENGTH,
+} from './columns.ts';
 import { openFinancials } from './compute.ts';
+import { encodePrefixSums } from './prefix-sums.ts';
+import { IS_STALE, READ_MODEL_COLUMNS } from './stale.ts';
 
-/** How far before the window deliveries stay in a summary, for a wall clock that steps back. */
+/** How far before the window deliveries stay known, for a wall clock that steps back. */
 const KNOWN_DAYS = 31;
-/** With no more deliveries than this, adding them up anew is as quick as running totals by day. */
+/** With no more deliveries than this, adding them up again is as quick as prefix sums. */
 const FEW_DELIVERIES = 64;
+/** Members of one transaction: it holds the lock for 100 ms, or 350 when all columns are computed. */
+const BATCH = 5_000;
 
-interface MarkedRow extends StoredParts {
+export interface RefreshOptions {
+  /** Epoch seconds for which the production window is computed. */
+  readonly nowSeconds: number;
+  /** Called between two transactions, for a writer that waits. */
+  readonly pause: () => void;
+  /** Members of one transaction; given by tests. */
+  readonly batch?: number;
+}
+
+/** A condition on members, with `@version`: a column is stale, or was written by other rules. */
+export const IS_OUT_OF_DATE = READ_MODEL_COLUMNS.map(
+  (column) => `substr(${column}, 1, ${VERSION_LENGTH}) <> @version`,
+).join(' OR ');
+
+interface Found {
   readonly id: number;
 }
 
-const BUSY_TIMEOUT_MS = 10_000;
-/** Members of one transaction: it holds the lock for 100 ms, or 350 when all parts are marked. */
-const BATCH = 5_000;
-/** Rows of members with a part that is to be computed. */
-export const MARKED = "production = '' OR loans = '' OR savings = ''";
+/**
+ * Stores every column that is stale, found by its index: what follows an import.
+ * @returns how many members had one
+ */
+export function refreshStale(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
+  const listStale = db.prepare<[number], Found>(
+    `SELECT id FROM main.members INDEXED BY members_unsummarized WHERE ${IS_STALE} LIMIT ?`,
+  );
+  return refreshAll(db, format, options, (_afterId, batch) => listStale.all(batch));
+}
 
 /**
- * Computes every marked part, in transactions small enough that other writers do not wait for them.
- * @param nowSeconds for which the production window is computed
- * @param pause called between two of them, for a writer that waits
- * @returns how many members were marked
+ * Stores every column that is stale or was written by other rules, found by reading all members: what follows
+ * another release or time zone.
+ * @returns how many members had one
  */
-export function refreshSummaries(
+export function refreshOutOfDate(db: Connection, format: ReadModelFormat, options: RefreshOptions): number {
+  const listOutOfDate = db.prepare<[{ version: string; afterId: number; batch: number }], Found>(
+    `SELECT id FROM main.members WHERE id > @afterId AND (${IS_OUT_OF_DATE}) ORDER BY id LIMIT @batch`,
+    'one batch, read without a lock',
+  );
+  const { version } = format;
+  return refreshAll(db, format, options, (afterId, batch) => listOutOfDate.all({ version, afterId, batch }));
+}
+
+function refreshAll(
   db: Connection,
-  blocks: BlockTexts,
-  nowSeconds: number,
-  pause: () => void,
+  format: ReadModelFormat,
+  { nowSeconds, pause, batch = BATCH }: RefreshOptions,
+  listNext: (afterId: number, batch: number) => readonly Found[],
 ): number {
+  const refresh = openRefresh(db, format, nowSeconds);
+  let refreshed = 0;
+  let afterId = 0;
+  for (;;) {
+    // Found without the lock, and looked at again with it: only the latter makes others wait.
+    const found = listNext(afterId, batch);
+    if (found.length === 0) return refreshed;
+    db.transaction.immediate(() => {
+      for (const { id } of found) refresh(id);
+    });
+    refreshed += found.length;
+    if (found.length < batch) return refreshed;
+    afterId = found.at(-1)?.id ?? afterId;
+    pause();
+  }
+}
+
+/**
+ * @returns what computes and stores the columns of a member that cannot be served; called inside a
+ * transaction
+ */
+function openRefresh(db: Connection, { version, serializer }: ReadModelFormat, nowSeconds: number) {
   const financials = openFinancials(db);
-  const listMarked = db.prepare<[], MarkedRow>(
-    `SELECT id, production, loans, savings FROM main.members INDEXED BY members_unsummarized
-     WHERE ${MARKED} LIMIT ${BATCH}`,
+  const select = db.prepare<[number], StoredColumns>(
+    'SELECT production, loans, savings FROM main.members WHERE id = ?',
   );
   const store = db.prepare<
     [production: string | null, loans: string | null, savings: string | null, id: number]
@@ -57,26 +113,19 @@ export function refreshSummaries(
     return packProduction(summarizeProduction(deliveries, nowSeconds, knownFrom));
   }
 
-  function refresh({ id, production, loans, savings }: MarkedRow): void {
+  const renewed = (column: string | null, compute: () => string): string | null =>
+    column === null || unpack(column, version) !== undefined ? column : pack(compute(), version);
+
+  return (id: number): void => {
+    const stored = select.get(id);
+    if (stored === undefined) return;
     store.run(
-      production === MARK ? computeProduction(id) : production,
-      loans === MARK ? packText(blocks.loans(financials.loansOf(id)), blocks) : loans,
-      savings === MARK ? packText(blocks.savings(financials.savingsOf(id)), blocks) : savings,
+      renewed(stored.production, () => computeProduction(id)),
+      renewed(stored.loans, () => serializer.serializeLoanHistory(financials.loansOf(id))),
+      renewed(stored.savings, () => serializer.serializeSavingsSummary(financials.savingsOf(id))),
       id,
     );
-  }
-
-  let refreshed = 0;
-  for (;;) {
-    const count = db.immediately(() => {
-      const marked = listMarked.all();
-      for (const row of marked) refresh(row);
-      return marked.length;
-    });
-    refreshed += count;
-    if (count < BATCH) return refreshed;
-    pause();
-  }
+  };
 }
 
 /** Long enough for a server's waiting write, which tries again every 10 ms. */
@@ -86,30 +135,3 @@ const PAUSE_MS = 11;
 export const letOthersWrite = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
 };
-
-/** Marks the texts that another release or time zone has composed. */
-function markForeignTexts(db: Connection, { stamp }: BlockTexts): void {
-  for (const part of ['loans', 'savings']) {
-    db.raw
-      .prepare(
-        `UPDATE members SET ${part} = ? WHERE ${part} IS NOT NULL AND substr(${part}, 1, ${STAMP_LENGTH}) <> ?`,
-      )
-      .run(MARK, stamp);
-  }
-}
-
-/**
- * Computes what is marked in a database file, and what was composed by another release or for another time zone.
- * @returns how many members had a mark
- * @throws DatabaseFileError
- */
-export function summarizeMissing(databaseFile: string, blocks: BlockTexts, nowSeconds: number): number {
-  const db = openDatabase(databaseFile, { busyTimeoutMs: BUSY_TIMEOUT_MS });
-  try {
-    migrate(db, REGISTRY_SCHEMA);
-    markForeignTexts(db, blocks);
-    return refreshSummaries(db, blocks, nowSeconds, letOthersWrite);
-  } finally {
-    db.close();
-  }
-}

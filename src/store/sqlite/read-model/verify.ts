@@ -1,55 +1,62 @@
-/** Whether the stored summaries say what the entries say: reads everything, for the operator. */
-
-import { type BlockTexts, type JsonFragment, STAMP_LENGTH } from '../../../domain/lookup.ts';
-import { type ProductionSummary, subtractExpired, sumFullDays } from '../../../domain/production.ts';
+/** Whether the stored columns say what the entries say: reads everything, for the operator. */
+import { type ProductionSummary, subtractExpired } from '../../../domain/production.ts';
 import type { Connection } from '../connection/connection.ts';
-import { MARK, type StoredParts, unpackExpiring, unpackProduction, unpackText } from './columns.ts';
+import {
+  type ReadModelFormat,
+  type StoredColumns,
+  unpack,
+  unpackExpiring,
+  unpackProduction,
+} from './columns.ts';
 import { openFinancials } from './compute.ts';
-import { MARKED } from './refresh.ts';
+import { sumFullDays } from './prefix-sums.ts';
+import { IS_OUT_OF_DATE } from './refresh.ts';
+import type { ReadModelColumn } from './stale.ts';
 
-interface SummaryRow extends StoredParts {
+interface Row extends StoredColumns {
   readonly id: number;
   readonly days: Uint8Array | null;
 }
 
-/** Members with entries of a kind and without the part for it. */
-const withoutPart = (part: string, table: string): string =>
+/** Members with entries of a kind and without the column for it. */
+const withoutColumn = (column: ReadModelColumn, table: string): string =>
   `SELECT DISTINCT e.member_id FROM ${table} e CROSS JOIN members m ON m.id = e.member_id
-   WHERE m.${part} IS NULL LIMIT 1`;
+   WHERE m.${column} IS NULL LIMIT 1`;
 const TABLES = [
   ['production', 'production_entries'],
   ['loans', 'loans'],
   ['savings', 'savings_accounts'],
-] as const;
+] as const satisfies [ReadModelColumn, string][];
 
-/** How many members wait for a part of their summary; lookups compute it until then. */
-export const countUnsummarized = (db: Connection, { stamp }: BlockTexts): number =>
-  db.raw
-    .prepare(
-      `SELECT count(*) FROM members WHERE ${MARKED}
-       OR substr(loans, 1, ${STAMP_LENGTH}) <> @stamp OR substr(savings, 1, ${STAMP_LENGTH}) <> @stamp`,
-    )
-    .pluck()
-    .get({ stamp }) as number;
+/**
+ * How many members have a column that is stale or was written by other rules; lookups compute it until it is
+ * refreshed.
+ */
+export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
+  db.raw.prepare(`SELECT count(*) FROM members WHERE ${IS_OUT_OF_DATE}`).pluck().get({ version }) as number;
 
-/** @returns what is wrong with the first wrong one */
-export function findWrongSummary(db: Connection, blocks: BlockTexts): string | undefined {
-  for (const [part, table] of TABLES) {
-    const without = db.raw.prepare(withoutPart(part, table)).pluck().get() as number | undefined;
-    if (without !== undefined) return `${part} of member ${without}, which has entries, is missing`;
+/** Looks only at what a lookup would serve. @returns what is wrong with the first wrong one */
+export function findWrongColumn(
+  db: Connection,
+  { version, serializer }: ReadModelFormat,
+): string | undefined {
+  for (const [column, table] of TABLES) {
+    const without = db.raw.prepare(withoutColumn(column, table)).pluck().get() as number | undefined;
+    if (without !== undefined) return `${column} of member ${without}, which has entries, is missing`;
   }
   const financials = openFinancials(db);
 
-  function isProductionRight({ id, production, days }: SummaryRow): boolean {
-    if (production === null || production === MARK) return true;
-    const stored = unpackProduction(production);
+  function isProductionRight({ id, production, days }: Row): boolean {
+    const content = production === null ? undefined : unpack(production, version);
+    if (content === undefined) return true;
+    const stored = unpackProduction(content);
     const { validFrom, validUntil } = stored;
-    const { expiring, knownUntil } = unpackExpiring(production);
-    const isRightAt = (at: number, told: ProductionSummary | undefined): boolean => {
+    const { expiring, knownUntil } = unpackExpiring(content);
+    const isRightAt = (at: number, found: ProductionSummary | undefined): boolean => {
       const actual = toText(financials.productionOf(id, at));
-      const whole = days === null ? undefined : sumFullDays(days, at);
-      const ofDays = whole && toText(financials.productionByPrefixSums(id, at, whole));
-      return toText(told) === actual && (ofDays ?? actual) === actual;
+      const full = days === null ? undefined : sumFullDays(days, at);
+      const byPrefixSums = full && toText(financials.productionByPrefixSums(id, at, full));
+      return toText(found) === actual && (byPrefixSums ?? actual) === actual;
     };
     const lastListed = knownUntil === null ? (expiring.at(-1)?.expiresAt ?? validFrom) : knownUntil - 1;
     return (
@@ -59,22 +66,24 @@ export function findWrongSummary(db: Connection, blocks: BlockTexts): string | u
     );
   }
 
+  const isRight = (column: string | null, compute: () => string): boolean => {
+    const text = column === null ? undefined : unpack(column, version);
+    return text === undefined || text === compute();
+  };
   const rows = db.raw
     .prepare(
-      `SELECT m.id, m.production, m.loans, m.savings, d.days FROM members m LEFT JOIN production_days d ON d.member_id = m.id
+      `SELECT m.id, m.production, m.loans, m.savings, d.days
+       FROM members m LEFT JOIN production_days d ON d.member_id = m.id
        WHERE m.production IS NOT NULL OR m.loans IS NOT NULL OR m.savings IS NOT NULL ORDER BY m.id`,
     )
-    .iterate() as IterableIterator<SummaryRow>;
-  // Texts of another release or time zone are not looked at: no lookup shows them.
-  const isRight = (part: string | null, compose: () => JsonFragment) => {
-    const text = part === null ? undefined : unpackText(part, blocks);
-    return text === undefined || text === compose();
-  };
+    .iterate() as IterableIterator<Row>;
   for (const row of rows) {
     const { id, loans, savings } = row;
     if (!isProductionRight(row)) return `production of member ${id}`;
-    if (!isRight(loans, () => blocks.loans(financials.loansOf(id)))) return `loans of member ${id}`;
-    if (!isRight(savings, () => blocks.savings(financials.savingsOf(id)))) return `savings of member ${id}`;
+    if (!isRight(loans, () => serializer.serializeLoanHistory(financials.loansOf(id))))
+      return `loans of member ${id}`;
+    if (!isRight(savings, () => serializer.serializeSavingsSummary(financials.savingsOf(id))))
+      return `savings of member ${id}`;
   }
   return undefined;
 }

@@ -1,0 +1,18 @@
+/**
+ * Storage as the program composes it: the configured location, the system's clock, and how the API shows what
+ * is kept.
+ */
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { createReadModelSerializer } from './http/resources/financials.ts';
+import { Scheduler } from './scheduler.ts';
+import { openStorage } from './store/open.ts';
+import type { EndOfIteration, Storage } from './store/ports.ts';
+
+/** @param scheduler of the registry that it serves; a command needs none */
+export const openConfiguredStorage = (
+  config: Pick<Config, 'storage' | 'zone'>,
+  clock: Clock,
+  scheduler: EndOfIteration = new Scheduler(),
+): Storage =>
+  openStorage(config.storage, { clock, scheduler, serializer: createReadModelSerializer(config.zone) });

@@ -1,0 +1,32 @@
+/** What the errors of SQLite mean, and how an operator is told of them. */
+import Database from 'better-sqlite3';
+import { StorageError } from '../../ports.ts';
+
+const codeOf = (error: unknown): string => (error instanceof Database.SqliteError ? error.code : '');
+
+/** Another process holds the lock. */
+export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+
+/** The disk took no more: nothing of the transaction was kept. */
+export const isDiskFull = (error: unknown): boolean =>
+  codeOf(error) === 'SQLITE_FULL' || codeOf(error).startsWith('SQLITE_IOERR_WRITE');
+
+/** The rows break a rule of the schema: the fault of what was written, not of the file. */
+export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
+
+/**
+ * @returns the error as callers of the ports may know it; undefined for one that is not about the file or the
+ * disk
+ */
+export function toStorageError(error: unknown): StorageError | undefined {
+  if (error instanceof StorageError) return error;
+  const failed = (message: string) => new StorageError('failed', message, { cause: error });
+  const code = codeOf(error);
+  if (isDiskFull(error)) return failed('The disk is full. Nothing was written.');
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
+    return failed(`The database file is damaged: ${(error as Error).message}. Bring back a copy.`);
+  }
+  return code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_READONLY') || isBusy(error)
+    ? failed(`The database file cannot be used: ${(error as Error).message}.`)
+    : undefined;
+}

@@ -1,0 +1,53 @@
+/** The settings of every connection, and how long each kind of work waits for another process's lock. */
+
+/**
+ * Milliseconds for which SQLite may block the thread while another process holds the lock. `serving`: none,
+ * as the event loop must not stop; the group commit tries again by timer. `opening`: a start that must
+ * migrate waits for an import that is being applied. `command`: a command has nothing else to do.
+ */
+export const WAIT_MS = { serving: 0, opening: 10_000, command: 10_000 } as const;
+
+export interface ConnectionSettings {
+  /** Nothing can be written, and the file's journal mode is not changed. */
+  readonly readOnly?: boolean;
+  /** FILE only for commands over large sets, so that their sorts take no memory. */
+  readonly tempStore?: 'MEMORY' | 'FILE';
+  readonly cacheKiB?: number;
+}
+
+const CACHE_KIB = 16 * 1024;
+const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+export interface Setting {
+  readonly name: string;
+  /** Undefined for one that is only read back. */
+  readonly value: string | undefined;
+  /** What reading it back must give. */
+  readonly expected: number | string;
+}
+
+/** Every setting but `busy_timeout`, which changes with the work. */
+export function settingsOf({
+  readOnly = false,
+  tempStore = 'MEMORY',
+  cacheKiB = CACHE_KIB,
+}: ConnectionSettings) {
+  const setting = (name: string, value: string | undefined, expected: number | string): Setting => ({
+    name,
+    value,
+    expected,
+  });
+  return [
+    setting('journal_mode', readOnly ? undefined : 'WAL', 'wal'),
+    // FULL: with NORMAL a power cut takes back writes that were acknowledged.
+    setting('synchronous', 'FULL', 2),
+    setting('foreign_keys', 'ON', 1),
+    setting('trusted_schema', 'OFF', 0),
+    setting('cell_size_check', 'ON', 1),
+    setting('temp_store', tempStore, tempStore === 'FILE' ? 1 : 2),
+    setting('secure_delete', 'ON', 1),
+    setting('journal_size_limit', String(JOURNAL_SIZE_LIMIT_BYTES), JOURNAL_SIZE_LIMIT_BYTES),
+    setting('cache_size', String(-cacheKiB), -cacheKiB),
+    setting('query_only', readOnly ? 'ON' : 'OFF', readOnly ? 1 : 0),
+  ];
+}

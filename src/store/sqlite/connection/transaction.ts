@@ -1,0 +1,116 @@
+/**
+ * Transactions of one connection, the only ones there are. Their work is synchronous: while it awaited,
+ * another request's write on the same connection would become part of the transaction.
+ */
+import type Database from 'better-sqlite3';
+
+type Run = () => void;
+
+export class Transactions {
+  private readonly raw: Database.Database;
+  private readonly run: { readonly [statement in keyof typeof SQL]: Run };
+  /** Set when changes that should have been undone may still be in the transaction. */
+  private isTainted = false;
+
+  constructor(raw: Database.Database) {
+    this.raw = raw;
+    const prepared = Object.entries(SQL).map(([name, sql]) => {
+      const statement = raw.prepare(sql);
+      return [name, () => void statement.run()];
+    });
+    this.run = Object.fromEntries(prepared) as typeof this.run;
+  }
+
+  /**
+   * Runs the work in a transaction that takes the write lock first: a deferred one that reads first may fail
+   * when it writes.
+   * @throws what the work throws, and what COMMIT does; nothing of the work is kept then
+   */
+  immediate<T>(work: () => T): T {
+    this.run.beginImmediate();
+    return this.finish(work);
+  }
+
+  /** Runs reads that must all see one moment, or writes to an attached file of one's own: the database is not locked. */
+  deferred<T>(work: () => T): T {
+    this.run.begin();
+    return this.finish(work);
+  }
+
+  /** Runs a part of a transaction: when it throws, its own changes are undone and the transaction goes on. */
+  savepoint<T>(work: () => T): T {
+    this.run.savepoint();
+    try {
+      const value = refusePromise(work());
+      this.run.release();
+      return value;
+    } catch (error) {
+      // SQLite itself ends the transaction after some errors, a full disk among them.
+      if (this.raw.inTransaction) this.undo();
+      throw error;
+    }
+  }
+
+  private undo(): void {
+    try {
+      this.run.undo();
+      this.run.release();
+    } catch {
+      this.isTainted = true;
+    }
+  }
+
+  /** Begins reading one moment for longer than one function lasts; `endRead` must follow. */
+  beginRead(): void {
+    this.run.begin();
+  }
+
+  /** Never throws: there is nothing to lose. */
+  endRead(): void {
+    if (!this.raw.open || !this.raw.inTransaction) return;
+    try {
+      this.run.endRead();
+    } catch {
+      this.rollBack();
+    }
+  }
+
+  private finish<T>(work: () => T): T {
+    this.isTainted = false;
+    try {
+      const value = refusePromise(work());
+      if (this.isTainted) throw new Error('A part of the transaction could not be undone.');
+      this.run.commit();
+      return value;
+    } catch (error) {
+      this.rollBack();
+      throw error;
+    }
+  }
+
+  private rollBack(): void {
+    if (!this.raw.inTransaction) return;
+    try {
+      this.run.rollback();
+    } catch {
+      // What led here says more, and no transaction begins on this connection until this one has ended.
+    }
+  }
+}
+
+const SQL = {
+  begin: 'BEGIN',
+  beginImmediate: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  endRead: 'COMMIT',
+  rollback: 'ROLLBACK',
+  savepoint: 'SAVEPOINT part',
+  release: 'RELEASE part',
+  undo: 'ROLLBACK TO part',
+} as const;
+
+function refusePromise<T>(value: T): T {
+  if (typeof (value as { then?: unknown } | null | undefined)?.then === 'function')
+    throw new TypeError('The work of a transaction must not return a promise.');
+  return value;
+}

@@ -1,0 +1,215 @@
+/**
+ * Exact counts of a table's rows, and the place of the n-th, in time that does not grow with the table. An
+ * entity declares by which of its columns it is counted; every write, over HTTP or of an import, keeps the
+ * counts in its own transaction; the check compares them with the rows.
+ *
+ * There are two kinds of counts. By block: how many rows with an id in each block of 256 and of 65,536 ids
+ * have a value of the dimension, and how many have any; the n-th row is found by adding up large blocks, then
+ * the small ones of one of them, and stepping inside one. By group: how many rows of a group have a value;
+ * its pages step over a covering index.
+ */
+import type { Connection } from '../connection/connection.ts';
+import { LARGE_BLOCK, SMALL_BLOCK } from './blocks.ts';
+
+export interface CountDeclaration {
+  /** Table that is counted; it has an integer `id`. */
+  readonly table: string;
+  /** Column whose values are counted: few of them, none called `any`. */
+  readonly dimension: string;
+  /** Column of the groups within which values are counted as well. */
+  readonly group: string;
+  /**
+   * Tables of the counts, `(span, <dimension>, block, <count>)` and `(<group>, <dimension>, <count>)`, each
+   * with this key.
+   */
+  readonly blockTable: string;
+  readonly groupTable: string;
+  /** Column of the counts in both. */
+  readonly count: string;
+}
+
+/** What a row is counted by. */
+export interface Counted {
+  readonly group: number;
+  readonly value: string;
+}
+
+export interface CountFilter {
+  readonly group?: number | undefined;
+  readonly value?: string | undefined;
+}
+
+/** Where the n-th row of a list begins: `skip` rows after the first of those with an id from `firstId`. */
+export interface SeekPosition {
+  readonly firstId: number;
+  /** Fewer than SMALL_BLOCK. */
+  readonly skip: number;
+}
+
+export interface CountIndex {
+  /**
+   * Called by every write of a row, in its transaction.
+   * @param before what the row was counted by; undefined for a new one
+   * @param after what it is counted by now; undefined for one that is gone
+   */
+  change(id: number, before: Counted | undefined, after: Counted | undefined): void;
+  count(filter: CountFilter): number;
+  /**
+   * Finds the row that has `offset` rows before it, over all groups in order of id.
+   * @param offset less than the count
+   */
+  seek(value: string | undefined, offset: number): SeekPosition;
+}
+
+/** Counts rows of every value. */
+const ANY = 'any';
+
+interface Block {
+  block: number;
+  count: number;
+}
+
+export function openCountIndex(db: Connection, declaration: CountDeclaration): CountIndex {
+  const { dimension, group, blockTable, groupTable, count } = declaration;
+  const addToBlock = db.prepare<[span: number, value: string, block: number, delta: number]>(
+    `INSERT INTO ${blockTable} (span, ${dimension}, block, ${count}) VALUES (?, ?, ?, ?)
+     ${added(declaration)}`,
+  );
+  const addToGroup = db.prepare<[group: number, value: string, delta: number]>(
+    `INSERT INTO ${groupTable} (${group}, ${dimension}, ${count}) VALUES (?, ?, ?) ${added(declaration)}`,
+  );
+  const countAll = db.prepare<[string], { count: number }>(
+    `SELECT coalesce(sum(${count}), 0) AS count FROM ${blockTable}
+     WHERE span = ${LARGE_BLOCK} AND ${dimension} = ?`,
+    `one row per ${LARGE_BLOCK} ids`,
+  );
+  const countInGroup = db.prepare<[{ group: number; value: string | null }], { count: number }>(
+    `SELECT coalesce(sum(${count}), 0) AS count FROM ${groupTable}
+     WHERE ${group} = @group AND (@value IS NULL OR ${dimension} = @value)`,
+    'one row per value',
+  );
+  const listLargeBlocks = db.prepare<[string], Block>(
+    `SELECT block, ${count} AS count FROM ${blockTable}
+     WHERE span = ${LARGE_BLOCK} AND ${dimension} = ? ORDER BY block`,
+  );
+  const listSmallBlocks = db.prepare<[value: string, from: number, until: number], Block>(
+    `SELECT block, ${count} AS count FROM ${blockTable}
+     WHERE span = ${SMALL_BLOCK} AND ${dimension} = ? AND block >= ? AND block < ? ORDER BY block`,
+  );
+
+  function add(id: number, value: string, delta: 1 | -1): void {
+    addToBlock.run(SMALL_BLOCK, value, Math.floor(id / SMALL_BLOCK), delta);
+    addToBlock.run(LARGE_BLOCK, value, Math.floor(id / LARGE_BLOCK), delta);
+  }
+
+  return {
+    change(id, before, after) {
+      for (const [counted, delta] of [[before, -1] as const, [after, 1] as const]) {
+        if (counted === undefined || isSame(before, after)) continue;
+        addToGroup.run(counted.group, counted.value, delta);
+        if (before?.value !== after?.value) add(id, counted.value, delta);
+      }
+      if (before === undefined && after !== undefined) add(id, ANY, 1);
+      if (before !== undefined && after === undefined) add(id, ANY, -1);
+    },
+
+    count({ group: within, value }) {
+      const row =
+        within === undefined
+          ? countAll.get(value ?? ANY)
+          : countInGroup.get({ group: within, value: value ?? null });
+      return (row as { count: number }).count;
+    },
+
+    seek(value = ANY, offset) {
+      // Page 1 is asked for most, and needs no counts to be found.
+      if (offset === 0) return { firstId: 0, skip: 0 };
+      const large = locate(declaration, listLargeBlocks.all(value), offset);
+      const firstSmall = (large.block * LARGE_BLOCK) / SMALL_BLOCK;
+      const smallBlocks = listSmallBlocks.all(value, firstSmall, firstSmall + LARGE_BLOCK / SMALL_BLOCK);
+      const small = locate(declaration, smallBlocks, large.skip);
+      return { firstId: small.block * SMALL_BLOCK, skip: small.skip };
+    },
+  };
+}
+
+/** The error of counts that do not match the rows. */
+export const wrongCounts = (table: string): Error =>
+  new Error(`The counters of ${table} do not match their blocks: run the check command.`);
+
+const isSame = (a: Counted | undefined, b: Counted | undefined): boolean =>
+  a?.group === b?.group && a?.value === b?.value;
+
+const added = ({ count }: CountDeclaration): string =>
+  `ON CONFLICT DO UPDATE SET ${count} = ${count} + excluded.${count}`;
+
+function locate({ table }: CountDeclaration, blocks: readonly Block[], offset: number) {
+  let skip = offset;
+  for (const { block, count } of blocks) {
+    if (skip < count) return { block, skip };
+    skip -= count;
+  }
+  throw wrongCounts(table);
+}
+
+/**
+ * The statements that count what an import changes, set by set instead of row by row; they run in its
+ * transaction.
+ * @param changes a SELECT giving `id`, the group, the dimension and `delta` (1 or -1) for each value that a
+ * row gains or loses
+ * @param isNew whether the changes are new rows, which count under any value as well
+ */
+export function countChangesSql(declaration: CountDeclaration, changes: string, isNew: boolean): string[] {
+  const { dimension, group, blockTable, groupTable, count } = declaration;
+  const addBlocks = (span: number, value: string) =>
+    `INSERT INTO main.${blockTable} (span, ${dimension}, block, ${count})
+     SELECT ${span}, ${value}, block / ${span / SMALL_BLOCK}, sum(delta) FROM temp.changed_blocks WHERE true
+     GROUP BY 2, 3 ${added(declaration)}`;
+  return [
+    `INSERT INTO main.${groupTable} (${group}, ${dimension}, ${count})
+     SELECT ${group}, ${dimension}, sum(delta) FROM (${changes}) WHERE true GROUP BY 1, 2
+     ${added(declaration)}`,
+    // The changes, a million of them perhaps, are read once for all blocks; the rest are sums of the small
+    // ones.
+    `CREATE TEMP TABLE changed_blocks AS
+     SELECT ${dimension}, id / ${SMALL_BLOCK} AS block, sum(delta) AS delta FROM (${changes}) GROUP BY 1, 2`,
+    ...[SMALL_BLOCK, LARGE_BLOCK].flatMap((span) => [
+      addBlocks(span, dimension),
+      ...(isNew ? [addBlocks(span, `'${ANY}'`)] : []),
+    ]),
+    'DROP TABLE temp.changed_blocks',
+  ];
+}
+
+/**
+ * A query that counts all rows and gives one count that differs, or none. It walks the table: for the
+ * operator.
+ */
+export interface CountCheck {
+  readonly name: string;
+  readonly sql: string;
+}
+
+export function countChecksOf(declaration: CountDeclaration): CountCheck[] {
+  const { table, dimension, group, blockTable, groupTable, count } = declaration;
+  const inBlocks = (span: number): CountCheck => ({
+    name: `counters of ${table} by ${span} ids`,
+    sql: difference(
+      `SELECT ${dimension}, id / ${span} AS block, count(*) AS ${count} FROM ${table} GROUP BY 1, 2
+       UNION ALL SELECT '${ANY}', id / ${span}, count(*) FROM ${table} GROUP BY 2`,
+      `SELECT ${dimension}, block, ${count} FROM ${blockTable} WHERE span = ${span} AND ${count} <> 0`,
+    ),
+  });
+  const inGroups = {
+    name: `counters of ${table} by ${group.replace(/_id$/, '')}`,
+    sql: difference(
+      `SELECT ${group}, ${dimension}, count(*) AS ${count} FROM ${table} GROUP BY 1, 2`,
+      `SELECT ${group}, ${dimension}, ${count} FROM ${groupTable} WHERE ${count} <> 0`,
+    ),
+  };
+  return [inGroups, inBlocks(SMALL_BLOCK), inBlocks(LARGE_BLOCK)];
+}
+
+const difference = (actual: string, kept: string): string =>
+  `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${kept}))
+   UNION ALL SELECT * FROM (SELECT * FROM (${kept}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;

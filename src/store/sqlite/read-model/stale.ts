@@ -1,0 +1,24 @@
+/**
+ * How a column of the read model says that it is to be computed. Triggers write it, in the transaction that
+ * changes the entries; it is part of the files out there.
+ */
+export const STALE = '';
+/** The same, in a statement. */
+export const STALE_SQL = `'${STALE}'`;
+
+/** The columns of a member's row, each with the tables of the entries that it is computed from. */
+export const READ_MODEL_COLUMNS = ['production', 'loans', 'savings'] as const;
+export type ReadModelColumn = (typeof READ_MODEL_COLUMNS)[number];
+
+/**
+ * A condition on members: a column is to be computed. In the words of the partial index
+ * `members_unsummarized`.
+ */
+export const IS_STALE = READ_MODEL_COLUMNS.map((column) => `${column} = ${STALE_SQL}`).join(' OR ');
+
+/**
+ * A statement that marks a column as stale.
+ * @param members condition on the members whose entries have changed
+ */
+export const markStaleSql = (column: ReadModelColumn, members: string): string =>
+  `UPDATE main.members SET ${column} = ${STALE_SQL} WHERE ${column} IS NOT ${STALE_SQL} AND ${members}`;

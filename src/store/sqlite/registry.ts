@@ -1,0 +1,97 @@
+/** The registry in a SQLite file: opens it and gives its entities one group commit and one read snapshot. */
+import { type EndOfIteration, type RegistryStore, StorageError } from '../ports.ts';
+import type { Connection } from './connection/connection.ts';
+import { GroupCommit } from './connection/group-commit.ts';
+import { REGISTRY_SCHEMA } from './connection/migrations.ts';
+import { openDatabase } from './connection/open-database.ts';
+import { ReadSnapshot } from './connection/read-snapshot.ts';
+import { WAIT_MS } from './connection/settings.ts';
+import { openCooperativeSummaries } from './cooperative-summaries.ts';
+import { openCooperatives } from './cooperatives.ts';
+import { readFreeBytes } from './files.ts';
+import { openMembers } from './members.ts';
+import type { ReadModelFormat } from './read-model/columns.ts';
+
+/** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
+const RESERVED_BYTES = 64 * 1024 * 1024;
+const ROOM_CHECK_MS = 1_000;
+
+export interface SqliteRegistryOptions {
+  readonly file: string;
+  readonly monotonicMs: () => number;
+  readonly scheduler: EndOfIteration;
+  readonly format: ReadModelFormat;
+  /** Free bytes of the disk; given by tests. */
+  readonly freeBytes?: () => number;
+}
+
+export type SqliteRegistry = RegistryStore & { readonly connection: Connection };
+
+/** @throws StorageError when the file cannot be used, with what to do about it */
+export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegistry {
+  const { file, scheduler, format } = options;
+  const db = openDatabase(file, { waitMs: WAIT_MS.serving, create: true, schema: REGISTRY_SCHEMA });
+  try {
+    return createStore(db, { ...options, file, scheduler, format });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegistry {
+  const { scheduler, monotonicMs } = options;
+  const failure = Promise.withResolvers<StorageError>();
+  const snapshot = new ReadSnapshot(db, scheduler);
+  const commits = new GroupCommit(db, {
+    monotonicMs,
+    scheduler,
+    hasRoom: roomCheck(options),
+    endReads: () => snapshot.end(),
+    onFailure: (error) => failure.resolve(toFailure(options.file, error)),
+  });
+  const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
+  const dependencies = { commits, snapshot, cooperativeSummaries };
+  const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
+
+  return {
+    connection: db,
+    cooperatives: openCooperatives(db, dependencies),
+    members: openMembers(db, dependencies, options.format),
+    failed: failure.promise,
+    isReady() {
+      try {
+        snapshot.read(() => probe.get());
+        return commits.isWorking;
+      } catch {
+        return false;
+      }
+    },
+    async close() {
+      commits.close();
+      snapshot.end();
+      db.close();
+    },
+  };
+}
+
+const toFailure = (file: string, error: unknown): StorageError =>
+  new StorageError(
+    'failed',
+    `Writing to ${file} failed: ${(error as Error).message}. Look at the disk, run check, then start again.`,
+    { cause: error },
+  );
+
+/** Asks the disk at most once a second. */
+function roomCheck({ file, monotonicMs, freeBytes = () => readFreeBytes(file) }: SqliteRegistryOptions) {
+  let checkedMs = Number.NEGATIVE_INFINITY;
+  let hasRoom = true;
+  return (): boolean => {
+    const nowMs = monotonicMs();
+    if (nowMs - checkedMs >= ROOM_CHECK_MS) {
+      hasRoom = freeBytes() >= RESERVED_BYTES;
+      checkedMs = nowMs;
+    }
+    return hasRoom;
+  };
+}

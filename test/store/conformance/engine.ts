@@ -1,0 +1,52 @@
+/**
+ * What every engine must do, whatever it is made of: its tests run with each. They know only the ports, so an
+ * engine is named by what opens a storage location of its own.
+ */
+import type { TestContext } from 'node:test';
+import { setImmediate as immediate } from 'node:timers/promises';
+import type { ApiKeyStore, RegistryStore, Storage } from '../../../src/store/ports.ts';
+
+export interface Engine {
+  readonly name: string;
+  /**
+   * An empty location, gone after the test. Opened again with the same location it stands for another
+   * process.
+   */
+  createLocation(context: TestContext): string;
+  openStorage(location: string): Storage;
+}
+
+export interface Place {
+  readonly storage: Storage;
+  /** The same location, as another process has it. */
+  readonly elsewhere: Storage;
+}
+
+export function openPlace(engine: Engine, context: TestContext): Place {
+  const location = engine.createLocation(context);
+  return { storage: engine.openStorage(location), elsewhere: engine.openStorage(location) };
+}
+
+/** A registry that is closed after the test. */
+export function openRegistry(context: TestContext, storage: Storage): RegistryStore {
+  const store = storage.openRegistry();
+  context.after(() => store.close());
+  return store;
+}
+
+/** Keys that are closed after the test. */
+export function openKeys(
+  context: TestContext,
+  storage: Storage,
+  use: Parameters<Storage['openKeys']>[0],
+): ApiKeyStore {
+  const keys = storage.openKeys(use);
+  context.after(() => keys.close());
+  return keys;
+}
+
+/** What an engine has read for one iteration of the event loop may be seen until its end. */
+export async function nextIteration(): Promise<void> {
+  await immediate();
+  await immediate();
+}

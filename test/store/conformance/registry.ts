@@ -1,0 +1,114 @@
+/** Conformance of a registry store: one method is one atomic change, on disk when its promise settles. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RegistryError } from '../../../src/domain/errors.ts';
+import { StorageError } from '../../../src/store/ports.ts';
+import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
+import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
+
+export function registryConformance(engine: Engine): void {
+  const title = (text: string) => `${engine.name}: ${text}`;
+
+  test(
+    title('a location is empty until something is opened there, and has a sound registry then'),
+    async (context) => {
+      const { storage, elsewhere } = openPlace(engine, context);
+      assert.equal(await storage.exists(), false);
+      const unusable = (error: unknown) => error instanceof StorageError && error.kind === 'unusable';
+      await assert.rejects(async () => storage.check(), unusable);
+      await assert.rejects(async () => storage.refreshReadModel(1), unusable);
+      assert.equal(await storage.exists(), false);
+      const store = openRegistry(context, storage);
+      assert.equal(await store.isReady(), true);
+      assert.equal(await elsewhere.exists(), true);
+      const findings = await elsewhere.check();
+      assert.ok(findings.length > 0);
+      assert.deepEqual(
+        findings.filter(({ fault }) => fault !== null),
+        [],
+      );
+      assert.equal(await elsewhere.refreshReadModel(1), 0);
+      assert.equal(await elsewhere.removeStaleStaging(), 0);
+    },
+  );
+
+  test(title('a store that was closed is not ready'), async (context) => {
+    const store = openPlace(engine, context).storage.openRegistry();
+    await store.close();
+    assert.equal(await store.isReady(), false);
+  });
+
+  test(
+    title('two writes that collide at one moment give one success and one clear error'),
+    async (context) => {
+      const store = openRegistry(context, openPlace(engine, context).storage);
+      const [first, second] = await Promise.allSettled([
+        store.cooperatives.create(COOPERATIVE, 1),
+        store.cooperatives.create({ ...COOPERATIVE, name: 'Other' }, 1),
+      ]);
+      assert.equal(first.status, 'fulfilled');
+      assert.equal(second.status, 'rejected');
+      const { fields } = second.reason as RegistryError;
+      assert.deepEqual({ ...fields }, { code: ['This field must be unique.'] });
+      assert.equal((await store.cooperatives.list({}, { page: 1, pageSize: 10 })).count, 1);
+    },
+  );
+
+  test(title('a write that fails leaves nothing, and those beside it stay'), async (context) => {
+    const { storage, elsewhere } = openPlace(engine, context);
+    const store = openRegistry(context, storage);
+    await store.cooperatives.create(COOPERATIVE, 1);
+    const results = await Promise.allSettled([
+      store.members.create(MEMBER, 1),
+      store.cooperatives.update(
+        1,
+        () => {
+          throw new Error('decided otherwise');
+        },
+        1,
+      ),
+      store.members.create({ ...MEMBER, identityCard: '1198589000123043' }, 1),
+      store.members.create({ ...MEMBER, identityCard: '1198589000123044', memberCode: 'M-2' }, 1),
+    ]);
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+    );
+    assert.match(String((results[1] as PromiseRejectedResult).reason), /decided otherwise/);
+    assert.equal((await store.members.list({}, { page: 1, pageSize: 10 })).count, 2);
+    assert.deepEqual(
+      (await elsewhere.check()).filter(({ fault }) => fault !== null),
+      [],
+    );
+  });
+
+  test(title('a write is seen elsewhere when its promise settles'), async (context) => {
+    const { storage, elsewhere } = openPlace(engine, context);
+    const store = openRegistry(context, storage);
+    const other = openRegistry(context, elsewhere);
+    assert.equal(await other.cooperatives.find(1), undefined);
+    await store.cooperatives.create(COOPERATIVE, 1);
+    await nextIteration();
+    assert.equal((await other.cooperatives.find(1))?.code, 'A-1');
+  });
+
+  test(title('stores of two processes write beside each other'), async (context) => {
+    const { storage, elsewhere } = openPlace(engine, context);
+    const stores = [openRegistry(context, storage), openRegistry(context, elsewhere)];
+    await stores[0]?.cooperatives.create(COOPERATIVE, 1);
+    const writes = Array.from({ length: 40 }, (_, n) => stores[n % 2]?.members.create(memberOf(n), 1));
+    assert.equal(new Set((await Promise.all(writes)).map((member) => member?.id)).size, 40);
+    await nextIteration();
+    for (const store of stores)
+      assert.equal((await store.members.list({ status: 'active' }, { page: 1, pageSize: 1 })).count, 40);
+  });
+
+  test(title('closing finishes the writes that are queued'), async (context) => {
+    const { storage, elsewhere } = openPlace(engine, context);
+    const store = storage.openRegistry();
+    const writing = store.cooperatives.create(COOPERATIVE, 1);
+    await store.close();
+    assert.equal((await writing).id, 1);
+    assert.equal((await openRegistry(context, elsewhere).cooperatives.find(1))?.code, 'A-1');
+  });
+}

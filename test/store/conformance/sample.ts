@@ -1,0 +1,58 @@
+/** Values of a cooperative, a member and a key. */
+import { randomBytes } from 'node:crypto';
+import type { ApiKeyValues } from '../../../src/domain/api-keys.ts';
+import type { CooperativeValues } from '../../../src/domain/cooperatives.ts';
+import type { MemberValues } from '../../../src/domain/members.ts';
+import type { KeySecret } from '../../../src/store/ports.ts';
+
+export const COOPERATIVE: CooperativeValues = {
+  code: 'A-1',
+  name: 'Abahuje',
+  sector: null,
+  province: null,
+  district: null,
+  registrationDate: null,
+  status: 'active',
+};
+
+export const MEMBER: MemberValues = {
+  cooperativeId: 1,
+  identityCard: '1198589000123042',
+  memberCode: 'M-1',
+  fullName: 'Uwase',
+  firstName: null,
+  lastName: null,
+  gender: null,
+  dateOfBirth: null,
+  mobile: null,
+  role: 'MEMBER',
+  status: 'active',
+  registrationDate: 0,
+};
+
+/** Person n, with an order number that nobody holds. */
+export const memberOf = (n: number, more: Partial<MemberValues> = {}): MemberValues => ({
+  ...MEMBER,
+  identityCard: `119858${9_000_000 + n}042`,
+  memberCode: `M-${n}`,
+  ...more,
+});
+
+export const KEY: ApiKeyValues = {
+  name: 'Union portal',
+  scopes: ['members:read'],
+  allowedAddresses: ['10.0.0.0/8'],
+  allowedHosts: [],
+  limits: { perHour: 5, perDay: 50 },
+  expiresAt: null,
+};
+
+export interface Secret extends KeySecret {
+  /** As it is looked for. */
+  readonly hex: string;
+}
+
+export function createSecret(prefix = 'crs_abcdef'): Secret {
+  const hash = randomBytes(32);
+  return { hash, prefix, hex: hash.toString('hex') };
+}

@@ -1,0 +1,20 @@
+/** SQLite does what every engine must do. */
+import { join } from 'node:path';
+import { temporaryFolder } from '../../support/app.ts';
+import { storageAt } from '../../support/storage.ts';
+import { cooperativesConformance } from '../conformance/cooperatives.ts';
+import type { Engine } from '../conformance/engine.ts';
+import { keysConformance } from '../conformance/keys.ts';
+import { membersConformance } from '../conformance/members.ts';
+import { registryConformance } from '../conformance/registry.ts';
+
+const SQLITE: Engine = {
+  name: 'SQLite',
+  createLocation: (context) => join(temporaryFolder(context), 'registry.db'),
+  openStorage: (location) => storageAt(location),
+};
+
+registryConformance(SQLITE);
+cooperativesConformance(SQLITE);
+membersConformance(SQLITE);
+keysConformance(SQLITE);

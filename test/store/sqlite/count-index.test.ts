@@ -1,0 +1,120 @@
+/** Counts by a declared dimension: any entity's, by single writes and by sets, equal to a recount. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  type CountDeclaration,
+  type Counted,
+  countChangesSql,
+  countChecksOf,
+  openCountIndex,
+} from '../../../src/store/sqlite/lists/count-index.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { openFile } from '../../support/sqlite.ts';
+
+/** Not members: nothing of the index may know them. */
+const BOATS: CountDeclaration = {
+  table: 'boats',
+  dimension: 'kind',
+  group: 'harbour_id',
+  blockTable: 'boat_blocks',
+  groupTable: 'boat_counts',
+  count: 'boats',
+};
+
+function open(context: TestContext) {
+  const db = openFile(join(temporaryFolder(context), 'boats.db'), { create: true });
+  context.after(() => db.close());
+  db.exec(`CREATE TABLE boats (id INTEGER PRIMARY KEY, harbour_id INTEGER, kind TEXT) STRICT;
+    CREATE TABLE boat_blocks (span INTEGER, kind TEXT, block INTEGER, boats INTEGER, PRIMARY KEY (span, kind, block))
+      STRICT, WITHOUT ROWID;
+    CREATE TABLE boat_counts (harbour_id INTEGER, kind TEXT, boats INTEGER, PRIMARY KEY (harbour_id, kind))
+      STRICT, WITHOUT ROWID;`);
+  const put = db.raw.prepare('INSERT OR REPLACE INTO boats VALUES (?, ?, ?)');
+  const remove = db.raw.prepare('DELETE FROM boats WHERE id = ?');
+  return {
+    db,
+    index: openCountIndex(db, BOATS),
+    set: (id: number, counted: Counted | undefined) =>
+      counted === undefined ? remove.run(id) : put.run(id, counted.group, counted.value),
+    wrong: () => countChecksOf(BOATS).flatMap(({ sql }) => db.raw.prepare(sql).all()),
+  };
+}
+
+const counted = fc.option(
+  fc.record({ group: fc.integer({ min: 1, max: 2 }), value: fc.constantFrom('canoe', 'ferry') }),
+  { nil: undefined },
+);
+const id = fc.oneof(fc.constantFrom(1, 255, 256, 65_535, 65_536, 131_072), fc.integer({ min: 1, max: 600 }));
+
+test('after any additions, changes, moves and removals counts and seeks are those of the rows', (context) => {
+  const { db, index, set, wrong } = open(context);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(id, counted), { maxLength: 30 }), (changes) => {
+      db.exec('DELETE FROM boats; DELETE FROM boat_blocks; DELETE FROM boat_counts');
+      const rows = new Map<number, Counted>();
+      for (const [changed, after] of changes) {
+        index.change(changed, rows.get(changed), after);
+        set(changed, after);
+        if (after === undefined) rows.delete(changed);
+        else rows.set(changed, after);
+      }
+      assert.deepEqual(wrong(), []);
+      for (const value of [undefined, 'canoe', 'ferry']) {
+        const ids = [...rows]
+          .filter(([, row]) => (value ?? row.value) === row.value)
+          .map(([each]) => each)
+          .sort((a, b) => a - b);
+        assert.equal(index.count({ value }), ids.length);
+        for (const group of [1, 2, 3])
+          assert.equal(
+            index.count({ group, value }),
+            ids.filter((each) => rows.get(each)?.group === group).length,
+          );
+        for (const [offset, expected] of ids.entries()) {
+          const { firstId, skip } = index.seek(value, offset);
+          assert.equal(ids.filter((each) => each >= firstId)[skip], expected);
+          assert.ok(skip < 256);
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('sets of changes are counted as single ones are', (context) => {
+  const { db, wrong } = open(context);
+  const run = (changes: string, isNew: boolean) => {
+    for (const sql of countChangesSql(BOATS, changes, isNew)) db.exec(sql);
+  };
+  db.exec(`WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 97 FROM n WHERE id < 140000)
+    INSERT INTO boats SELECT id, 1 + id % 3, CASE WHEN id % 2 THEN 'canoe' ELSE 'ferry' END FROM n`);
+  assert.notDeepEqual(wrong(), []);
+  run('SELECT id, harbour_id, kind, 1 AS delta FROM boats', true);
+  assert.deepEqual(wrong(), []);
+  run(
+    `SELECT id, harbour_id, kind, -1 AS delta FROM boats WHERE kind = 'canoe'
+     UNION ALL SELECT id, harbour_id, 'ferry', 1 FROM boats WHERE kind = 'canoe'`,
+    false,
+  );
+  db.exec("UPDATE boats SET kind = 'ferry'");
+  assert.deepEqual(wrong(), []);
+});
+
+test('every kind of wrong count is found by a check of its own', (context) => {
+  const { db, index, set } = open(context);
+  const row = { group: 1, value: 'canoe' };
+  index.change(7, undefined, row);
+  set(7, row);
+  for (const [i, damage] of [
+    'UPDATE boat_counts SET boats = 2',
+    "UPDATE boat_blocks SET boats = 2 WHERE span = 256 AND kind = 'canoe'",
+    "UPDATE boat_blocks SET boats = 2 WHERE span = 65536 AND kind = 'any'",
+  ].entries()) {
+    db.exec(`SAVEPOINT before; ${damage}`);
+    const found = countChecksOf(BOATS).map(({ sql }) => db.raw.prepare(sql).get() !== undefined);
+    assert.deepEqual(found, [i === 0, i === 1, i === 2], damage);
+    db.exec('ROLLBACK TO before; RELEASE before');
+  }
+});

@@ -1,0 +1,151 @@
+/**
+ * A disk that fails: nothing is acknowledged that is not on it, nothing stays unsettled, and nobody writes
+ * on.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { RegistryError } from '../../../src/domain/errors.ts';
+import { StorageError } from '../../../src/store/ports.ts';
+import type { SqliteRegistry } from '../../../src/store/sqlite/registry.ts';
+import { startApp, temporaryFolder } from '../../support/app.ts';
+import { openFile, openStore, SqliteError } from '../../support/sqlite.ts';
+
+const COOPERATIVE = {
+  code: 'A-1',
+  name: 'Abahuje',
+  sector: null,
+  province: null,
+  district: null,
+  registrationDate: null,
+  status: 'active',
+} as const;
+
+/** Makes every commit fail as the operating system's error would. @returns what makes commits work again */
+function failCommits({ connection }: SqliteRegistry, code: string): () => void {
+  const statements = (connection.transaction as unknown as { run: { commit: () => void } }).run;
+  const { commit } = statements;
+  statements.commit = () => {
+    throw new SqliteError('disk I/O error', code);
+  };
+  return () => {
+    statements.commit = commit;
+  };
+}
+
+function open(context: TestContext, more: { freeBytes?: () => number } = {}): SqliteRegistry {
+  const store = openStore(join(temporaryFolder(context), 'registry.db'), more);
+  context.after(() => store.close());
+  return store;
+}
+
+const isUnavailable = (detail: RegExp) => (error: unknown) =>
+  error instanceof RegistryError && error.code === 'unavailable' && detail.test(error.message);
+const settled = (promise: Promise<unknown>): Promise<boolean> =>
+  Promise.race([promise.then(() => true), new Promise<false>((resolve) => setTimeout(resolve, 20, false))]);
+
+test('after a commit that failed with an I/O error nothing is written any more, and the store is not ready', async (context) => {
+  const store = open(context);
+  assert.equal(store.isReady(), true);
+  const heal = failCommits(store, 'SQLITE_IOERR_FSYNC');
+  const results = await Promise.allSettled([
+    store.cooperatives.create(COOPERATIVE, 1),
+    store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1),
+  ]);
+  for (const result of results) {
+    assert.equal(result.status, 'rejected');
+    assert.ok(isUnavailable(/takes no writes any more/)(result.reason));
+    assert.equal((result.reason as Error & { cause: { code: string } }).cause.code, 'SQLITE_IOERR_FSYNC');
+  }
+  heal();
+  await assert.rejects(store.cooperatives.create(COOPERATIVE, 1), isUnavailable(/takes no writes any more/));
+  assert.equal(store.isReady(), false);
+  const failure = await store.failed;
+  assert.ok(failure instanceof StorageError && failure.kind === 'failed');
+  assert.match(failure.message, /disk I\/O error.*run check, then start again/);
+  // Reads go on until the end.
+  assert.equal((await store.cooperatives.list({}, { page: 1, pageSize: 1 })).count, 0);
+});
+
+for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_CONSTRAINT_FOREIGNKEY']) {
+  test(`a commit that failed with ${code} is no reason to stop writing`, async (context) => {
+    const store = open(context);
+    const heal = failCommits(store, code);
+    const writing = store.cooperatives.create(COOPERATIVE, 1).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    heal();
+    await writing;
+    assert.equal(store.isReady(), true);
+    assert.equal(await settled(store.failed), false);
+    assert.equal((await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1)).code, 'B');
+  });
+}
+
+test('an error of statfs refuses the writes that wait, and the next one asks again', async (context) => {
+  let isBroken = true;
+  const freeBytes = () => {
+    if (isBroken) throw Object.assign(new Error('EIO: i/o error, statfs'), { code: 'EIO' });
+    return Number.MAX_SAFE_INTEGER;
+  };
+  const store = open(context, { freeBytes });
+  await assert.rejects(
+    store.cooperatives.create(COOPERATIVE, 1),
+    (error: Error & { cause?: { code?: string } }) =>
+      isUnavailable(/cannot be examined/)(error) && error.cause?.code === 'EIO',
+  );
+  isBroken = false;
+  assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
+});
+
+test('a write that cannot even begin is refused, not left waiting', async (context) => {
+  const store = open(context);
+  const statements = (store.connection.transaction as unknown as { run: { beginImmediate: () => void } }).run;
+  const { beginImmediate } = statements;
+  statements.beginImmediate = () => {
+    statements.beginImmediate = beginImmediate;
+    throw new SqliteError('disk I/O error', 'SQLITE_IOERR');
+  };
+  await assert.rejects(store.cooperatives.create(COOPERATIVE, 1), /I\/O error/);
+  assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
+});
+
+test('reads whose end fails end all the same, and the next ones begin', async (context) => {
+  const store = open(context);
+  const statements = (store.connection.transaction as unknown as { run: { endRead: () => void } }).run;
+  const { endRead } = statements;
+  statements.endRead = () => {
+    statements.endRead = endRead;
+    throw new SqliteError('disk I/O error', 'SQLITE_IOERR');
+  };
+  assert.equal(store.cooperatives.find(1), undefined);
+  await immediate();
+  assert.equal(store.connection.raw.inTransaction, false);
+  assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
+  assert.equal((await store.cooperatives.find(1))?.id, 1);
+});
+
+test('over HTTP a failed commit is 503, and so is readiness from then on', async (context) => {
+  const app = await startApp(context);
+  failCommits(app.registry.store as SqliteRegistry, 'SQLITE_IOERR_FSYNC');
+  const body = { code: 'A', name: 'A' };
+  const reply = await app.send('/cooperatives', { method: 'POST', body });
+  assert.equal(reply.status, 503);
+  assert.equal(reply.headers['retry-after'], '60');
+  assert.deepEqual(reply.json, {
+    detail: 'Writing to the registry has failed. It takes no writes any more.',
+  });
+  assert.equal((await app.send('//readyz')).status, 503);
+  assert.equal((await app.send('/cooperatives')).status, 200);
+  assert.equal(await settled(app.registry.failed), true);
+});
+
+test('a migration that fails leaves nothing open', (context) => {
+  const folder = temporaryFolder(context);
+  const file = join(folder, 'broken.db');
+  const schema = { applicationId: 7, migrations: ['CREATE TABLE a (b);', 'NONSENSE'] };
+  assert.throws(() => openFile(file, { create: true, schema }), /could not be migrated/);
+  // The last connection that closes takes its write-ahead log along.
+  assert.deepEqual(readdirSync(folder), ['broken.db']);
+});

@@ -1,0 +1,104 @@
+/** Opening a file: another process's lock is waited for, and a check of it changes nothing. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+import { StorageError } from '../../../src/store/ports.ts';
+import {
+  KEYS_SCHEMA,
+  REGISTRY_SCHEMA,
+  type Schema,
+} from '../../../src/store/sqlite/connection/migrations.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
+
+/** A file of the first form. */
+function createOld(file: string, { applicationId, migrations }: Schema): void {
+  const db = new Database(file);
+  db.pragma('journal_mode = WAL');
+  db.exec(migrations[0] as string);
+  db.pragma(`application_id = ${applicationId}`);
+  db.pragma('user_version = 1');
+  db.close();
+}
+
+/** Holds the write lock of a file in a thread of its own. @returns when it has it */
+async function holdLock(context: TestContext, file: string, holdMs: number): Promise<void> {
+  const worker = new Worker(
+    `const { workerData, parentPort } = require('node:worker_threads');
+     const db = new (require('better-sqlite3'))(workerData.file);
+     db.exec('BEGIN IMMEDIATE');
+     parentPort.postMessage('held');
+     setTimeout(() => { db.exec('COMMIT'); db.close(); }, workerData.holdMs);`,
+    { eval: true, workerData: { file, holdMs } },
+  );
+  context.after(() => worker.terminate());
+  await once(worker, 'message');
+}
+
+const contentOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+test('a start that must migrate waits for the import that holds the lock, and then serves without waiting', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  createOld(file, REGISTRY_SCHEMA);
+  await holdLock(context, file, 800);
+  const start = performance.now();
+  const store = openStore(file);
+  context.after(() => store.close());
+  assert.ok(performance.now() - start > 100);
+  const { raw } = store.connection;
+  assert.equal(raw.pragma('user_version', { simple: true }), REGISTRY_SCHEMA.migrations.length);
+  assert.equal(raw.pragma('busy_timeout', { simple: true }), 0);
+});
+
+test('a check of a file of an older release changes nothing and says what to do', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  createOld(file, REGISTRY_SCHEMA);
+  const before = contentOf(file);
+  await assert.rejects(
+    async () => storageAt(file).check(),
+    (error) =>
+      error instanceof StorageError &&
+      error.kind === 'unusable' &&
+      /form of an older release .*Open it once with this release/.test(error.message),
+  );
+  assert.equal(contentOf(file), before);
+});
+
+test('a check leaves the files as they were, and nothing beside them', async (context) => {
+  const folder = temporaryFolder(context);
+  const file = join(folder, 'registry.db');
+  const keysFile = join(folder, 'registry.keys.db');
+  await openStore(file).close();
+  openKeyStore(keysFile).close();
+  const before = [contentOf(file), contentOf(keysFile), readdirSync(folder)];
+  assert.ok((await storageAt(file).check()).every(({ fault }) => fault === null));
+  assert.deepEqual([contentOf(file), contentOf(keysFile), readdirSync(folder)], before);
+});
+
+test('a connection that reads only refuses to write', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  await openStore(file).close();
+  const db = openFile(file, { readOnly: true, schema: REGISTRY_SCHEMA });
+  context.after(() => db.close());
+  assert.deepEqual(db.wrongSettings(), []);
+  assert.throws(() => db.exec('DELETE FROM members'), /readonly/);
+});
+
+test('a check does not convert the journal of a file', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.keys.db');
+  await openStore(file.replace('.keys', '')).close();
+  openKeyStore(file).close();
+  const other = new Database(file);
+  other.pragma('journal_mode = DELETE');
+  other.close();
+  const before = contentOf(file);
+  await assert.rejects(async () => storageAt(file.replace('.keys', '')).check(), /journal_mode: delete/);
+  assert.equal(contentOf(file), before);
+  assert.equal(KEYS_SCHEMA.migrations.length, 1);
+});

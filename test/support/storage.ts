@@ -1,0 +1,8 @@
+/** Storage as commands open it, for tests of behaviour. */
+import { KIGALI, type TimeZone } from '../../src/domain/date-time.ts';
+import { openConfiguredStorage } from '../../src/storage.ts';
+import type { Storage } from '../../src/store/ports.ts';
+import { testClock } from './app.ts';
+
+export const storageAt = (location: string, zone: TimeZone = KIGALI): Storage =>
+  openConfiguredStorage({ storage: location, zone }, testClock());

@@ -140,6 +140,8 @@ export async function ensureDataset(members: number, withEntries: number): Promi
       [migrationsFile, rowsFile].every((file) => statSync(file).mtimeMs < statSync(description).mtimeMs) &&
       stored.population.withEntries === withEntries;
     if (isFresh) {
+      // Another release may have stored the read model.
+      await runRegistry(stored.databaseFile, ['summarize']);
       await readOnce(stored.databaseFile);
       return stored;
     }

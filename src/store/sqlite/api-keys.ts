@@ -130,6 +130,9 @@ interface CachedKey {
  */
 function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   const cached = new Map<string, CachedKey>();
+  // A program with a wrong key asks with it again and again. Apart from the others: a flood of different ones must not
+  // push out the keys that are in use.
+  const unknown = new Set<string>();
   let cachedVersion = -1;
   // Asked once per iteration of the event loop: the requests of an iteration had arrived when it began.
   let isRevalidated = false;
@@ -144,7 +147,13 @@ function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
     scheduler.atEnd('storage', expire);
     const version = (dataVersion.get() as { data_version: number }).data_version;
     if (version !== cachedVersion || cached.size >= MAX_CACHED) cached.clear();
+    if (version !== cachedVersion || unknown.size >= MAX_CACHED) unknown.clear();
     cachedVersion = version;
+  }
+
+  function clear(): void {
+    cached.clear();
+    unknown.clear();
   }
 
   return {
@@ -153,7 +162,9 @@ function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
       return cached.get(hash);
     },
     set: (hash: string, found: CachedKey) => void cached.set(hash, found),
-    clear: () => cached.clear(),
+    isUnknown: (hash: string) => unknown.has(hash),
+    addUnknown: (hash: string) => void unknown.add(hash),
+    clear,
   };
 }
 
@@ -171,9 +182,13 @@ function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
     findBySecret(hash, nowSeconds) {
       let found = cached.get(hash);
       if (found === undefined) {
+        if (cached.isUnknown(hash)) return undefined;
         const secret = selectSecret.get(Buffer.from(hash, 'hex'));
         const key = secret && find(secret.key_id, nowSeconds);
-        if (secret === undefined || key === undefined) return undefined;
+        if (secret === undefined || key === undefined) {
+          cached.addUnknown(hash);
+          return undefined;
+        }
         found = { key, endsAt: secret.ends_at };
         cached.set(hash, found);
       }

@@ -48,9 +48,6 @@ export interface Member extends Omit<MemberValues, 'cooperativeId'> {
   readonly updatedAt: number;
 }
 
-/** What a list shows of a member. */
-export type ListedMember = Omit<Member, 'firstName' | 'lastName' | 'dateOfBirth' | 'createdAt' | 'updatedAt'>;
-
 export interface MemberFilter {
   readonly identityCard?: string;
   readonly cooperativeId?: number;

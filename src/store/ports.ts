@@ -4,11 +4,16 @@
  * `open.ts` knows them.
  */
 import type { ApiKey, ApiKeyValues } from '../domain/api-keys.ts';
-import type { Cooperative, CooperativeFilter, CooperativeValues } from '../domain/cooperatives.ts';
+import type {
+  Cooperative,
+  CooperativeFilter,
+  CooperativeSummary,
+  CooperativeValues,
+} from '../domain/cooperatives.ts';
 import type { FieldMessages } from '../domain/errors.ts';
 import type { Loan } from '../domain/loans.ts';
 import type { Membership } from '../domain/lookup.ts';
-import type { ListedMember, Member, MemberFilter, MemberValues } from '../domain/members.ts';
+import type { Member, MemberFilter, MemberValues } from '../domain/members.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Decision } from '../domain/rate-limit.ts';
 import type { SavingsSummary } from '../domain/savings.ts';
@@ -132,6 +137,26 @@ export interface CooperativeStore {
     decide: (stored: Cooperative) => CooperativeValues,
     nowSeconds: number,
   ): Promise<Cooperative>;
+}
+
+/** The values of a member that lists show as they are stored, by the names under which they show them. */
+export const LISTED_FIELDS = [
+  ...(['id', 'member_code', 'full_name', 'identity_card'] as const),
+  ...(['mobile', 'gender', 'role', 'status'] as const),
+] as const;
+
+/**
+ * What a list shows of a member. An engine writes the stored values as JSON while it reads them: giving them
+ * one by one, to be written afterwards, costs a page a third of its speed
+ * (docs/decisions/0018-lists-as-text.md).
+ */
+export interface ListedMember {
+  readonly id: number;
+  /** A JSON object of LISTED_FIELDS, in their order; each is a string or null. */
+  readonly json: string;
+  readonly cooperative: CooperativeSummary;
+  /** Epoch seconds. */
+  readonly registrationDate: number;
 }
 
 export interface MemberStore {

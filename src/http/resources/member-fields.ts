@@ -1,12 +1,21 @@
 /** The fields of a member: one declaration each for the body's check, the answer's schema and OpenAPI. */
+import { formatDateTime } from '../../domain/date-time.ts';
 import { IDENTITY_CARD, parseIdentityCard } from '../../domain/identity-card.ts';
-import { GENDERS, type ListedMember, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
+import { GENDERS, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
 import { E164, parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
+import type { ListedMember } from '../../store/ports.ts';
 import { defaulting, optional, required } from '../body-fields.ts';
 import { choice, pastDate, pastDateTime, plainText, reference, textField } from '../fields.ts';
 import { nullable, object, type Static, string } from '../schema.ts';
-import { type FieldSerializers, instant, plain, serializeObject, text } from '../serializer.ts';
+import {
+  type FieldSerializers,
+  instant,
+  plain,
+  type Serialize,
+  serializeObject,
+  text,
+} from '../serializer.ts';
 import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperative-fields.ts';
 import { MEMBER_BODY_EXAMPLE } from './examples.ts';
 
@@ -96,7 +105,7 @@ export const MEMBER = object(
   { title: 'Member' },
 );
 
-const ROW_FIELDS: FieldSerializers<Static<typeof MEMBER_ROW>, ListedMember> = {
+const ROW_FIELDS: FieldSerializers<Static<typeof MEMBER_ROW>, Member> = {
   id: plain(({ id }) => String(id)),
   member_code: text(({ memberCode }) => memberCode),
   full_name: text(({ fullName }) => fullName),
@@ -109,7 +118,10 @@ const ROW_FIELDS: FieldSerializers<Static<typeof MEMBER_ROW>, ListedMember> = {
   registration_date: instant(({ registrationDate }) => registrationDate),
 };
 
-export const serializeMemberRow = serializeObject<Static<typeof MEMBER_ROW>, ListedMember>(ROW_FIELDS);
+/** A row of a list: what storage gives as one JSON object, and the two fields that depend on more than the row. */
+export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
+  `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
+  `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
 
 export const serializeMember = serializeObject<Static<typeof MEMBER>, Member>({
   ...ROW_FIELDS,

@@ -1,7 +1,8 @@
 /** The rows of members: their columns, and what they are as entities. */
 import type { CooperativeSummary } from '../../domain/cooperatives.ts';
 import type { LookedUpMember } from '../../domain/lookup.ts';
-import type { Gender, ListedMember, Member, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
+import type { Gender, Member, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
+import { LISTED_FIELDS, type ListedMember } from '../ports.ts';
 
 export interface MemberRow {
   id: number;
@@ -58,20 +59,11 @@ export const LOOKUP_ROW = `m.id, ${ofM(MEMBER_COLUMNS.filter(isLookedUp))}`;
 export const PERSON = 'members m INDEXED BY members_person';
 
 /** What a list shows, as an array: the names of cooperatives are cached. */
-export type ListedRow = readonly [
-  id: number,
-  memberCode: string,
-  fullName: string,
-  identityCard: string,
-  mobile: string | null,
-  gender: Gender | null,
-  role: Role,
-  status: MemberStatus,
-  cooperativeId: number,
-  registrationDate: number,
-];
-export const LISTED_ROW = `m.id, m.member_code, m.full_name, m.identity_card, m.mobile, m.gender, m.role,
-  m.status, m.cooperative_id, m.registration_date`;
+export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
+const JSON_FIELDS = LISTED_FIELDS.map(
+  (name) => `'${name}', ${name === 'id' ? 'CAST(m.id AS TEXT)' : `m.${name}`}`,
+);
+export const LISTED_ROW = `m.id, json_object(${JSON_FIELDS.join(', ')}), m.cooperative_id, m.registration_date`;
 
 export type Column = string | number | null;
 
@@ -90,18 +82,10 @@ export const toMember = (row: MemberRow): Member => ({
   updatedAt: row.updated_at,
 });
 
-export const toListedMember = (row: ListedRow, cooperative: CooperativeSummary): ListedMember => ({
-  id: row[0],
-  memberCode: row[1],
-  fullName: row[2],
-  identityCard: row[3],
-  mobile: row[4],
-  gender: row[5],
-  role: row[6],
-  status: row[7],
-  cooperative,
-  registrationDate: row[9],
-});
+export const toListedMember = (
+  [id, json, , registrationDate]: ListedRow,
+  cooperative: CooperativeSummary,
+): ListedMember => ({ id, json, cooperative, registrationDate });
 
 /** An active one. */
 export const toLookedUpMember = (

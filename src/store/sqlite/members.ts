@@ -7,9 +7,9 @@ import {
   unknownReference,
 } from '../../domain/errors.ts';
 import { byNewestRegistration, type Membership } from '../../domain/lookup.ts';
-import type { ListedMember, Member, MemberFilter, MemberValues } from '../../domain/members.ts';
+import type { Member, MemberFilter, MemberValues } from '../../domain/members.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
-import type { MemberStore } from '../ports.ts';
+import type { ListedMember, MemberStore } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
 import type { CooperativeSummaries } from './cooperative-summaries.ts';
 import type { StoreDependencies } from './dependencies.ts';
@@ -106,7 +106,7 @@ function openConflicts({ selectCooperative, selectByPerson, selectByCode }: Stat
 
 function openList(db: Connection, counts: CountIndex, cooperativeSummaries: CooperativeSummaries) {
   const pages = openMemberPages(db);
-  const toListed = (row: ListedRow) => toListedMember(row, cooperativeSummaries.get(row[8]));
+  const toListed = (row: ListedRow) => toListedMember(row, cooperativeSummaries.get(row[2]));
   return function list(filter: MemberFilter, request: PageRequest): Page<ListedMember> {
     if (filter.identityCard !== undefined) {
       const rows = pages.ofPerson(filter.identityCard, filter.cooperativeId, filter.status);

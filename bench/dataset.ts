@@ -120,9 +120,7 @@ async function readOnce(file: string): Promise<void> {
   }
 }
 
-const migrationsFile = fileURLToPath(
-  new URL('../src/store/sqlite/connection/migrations.ts', import.meta.url),
-);
+const migrationsFile = fileURLToPath(new URL('../src/store/sqlite/migrations/registry.ts', import.meta.url));
 
 const rowsFile = fileURLToPath(new URL('rows.ts', import.meta.url));
 

@@ -2,8 +2,8 @@
 import type { ApiKey, ApiKeyValues, Scope } from '../../domain/api-keys.ts';
 import type { ApiKeyStore, EndOfIteration, KeySecret } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
-import { KEYS_SCHEMA } from './connection/migrations.ts';
 import { openDatabase } from './connection/open-database.ts';
+import { KEYS_SCHEMA } from './migrations/keys.ts';
 
 interface KeyRow {
   id: number;

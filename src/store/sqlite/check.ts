@@ -2,11 +2,13 @@
 import { existsSync } from 'node:fs';
 import type { Finding } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
-import { KEYS_SCHEMA, REGISTRY_SCHEMA, type Schema } from './connection/migrations.ts';
+import type { Schema } from './connection/migrations.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/settings.ts';
 import { countChecksOf } from './lists/count-index.ts';
 import { COUNTED_ENTITIES } from './lists/counts.ts';
+import { KEYS_SCHEMA } from './migrations/keys.ts';
+import { REGISTRY_SCHEMA } from './migrations/registry.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { countOutOfDate, findWrongColumn } from './read-model/verify.ts';
 

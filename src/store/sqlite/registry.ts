@@ -2,7 +2,6 @@
 import { type EndOfIteration, type RegistryStore, StorageError } from '../ports.ts';
 import type { Connection } from './connection/connection.ts';
 import { GroupCommit } from './connection/group-commit.ts';
-import { REGISTRY_SCHEMA } from './connection/migrations.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { ReadSnapshot } from './connection/read-snapshot.ts';
 import { WAIT_MS } from './connection/settings.ts';
@@ -10,6 +9,7 @@ import { openCooperativeSummaries } from './cooperative-summaries.ts';
 import { openCooperatives } from './cooperatives.ts';
 import { readFreeBytes } from './files.ts';
 import { openMembers } from './members.ts';
+import { REGISTRY_SCHEMA } from './migrations/registry.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 
 /** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */

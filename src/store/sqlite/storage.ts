@@ -2,12 +2,12 @@
 import type { Storage, StorageDependencies } from '../ports.ts';
 import { openApiKeys } from './api-keys.ts';
 import { checkFiles } from './check.ts';
-import { REGISTRY_SCHEMA } from './connection/migrations.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/settings.ts';
 import { exists, keysFileOf } from './files.ts';
 import { openImportSession } from './import/session.ts';
 import { removeStaleStaging } from './import/staging.ts';
+import { REGISTRY_SCHEMA } from './migrations/registry.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
 import { createReadModelFormat } from './read-model/version.ts';

@@ -8,11 +8,9 @@ import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { StorageError } from '../../../src/store/ports.ts';
-import {
-  KEYS_SCHEMA,
-  REGISTRY_SCHEMA,
-  type Schema,
-} from '../../../src/store/sqlite/connection/migrations.ts';
+import type { Schema } from '../../../src/store/sqlite/connection/migrations.ts';
+import { KEYS_SCHEMA } from '../../../src/store/sqlite/migrations/keys.ts';
+import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/migrations/registry.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';

@@ -2,9 +2,9 @@
  * An import session: a staging file attached beside the registry, and one file after the other staged in it.
  */
 import type { ImportSession } from '../../ports.ts';
-import { REGISTRY_SCHEMA } from '../connection/migrations.ts';
 import { openDatabase } from '../connection/open-database.ts';
 import { WAIT_MS } from '../connection/settings.ts';
+import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import type { FileScope } from './file-scope.ts';
 import { stageFile } from './file-staging.ts';

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import { LOAN_STATUSES } from '../../../domain/loans.ts';
 import type { ReadModelSerializer } from '../../ports.ts';
 import type { Connection } from '../connection/connection.ts';
-import { REGISTRY_SCHEMA } from '../connection/migrations.ts';
 import { openInMemory } from '../connection/open-database.ts';
+import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import { type ReadModelFormat, VERSION_LENGTH } from './columns.ts';
 import { refreshStale } from './refresh.ts';
 

@@ -8,7 +8,7 @@ import { composeRegistry, type Registry } from './registry.ts';
 export type { Clock } from './clock.ts';
 export type { RunningServer } from './http/server.ts';
 export type { Registry } from './registry.ts';
-export { StorageError } from './store/ports.ts';
+export { StorageError } from './store/ports/storage-error.ts';
 export { ConfigError };
 
 /** The settings of docs/operating.md#settings, with their defaults unless another one is named here. */

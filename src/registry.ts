@@ -12,7 +12,9 @@ import { createSender } from './http/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from './http/server.ts';
 import { Scheduler } from './scheduler.ts';
 import { openConfiguredStorage } from './storage.ts';
-import type { RegistryStore, Storage, StorageError } from './store/ports.ts';
+import type { RegistryStore } from './store/ports/registry.ts';
+import type { Storage } from './store/ports/storage.ts';
+import type { StorageError } from './store/ports/storage-error.ts';
 
 export interface RegistryDependencies {
   readonly config: Config;

@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { createReadModelSerializer } from './http/resources/financials.ts';
 import { Scheduler } from './scheduler.ts';
 import { openStorage } from './store/open.ts';
-import type { EndOfIteration, Storage } from './store/ports.ts';
+import type { EndOfIteration, Storage } from './store/ports/storage.ts';
 
 /** @param scheduler of the registry that it serves; a command needs none */
 export const openConfiguredStorage = (

@@ -14,7 +14,7 @@ import { LOAN_STATUSES } from '../src/domain/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../src/domain/members.ts';
 import { describeApi } from '../src/http/openapi.ts';
 import { fullPath } from '../src/http/route.ts';
-import { IMPORT_KINDS } from '../src/store/ports.ts';
+import { IMPORT_KINDS } from '../src/store/ports/import-session.ts';
 import { GENERATED_DOCUMENTS, namedCommands, tableNames, withTables } from './support/document-tables.ts';
 import { declaredRoutes } from './support/openapi-file.ts';
 

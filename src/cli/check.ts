@@ -1,7 +1,7 @@
 /** `check`: whether the database is sound (docs/operating.md#check). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../storage.ts';
-import type { Finding } from '../store/ports.ts';
+import type { Finding } from '../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { formatJson, formatTable } from './output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';

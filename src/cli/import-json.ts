@@ -2,7 +2,7 @@
  * What a program reads of an import: one JSON document, written as it comes about, so that no fault is kept.
  */
 import type { FileReport, ImportFile } from '../import/import-files.ts';
-import type { ImportFault } from '../store/ports.ts';
+import type { ImportFault } from '../store/ports/import-session.ts';
 import type { CliContext } from './context.ts';
 import { type ImportOutput, rowsPerSecond } from './import-output.ts';
 

@@ -1,6 +1,6 @@
 /** What an import command shows, to a person or to a program. */
 import type { FileReport, ImportFile } from '../import/import-files.ts';
-import type { CheckedFile } from '../store/ports.ts';
+import type { CheckedFile } from '../store/ports/import-session.ts';
 
 /** What the operator or a program sees of an import, while it runs and afterwards. */
 export interface ImportOutput {

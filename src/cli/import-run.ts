@@ -11,7 +11,7 @@ import {
 import type { RecordSource } from '../import/records.ts';
 import { createRejectsFile, type RejectsFile } from '../import/rejects.ts';
 import { openConfiguredStorage } from '../storage.ts';
-import type { CheckedFile } from '../store/ports.ts';
+import type { CheckedFile } from '../store/ports/import-session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';

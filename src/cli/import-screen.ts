@@ -1,6 +1,6 @@
 /** What an operator sees of an import. */
 import { type FileReport, nameOf } from '../import/import-files.ts';
-import type { CheckedFile, ImportChanges } from '../store/ports.ts';
+import type { CheckedFile, ImportChanges } from '../store/ports/import-session.ts';
 import type { CliContext } from './context.ts';
 import { type ImportOutput, rowsPerSecond } from './import-output.ts';
 

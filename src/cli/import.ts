@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { IMPORT_COLUMNS } from '../import/columns.ts';
 import type { ImportFile } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
-import { IMPORT_KINDS } from '../store/ports.ts';
+import { IMPORT_KINDS } from '../store/ports/import-session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
 import { addSettingOptions } from './settings.ts';

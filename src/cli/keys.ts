@@ -4,7 +4,9 @@ import { nowSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { ApiKey } from '../domain/api-keys.ts';
 import { openConfiguredStorage } from '../storage.ts';
-import type { ApiKeyStore, Awaitable, Storage } from '../store/ports.ts';
+import type { ApiKeyStore } from '../store/ports/api-keys.ts';
+import type { Awaitable } from '../store/ports/awaitable.ts';
+import type { Storage } from '../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import {
   addRemovalOptions,

@@ -1,7 +1,7 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { StorageError } from '../store/ports.ts';
+import { StorageError } from '../store/ports/storage-error.ts';
 import { packageVersion } from '../version.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { refuseEmptyValues } from './empty-values.ts';

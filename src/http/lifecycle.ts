@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { type Awaitable, isThenable } from '../store/ports.ts';
+import { type Awaitable, isThenable } from '../store/ports/awaitable.ts';
 import type { AccessLog } from './access-log.ts';
 import { toErrorResponse } from './errors.ts';
 import type { Middleware } from './middleware/middleware.ts';

@@ -2,7 +2,7 @@
  * A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration.
  */
 import type { ApiKey, Scope } from '../domain/api-keys.ts';
-import type { Awaitable } from '../store/ports.ts';
+import type { Awaitable } from '../store/ports/awaitable.ts';
 import type { BodyDeclaration } from './body-fields.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
 import type { ApiResponse } from './response.ts';

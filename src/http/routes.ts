@@ -1,7 +1,8 @@
 /** The whole API on one screen. */
 import type { Clock } from '../clock.ts';
 import type { TimeZone } from '../domain/date-time.ts';
-import type { RateLimiter, RegistryStore } from '../store/ports.ts';
+import type { RateLimiter } from '../store/ports/rate-limiter.ts';
+import type { RegistryStore } from '../store/ports/registry.ts';
 import { withOpenApi } from './openapi.ts';
 import { cooperativeRoutes } from './resources/cooperatives.ts';
 import { healthRoutes } from './resources/health.ts';

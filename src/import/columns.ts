@@ -9,7 +9,7 @@ import { LOAN_STATUSES } from '../domain/loans.ts';
 import { MEMBER_STATUSES, ROLES } from '../domain/members.ts';
 import { parseMobile } from '../domain/mobile.ts';
 import { MAX_LENGTH, parseCooperativeCode, parseText } from '../domain/text.ts';
-import type { ImportKind } from '../store/ports.ts';
+import type { ImportKind } from '../store/ports/import-session.ts';
 import type { CellContext } from './cells/context.ts';
 import { readDateTime, readPastDate, readPastDateTime } from './cells/dates.ts';
 import { readDecimal } from './cells/decimals.ts';

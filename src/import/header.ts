@@ -1,6 +1,6 @@
 /** The header of a file → where its columns are, or every fault of it. */
 import { mayEcho } from '../domain/errors.ts';
-import type { ImportKind } from '../store/ports.ts';
+import type { ImportKind } from '../store/ports/import-session.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
 import { FileFault, type FileRecord } from './records.ts';
 

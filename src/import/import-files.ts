@@ -10,7 +10,7 @@ import type {
   ImportChanges,
   ImportKind,
   ImportSession,
-} from '../store/ports.ts';
+} from '../store/ports/import-session.ts';
 import { cellContext } from './cells/context.ts';
 import { openCsv } from './csv/open-csv.ts';
 import type { RecordSource } from './records.ts';

@@ -1,7 +1,7 @@
 /** A folder of CSV files → the files of each kind, in the order in which they refer to each other. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { IMPORT_KINDS } from '../store/ports.ts';
+import { IMPORT_KINDS } from '../store/ports/import-session.ts';
 import type { ImportFile } from './import-files.ts';
 
 /**

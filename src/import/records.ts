@@ -1,5 +1,5 @@
 /** What every format of file is read into: records of texts, with the lines on which they start. */
-import type { ImportFault } from '../store/ports.ts';
+import type { ImportFault } from '../store/ports/import-session.ts';
 
 export interface FileRecord {
   /** The header is on line 1, unless empty lines precede it. */

@@ -3,7 +3,7 @@
  * place where national IDs leave the registry's own files, so it is readable by its owner only.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import type { ImportFault } from '../store/ports.ts';
+import type { ImportFault } from '../store/ports/import-session.ts';
 import { formatCsvRow } from './csv/write-csv.ts';
 import { FileFault, type FileRecord, type RecordSource } from './records.ts';
 

@@ -1,7 +1,7 @@
 /** The records of one file → values to be staged, and faults. */
 import { FieldError } from '../domain/errors.ts';
 import { composeNames } from '../domain/members.ts';
-import type { ImportKind, StagedValue } from '../store/ports.ts';
+import type { ImportKind, StagedValue } from '../store/ports/import-session.ts';
 import type { CellContext } from './cells/context.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import { readHeader } from './header.ts';

@@ -6,7 +6,7 @@ import type {
   ImportFault,
   ImportKind,
   ImportSession,
-} from '../store/ports.ts';
+} from '../store/ports/import-session.ts';
 import type { CellContext } from './cells/context.ts';
 import { FileFault, fileFault, type RecordBatch, type RecordSource } from './records.ts';
 import { createRowReader, type RowReader } from './rows.ts';

@@ -1,5 +1,6 @@
 /** The one file outside the engines' folders that knows which engines there are. Today it is one: SQLite. */
-import type { Storage, StorageDependencies, StorageError } from './ports.ts';
+import type { Storage, StorageDependencies } from './ports/storage.ts';
+import type { StorageError } from './ports/storage-error.ts';
 import { toStorageError as toSqliteError } from './sqlite/connection/errors.ts';
 import { openSqliteStorage } from './sqlite/storage.ts';
 

@@ -14,7 +14,7 @@ import type { Route } from '../../src/http/route.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { createSender } from '../../src/http/send.ts';
 import { Scheduler } from '../../src/scheduler.ts';
-import type { Awaitable } from '../../src/store/ports.ts';
+import type { Awaitable } from '../../src/store/ports/awaitable.ts';
 import { sendToOwnRoute, startApp, type TestClock, testClock } from '../support/app.ts';
 import { openSocket } from '../support/raw.ts';
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { KIGALI } from '../../src/domain/date-time.ts';
 import { serializeMember, serializeMemberRow } from '../../src/http/resources/member-fields.ts';
 import { instant, plain, serializeObject, text } from '../../src/http/serializer.ts';
-import type { ListedMember } from '../../src/store/ports.ts';
+import type { ListedMember } from '../../src/store/ports/registry.ts';
 import { startApp, temporaryFolder } from '../support/app.ts';
 import { openStore } from '../support/sqlite.ts';
 

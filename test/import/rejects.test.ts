@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { openCsv } from '../../src/import/csv/open-csv.ts';
 import { writeRejects } from '../../src/import/rejects.ts';
-import type { ImportFault } from '../../src/store/ports.ts';
+import type { ImportFault } from '../../src/store/ports/import-session.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 

@@ -1,7 +1,7 @@
 /** What a port answers at once is worked on at once, what it answers later is waited for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isThenable, whenReady } from '../../src/store/ports.ts';
+import { isThenable, whenReady } from '../../src/store/ports/awaitable.ts';
 
 /** As engines of other makers have it: no Promise of ours. */
 const later = <T>(value: T): PromiseLike<T> => ({

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/api-keys.ts';
 import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
 export const GENERATED_DOCUMENTS = ['README.md', 'docs/api.md', 'docs/operating.md'];

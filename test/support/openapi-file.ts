@@ -7,7 +7,7 @@ import { InProcessRateLimiter } from '../../src/http/middleware/in-process-rate-
 import { describeApi } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { API_VERSION, createRoutes } from '../../src/http/routes.ts';
-import type { RegistryStore } from '../../src/store/ports.ts';
+import type { RegistryStore } from '../../src/store/ports/registry.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
 

@@ -1,7 +1,9 @@
 /** The way of every request through the middleware, in the order of docs/api.md#order-of-checks. */
 import type { Clock } from '../../clock.ts';
 import type { AddressBlocks } from '../../domain/address-blocks.ts';
-import { type ApiKeyStore, type Awaitable, isThenable, type RateLimiter } from '../../store/ports.ts';
+import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
+import { type Awaitable, isThenable } from '../../store/ports/awaitable.ts';
+import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 import type { ApiRequest } from '../request.ts';
 import type { ApiResponse } from '../response.ts';
 import { authenticate } from './authenticate.ts';

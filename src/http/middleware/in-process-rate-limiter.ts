@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
 import { type Decision, SlidingWindowLog, type WindowUsage } from '../../domain/rate-limit.ts';
-import type { RateLimiter } from '../../store/ports.ts';
+import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 
 export class InProcessRateLimiter implements RateLimiter {
   /** By key id, of every key that has called since the start. */

@@ -2,7 +2,8 @@
 import type { Clock } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
 import type { Decision, RateLimits } from '../../domain/rate-limit.ts';
-import { isThenable, type RateLimiter } from '../../store/ports.ts';
+import { isThenable } from '../../store/ports/awaitable.ts';
+import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 import type { ApiRequest } from '../request.ts';
 import { type ApiResponse, type Headers, refusal } from '../response.ts';
 import type { Middleware } from './middleware.ts';

@@ -1,5 +1,5 @@
 /** What a middleware is. */
-import type { Awaitable } from '../../store/ports.ts';
+import type { Awaitable } from '../../store/ports/awaitable.ts';
 import type { ApiRequest } from '../request.ts';
 import type { ApiResponse } from '../response.ts';
 

@@ -9,7 +9,7 @@ import {
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { parseChoice } from '../../domain/text.ts';
-import type { CooperativeStore } from '../../store/ports.ts';
+import type { CooperativeStore } from '../../store/ports/registry.ts';
 import { parseBody } from '../body-fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { created, JsonText, ok } from '../response.ts';

@@ -4,7 +4,7 @@ import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../../domain/production.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
-import type { ReadModelSerializer } from '../../store/ports.ts';
+import type { ReadModelSerializer } from '../../store/ports/storage.ts';
 import { choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, type StringField, serializeArray, serializeObject } from '../serializer.ts';
 

@@ -1,5 +1,5 @@
 /** Whether the process is up, and whether it can answer. No key needed. */
-import type { RegistryStore } from '../../store/ports.ts';
+import type { RegistryStore } from '../../store/ports/registry.ts';
 import { HttpError } from '../errors.ts';
 import { ok } from '../response.ts';
 import type { Route } from '../route.ts';

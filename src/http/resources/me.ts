@@ -2,7 +2,8 @@
 import { type ApiKey, SCOPES } from '../../domain/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import type { Decision, WindowUsage } from '../../domain/rate-limit.ts';
-import { type RateLimiter, whenReady } from '../../store/ports.ts';
+import { whenReady } from '../../store/ports/awaitable.ts';
+import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 import { ok } from '../response.ts';
 import type { Route } from '../route.ts';
 import { array, choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';

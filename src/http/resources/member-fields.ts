@@ -4,7 +4,7 @@ import { IDENTITY_CARD, parseIdentityCard } from '../../domain/identity-card.ts'
 import { GENDERS, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
 import { E164, parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
-import type { ListedMember } from '../../store/ports.ts';
+import type { ListedMember } from '../../store/ports/registry.ts';
 import { defaulting, optional, required } from '../body-fields.ts';
 import { choice, pastDate, pastDateTime, plainText, reference, textField } from '../fields.ts';
 import { nullable, object, type Static, string } from '../schema.ts';

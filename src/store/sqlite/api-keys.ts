@@ -1,6 +1,7 @@
 /** API keys in a file of their own, so that a long import never delays disabling one. */
 import type { ApiKey, ApiKeyValues, Scope } from '../../domain/api-keys.ts';
-import type { ApiKeyStore, EndOfIteration, KeySecret } from '../ports.ts';
+import type { ApiKeyStore, KeySecret } from '../ports/api-keys.ts';
+import type { EndOfIteration } from '../ports/storage.ts';
 import type { Connection } from './connection/connection.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { KEYS_SCHEMA } from './migrations/keys.ts';

@@ -1,6 +1,6 @@
 /** Checks of the database files that an operator asks for: they read everything and change nothing. */
 import { existsSync } from 'node:fs';
-import type { Finding } from '../ports.ts';
+import type { Finding } from '../ports/storage.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Schema } from './connection/migrations.ts';
 import { openDatabase } from './connection/open-database.ts';

@@ -8,7 +8,7 @@ import type {
 } from '../../domain/cooperatives.ts';
 import { FieldErrorList, type FieldMessages, notFound } from '../../domain/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
-import type { CooperativeStore } from '../ports.ts';
+import type { CooperativeStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { StoreDependencies } from './dependencies.ts';
 

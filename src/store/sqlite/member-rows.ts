@@ -2,7 +2,7 @@
 import type { CooperativeSummary } from '../../domain/cooperatives.ts';
 import type { LookedUpMember } from '../../domain/lookup.ts';
 import type { Gender, Member, MemberStatus, MemberValues, Role } from '../../domain/members.ts';
-import { LISTED_FIELDS, type ListedMember } from '../ports.ts';
+import { LISTED_FIELDS, type ListedMember } from '../ports/registry.ts';
 
 export interface MemberRow {
   id: number;

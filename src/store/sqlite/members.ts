@@ -9,7 +9,7 @@ import {
 import { byNewestRegistration, type Membership } from '../../domain/lookup.ts';
 import type { Member, MemberFilter, MemberValues } from '../../domain/members.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
-import type { ListedMember, MemberStore } from '../ports.ts';
+import type { ListedMember, MemberStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { CooperativeSummaries } from './cooperative-summaries.ts';
 import type { StoreDependencies } from './dependencies.ts';

@@ -1,5 +1,7 @@
 /** The registry in a SQLite file: opens it and gives its entities one group commit and one read snapshot. */
-import { type EndOfIteration, type RegistryStore, StorageError } from '../ports.ts';
+import type { RegistryStore } from '../ports/registry.ts';
+import type { EndOfIteration } from '../ports/storage.ts';
+import { StorageError } from '../ports/storage-error.ts';
 import type { Connection } from './connection/connection.ts';
 import { GroupCommit } from './connection/group-commit.ts';
 import { openDatabase } from './connection/open-database.ts';

@@ -1,5 +1,5 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
-import type { Storage, StorageDependencies } from '../ports.ts';
+import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { openApiKeys } from './api-keys.ts';
 import { checkFiles } from './check.ts';
 import { openDatabase } from './connection/open-database.ts';

@@ -4,7 +4,9 @@
  */
 import type { TestContext } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
-import type { ApiKeyStore, RegistryStore, Storage } from '../../../src/store/ports.ts';
+import type { ApiKeyStore } from '../../../src/store/ports/api-keys.ts';
+import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+import type { Storage } from '../../../src/store/ports/storage.ts';
 
 export interface Engine {
   readonly name: string;

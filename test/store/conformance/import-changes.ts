@@ -1,7 +1,7 @@
 /** What an import session does to stored rows, on every engine. */
 import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/members.ts';
-import type { ImportKind } from '../../../src/store/ports.ts';
+import type { ImportKind } from '../../../src/store/ports/import-session.ts';
 import {
   accepted,
   allMembers,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/members.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns.ts';
+import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
 import type {
   AcceptedFile,
-  Awaitable,
   CheckedFile,
   CheckOptions,
   ImportChanges,
@@ -12,10 +12,10 @@ import type {
   ImportKind,
   ImportSession,
   RefusedFile,
-  RegistryStore,
   StagedRow,
   StagedValue,
-} from '../../../src/store/ports.ts';
+} from '../../../src/store/ports/import-session.ts';
+import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 
 export interface ImportPlace {
   /** Each call gives a new session on the same registry. */

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { RegistryError } from '../../../src/domain/errors.ts';
 import { MEMBER_STATUSES } from '../../../src/domain/members.ts';
-import type { RegistryStore } from '../../../src/store/ports.ts';
+import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RegistryError } from '../../../src/domain/errors.ts';
-import { StorageError } from '../../../src/store/ports.ts';
+import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { ApiKeyValues } from '../../../src/domain/api-keys.ts';
 import type { CooperativeValues } from '../../../src/domain/cooperatives.ts';
 import type { MemberValues } from '../../../src/domain/members.ts';
-import type { KeySecret } from '../../../src/store/ports.ts';
+import type { KeySecret } from '../../../src/store/ports/api-keys.ts';
 
 export const COOPERATIVE: CooperativeValues = {
   code: 'A-1',

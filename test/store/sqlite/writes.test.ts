@@ -10,7 +10,7 @@ import type { CooperativeValues } from '../../../src/domain/cooperatives.ts';
 import { RegistryError } from '../../../src/domain/errors.ts';
 import type { MemberValues } from '../../../src/domain/members.ts';
 import { Scheduler } from '../../../src/scheduler.ts';
-import { StorageError } from '../../../src/store/ports.ts';
+import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import { GroupCommit } from '../../../src/store/sqlite/connection/group-commit.ts';
 import { migrate } from '../../../src/store/sqlite/connection/migrations.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/migrations/registry.ts';

@@ -1,6 +1,6 @@
 /** What the errors of SQLite mean, and how an operator is told of them. */
 import Database from 'better-sqlite3';
-import { StorageError } from '../../ports.ts';
+import { StorageError } from '../../ports/storage-error.ts';
 
 const codeOf = (error: unknown): string => (error instanceof Database.SqliteError ? error.code : '');
 

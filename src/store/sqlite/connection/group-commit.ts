@@ -2,7 +2,7 @@
  * Writes of one iteration of the event loop share one transaction, and are acknowledged when it is on disk.
  */
 import { RegistryError } from '../../../domain/errors.ts';
-import type { EndOfIteration } from '../../ports.ts';
+import type { EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './errors.ts';
 

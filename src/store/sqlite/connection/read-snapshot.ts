@@ -2,7 +2,7 @@
  * Reads of one iteration of the event loop share one transaction: taking and releasing SQLite's locks costs
  * more than a read.
  */
-import type { EndOfIteration } from '../../ports.ts';
+import type { EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from './connection.ts';
 
 export class ReadSnapshot {

@@ -1,6 +1,6 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
 import { RegistryError } from '../../../domain/errors.ts';
-import type { CheckedFile, CheckOptions, ImportResult } from '../../ports.ts';
+import type { CheckedFile, CheckOptions, ImportResult } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy, isDiskFull } from '../connection/errors.ts';
 import { WAIT_MS } from '../connection/settings.ts';

@@ -1,5 +1,5 @@
 /** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
-import type { ImportKind } from '../../ports.ts';
+import type { ImportKind } from '../../ports/import-session.ts';
 
 export interface Check {
   readonly column: string;

@@ -1,5 +1,5 @@
 /** What the steps of one file share, from its staging to its apply. */
-import type { ImportKind } from '../../ports.ts';
+import type { ImportKind } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 

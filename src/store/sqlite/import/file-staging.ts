@@ -1,5 +1,5 @@
 /** The staging of one file: its rows and faults as they are read, then the checks over all of them. */
-import type { FileStaging } from '../../ports.ts';
+import type { FileStaging } from '../../ports/import-session.ts';
 import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks.ts';
 import type { FileScope } from './file-scope.ts';

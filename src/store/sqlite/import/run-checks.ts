@@ -1,5 +1,5 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
-import type { ImportFault } from '../../ports.ts';
+import type { ImportFault } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
 import { CHECKS, type Check, RESOLVED_REFERENCES } from './checks.ts';
 import type { FileScope } from './file-scope.ts';

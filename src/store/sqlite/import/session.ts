@@ -1,7 +1,7 @@
 /**
  * An import session: a staging file attached beside the registry, and one file after the other staged in it.
  */
-import type { ImportSession } from '../../ports.ts';
+import type { ImportSession } from '../../ports/import-session.ts';
 import { openDatabase } from '../connection/open-database.ts';
 import { WAIT_MS } from '../connection/settings.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';

@@ -1,5 +1,5 @@
 /** The tables of an import's staging file, and how rows and faults enter and leave them. */
-import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../ports.ts';
+import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../ports/import-session.ts';
 import type { Connection, Statement } from '../connection/connection.ts';
 import { toRegistryError } from './refusal.ts';
 import { stagedColumns } from './targets.ts';

@@ -1,5 +1,5 @@
 /** Where each column of an import file goes, and what an empty cell means for a stored row. */
-import type { ImportKind } from '../../ports.ts';
+import type { ImportKind } from '../../ports/import-session.ts';
 import type { ReadModelColumn } from '../read-model/stale.ts';
 
 export interface TargetColumn {

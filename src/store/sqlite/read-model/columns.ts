@@ -4,7 +4,7 @@
  */
 import type { ExactInteger } from '../../../domain/decimal.ts';
 import type { DatedProduction, ExpiringDelivery, ProductionSummary } from '../../../domain/production.ts';
-import type { ReadModelSerializer } from '../../ports.ts';
+import type { ReadModelSerializer } from '../../ports/storage.ts';
 
 /** How the columns of the read model are written, and recognized again. */
 export interface ReadModelFormat {

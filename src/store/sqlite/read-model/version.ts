@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { LOAN_STATUSES } from '../../../domain/loans.ts';
-import type { ReadModelSerializer } from '../../ports.ts';
+import type { ReadModelSerializer } from '../../ports/storage.ts';
 import type { Connection } from '../connection/connection.ts';
 import { openInMemory } from '../connection/open-database.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';

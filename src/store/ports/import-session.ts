@@ -1,0 +1,128 @@
+/** An import, from its first row to its commit. */
+import type { Awaitable } from './awaitable.ts';
+
+export const IMPORT_KINDS = ['cooperatives', 'members', 'production', 'loans', 'savings'] as const;
+/** In the order in which later ones refer to earlier ones. */
+export type ImportKind = (typeof IMPORT_KINDS)[number];
+
+export interface ImportFault {
+  /** Line on which the row starts; the header is line 1. */
+  readonly line: number;
+  /** Empty when the fault concerns no single column. */
+  readonly column: string;
+  readonly message: string;
+  /** What the fault refuses: the row of its line, or the file. */
+  readonly refuses: 'row' | 'file';
+}
+
+/** A checked cell, or null for an empty one. */
+export type StagedValue = string | number | null;
+
+export interface StagedRow {
+  /** Line on which the row starts; no two rows of a file have the same. */
+  readonly line: number;
+  /** One for each column of the kind, in its order; null where a cell of a refused row is faulty. */
+  readonly values: readonly StagedValue[];
+}
+
+/** How many rows of a file are new, differ from the stored row of the same natural key, or equal it. */
+export interface ImportChanges {
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+}
+
+export interface ImportResult extends ImportChanges {
+  /** Milliseconds for which other writers were locked out; 0 where an engine locks nobody out. */
+  readonly lockMs: number;
+  /**
+   * What went wrong after the commit, while the read model was refreshed: the rows are written all the same.
+   */
+  readonly errorAfterCommit?: unknown;
+}
+
+/**
+ * Imports files one after the other. The order of calls is a matter of types: `stage` a file, `check` it, and
+ * apply what the check accepted. Nothing but `AcceptedFile.apply` writes to the registry. An object of one
+ * step is of no use any more once the next step was taken or another file was staged: its calls then throw.
+ *
+ * Rows and faults come in batches of a few thousand, so that a network is crossed once a batch; memory must
+ * not grow with the file. An engine keeps them where no other client sees them: a temporary table of the
+ * connection, a file.
+ */
+export interface ImportSession {
+  /** Whether the registry has neither cooperatives nor members. */
+  isRegistryEmpty(): Awaitable<boolean>;
+  /**
+   * Begins a file and discards the one before, unless it was applied or kept.
+   * @param columns those the file has: of a stored row, a missing one keeps its value, an empty cell may
+   * clear it
+   */
+  stage(kind: ImportKind, columns: ReadonlySet<string>): Awaitable<FileStaging>;
+  /** Discards what is staged. May be called at any time, after an error too. */
+  close(): Awaitable<void>;
+}
+
+/** A file while it is read. */
+export interface FileStaging {
+  /**
+   * @param rows in order of line, within and across batches; the rows with faults too, so that all are
+   * checked
+   */
+  addRows(rows: readonly StagedRow[]): Awaitable<void>;
+  /** @param faults found while reading; may precede or follow the rows of their lines */
+  addFaults(faults: readonly ImportFault[]): Awaitable<void>;
+  /**
+   * Ends the file: finds references that lead nowhere and keys that are not unique, against the registry,
+   * inside the file, and against the files of this session that were kept for reference. Takes no lock that a
+   * writer waits for.
+   */
+  check(options: CheckOptions): Awaitable<CheckedFile>;
+}
+
+export interface CheckOptions {
+  /** Accepts a file in which 20 or more national IDs all end in 0. */
+  readonly acceptTrailingZero: boolean;
+  /** Leaves refused rows out; without it, one refused row refuses the file. */
+  readonly skipInvalid: boolean;
+}
+
+export type CheckedFile = RefusedFile | AcceptedFile;
+
+interface FileCheck {
+  /** All rows that were staged, the refused ones included. */
+  readonly rows: number;
+  /** Lines that have a fault. */
+  readonly refusedRows: number;
+  readonly faults: number;
+  /** In order of line, and on one line in the order in which they were found. May be read several times. */
+  listFaults(): AsyncIterable<ImportFault>;
+}
+
+export interface RefusedFile extends FileCheck {
+  readonly isRefused: true;
+  /** Whether a fault refuses the file by itself, as that of a header does, and not only its rows. */
+  readonly isFileFaulty: boolean;
+}
+
+/** A file whose rows, but for the refused ones, may be applied. */
+export interface AcceptedFile extends FileCheck {
+  readonly isRefused: false;
+  /**
+   * What an apply would do to the registry as it is now. Costs about as much as comparing every row that
+   * exists, so it is asked for only where nothing is applied. Rows of files that were kept for reference
+   * count as not stored.
+   */
+  countChanges(): Awaitable<ImportChanges>;
+  /** Lets the next files of this session refer to the rows of this one, which is not applied: a dry run. */
+  keepForReference(): Awaitable<void>;
+  /**
+   * Writes all accepted rows in one transaction, and none of them on an error. What was checked must hold
+   * inside this transaction: an engine checks again there, unless it knows that nobody has written since. New
+   * rows get ids in order of line. A row that equals the stored one is not written and keeps its `updatedAt`.
+   * @param nowSeconds epoch seconds, for the timestamps of written rows and for empty cells that mean "now"
+   * @throws RegistryError `unavailable` when the registry has changed and no longer agrees with the file,
+   * when other writers keep the lock, or when the disk is full
+   */
+  apply(nowSeconds: number): Awaitable<ImportResult>;
+}

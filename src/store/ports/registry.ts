@@ -1,0 +1,102 @@
+/** The registry as the rest of the program sees it: its cooperatives and members. */
+import type {
+  Cooperative,
+  CooperativeFilter,
+  CooperativeSummary,
+  CooperativeValues,
+} from '../../domain/cooperatives.ts';
+import type { FieldMessages } from '../../domain/errors.ts';
+import type { Membership } from '../../domain/lookup.ts';
+import type { Member, MemberFilter, MemberValues } from '../../domain/members.ts';
+import type { Page, PageRequest } from '../../domain/page.ts';
+import type { Awaitable } from './awaitable.ts';
+import type { StorageError } from './storage-error.ts';
+
+export interface CooperativeStore {
+  find(id: number): Awaitable<Cooperative | undefined>;
+  list(filter: CooperativeFilter, request: PageRequest): Awaitable<Page<Cooperative>>;
+  /** What a write of these values would be refused for: a code that another cooperative has. */
+  conflicts(values: Partial<CooperativeValues>, exceptId?: number): Awaitable<FieldMessages>;
+  /**
+   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
+   * nearly full
+   */
+  create(values: CooperativeValues, nowSeconds: number): Promise<Cooperative>;
+  /**
+   * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
+   * RegistryError
+   * @throws RegistryError `not_found`, `invalid`, `unavailable`
+   */
+  update(
+    id: number,
+    decide: (stored: Cooperative) => CooperativeValues,
+    nowSeconds: number,
+  ): Promise<Cooperative>;
+}
+
+/** The values of a member that lists show as they are stored, by the names under which they show them. */
+export const LISTED_FIELDS = [
+  ...(['id', 'member_code', 'full_name', 'identity_card'] as const),
+  ...(['mobile', 'gender', 'role', 'status'] as const),
+] as const;
+
+/**
+ * What a list shows of a member. An engine writes the stored values as JSON while it reads them: giving them
+ * one by one, to be written afterwards, costs a page a third of its speed
+ * (docs/decisions/0018-lists-as-text.md).
+ */
+export interface ListedMember {
+  readonly id: number;
+  /** A JSON object of LISTED_FIELDS, in their order; each is a string or null. */
+  readonly json: string;
+  readonly cooperative: CooperativeSummary;
+  /** Epoch seconds. */
+  readonly registrationDate: number;
+}
+
+export interface MemberStore {
+  find(id: number): Awaitable<Member | undefined>;
+  list(filter: MemberFilter, request: PageRequest): Awaitable<Page<ListedMember>>;
+  /**
+   * The active memberships of a person, newest registration first.
+   * @param at epoch seconds at which the production window ends; null leaves the financial blocks out
+   */
+  listActiveMemberships(identityCard: string, at: number | null): Awaitable<readonly Membership[]>;
+  findActiveMembership(
+    cooperativeId: number,
+    identityCard: string,
+    at: number | null,
+  ): Awaitable<Membership | undefined>;
+  /**
+   * What a write of these values would be refused for: an unknown cooperative, a NID or code already there.
+   */
+  conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
+  /**
+   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
+   * nearly full
+   */
+  create(values: MemberValues, nowSeconds: number): Promise<Member>;
+  /**
+   * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
+   * RegistryError
+   * @throws RegistryError `not_found`, `unavailable`, `invalid`: also for another cooperative than the stored
+   * one
+   */
+  update(id: number, decide: (stored: Member) => MemberValues, nowSeconds: number): Promise<Member>;
+}
+
+export interface RegistryStore {
+  readonly cooperatives: CooperativeStore;
+  readonly members: MemberStore;
+  /** Whether the database answers reads and takes writes. */
+  isReady(): Awaitable<boolean>;
+  /**
+   * Resolves when a commit has failed in a way that leaves the disk in doubt, with the error to report;
+   * pending as long as there was none. No write is taken after it: a check of the registry and a new start go
+   * on.
+   */
+  readonly failed: Promise<StorageError>;
+  close(): Promise<void>;
+}

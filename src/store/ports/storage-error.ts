@@ -1,0 +1,19 @@
+/** What can go wrong with storage itself. */
+
+/**
+ * `unusable`: what the location names cannot be used (there is nothing, it belongs to another program or
+ * release, it cannot be opened); `failed`: it can, but the disk, the file or another process's lock stood in
+ * the way.
+ */
+export type StorageErrorKind = 'unusable' | 'failed';
+
+/** A fault of storage itself; the message tells an operator what to do. */
+export class StorageError extends Error {
+  readonly kind: StorageErrorKind;
+
+  constructor(kind: StorageErrorKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StorageError';
+    this.kind = kind;
+  }
+}

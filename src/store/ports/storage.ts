@@ -1,0 +1,78 @@
+/**
+ * One storage location, and what may be opened there. One method of a port is one atomic change; a write's promise settles
+ * when the change is on disk. An engine is one folder beside this one, with the same entities as file names; `open.ts`
+ * knows them.
+ */
+import type { Loan } from '../../domain/loans.ts';
+import type { SavingsSummary } from '../../domain/savings.ts';
+import type { ApiKeyStore } from './api-keys.ts';
+import type { Awaitable } from './awaitable.ts';
+import type { ImportSession } from './import-session.ts';
+import type { RegistryStore } from './registry.ts';
+
+/** How storage has work done at the end of the current event-loop iteration. */
+export interface EndOfIteration {
+  /** @param work must not throw */
+  atEnd(step: 'storage', work: () => void): void;
+}
+
+/**
+ * How the parts of a lookup that do not depend on the moment are shown: storage keeps them as they will be
+ * sent.
+ */
+export interface ReadModelSerializer {
+  /** @param loans in the order of the history, as many as it shows */
+  serializeLoanHistory(loans: readonly Loan[]): string;
+  serializeSavingsSummary(summary: SavingsSummary): string;
+}
+
+/** What storage is given by whoever composes the program. */
+export interface StorageDependencies {
+  readonly clock: { monotonicMs(): number };
+  readonly scheduler: EndOfIteration;
+  readonly serializer: ReadModelSerializer;
+}
+
+/**
+ * One storage location: everything that a command or the service does with it. Nothing is opened before it is
+ * asked for.
+ */
+export interface Storage {
+  /** As the configuration names it. */
+  readonly location: string;
+  /** Whether a registry was created there. */
+  exists(): Awaitable<boolean>;
+  /** Creates what is missing. @throws StorageError */
+  openRegistry(): RegistryStore;
+  /**
+   * @param use `serve`: found by their secrets on each request, created when missing; `issue`: changed by a
+   * command, created when missing; `manage`: changed by a command, must exist
+   * @throws StorageError
+   */
+  openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
+  /** Creates what is missing. @throws StorageError */
+  openImportSession(): ImportSession;
+  /**
+   * Reads everything and changes nothing.
+   * @throws StorageError `unusable` when there is no registry of this release
+   */
+  check(): Awaitable<readonly Finding[]>;
+  /**
+   * Computes what lookups would otherwise compute each time. Other writers wait for a small part of it at
+   * most.
+   * @returns how many members it was computed for
+   * @throws StorageError
+   */
+  refreshReadModel(nowSeconds: number): Awaitable<number>;
+  /** Removes what killed imports have left. @returns how many imports that were */
+  removeStaleStaging(): Awaitable<number>;
+}
+
+/** One thing that a check has looked at. */
+export interface Finding {
+  readonly check: string;
+  /** Null when the check passed. */
+  readonly fault: string | null;
+  /** What was counted or read. */
+  readonly value?: string;
+}

@@ -39,7 +39,8 @@ const SERVER_ERROR: ApiResponse = {
  */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
   if (error instanceof HttpError) {
-    return { response: refusal(error.status, error.message, error.headers), isUnexpected: false };
+    const reason = error.status === 503 ? reasonOf(error) : undefined;
+    return { response: refusal(error.status, error.message, error.headers, reason), isUnexpected: false };
   }
   if (!(error instanceof RegistryError)) return { response: SERVER_ERROR, isUnexpected: true };
   const headers: Headers =

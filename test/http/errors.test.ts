@@ -313,4 +313,6 @@ test('a busy database is 503 with Retry-After', async (context) => {
   assert.equal(reply.status, 503);
   assert.equal(reply.headers['retry-after'], '1');
   assert.deepEqual(reply.json, { detail: 'The database is busy. Try again.' });
+  const line = app.logLines.map((text) => JSON.parse(text)).find(({ status }) => status === 503);
+  assert.equal(line.reason, 'The database is busy. Try again. (database is locked)');
 });

@@ -151,6 +151,7 @@ test('a database that does not answer is not ready', async (context) => {
   const reply = await app.send('//readyz');
   assert.equal(reply.status, 503);
   assert.deepEqual(reply.json, { detail: 'The database does not answer.' });
+  assert.equal(JSON.parse(app.logLines.at(-1) ?? '{}').reason, 'The database does not answer.');
 });
 
 test('requests that arrive together are answered each with its own, in order', {

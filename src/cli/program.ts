@@ -47,9 +47,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
 };
 
-/**
- * @param loaded names of the commands to load; the others have a name and a description only
- */
+/** @param loaded names of the commands to load; the others have a name and a description only */
 export async function createProgram(
   context: CliContext,
   loaded: readonly string[] = Object.keys(COMMANDS),

@@ -69,7 +69,8 @@ const UNBIASED_BYTES = 256 - (256 % BASE62.length);
 const API_KEY = /^crs_[0-9A-Za-z]{36}$/;
 
 /**
- * A new key text: `crs_`, 30 base62 characters, and 6 of the checksum over what precedes (docs/api.md#authentication).
+ * A new key text: `crs_`, 30 base62 characters, and 6 of the checksum over what precedes
+ * (docs/api.md#authentication).
  * @param randomBytes gives that many bytes from a cryptographic generator
  * @param crc32 CRC-32 of the ASCII text
  */
@@ -86,7 +87,9 @@ export function composeApiKey(
   return KEY_TAG + random + checksum(KEY_TAG + random, crc32);
 }
 
-/** Whether the text has the form of a key with a right checksum: a typing error needs no look into the store. */
+/**
+ * Whether the text has the form of a key with a right checksum: a typing error needs no look into the store.
+ */
 export function isApiKey(text: string, crc32: (text: string) => number): boolean {
   return API_KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECK_CHARACTERS), crc32));
 }

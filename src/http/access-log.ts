@@ -1,4 +1,6 @@
-/** One JSON line per request, written when its response has been sent: together for an event-loop iteration. */
+/**
+ * One JSON line per request, written when its response has been sent: together for an event-loop iteration.
+ */
 import type { LogLevel } from '../config.ts';
 import type { Scheduler } from '../scheduler.ts';
 
@@ -8,7 +10,9 @@ export interface RequestEntry {
   readonly requestId: string;
   readonly keyId: number | undefined;
   readonly method: string;
-  /** The template of the route, never the path: a path may hold a national ID. Empty when no route matched. */
+  /**
+   * The template of the route, never the path: a path may hold a national ID. Empty when no route matched.
+   */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;

@@ -1,6 +1,7 @@
 /**
- * A client's connection, below the requests on it: what becomes of bytes that are not HTTP, and of a client that does not
- * read. Everything that was handled is answered first: its changes are on disk, and its client must learn so.
+ * A client's connection, below the requests on it: what becomes of bytes that are not HTTP, and of a client
+ * that does not read. Everything that was handled is answered first: its changes are on disk, and its client
+ * must learn so.
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
@@ -26,7 +27,9 @@ export interface ConnectionLog {
   refused(requestId: string, status: number): void;
 }
 
-/** node:net counts what the system has not taken yet; only its handle tells how much of a write it has taken. */
+/**
+ * node:net counts what the system has not taken yet; only its handle tells how much of a write it has taken.
+ */
 type SocketWithHandle = Duplex & { bytesWritten?: number; _handle?: { writeQueueSize?: number } | null };
 
 export class Connection {
@@ -55,8 +58,8 @@ export class Connection {
   }
 
   /**
-   * Ends the connection with a refusal, once every request on it has been answered. A request whose body is cut off by the
-   * unreadable bytes is itself answered with the refusal.
+   * Ends the connection with a refusal, once every request on it has been answered. A request whose body is
+   * cut off by the unreadable bytes is itself answered with the refusal.
    */
   refuse(refusal: ConnectionRefusal): void {
     // Further bytes are as unreadable as the first.

@@ -34,8 +34,8 @@ const SERVER_ERROR: ApiResponse = {
 };
 
 /**
- * @returns the response, with the reason of a 503 for the log; `isUnexpected` when nobody meant to throw the error, and
- * its cause belongs in the log only
+ * @returns the response, with the reason of a 503 for the log; `isUnexpected` when nobody meant to throw the
+ * error, and its cause belongs in the log only
  */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
   if (error instanceof HttpError) {

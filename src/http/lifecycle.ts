@@ -1,6 +1,6 @@
 /**
- * The lifecycle of a request, one function with its stages numbered. ARCHITECTURE.md#the-life-of-a-request lists them with
- * the statuses that each may end with; stage 1 is in server.ts, stage 7 in send.ts.
+ * The lifecycle of a request, one function with its stages numbered. ARCHITECTURE.md#the-life-of-a-request
+ * lists them with the statuses that each may end with; stage 1 is in server.ts, stage 7 in send.ts.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';

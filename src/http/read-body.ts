@@ -42,8 +42,8 @@ const FAILURE = Symbol('why the rest of the body cannot be read');
 type Failing = IncomingMessage & { [FAILURE]?: HttpError };
 
 /**
- * Ends the reading of a body whose rest will never come, because the bytes on the connection are not HTTP any more.
- * Destroying the message would destroy the connection, and with it the response.
+ * Ends the reading of a body whose rest will never come, because the bytes on the connection are not HTTP any
+ * more. Destroying the message would destroy the connection, and with it the response.
  */
 export function failBody(incoming: IncomingMessage, error: HttpError): void {
   (incoming as Failing)[FAILURE] = error;

@@ -9,7 +9,9 @@ import type { Route, RouteRequest } from './route.ts';
 const NO_SEARCH = new URLSearchParams();
 const NO_PARAMS = {};
 
-/** The request passed to middleware and handlers. Rarely used properties are computed when they are asked for. */
+/**
+ * The request passed to middleware and handlers. Rarely used properties are computed when they are asked for.
+ */
 export class ApiRequest implements RouteRequest {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;

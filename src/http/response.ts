@@ -30,7 +30,8 @@ export const created = (path: string, body: unknown): ApiResponse => ({
 });
 
 /**
- * A refusal as a value: middleware returns it, since an Error with its stack costs more than the rest of a refusal.
+ * A refusal as a value: middleware returns it, since an Error with its stack costs more than the rest of a
+ * refusal.
  * @param reason for the log
  */
 export const refusal = (

@@ -1,4 +1,6 @@
-/** Cooperatives and members: what POST and PUT take and give, and the membership lookup (docs/api.md#members). */
+/**
+ * Cooperatives and members: what POST and PUT take and give, and the membership lookup (docs/api.md#members).
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';

@@ -1,4 +1,7 @@
-/** What lies below the handler: raw requests, slow clients, refused bodies, the end (docs/api.md#answers-and-errors). */
+/**
+ * What lies below the handler: raw requests, slow clients, refused bodies, the end
+ * (docs/api.md#answers-and-errors).
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';

@@ -54,7 +54,8 @@ export function authenticate(keys: Pick<ApiKeyStore, 'findBySecret'>, clock: Clo
     key: ApiKey | undefined,
     now: number,
   ): ApiResponse | undefined {
-    // The checksum only tells the operator which of the two it was: checking it first would slow every good key.
+    // The checksum only tells the operator which of the two it was: checking it first would slow every good
+    // key.
     if (key === undefined) return isApiKey(token, crc32) ? UNKNOWN : MALFORMED;
     // The log names the key, also when it is refused.
     request.caller = key;

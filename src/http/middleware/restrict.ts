@@ -41,7 +41,9 @@ export function restrict(trustedProxies: AddressBlocks): Middleware {
   };
 }
 
-/** The host of `Origin`, else of `Referer`, else `Host`: a guard against misuse, as a client chooses these. */
+/**
+ * The host of `Origin`, else of `Referer`, else `Host`: a guard against misuse, as a client chooses these.
+ */
 export function requestDomain(
   headers: Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>,
 ): string | undefined {

@@ -1,4 +1,6 @@
-/** The fields of a cooperative: one declaration each for the body's check, the answer's schema and OpenAPI. */
+/**
+ * The fields of a cooperative: one declaration each for the body's check, the answer's schema and OpenAPI.
+ */
 import {
   COOPERATIVE_STATUSES,
   type Cooperative,

@@ -118,7 +118,10 @@ const ROW_FIELDS: FieldSerializers<Static<typeof MEMBER_ROW>, Member> = {
   registration_date: instant(({ registrationDate }) => registrationDate),
 };
 
-/** A row of a list: what storage gives as one JSON object, and the two fields that depend on more than the row. */
+/**
+ * A row of a list: what storage gives as one JSON object, and the two fields that depend on more than the
+ * row.
+ */
 export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
   `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
   `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;

@@ -6,8 +6,8 @@ const CARRIAGE_RETURN = 0x0d;
 export const LINE_END = /\r\n|\n|\r/;
 
 /**
- * Where the last complete line of some bytes ends, 0 when there is none.
- * A CR as the last byte may be half of a CRLF, so it does not count as an end yet.
+ * Where the last complete line of some bytes ends, 0 when there is none. A CR as the last byte may be half of
+ * a CRLF, so it does not count as an end yet.
  */
 export function endOfLastLine(bytes: Buffer): number {
   const feed = bytes.lastIndexOf(LINE_FEED);

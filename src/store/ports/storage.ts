@@ -1,7 +1,7 @@
 /**
- * One storage location, and what may be opened there. One method of a port is one atomic change; a write's promise settles
- * when the change is on disk. An engine is one folder beside this one, with the same entities as file names; `open.ts`
- * knows them.
+ * One storage location, and what may be opened there. One method of a port is one atomic change; a write's
+ * promise settles when the change is on disk. An engine is one folder beside this one, with the same entities
+ * as file names; `open.ts` knows them.
  */
 import type { Loan } from '../../domain/loans.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';

@@ -125,14 +125,14 @@ interface CachedKey {
 }
 
 /**
- * Keys by the hash of a secret. What was read stays right until SQLite's data version says that another connection has
- * committed; this connection's own changes clear it. Never by age: a disabled key must be refused by the very next
- * request.
+ * Keys by the hash of a secret. What was read stays right until SQLite's data version says that another
+ * connection has committed; this connection's own changes clear it. Never by age: a disabled key must be
+ * refused by the very next request.
  */
 function openCache({ dataVersion }: Statements, scheduler: EndOfIteration) {
   const cached = new Map<string, CachedKey>();
-  // A program with a wrong key asks with it again and again. Apart from the others: a flood of different ones must not
-  // push out the keys that are in use.
+  // A program with a wrong key asks with it again and again. Apart from the others: a flood of different ones
+  // must not push out the keys that are in use.
   const unknown = new Set<string>();
   let cachedVersion = -1;
   // Asked once per iteration of the event loop: the requests of an iteration had arrived when it began.

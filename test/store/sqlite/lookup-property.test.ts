@@ -1,4 +1,7 @@
-/** A lookup answers what a from-scratch computation over the rows would answer (docs/api.md#looking-up-a-person). */
+/**
+ * A lookup answers what a from-scratch computation over the rows would answer
+ * (docs/api.md#looking-up-a-person).
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -30,9 +30,7 @@ export class Connection {
     this.transaction = new Transactions(raw);
   }
 
-  /**
-   * @param bound why the statement touches few rows, when it sorts, aggregates, skips or scans
-   */
+  /** @param bound why the statement touches few rows, when it sorts, aggregates, skips or scans */
   prepare<Params extends unknown[], Row = unknown>(sql: string, bound?: string): Statement<Params, Row> {
     this.prepared.push({ sql, bound });
     return this.raw.prepare(sql) as unknown as Statement<Params, Row>;

@@ -31,7 +31,10 @@ export class Transactions {
     return this.finish(work);
   }
 
-  /** Runs reads that must all see one moment, or writes to an attached file of one's own: the database is not locked. */
+  /**
+   * Runs reads that must all see one moment, or writes to an attached file of one's own: the database is not
+   * locked.
+   */
   deferred<T>(work: () => T): T {
     this.run.begin();
     return this.finish(work);

@@ -19,7 +19,7 @@ export function createSessionTables(db: Connection): void {
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;`);
 }
 
-/** The tables of one file, in place of those of the file before.  */
+/** The tables of one file, in place of those of the file before. */
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
   db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;

@@ -1,5 +1,5 @@
 /**
- * Draws a flame graph of a CPU profile of Node (`node --cpu-prof`): `bench/flame.ts PROFILE TITLE > FILE.svg`.
+ * Draws a flame graph of a CPU profile (`node --cpu-prof`): `bench/flame.ts PROFILE TITLE > FILE.svg`.
  * Width is processor time; time spent waiting is omitted.
  */
 import { readFileSync } from 'node:fs';
@@ -36,8 +36,10 @@ const parents = new Map(
 );
 
 const newFrame = (name: string): Frame => ({ name, micros: 0, children: new Map() });
+const shortened = (url: string): string =>
+  url.replace(/^.*\/(?:dist|src)\//, '').replace(/^.*\/node_modules\//, '');
 const nameOf = ({ callFrame: { functionName, url } }: ProfileNode): string =>
-  `${functionName || '(anonymous)'} ${url.replace(/^.*\/(?:dist|src)\//, '').replace(/^.*\/node_modules\//, '')}`.trim();
+  `${functionName || '(anonymous)'} ${shortened(url)}`.trim();
 
 const root = newFrame('all');
 profile.samples.forEach((id, i) => {
@@ -82,8 +84,14 @@ function draw(frame: Frame, x: number, level: number): void {
   depth = Math.max(depth, level);
   const share = ((frame.micros / root.micros) * 100).toFixed(1);
   const label = frame.name.slice(0, Math.max(0, Math.floor(width / LETTER) - 1));
+  const place = `x="${x.toFixed(1)}" y="${level * ROW}" width="${Math.max(width - 0.5, 0.5).toFixed(1)}"`;
   boxes.push(
-    `<g><title>${toXml(frame.name)}: ${share} %</title><rect x="${x.toFixed(1)}" y="${level * ROW}" width="${Math.max(width - 0.5, 0.5).toFixed(1)}" height="${ROW - 1}" fill="${colour(frame.name)}"/>${label.length > 2 ? `<text x="${(x + 3).toFixed(1)}" y="${level * ROW + 12}">${toXml(label)}</text>` : ''}</g>`,
+    `<g><title>${toXml(frame.name)}: ${share} %</title>` +
+      `<rect ${place} height="${ROW - 1}" fill="${colour(frame.name)}"/>` +
+      (label.length > 2
+        ? `<text x="${(x + 3).toFixed(1)}" y="${level * ROW + 12}">${toXml(label)}</text>`
+        : '') +
+      '</g>',
   );
   let start = x;
   for (const child of [...frame.children.values()].sort((a, b) => b.micros - a.micros)) {
@@ -94,8 +102,9 @@ function draw(frame: Frame, x: number, level: number): void {
 
 draw(root, 0, 0);
 const height = (depth + 3) * ROW;
+const viewBox = `0 ${-2 * ROW} ${WIDTH} ${height}`;
 process.stdout.write(
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 ${-2 * ROW} ${WIDTH} ${height}" font-family="sans-serif" font-size="11">
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}" font-family="sans-serif" font-size="11">
 <title>${toXml(title)}</title>
 <rect x="0" y="${-2 * ROW}" width="${WIDTH}" height="${height}" fill="#ffffff"/>
 <text x="4" y="${-ROW + 4}" font-size="14" font-weight="bold">${toXml(title)}</text>

@@ -1,6 +1,6 @@
 /**
  * Measures the registry, see bench/README.md. Requires wrk.
- * Options: `--only lookups,lists,refusals,writes,starts,sizes,milk,pages,imports`, `--rounds 3`, `--seconds 4`.
+ * Options: `--only lookups,refusals`, `--rounds 3`, `--seconds 4`; without `--only` all sections run.
  * The results of a complete run are stored in bench/results.
  */
 import { execFileSync } from 'node:child_process';

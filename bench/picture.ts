@@ -43,7 +43,8 @@ function drawRates(left: number, width: number): string {
       const y = 58 + i * 36 + (i >= 3 ? 14 : 0);
       return [
         text(left + labelWidth - 8, y + 17, label, 'text-anchor="end"'),
-        `<rect x="${left + labelWidth}" y="${y}" width="${(rate * scale).toFixed(1)}" height="24" fill="${colour}"/>`,
+        `<rect x="${left + labelWidth}" y="${y}" width="${(rate * scale).toFixed(1)}" height="24" ` +
+          `fill="${colour}"/>`,
         text(left + labelWidth + rate * scale + 6, y + 17, thousands(rate)),
       ].join('\n');
     })
@@ -72,10 +73,10 @@ function drawLatency(left: number, width: number): string {
     const [start, end] = [points[0], points.at(-1)] as [(typeof points)[number], (typeof points)[number]];
     return [
       `<polyline points="${at.join(' ')}" fill="none" stroke="${colour}" stroke-width="2"/>`,
-      ...points.map(
-        (point) =>
-          `<circle cx="${x(point.members).toFixed(1)}" cy="${y(of(point)).toFixed(1)}" r="4" fill="${colour}"/>`,
-      ),
+      ...points.map((point) => {
+        const centre = `cx="${x(point.members).toFixed(1)}" cy="${y(of(point)).toFixed(1)}"`;
+        return `<circle ${centre} r="4" fill="${colour}"/>`;
+      }),
       text(x(start.members), y(of(start)) - 12, name),
       text(x(end.members), y(of(end)) - 12, `${of(end).toFixed(1)} ms`, 'text-anchor="middle"'),
     ].join('\n');
@@ -92,20 +93,24 @@ function drawLatency(left: number, width: number): string {
   ].join('\n');
 }
 
-const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">
+const machine = `${results.date}, ${results.cores} cores (${results.processor}), Node ${results.node}`;
+const rounds = `32 connections, median of ${results.rounds} rounds`;
+const viewBox = `0 0 ${WIDTH} ${HEIGHT}`;
+const font = 'font-family="sans-serif" font-size="12"';
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}" ${font}>
 <title>Lookups a second beside the peers, and their latency against the size of the registry</title>
 <rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>
 ${text(20, 32, 'Lookups a second, 200,000 members', 'font-size="15" font-weight="bold"')}
 ${drawRates(0, 560)}
 ${text(600, 32, 'Latency of the lookup with blocks', 'font-size="15" font-weight="bold"')}
 ${drawLatency(580, 400)}
-${text(20, HEIGHT - 12, `${results.date}, ${results.cores} cores (${results.processor}), Node ${results.node}, 32 connections, median of ${results.rounds} rounds`, 'fill="#4a5568"')}
+${text(20, HEIGHT - 12, `${machine}, ${rounds}`, 'fill="#4a5568"')}
 </svg>
 `;
 writeFileSync(join(FOLDER, 'speed.svg'), svg);
 
 const readme = join(ROOT, 'README.md');
-const about = `${results.date}, ${results.cores} cores (${results.processor}), Node ${results.node}, medians of ${results.rounds} rounds:`;
+const about = `${machine}, medians of ${results.rounds} rounds:`;
 const figures = `<!-- figures -->\n${about}\n\n${toTable(toRows(results))}\n<!-- /figures -->`;
 writeFileSync(
   readme,

@@ -41,7 +41,8 @@ export function personOf(n: number): number {
 export function identityCard(membership: number): string {
   const n = personOf(membership);
   const order = 9_000_000 + ((n * 48_271) % ORDER_NUMBERS);
-  return `1${1950 + (n % 55)}${n % 2 === 0 ? 8 : 7}${order}${Math.floor(n / ORDER_NUMBERS)}${digits(n % 97, 2)}`;
+  const sexDigit = n % 2 === 0 ? 8 : 7;
+  return `1${1950 + (n % 55)}${sexDigit}${order}${Math.floor(n / ORDER_NUMBERS)}${digits(n % 97, 2)}`;
 }
 
 /** `personOf` and `identityCard` in Lua, for wrk. */
@@ -101,7 +102,9 @@ function productionRow(i: number, population: Population): string {
   const spacing = (365 * DAY_MS) / each;
   const at = second(nowMs - (j + ((k * 37) % 101) / 102) * spacing - 1000);
   const n = memberWithEntries(k, population);
-  return `${owner(n)},P-${digits(i, 8)},${isoOf(at)},${1 + (i % 40)}.${i % 2 === 0 ? '5' : '25'},${k < milk ? 'milk' : 'coffee cherries'}`;
+  const kg = `${1 + (i % 40)}.${i % 2 === 0 ? '5' : '25'}`;
+  const product = k < milk ? 'milk' : 'coffee cherries';
+  return `${owner(n)},P-${digits(i, 8)},${isoOf(at)},${kg},${product}`;
 }
 
 export const FILES: { readonly [kind in Kind]: BenchFile } = {
@@ -112,14 +115,16 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
   },
   members: {
     header:
-      'cooperative_code,identity_card,member_code,full_name,first_name,last_name,gender,date_of_birth,mobile,role,status,registration_date',
+      'cooperative_code,identity_card,member_code,full_name,first_name,last_name,gender,' +
+      'date_of_birth,mobile,role,status,registration_date',
     count: ({ members }) => members,
     row(n) {
       const p = personOf(n);
       const name = `Name${p % 977}`;
       const day = `0${1 + (p % 9)}-1${n % 10}`;
       const gender = p % 2 === 0 ? 'MALE' : 'FEMALE';
-      const person = `${name} Example,${name},Example,${gender},${1950 + (p % 55)}-0${1 + (p % 9)}-1${p % 10}`;
+      const born = `${1950 + (p % 55)}-0${1 + (p % 9)}-1${p % 10}`;
+      const person = `${name} Example,${name},Example,${gender},${born}`;
       const member = `${cooperativeCode(n)},${identityCard(n)},${memberCode(n)},${person}`;
       return `${member},+25078${digits(p, 7)},MEMBER,active,2015-${day}T08:30:00+02:00`;
     },
@@ -133,7 +138,8 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
   },
   loans: {
     header:
-      'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,loan_start_date,loan_end_date,approved_at',
+      'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,' +
+      'loan_start_date,loan_end_date,approved_at',
     count: ({ withEntries }) => withEntries * 3,
     row(i, population) {
       const k = shuffled(i % population.withEntries, population.withEntries);
@@ -143,7 +149,10 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
       const start = second(population.nowMs - (30 + j * 300 + (k % 200)) * DAY_MS);
       const status = j === 0 ? 'approved' : 'paid';
       const amount = 50_000 + (k % 100) * 10_000;
-      return `${owner(memberWithEntries(k, population))},L-${digits(i, 8)},${amount},18.5,${status},${j === 0 ? 12_500 : amount},${isoOf(start)},${isoOf(start + 365 * DAY_MS)},${isoOf(start - DAY_MS)}`;
+      const paid = j === 0 ? 12_500 : amount;
+      const dates = [start, start + 365 * DAY_MS, start - DAY_MS].map(isoOf).join(',');
+      const reference = `${owner(memberWithEntries(k, population))},L-${digits(i, 8)}`;
+      return `${reference},${amount},18.5,${status},${paid},${dates}`;
     },
   },
   savings: {
@@ -153,7 +162,10 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
       const k = shuffled(i % population.withEntries, population.withEntries);
       const j = Math.floor(i / population.withEntries);
       const at = second(population.nowMs - (j * 60 + (k % 50) + 1) * DAY_MS);
-      return `${owner(memberWithEntries(k, population))},A-${digits(k, 7)},S-${digits(i, 8)},${j === 5 ? 'withdrawal' : 'contribution'},${2_000 + (i % 50) * 100},${isoOf(at)}`;
+      const account = `${owner(memberWithEntries(k, population))},A-${digits(k, 7)}`;
+      const amount = 2_000 + (i % 50) * 100;
+      const saved = `${j === 5 ? 'withdrawal' : 'contribution'},${amount}`;
+      return `${account},S-${digits(i, 8)},${saved},${isoOf(at)}`;
     },
   },
 };

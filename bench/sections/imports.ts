@@ -23,7 +23,8 @@ export async function imports(options: Options): Promise<Imports> {
       const figures = await importFile(databaseFile, kind, csv(kind));
       measured.set(name, [...(measured.get(name) ?? []), figures]);
       process.stderr.write(
-        `  round ${round + 1}: ${name.padEnd(16)} ${figures.rows_per_second} rows/s, locked ${figures.lock_seconds} s, peak ${figures.peakMib} MiB\n`,
+        `  round ${round + 1}: ${name.padEnd(16)} ${figures.rows_per_second} rows/s, ` +
+          `locked ${figures.lock_seconds} s, peak ${figures.peakMib} MiB\n`,
       );
     }
     const { out } = await runRegistry(databaseFile, ['check', '--json']);

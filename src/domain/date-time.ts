@@ -28,7 +28,8 @@ export const KIGALI: TimeZone = { offsetSeconds: 7200, suffix: '+02:00' };
 
 const DATE_ERROR = new FieldError('Date has wrong format. Use one of these formats instead: YYYY-MM-DD.');
 const DATE_TIME_ERROR = new FieldError(
-  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+  'Datetime has wrong format. Use one of these formats instead: ' +
+    'YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
 );
 export const FUTURE_ERROR = new FieldError('This date is in the future.');
 

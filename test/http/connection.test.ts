@@ -6,28 +6,34 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '../../src/http/connection.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { exchange, lastRequest, openSocket, parseResponses } from '../support/raw.ts';
+import { exchange, lastRequest, openSocket, parseResponses, requestHead } from '../support/raw.ts';
 
 const BODY = '{"code":"KOPA","name":"Kopa é"}';
 
 /** A POST that is stored. @param bytes announced as the length of the body; its own when left out */
 const post = (app: TestApp, bytes = Buffer.byteLength(BODY), ...more: string[]): string =>
-  [
+  requestHead(
     'POST /api/v1/cooperatives HTTP/1.1',
     'Host: a',
     `Authorization: Bearer ${app.fullKey}`,
     'Content-Type: application/json',
     `Content-Length: ${bytes}`,
     ...more,
-    '\r\n',
-  ].join('\r\n');
+  );
+
+/** Asks for a page of 200 cooperatives. */
+const pageHead = (app: TestApp): string =>
+  requestHead(
+    'GET /api/v1/cooperatives?page_size=200 HTTP/1.1',
+    ...['Host: a', `Authorization: Bearer ${app.fullKey}`],
+  );
 
 const countCooperatives = async (app: TestApp): Promise<number> =>
   (await app.send('/cooperatives')).json.count;
 
 const statusesOf = (text: string): number[] => parseResponses(text).map(({ status }) => status);
 
-test('a write is answered 201 when unreadable bytes follow it in the same packet, then 400 ends the connection', async (context) => {
+test('a write is answered 201 when unreadable bytes follow in the same packet, and then 400', async (context) => {
   const app = await startApp(context);
   const [first, second] = parseResponses(await exchange(context, app.port, `${post(app)}${BODY}}\r\n\r\n`));
   assert.equal(first?.status, 201);
@@ -85,8 +91,10 @@ test('CONNECT is answered 405 with Allow, after what came before it', async (con
 
 test('a request behind one that asks for an upgrade is answered in its turn', async (context) => {
   const app = await startApp(context);
-  const upgrade =
-    'GET /healthz HTTP/1.1\r\nHost: a\r\nX-Request-Id: one\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  const upgrade = requestHead(
+    'GET /healthz HTTP/1.1',
+    ...['Host: a', 'X-Request-Id: one', 'Connection: Upgrade', 'Upgrade: websocket'],
+  );
   const next = lastRequest('GET /nowhere HTTP/1.1', 'Host: a', 'X-Request-Id: two');
   const responses = parseResponses(await exchange(context, app.port, upgrade + next));
   assert.deepEqual(
@@ -148,7 +156,7 @@ test('a client that asks and never reads is dropped', { timeout: 20_000 }, async
   }
   const socket = await openSocket(context, app.port);
   socket.pause();
-  const request = `GET /api/v1/cooperatives?page_size=200 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\n\r\n`;
+  const request = pageHead(app);
   // More than the system's buffers of both sides hold.
   socket.write(request.repeat(300));
   const started = performance.now();
@@ -159,7 +167,7 @@ test('a client that asks and never reads is dropped', { timeout: 20_000 }, async
   assert.ok(performance.now() - started < 15_000);
 });
 
-test('a connection is dropped after 60 s without progress of a response, not while the system takes bytes of it', () => {
+test('a connection is dropped after 60 s without progress, not while the system takes bytes', () => {
   const unused = { refused: () => assert.fail('nothing is refused') };
   let unsentBytes = 0;
   let queuedBytes = 0;
@@ -199,7 +207,7 @@ test('a client that reads slowly is served to the end', { timeout: 20_000 }, asy
     await app.send('/cooperatives', { method: 'POST', body: { code: `C-${i}`, name: 'x'.repeat(200) } });
   }
   const socket = await openSocket(context, app.port);
-  const request = `GET /api/v1/cooperatives?page_size=200 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\n\r\n`;
+  const request = pageHead(app);
   socket.pause();
   socket.write(request.repeat(59) + request.replace('Host: a', 'Host: a\r\nConnection: close'));
   let bytes = 0;

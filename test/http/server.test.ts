@@ -6,7 +6,24 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { startApp } from '../support/app.ts';
-import { exchange, lastRequest, openSocket, parseResponses, type RawResponse } from '../support/raw.ts';
+import {
+  exchange,
+  lastRequest,
+  openSocket,
+  parseResponses,
+  type RawResponse,
+  requestHead,
+} from '../support/raw.ts';
+
+const CREATE = 'POST /api/v1/cooperatives HTTP/1.1';
+const JSON_BODY = 'Content-Type: application/json';
+
+/** The head of a request that creates a cooperative. */
+const createHead = (key: string, bytes: number, ...more: string[]): string =>
+  requestHead(
+    ...[CREATE, 'Host: a', `Authorization: Bearer ${key}`, JSON_BODY, `Content-Length: ${bytes}`],
+    ...more,
+  );
 
 /** The only response in a text. */
 function parse(text: string): RawResponse {
@@ -62,11 +79,7 @@ test('clients that send no headers in time are answered 408 and dropped', async 
   const app = await startApp(context, { timeouts: { headersMs: 100, requestMs: 200 } });
   const answer = parse(await exchange(context, app.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n'));
   assert.equal(answer.status, 408);
-  const body = await exchange(
-    context,
-    app.port,
-    `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
-  );
+  const body = await exchange(context, app.port, `${createHead(app.fullKey, 10)}{`);
   assert.equal(parse(body).status, 408);
 });
 
@@ -78,8 +91,7 @@ test('clients that do nothing are dropped', async (context) => {
 
 test('Expect: 100-continue is answered only after the limiter has admitted the request', async (context) => {
   const app = await startApp(context);
-  const head = (key: string) =>
-    `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 27\r\nExpect: 100-continue\r\n\r\n`;
+  const head = (key: string) => createHead(key, 27, 'Expect: 100-continue');
   const refused = await exchange(context, app.port, head('nobody'));
   assert.match(refused, /^HTTP\/1\.1 401 /);
   assert.doesNotMatch(refused, /100 Continue/);
@@ -99,9 +111,7 @@ test('a refusal that leaves a body unread says so, and the client can read it wh
   socket.on('data', (chunk) => {
     text += chunk.toString();
   });
-  socket.write(
-    'POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n',
-  );
+  socket.write(requestHead(CREATE, 'Host: a', JSON_BODY, 'Content-Length: 1000000'));
   socket.write('x'.repeat(1_000));
   while (!text.includes('\r\n\r\n{')) await once(socket, 'data');
   assert.match(text, /^HTTP\/1\.1 401 /);
@@ -113,9 +123,7 @@ test('a refusal that leaves a body unread says so, and the client can read it wh
 test('a client that ends in the middle of its body leaves the server as it was', async (context) => {
   const app = await startApp(context);
   const socket = await openSocket(context, app.port);
-  socket.write(
-    `POST /api/v1/cooperatives HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
-  );
+  socket.write(`${createHead(app.fullKey, 10)}{`);
   await new Promise((resolve) => setTimeout(resolve, 30));
   socket.destroy();
   await new Promise((resolve) => setTimeout(resolve, 30));
@@ -161,11 +169,12 @@ test('requests that arrive together are answered each with its own, in order', {
   timeout: 20_000,
 }, async (context) => {
   const app = await startApp(context);
-  const ids = Array.from({ length: 20 }, (_, i) => `turn-${i}`);
+  const ids = Array.from({ length: 20 }, (_, i) => `request-${i}`);
   // In one packet: all of them are handled in one iteration.
   const requests = ids.map((id, i) => {
     const path = i % 4 === 0 ? '/api/v1/nothing' : '/healthz';
-    return `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n${id === 'turn-19' ? 'Connection: close\r\n' : ''}\r\n`;
+    const head = i === ids.length - 1 ? lastRequest : requestHead;
+    return head(`GET ${path} HTTP/1.1`, 'Host: a', `X-Request-Id: ${id}`);
   });
   const text = await exchange(context, app.port, requests.join(''));
   assert.deepEqual(

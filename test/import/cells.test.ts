@@ -1,14 +1,18 @@
 /** What spreadsheets do to cells, openly and silently (docs/operating.md#what-spreadsheets-do). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { importPlace, members, nid, startedPlace } from '../support/importing.ts';
+import {
+  importPlace,
+  LOANS_HEADER,
+  members,
+  nid,
+  SAVINGS_HEADER,
+  startedPlace,
+} from '../support/importing.ts';
 
 const MEMBERS =
   'cooperative_code,identity_card,member_code,full_name,gender,date_of_birth,mobile,registration_date';
 const PRODUCTION = 'cooperative_code,member_code,reference,delivered_at,kg';
-const LOANS =
-  'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,loan_start_date,loan_end_date,approved_at';
-const SAVINGS = 'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at';
 const quote = (cell: string) => `"${cell}"`;
 
 const memberRow = (given: Record<string, string>) => {
@@ -17,7 +21,7 @@ const memberRow = (given: Record<string, string>) => {
 };
 const production = (kg: string, at = '2025-03-01') => `${PRODUCTION}\nA-1,M-1,P-1,${at},${quote(kg)}\n`;
 const saving = (amount: string, kind = 'contribution', at = '2025-03-01') =>
-  `${SAVINGS}\nA-1,M-1,S-1,R-1,${kind},${quote(amount)},${at}\n`;
+  `${SAVINGS_HEADER}\nA-1,M-1,S-1,R-1,${kind},${quote(amount)},${at}\n`;
 const loan = (given: Record<string, string>) => {
   const row = {
     amount: '1000',
@@ -29,7 +33,8 @@ const loan = (given: Record<string, string>) => {
     approved: '',
     ...given,
   };
-  return `${LOANS}\nA-1,M-1,L-1,${quote(row.amount)},${quote(row.rate)},${row.status},${row.paid},${row.start},${row.end},${row.approved}\n`;
+  const terms = `${quote(row.amount)},${quote(row.rate)},${row.status},${row.paid}`;
+  return `${LOANS_HEADER}\nA-1,M-1,L-1,${terms},${row.start},${row.end},${row.approved}\n`;
 };
 
 /** [sentence, kind, file, query, value] */

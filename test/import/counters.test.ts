@@ -29,8 +29,10 @@ function recount(rows: readonly Counted[]): Map<string, number> {
 
 function kept(place: ImportPlace): Map<string, number> {
   const rows = place.query<{ key: string; members: number }>(
-    `SELECT 'cooperative ' || cooperative_id || ' ' || status AS key, members FROM member_counts WHERE members <> 0
-     UNION ALL SELECT 'block ' || span || ' ' || status || ' ' || block, members FROM member_blocks WHERE members <> 0`,
+    `SELECT 'cooperative ' || cooperative_id || ' ' || status AS key, members
+     FROM member_counts WHERE members <> 0
+     UNION ALL SELECT 'block ' || span || ' ' || status || ' ' || block, members
+     FROM member_blocks WHERE members <> 0`,
   );
   return new Map(rows.map(({ key, members: count }) => [key, count]));
 }

@@ -178,8 +178,9 @@ async function importWith(
 }
 
 const insertMember = (identityCard: string, code: string) => (db: Connection) =>
-  db.exec(`INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status, registration_date,
-    created_at, updated_at) VALUES (1, '${identityCard}', '${code}', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`);
+  db.exec(`INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status,
+      registration_date, created_at, updated_at)
+    VALUES (1, '${identityCard}', '${code}', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`);
 
 test('the apply repeats the checks: a code taken meanwhile is refused, and nothing of the file is in', async (context) => {
   for (const skipInvalid of [false, true]) {

@@ -7,22 +7,23 @@ import { test } from 'node:test';
 import {
   type ImportPlace,
   importPlace,
+  LOANS_HEADER,
   MEMBERS_HEADER,
   member,
   members,
   nid,
+  SAVINGS_HEADER,
   startedPlace,
 } from '../support/importing.ts';
 
 const FINANCIAL = {
   production:
     'cooperative_code,member_code,reference,delivered_at,kg,product\nA-1,M-1,R-1,2025-03-01,12.5,coffee\n',
-  loans:
-    'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,loan_start_date,loan_end_date,approved_at\nA-1,M-1,R-1,1000,18,approved,250,2025-01-01,2026-01-01,2024-12-01\n',
-  savings:
-    'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at\nA-1,M-1,S-1,R-1,contribution,500,2025-03-01\n',
+  loans: `${LOANS_HEADER}\nA-1,M-1,R-1,1000,18,approved,250,2025-01-01,2026-01-01,2024-12-01\n`,
+  savings: `${SAVINGS_HEADER}\nA-1,M-1,S-1,R-1,contribution,500,2025-03-01\n`,
 };
-const FULL_MEMBER = `${MEMBERS_HEADER},first_name,last_name,gender,date_of_birth,mobile,role,status,registration_date`;
+const OPTIONAL_COLUMNS = 'first_name,last_name,gender,date_of_birth,mobile,role,status,registration_date';
+const FULL_MEMBER = `${MEMBERS_HEADER},${OPTIONAL_COLUMNS}`;
 const fullMember = (tail: string) => `${FULL_MEMBER}\nA-1,${nid(1)},M-1,Person 1,${tail}\n`;
 const FULL_TAIL = 'Aline,Uwase,F,1985-03-01,+250781234567,TREASURER,suspended,2020-05-01';
 
@@ -153,8 +154,8 @@ test('loans, production and savings are updated by cooperative and reference', a
     'savings',
     FINANCIAL.savings.replace('S-1,R-1,contribution,500', 'S-2,R-1,withdrawal,400'),
   );
-  const saved =
-    'SELECT account_number, kind, amount_minor FROM savings_transactions t JOIN savings_accounts a ON a.id = t.account_id';
+  const saved = `SELECT account_number, kind, amount_minor
+    FROM savings_transactions t JOIN savings_accounts a ON a.id = t.account_id`;
   assert.deepEqual(place.query(saved), [{ account_number: 'S-2', kind: 'withdrawal', amount_minor: 40_000 }]);
 });
 

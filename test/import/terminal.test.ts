@@ -18,7 +18,8 @@ test('Ctrl-C gives the terminal its cursor back, reports every file, and leaves 
   const rows = Array.from({ length: MANY }, (_, i) => `${member(10_000 + i)}\n`);
   const path = place.write('members.csv', `${MEMBERS_HEADER}\n${rows.join('')}`);
   const results = join(place.folder, 'results.json');
-  const command = `'${process.execPath}' --import tsx src/main.ts import members '${path}' --json > '${results}'`;
+  const program = `'${process.execPath}' --import tsx src/main.ts`;
+  const command = `${program} import members '${path}' --json > '${results}'`;
   // A pseudo-terminal: what is typed there becomes a signal for the process in its foreground.
   const terminal = spawn('script', ['-qec', command, '/dev/null'], {
     env: { ...process.env, REGISTRY_DB: place.databaseFile, TERM: 'xterm' },

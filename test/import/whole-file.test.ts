@@ -15,6 +15,7 @@ import {
   member,
   members,
   nid,
+  SAVINGS_HEADER,
   startedPlace,
 } from '../support/importing.ts';
 
@@ -55,7 +56,8 @@ test("rejects hold line, column, reason and the row's own cells, readable by the
   const rejects = join(place.folder, 'rejects.csv');
   writeFileSync(rejects, 'of an earlier run\n', { mode: 0o644 });
   const name = '"Uwase, ""Mimi"""';
-  const content = `\ufeff${withGender(`A-1,${nid(10)},M-10,${name},X`, `${member(11)},F`, `Z-9,${nid(12)},M-12,Keza,Y`).replaceAll('\n', '\r\n')}`;
+  const lines = [`A-1,${nid(10)},M-10,${name},X`, `${member(11)},F`, `Z-9,${nid(12)},M-12,Keza,Y`];
+  const content = `\ufeff${withGender(...lines).replaceAll('\n', '\r\n')}`;
   await place.load('members', content, '--rejects', rejects);
   assert.equal(statSync(rejects).mode & 0o777, 0o600);
   const [header, ...rows] = parse(readFileSync(rejects)) as string[][];
@@ -139,7 +141,7 @@ test('neither national IDs, names nor keys appear in what is printed', async (co
   }
 });
 
-test('what a person sees of a file: rows new, changed, unchanged and refused, speed, and how long it was locked', async (context) => {
+test('a person sees how many rows are new, changed, unchanged or refused, the speed and the lock time', async (context) => {
   const place = await startedPlace(context);
   const result = await place.load('members', members(member(1), `A-1,${nid(2)},M-2,Renamed`, member(10)));
   assert.equal(result.status, 0);
@@ -185,8 +187,7 @@ const RUN = {
   'members-2.csv': members(member(2)),
   'production.csv': 'cooperative_code,member_code,reference,delivered_at,kg\nA-1,M-2,P-1,2025-03-01,1\n',
   'loans.csv': 'cooperative_code,member_code,reference,amount,interest_rate\nA-1,M-1,L-1,1000,18\n',
-  'savings.csv':
-    'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at\nA-1,M-1,S-1,R-1,contribution,5,2025-03-01\n',
+  'savings.csv': `${SAVINGS_HEADER}\nA-1,M-1,S-1,R-1,contribution,5,2025-03-01\n`,
 };
 
 test('a folder is imported in dependency order, files of a kind in order of name', async (context) => {
@@ -222,7 +223,8 @@ test('files of a folder that belong to no kind are named and skipped', async (co
   assert.equal(result.status, 0);
   assert.equal(
     result.err,
-    'Skipped payments.csv: its name does not start with any of cooperatives, members, production, loans, savings.\n',
+    'Skipped payments.csv: its name does not start with any of cooperatives, members, production, loans, ' +
+      'savings.\n',
   );
 });
 

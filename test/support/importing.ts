@@ -86,6 +86,12 @@ export const nid = (n: number): string => `119858${9_000_000 + n}042`;
 
 export const COOPERATIVES = 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n';
 export const MEMBERS_HEADER = 'cooperative_code,identity_card,member_code,full_name';
+/** Every column of a loans file. */
+export const LOANS_HEADER =
+  'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,' +
+  'loan_start_date,loan_end_date,approved_at';
+export const SAVINGS_HEADER =
+  'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at';
 
 /** A members file of these rows under the shortest header. */
 export const members = (...rows: string[]): string => `${[MEMBERS_HEADER, ...rows].join('\n')}\n`;

@@ -69,6 +69,10 @@ export function parseResponses(text: string): RawResponse[] {
   return responses;
 }
 
+/** The head of a request. */
+export const requestHead = (line: string, ...headers: string[]): string =>
+  `${[line, ...headers].join('\r\n')}\r\n\r\n`;
+
 /** The head of a request that is the last one on its connection. */
 export const lastRequest = (line: string, ...headers: string[]): string =>
-  `${[line, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`;
+  requestHead(line, ...headers, 'Connection: close');

@@ -1,7 +1,7 @@
 /** How often a key may call, and the headers that report what is left (docs/api.md#rate-limits). */
 import type { Clock } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import type { Decision, RateLimits } from '../../domain/rate-limit.ts';
+import type { Decision, RateLimits, WindowUsage } from '../../domain/rate-limit.ts';
 import { isThenable } from '../../store/ports/awaitable.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 import type { ApiRequest } from '../request.ts';
@@ -16,7 +16,8 @@ export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
     addUsage(headers, key.limits, decision, clock.now());
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
-    const detail = `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`;
+    const unit = seconds === 1 ? 'second' : 'seconds';
+    const detail = `Request was throttled. Expected available in ${seconds} ${unit}.`;
     return refusal(429, detail, { 'Retry-After': String(seconds) }, 'rate limit');
   }
 
@@ -43,9 +44,12 @@ function policyOf(limits: RateLimits): string {
   return policy;
 }
 
+const usageOf = (name: string, { remaining, resetMs }: WindowUsage): string =>
+  `"${name}";r=${remaining};t=${toSeconds(resetMs)}`;
+
 function addUsage(headers: Headers, limits: RateLimits, { hour, day }: Decision, nowMs: number): void {
   headers['RateLimit-Policy'] = policyOf(limits);
-  headers.RateLimit = `"hour";r=${hour.remaining};t=${toSeconds(hour.resetMs)}, "day";r=${day.remaining};t=${toSeconds(day.resetMs)}`;
+  headers.RateLimit = `${usageOf('hour', hour)}, ${usageOf('day', day)}`;
   // The window with the least left; on a tie the longer one.
   const tightest = hour.remaining < day.remaining ? hour : day;
   headers['X-RateLimit-Limit'] = String(tightest.limit);

@@ -63,7 +63,8 @@ export type ListedRow = readonly [id: number, json: string, cooperativeId: numbe
 const JSON_FIELDS = LISTED_FIELDS.map(
   (name) => `'${name}', ${name === 'id' ? 'CAST(m.id AS TEXT)' : `m.${name}`}`,
 );
-export const LISTED_ROW = `m.id, json_object(${JSON_FIELDS.join(', ')}), m.cooperative_id, m.registration_date`;
+const JSON_OBJECT = `json_object(${JSON_FIELDS.join(', ')})`;
+export const LISTED_ROW = `m.id, ${JSON_OBJECT}, m.cooperative_id, m.registration_date`;
 
 export type Column = string | number | null;
 

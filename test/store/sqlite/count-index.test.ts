@@ -27,8 +27,8 @@ function open(context: TestContext) {
   const db = openFile(join(temporaryFolder(context), 'boats.db'), { create: true });
   context.after(() => db.close());
   db.exec(`CREATE TABLE boats (id INTEGER PRIMARY KEY, harbour_id INTEGER, kind TEXT) STRICT;
-    CREATE TABLE boat_blocks (span INTEGER, kind TEXT, block INTEGER, boats INTEGER, PRIMARY KEY (span, kind, block))
-      STRICT, WITHOUT ROWID;
+    CREATE TABLE boat_blocks (span INTEGER, kind TEXT, block INTEGER, boats INTEGER,
+      PRIMARY KEY (span, kind, block)) STRICT, WITHOUT ROWID;
     CREATE TABLE boat_counts (harbour_id INTEGER, kind TEXT, boats INTEGER, PRIMARY KEY (harbour_id, kind))
       STRICT, WITHOUT ROWID;`);
   const put = db.raw.prepare('INSERT OR REPLACE INTO boats VALUES (?, ?, ?)');

@@ -232,23 +232,25 @@ test('every person of a random registry is answered as a naive computation in ex
   ];
   const insert = {
     member: db.prepare(
-      `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, gender, date_of_birth, mobile,
-         role, status, registration_date, created_at, updated_at)
+      `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, gender, date_of_birth,
+         mobile, role, status, registration_date, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)`,
     ),
     production: db.prepare(
-      'INSERT INTO production_entries (cooperative_id, member_id, reference, delivered_at, grams) VALUES (?, ?, ?, ?, ?)',
+      `INSERT INTO production_entries (cooperative_id, member_id, reference, delivered_at, grams)
+       VALUES (?, ?, ?, ?, ?)`,
     ),
     loan: db.prepare(
-      `INSERT INTO loans (cooperative_id, member_id, reference, amount_minor, interest_rate_hundredths, status,
-         paid_amount_minor, loan_start_date, loan_end_date, approved_at, created_at, updated_at)
+      `INSERT INTO loans (cooperative_id, member_id, reference, amount_minor, interest_rate_hundredths,
+         status, paid_amount_minor, loan_start_date, loan_end_date, approved_at, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)`,
     ),
     account: db.prepare(
       'INSERT INTO savings_accounts (cooperative_id, member_id, account_number) VALUES (?, ?, ?)',
     ),
     transaction: db.prepare(
-      `INSERT INTO savings_transactions (cooperative_id, account_id, reference, kind, amount_minor, transacted_at)
+      `INSERT INTO savings_transactions (cooperative_id, account_id, reference, kind, amount_minor,
+         transacted_at)
        VALUES (?, ?, ?, ?, ?, ?)`,
     ),
   };

@@ -27,11 +27,12 @@ test('every list of a random registry has the right count and the right rows on 
   const counts = openCountIndex(store.connection, MEMBER_COUNTS);
   for (const id of [1, 2, 3])
     db.prepare(
-      "INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (?, ?, 'C', 'active', 1, 1)",
+      `INSERT INTO cooperatives (id, code, name, status, created_at, updated_at)
+       VALUES (?, ?, 'C', 'active', 1, 1)`,
     ).run(id, `C${id}`);
   const insert = db.prepare(
-    `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status, registration_date,
-       created_at, updated_at) VALUES (?, ?, ?, ?, 'N', 'MEMBER', ?, 0, 1, 1)`,
+    `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status,
+       registration_date, created_at, updated_at) VALUES (?, ?, ?, ?, 'N', 'MEMBER', ?, 0, 1, 1)`,
   );
   const setStatus = db.prepare('UPDATE members SET status = ? WHERE id = ?');
 

@@ -78,7 +78,8 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
     const serializer = createReadModelSerializer(zone);
     const ids = db.raw
       .prepare(
-        "SELECT id FROM members WHERE identity_card = ? AND status = 'active' ORDER BY registration_date DESC, id DESC",
+        `SELECT id FROM members WHERE identity_card = ? AND status = 'active'
+         ORDER BY registration_date DESC, id DESC`,
       )
       .pluck()
       .all(card) as number[];
@@ -223,25 +224,28 @@ async function take(place: Place, done: Step): Promise<void> {
   const { app } = place;
   const iso = (seconds: number) => formatDateTime(seconds, KIGALI);
   const now = Math.floor(app.clock.now() / 1000);
+  const memberCode = 'person' in done ? `M-${done.person}` : '';
   switch (done.kind) {
     case 'production':
       return place.load(
         'production',
-        done.ages.map((each) => `A-1,M-${done.person},P${++references},${iso(now - each)},${done.kg}`),
+        done.ages.map((each) => `A-1,${memberCode},P${++references},${iso(now - each)},${done.kg}`),
       );
-    case 'loans':
-      return place.load('loans', [
-        `A-1,M-${done.person},L${done.person}-${done.reference},5000,18,${done.status},${iso(now - done.startAge)}`,
-      ]);
-    case 'savings':
+    case 'loans': {
+      const reference = `L${done.person}-${done.reference}`;
+      const start = iso(now - done.startAge);
+      return place.load('loans', [`A-1,${memberCode},${reference},5000,18,${done.status},${start}`]);
+    }
+    case 'savings': {
+      const account = `S${done.person}-${done.account}`;
+      const kind = done.isWithdrawal ? 'withdrawal' : 'contribution';
       return place
-        .load('savings', [
-          `A-1,M-${done.person},S${done.person}-${done.account},T${++references},${done.isWithdrawal ? 'withdrawal' : 'contribution'},${done.amount},${iso(now)}`,
-        ])
+        .load('savings', [`A-1,${memberCode},${account},T${++references},${kind},${done.amount},${iso(now)}`])
         .catch((error: unknown) => {
           // Once an account was given to somebody else by hand, its file is refused.
           assert.match(String(error), /belongs to another member/);
         });
+    }
     case 'member': {
       const [row] = (await app.send(`/members/?identity_card=${nid(done.person)}`)).json.results;
       const path = `/members/${row.id}/`;
@@ -266,7 +270,7 @@ async function take(place: Place, done: Step): Promise<void> {
   }
 }
 
-test('after any writes, imports and clock steps every lookup equals the computation from scratch, byte for byte', async (context) => {
+test('after any writes, imports and clock steps a lookup equals a computation from scratch', async (context) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
       const place = await openPlace(context);
@@ -289,7 +293,7 @@ test('after any writes, imports and clock steps every lookup equals the computat
   );
 });
 
-test('an import that fills a table marks and computes what it touched, and leaves indexes and triggers as they were', async (context) => {
+test('an import that fills a table refreshes what it touched, and keeps indexes and triggers', async (context) => {
   const place = await openPlace(context);
   const schema = () =>
     place.sql("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name");
@@ -304,7 +308,8 @@ test('an import that fills a table marks and computes what it touched, and leave
   assert.deepEqual(schema(), before);
   assert.deepEqual(
     place.sql(
-      "SELECT id, production = '' AS missing, member_id AS many FROM members LEFT JOIN production_days ON member_id = id WHERE production IS NOT NULL",
+      `SELECT id, production = '' AS missing, member_id AS many
+       FROM members LEFT JOIN production_days ON member_id = id WHERE production IS NOT NULL`,
     ),
     [
       { id: 1, missing: 0, many: 1 },
@@ -367,10 +372,11 @@ test('a refresh renews members of another version in small transactions, between
     db.close();
     other.close();
   });
-  db.exec(`INSERT INTO cooperatives (id, code, name, status, created_at, updated_at) VALUES (1, 'A', 'A', 'active', 1, 1);
+  db.exec(`INSERT INTO cooperatives (id, code, name, status, created_at, updated_at)
+      VALUES (1, 'A', 'A', 'active', 1, 1);
     WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 1000)
-    INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status, registration_date,
-      created_at, updated_at, production, loans, savings)
+    INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status,
+      registration_date, created_at, updated_at, production, loans, savings)
     SELECT id, 1, format('%016d', id), id, 'N', 'MEMBER', 'active', 1, 1, 1,
       '0badc0de[]', CASE WHEN id % 2 = 0 THEN '' END, '0badc0de{}' FROM n`);
   const changes = () => db.raw.prepare('SELECT total_changes()').pluck().get() as number;

@@ -56,7 +56,8 @@ function versionOf(db: Connection, schema: Schema): number {
   if (version <= newest) return version;
   throw new StorageError(
     'unusable',
-    `${db.raw.name} was written by a newer release (schema ${version}, this one knows ${newest}). Use that release.`,
+    `${db.raw.name} was written by a newer release (schema ${version}, this one knows ${newest}). ` +
+      'Use that release.',
   );
 }
 

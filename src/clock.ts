@@ -1,4 +1,4 @@
-/** Time, given to whoever needs it, so that tests can set it. */
+/** Time, passed in as a dependency, so that tests can set it. */
 
 export interface Clock {
   /** Wall time in epoch milliseconds; it may step back. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * Beside the installed packages, not in the system's folder for temporary files where Node would keep it:
- * what is read from the cache is executed, so nobody may write there who may not change the program itself.
+ * what is read from the cache is executed, so only those who may change the program may write there.
  * The path is the same from `src/` and from `dist/`.
  */
 export const COMPILED_CODE = fileURLToPath(new URL('../node_modules/.cache/compiled-code', import.meta.url));

@@ -10,7 +10,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** What is known of one setting: `--help`, the options of commands and the documents are made from it. */
 export interface Setting {
   /**
-   * What holds when it is not given, as an operator would write it; of a setting without a default, in words.
+   * The value when it is not given, as an operator would write it; for a setting without a default, in words.
    */
   readonly default: string;
   readonly hasNoDefault?: true;
@@ -103,7 +103,7 @@ export function readConfig(texts: SettingTexts): Config {
     const text = texts[name]?.trim() || (setting.hasNoDefault === true ? '' : setting.default);
     const value = setting.parse(text);
     if (value instanceof FieldError) faults.push(`${name}: ${value.message}`);
-    // A FieldError is never seen as a value: nothing is returned when there is one.
+    // A FieldError never becomes a value: the function throws when there is one.
     return value as SettingValue<Name>;
   }
   const config: Config = {

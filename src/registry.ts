@@ -19,7 +19,7 @@ import type { StorageError } from './store/ports/storage-error.ts';
 export interface RegistryDependencies {
   readonly config: Config;
   readonly clock?: Clock;
-  /** Takes whole log lines; standard output when not given. */
+  /** Receives complete log lines; standard output when not given. */
   readonly writeLog?: (lines: string) => void;
   readonly timeouts?: Partial<ServerTimeouts>;
 }
@@ -32,7 +32,7 @@ export interface Registry {
   /** Serves on the configured host and port, with limits on slow clients. */
   listen(): Promise<RunningServer>;
   /**
-   * Resolves when writing has failed in a way that leaves the disk in doubt, with what to tell the operator.
+   * Resolves when writing has failed in a way that leaves the disk in doubt, with the error to report.
    * The registry takes no writes then and is not ready: close it, look at the disk, run `check`, and open it
    * again.
    */
@@ -41,12 +41,12 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** What only this program sees of a registry: what an embedding one can call keeps every invariant. */
+/** What only this program may call: everything in the public API keeps every invariant. */
 export interface ComposedRegistry extends Registry {
   readonly routes: readonly Route[];
   readonly storage: Storage;
   readonly store: RegistryStore;
-  /** Says in the log what an operator should know. */
+  /** Logs what an operator should know. */
   note(message: string): void;
 }
 

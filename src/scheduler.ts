@@ -43,7 +43,7 @@ export class Scheduler {
   };
 
   private readonly runOutput = (): void => {
-    // A send schedules its log line: those of this iteration are still taken.
+    // A send schedules its log line, which still belongs to this iteration.
     this.run('send');
     this.isOutputDue = false;
     this.run('log');

@@ -1,7 +1,4 @@
-/**
- * Storage as the program composes it: the configured location, the system's clock, and how the API shows what
- * is kept.
- */
+/** Storage as the program configures it: its location, the system's clock, the API's serializers. */
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createReadModelSerializer } from './http/resources/financials.ts';

@@ -10,9 +10,9 @@ const TEST = fileURLToPath(new URL('./', import.meta.url));
 const IMPORT = /(?:from|^import|import\()\s*'([^'\n]+)'/gm;
 
 interface Import {
-  /** Path from the folder that was looked through. */
+  /** Path from the folder that was searched. */
   readonly file: string;
-  /** Path from src/ for a file of ours, else the package's name. */
+  /** Path from src/ for a file of this project, else the package's name. */
   readonly target: string;
   readonly isOurs: boolean;
 }
@@ -38,7 +38,7 @@ const broken = (directory: string, isAllowed: (each: Import) => boolean): string
     .filter((each) => isIn(each.file, directory) && !isIn(each.target, directory) && !isAllowed(each))
     .map(({ file, target }) => `${file} → ${target}`);
 
-test('there is something to look at', () => {
+test('there are files to look at', () => {
   assert.ok(imports.length > 100);
 });
 
@@ -66,14 +66,14 @@ test('only store/sqlite/ imports better-sqlite3', () => {
   );
 });
 
-test('outside store/ nobody knows an engine, and inside it only store/open.ts does', () => {
+test('outside store/ nothing imports an engine, and inside it only store/open.ts does', () => {
   const importers = imports.filter(
     ({ file, target }) => isIn(target, 'store/sqlite') && !isIn(file, 'store/sqlite'),
   );
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['store/open.ts']);
 });
 
-test('no test of behaviour knows an engine: white-box tests and their support files do', () => {
+test('no test of behaviour imports an engine: white-box tests and their support files do', () => {
   const importers = testImports
     .filter(({ target }) => isIn(target, 'store/sqlite') || target === 'better-sqlite3')
     .map(({ file }) => file);
@@ -138,7 +138,7 @@ test('import/ never imports http/, an engine or a command', () => {
   );
 });
 
-test('nobody but the executable imports a command', () => {
+test('only the executable imports a command', () => {
   const importers = imports.filter(({ file, target }) => isIn(target, 'cli') && !isIn(file, 'cli'));
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['main.ts']);
 });

@@ -1,6 +1,4 @@
-/**
- * Documents and code say the same: what can be set, called, sent, answered and read, and the files they name.
- */
+/** Documents and code agree on settings, commands, requests, responses and the files they name. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -115,7 +113,7 @@ test('no document names a route that does not exist', () => {
     assert.ok(known.includes(route), route);
 });
 
-test('every field of an answer and every value of a choice is documented', () => {
+test('every field of a response and every value of a choice is documented', () => {
   const { components } = describeApi(declaredRoutes(), '1.0.0') as {
     components: { schemas: { [title: string]: { properties?: object } } };
   };
@@ -134,7 +132,7 @@ test('every field of an answer and every value of a choice is documented', () =>
   assert.deepEqual(missingIn(api, quoted(choices)), []);
 });
 
-/** Where a text for a client or an operator is made: a call that refuses, or a constant that one uses. */
+/** Where a text for a client or an operator begins: a call that refuses, or a constant that one uses. */
 const ERROR_MADE = new RegExp(
   [
     /new (?:FieldError|FileFault|HttpError|ImportError|RegistryError|StorageError)\(/,
@@ -242,7 +240,7 @@ const LINK = /\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g;
 /** Files that a program writes: none of them is committed. */
 const WRITTEN_BY_RUNNING = /^(?:data\/(?:registry|demo-keys)|trial\/|bench\/\.cache)/;
 
-test('every link and every file that a document names leads somewhere', () => {
+test('every link and every file that a document names exists', () => {
   let links = 0;
   for (const document of DOCUMENTS) {
     const text = read(document);
@@ -277,7 +275,7 @@ test('every heading that a link names exists', () => {
   }
 });
 
-/** Every file of ours that may hold a comment. */
+/** Every file of this project that may hold a comment. */
 const SOURCES = ['src', 'test', 'bench', 'data'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter(

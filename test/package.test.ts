@@ -22,10 +22,10 @@ const mine = createServer(one.handler).listen(0, '127.0.0.1');
 await new Promise((resolve) => mine.once('listening', resolve));
 const running = await two.listen();
 const ask = async (port, path) => {
-  const reply = await fetch('http://127.0.0.1:' + port + path);
-  return [reply.status, await reply.json()];
+  const response = await fetch('http://127.0.0.1:' + port + path);
+  return [response.status, await response.json()];
 };
-const answers = [
+const responses = [
   await ask(mine.address().port, '/readyz'),
   await ask(running.address.port, '/readyz'),
   await ask(mine.address().port, '/api/v1/members'),
@@ -34,7 +34,7 @@ mine.close();
 mine.closeAllConnections();
 await one.close();
 await two.close();
-console.log(JSON.stringify(answers));
+console.log(JSON.stringify(responses));
 `;
 
 test('the package installs in an empty project, embeds twice and runs as a command', async (context) => {
@@ -90,8 +90,7 @@ test('the package installs in an empty project, embeds twice and runs as a comma
   const shown = await run(bin, ['--version'], { cwd: project, env });
   assert.deepEqual([shown.stdout, shown.stderr], ['1.0.0\n', '']);
 
-  // An old release must get as far as the check of its version: a name that it does not export would end it
-  // before.
+  // An old release must reach the check of its version: a name that it does not export would end it before.
   const main = readFileSync(join(installed, 'dist', 'main.js'), 'utf8');
   assert.deepEqual(main.match(/^import .*$/gm), ["import { faultOfRuntime } from './node-version.js';"]);
   const old = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})`;

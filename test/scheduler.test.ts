@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Scheduler } from '../src/scheduler.ts';
 
-/** By iterations and not by time: on a busy machine a timer may come before the end of the first one. */
+/** By iterations, not by time: on a busy machine a timer may fire before the end of the first one. */
 async function nextIteration(): Promise<void> {
   for (let i = 0; i < 4; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

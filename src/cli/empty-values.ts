@@ -11,7 +11,7 @@ type Parse = (text: string, before: unknown) => unknown;
  */
 export function refuseEmptyValues(command: Command): void {
   for (const option of command.options) {
-    // An option that only says yes or no is not parsed.
+    // An option without a value is not parsed.
     if (option.required || option.optional) refuseEmptyValue(option, removalHint(command, option));
   }
   for (const argument of command.registeredArguments) refuseEmptyValue(argument, '');

@@ -1,6 +1,4 @@
-/**
- * What a program reads of an import: one JSON document, written as it comes about, so that no fault is kept.
- */
+/** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
 import type { FileReport, ImportFile } from '../import/import-files.ts';
 import type { ImportFault } from '../store/ports/import-session.ts';
 import type { CliContext } from './context.ts';

@@ -27,7 +27,7 @@ export function createProgressBar({ terminal }: CliContext): ProgressBar {
         stop();
         current = file;
         const format = `${nameOf(file)} [{bar}] {percentage}% {duration_formatted}`;
-        // Its own handling of signals would come after ours, when there is no after.
+        // Its own handling of signals would run after ours, which ends the command.
         bar = new SingleBar({
           ...{ format, stream: terminal, clearOnComplete: true, hideCursor: true },
           gracefulExit: false,

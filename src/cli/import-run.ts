@@ -26,9 +26,7 @@ export interface ImportCommandOptions extends SettingOptions {
   readonly json?: boolean;
 }
 
-/**
- * @throws CommandError `refused` unless every file is imported without a fault; an error that nobody expected
- */
+/** @throws CommandError `refused` unless every file is imported without a fault; any unexpected error */
 export async function runImport(
   context: CliContext,
   files: readonly ImportFile[],
@@ -41,8 +39,8 @@ export async function runImport(
   } finally {
     await rejects?.close();
   }
-  const defect = reports.find(({ failure }) => failure?.isExpected === false)?.failure;
-  if (defect !== undefined) throw defect.error;
+  const unexpected = reports.find(({ failure }) => failure?.isExpected === false)?.failure;
+  if (unexpected !== undefined) throw unexpected.error;
   const isDone = ({ outcome, faults }: FileReport) =>
     (outcome === 'imported' || outcome === 'accepted') && faults === 0;
   if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');

@@ -4,7 +4,7 @@ import type { CheckedFile, ImportChanges } from '../store/ports/import-session.t
 import type { CliContext } from './context.ts';
 import { type ImportOutput, rowsPerSecond } from './import-output.ts';
 
-/** Faults of one file that are shown; the rest is counted. */
+/** Faults shown of one file; the rest is counted. */
 const SHOWN_FAULTS = 20;
 
 export function createImportScreen(context: CliContext, isDryRun: boolean): ImportOutput {

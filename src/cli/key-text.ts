@@ -1,4 +1,4 @@
-/** Keys as texts: what is printed of one or of all. */
+/** Keys as texts: one in full, or a table of all. */
 import { type ApiKey, hasExpired, prefixOf } from '../domain/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
 import { formatFields, formatTable } from './output.ts';

@@ -57,7 +57,7 @@ export async function createProgram(
     .version(packageVersion(), '--version', 'the version of this program')
     .showHelpAfterError('Add --help to see what is expected.')
     .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
-  // Before the commands are added: they inherit both.
+  // Before the commands are added, as they inherit both.
   program.exitOverride().configureOutput({ writeOut: context.out, writeErr: context.err });
   for (const [name, { description, load }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(description);

@@ -91,7 +91,7 @@ function describeDemo(config: Config): string {
   const file = demoKeysFileOf(config);
   const keys = readDemoKeys(config);
   if (keys === undefined) {
-    return `${config.storage} holds data. There are no demo keys to show, as there is no ${file}.\n`;
+    return `${config.storage} holds data. There are no demo keys to show: ${file} does not exist.\n`;
   }
   const base = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}/api/v1`;
   const bearer = `-H 'Authorization: Bearer ${keys[0]?.key ?? ''}'`;

@@ -11,7 +11,7 @@ export interface SettingOptions {
   readonly port?: string;
 }
 
-/** Help of a terminal has no formatted names. */
+/** A terminal shows no Markdown. */
 const plain = (text: string): string => text.replaceAll('`', '');
 
 const OPTIONS = Object.entries<Setting>(SETTINGS).flatMap(([name, { option, help, parse }]) => {

@@ -1,5 +1,5 @@
 /**
- * `summarize`: computes the summaries that lookups would otherwise compute each time
+ * `summarize`: refreshes the read model where lookups would otherwise compute it each time
  * (docs/operating.md#read-model).
  */
 import type { Command } from 'commander';

@@ -87,9 +87,7 @@ export function composeApiKey(
   return KEY_TAG + random + checksum(KEY_TAG + random, crc32);
 }
 
-/**
- * Whether the text has the form of a key with a right checksum: a typing error needs no look into the store.
- */
+/** Whether the text has the form of a key and the right checksum: a typo needs no look into the store. */
 export function isApiKey(text: string, crc32: (text: string) => number): boolean {
   return API_KEY.test(text) && text.endsWith(checksum(text.slice(0, -CHECK_CHARACTERS), crc32));
 }

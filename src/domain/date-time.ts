@@ -1,7 +1,4 @@
-/**
- * Dates and instants: `YYYY-MM-DD` texts, and epoch seconds shown with the offset of the registry's time
- * zone.
- */
+/** Dates as `YYYY-MM-DD` texts; instants as epoch seconds, shown with the offset of the registry's zone. */
 import { FieldError } from './errors.ts';
 
 export const DAY_SECONDS = 86_400;
@@ -33,7 +30,7 @@ const DATE_TIME_ERROR = new FieldError(
 );
 export const FUTURE_ERROR = new FieldError('This date is in the future.');
 
-// Dates before this are typing mistakes, never a birth or a founding on record.
+// Dates before this are typos, never a birth or a founding on record.
 const FIRST_DATE = '1850-01-01';
 /** What ISO 8601 cannot show with four digits begins here. */
 const FIRST_DAY_TOO_LATE = Date.UTC(10_000, 0, 1) / 1000 / DAY_SECONDS;
@@ -62,9 +59,9 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
 }
 
 const DATE_LENGTH = 10;
-/** More days than this are forgotten together: a file or an answer speaks of fewer. */
+/** When more days than this are cached, all are dropped: a file or a response has fewer. */
 const MAX_CACHED_DAYS = 4_096;
-/** The days from 1970-01-01 of texts that were read; undefined for a text that is no date. */
+/** The days from 1970-01-01 of texts that were read; undefined for a text that is not a date. */
 const dayNumbers = new Map<string, number | undefined>();
 
 /** Years and days after which the calendar repeats. */
@@ -128,7 +125,7 @@ function offsetOf(text: string | undefined, zone: TimeZone): number {
 export const startOfDay = (date: string, zone: TimeZone): number =>
   (dayNumber(date) as number) * DAY_SECONDS - zone.offsetSeconds;
 
-/** The text of each day that was shown; there are few, and composing one costs more than the time of day. */
+/** The text of each day that was shown; there are few, and one costs more to make than the time of day. */
 const dayTexts = new Map<number, string>();
 
 /** The calendar date of a day counted from 1970-01-01. */

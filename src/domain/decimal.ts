@@ -1,7 +1,4 @@
-/**
- * Money, weights and rates: exact integers of minor units inside, decimal strings outside, never floating
- * point.
- */
+/** Money, weights and rates: exact integers of minor units inside, decimal strings outside, never floats. */
 import { FieldError } from './errors.ts';
 
 export interface DecimalKind {

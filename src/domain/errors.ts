@@ -1,8 +1,6 @@
 /** The faults a rule can find: what callers of the domain and the store may throw and must expect. */
 
-/**
- * Messages by field name; `non_field_errors` holds those about the whole (docs/api.md#answers-and-errors).
- */
+/** Messages by field name; `non_field_errors` holds those about all (docs/api.md#answers-and-errors). */
 export type FieldMessages = { [field: string]: string[] };
 
 /** One field's value was refused. Returned by parsers, not thrown: an import meets millions of values. */
@@ -16,7 +14,7 @@ export class FieldError {
 /** `invalid`: values refused by field; `not_found`: no such row; `unavailable`: try again later. */
 export type RegistryErrorCode = 'invalid' | 'not_found' | 'unavailable';
 
-/** A refusal that the caller can understand and act on. Anything else that is thrown is a defect. */
+/** A refusal that the caller can understand and act on. Any other error is unexpected. */
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode;
   readonly fields: FieldMessages | undefined;
@@ -38,7 +36,7 @@ export class RegistryError extends Error {
 
 export const NON_FIELD_ERRORS = 'non_field_errors';
 
-/** Collects the faults of one body, query or row, so that all of them are told at once. */
+/** Collects the faults of one body, query or row, so that all of them are reported together. */
 export class FieldErrorList {
   // No prototype: a field may be called `__proto__` or `constructor`.
   readonly fields: FieldMessages = Object.create(null);
@@ -75,7 +73,7 @@ export const notFound = (): RegistryError => new RegistryError('not_found', 'Not
 const MAX_ECHO_CHARACTERS = 32;
 
 /**
- * Whether a value that a client sent may be repeated in an answer: short, printable, and without a run of
+ * Whether a value that a client sent may be repeated in a response: short, printable, and without a run of
  * six digits that could be part of a national ID (docs/api.md#answers-and-errors).
  */
 export function mayEcho(text: string): boolean {

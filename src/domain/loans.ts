@@ -28,7 +28,7 @@ function phaseOf({ status, loanStartDate }: Ordered): number {
   return (status === 'rejected' || status === 'cancelled') && loanStartDate === null ? 2 : 1;
 }
 
-/** Those without a date after all others; those still to start have none that counts. */
+/** Loans without a date come last; for those still to start no date counts. */
 const startOf = (loan: Ordered, phase: number): number =>
   phase === 0 ? 0 : (loan.loanStartDate ?? Number.NEGATIVE_INFINITY);
 

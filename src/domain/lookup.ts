@@ -1,10 +1,10 @@
-/** One person over all cooperatives: what the lookup by national ID answers. */
+/** One person over all cooperatives: what the lookup by national ID returns. */
 import type { Gender, Member } from './members.ts';
 import type { ProductionSummary } from './production.ts';
 
 /**
- * The three parts of a membership that only a key with `members:financials` sees. Two of them do not depend
- * on the moment: they are opaque here, serialized by whoever shows them.
+ * What only a key with `members:financials` sees of a membership. Loans and savings do not depend on the
+ * moment: they are opaque here, already serialized by the code that shows them.
  */
 export interface Financials {
   readonly production: ProductionSummary;
@@ -40,7 +40,7 @@ export const byNewestRegistration = (
 /**
  * Consolidates the active memberships of one person.
  * @param memberships in the order of `byNewestRegistration`
- * @returns undefined when there is none
+ * @returns undefined for an empty list
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {
   const newest = memberships[0]?.member;

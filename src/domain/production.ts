@@ -22,7 +22,7 @@ export interface Delivery {
   readonly grams: number;
 }
 
-/** A delivery that leaves the window, and when. */
+/** A delivery that expires, and when: it leaves the window. */
 export interface ExpiringDelivery {
   readonly expiresAt: number;
   readonly grams: number;
@@ -32,9 +32,9 @@ export interface ExpiringDelivery {
 export interface DatedProduction extends ProductionSummary {
   /** Right from here on. */
   readonly validFrom: number;
-  /** Wrong from here on: the first delivery leaves. Null when nothing will ever leave. */
+  /** Wrong from here on: the first delivery expires. Null when none ever will. */
   readonly validUntil: number | null;
-  /** The next deliveries to leave, by time: with them it can be told until `knownUntil`. */
+  /** The next deliveries to expire, by time: with them the summary is known until `knownUntil`. */
   readonly expiring: readonly ExpiringDelivery[];
   readonly knownUntil: number | null;
 }

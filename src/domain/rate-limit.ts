@@ -32,10 +32,10 @@ export interface Decision {
 }
 
 /**
- * Remembers when requests were admitted and decides on the next. In no window `(t − w, t]` are more than n
- * admitted, and none is refused while fewer were (docs/api.md#rate-limits). The times lie in one ring that
- * grows by doubling; for each window a cursor marks the oldest time still inside, and each time is passed by
- * each cursor once, so a decision costs O(1) amortised.
+ * A sliding-window log: keeps the times of admitted requests and decides on the next one. In no window `(t −
+ * w, t]` are more than n admitted, and none is refused while fewer were (docs/api.md#rate-limits). The times
+ * are stored in one ring that grows by doubling; for each window a cursor marks the oldest time still inside,
+ * and each time is passed by each cursor once, so a decision costs O(1) amortised.
  *
  * Times are whole milliseconds of a monotonic clock and must not decrease between calls.
  */
@@ -91,10 +91,7 @@ export class SlidingWindowLog {
     this.times = grown;
   }
 
-  /**
-   * How long until fewer than `limit` admitted times are inside the window: when the limit-th newest leaves
-   * it.
-   */
+  /** How long until fewer than `limit` times are inside the window: until the limit-th newest leaves it. */
   private waitMs(start: number, limit: number, windowMs: number, nowMs: number): number {
     if (this.admitted - start < limit) return 0;
     return this.timeAt(this.admitted - limit) + windowMs - nowMs;

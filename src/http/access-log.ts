@@ -1,6 +1,4 @@
-/**
- * One JSON line per request, written when its response has been sent: together for an event-loop iteration.
- */
+/** One JSON line per request, written after its response: together with the others of the iteration. */
 import type { LogLevel } from '../config.ts';
 import type { Scheduler } from '../scheduler.ts';
 
@@ -10,9 +8,7 @@ export interface RequestEntry {
   readonly requestId: string;
   readonly keyId: number | undefined;
   readonly method: string;
-  /**
-   * The template of the route, never the path: a path may hold a national ID. Empty when no route matched.
-   */
+  /** The template of the route, not the path, which may hold a national ID. Empty when no route matched. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
@@ -24,7 +20,7 @@ export interface RequestEntry {
 
 export interface AccessLog {
   request(entry: RequestEntry): void;
-  /** An error that nobody meant to throw: its cause is written here and nowhere else. */
+  /** An unexpected error: its cause is written here and nowhere else. */
   unexpected(requestId: string, error: unknown): void;
   /** Something an operator should know, such as that the server listens. */
   note(message: string): void;

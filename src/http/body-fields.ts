@@ -14,7 +14,7 @@ export interface BodyDeclaration<Fields extends BodyFields = BodyFields> {
   /** Its name in OpenAPI. */
   readonly title: string;
   readonly fields: Fields;
-  /** Fields that the resource's own answers carry, accepted and ignored. */
+  /** Fields that responses of the resource carry, accepted and ignored. */
   readonly readOnly?: readonly string[];
   /** Sets of fields of which one must be given, where no single field is required. */
   readonly oneOf?: readonly (readonly string[])[];
@@ -59,8 +59,8 @@ const REQUIRED = 'This field is required.';
 const NOT_NULL = 'This field may not be null.';
 
 /**
- * Checks a parsed JSON body against its fields. The values of faulty fields are undefined: look at the faults
- * before believing them.
+ * Checks a parsed JSON body against its fields. The values of invalid fields are undefined: check for
+ * faults before using them.
  * @throws RegistryError `invalid` when the body is not an object
  */
 export function parseBody<Fields extends BodyFields>(
@@ -104,7 +104,7 @@ function asObject(body: unknown, faults: FieldErrorList): { [name: string]: unkn
   return {};
 }
 
-/** The type's name as DRF says it. */
+/** The type's name in DRF's words. */
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'list';
   if (typeof value === 'string') return 'str';

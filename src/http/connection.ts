@@ -27,15 +27,13 @@ export interface ConnectionLog {
   refused(requestId: string, status: number): void;
 }
 
-/**
- * node:net counts what the system has not taken yet; only its handle tells how much of a write it has taken.
- */
+/** node:net counts what is still queued; only its handle knows how much of a write the system has taken. */
 type SocketWithHandle = Duplex & { bytesWritten?: number; _handle?: { writeQueueSize?: number } | null };
 
 export class Connection {
   private readonly socket: SocketWithHandle;
   private readonly log: ConnectionLog;
-  /** Responses of a connection finish in order, so the last one speaks for all. */
+  /** Responses of a connection finish in order, so the last one shows the state of all. */
   private last: Exchange | undefined;
   private isRefused = false;
   private takenBytes = 0;

@@ -16,7 +16,7 @@ export class HttpError extends Error {
 }
 
 export const badRequest = (detail: string): HttpError => new HttpError(400, detail);
-/** DRF's answer to a page that does not exist. */
+/** DRF's response for a page that does not exist. */
 export const invalidPage = (): HttpError => new HttpError(404, 'Invalid page.');
 export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large.');
 
@@ -34,8 +34,8 @@ const SERVER_ERROR: ApiResponse = {
 };
 
 /**
- * @returns the response, with the reason of a 503 for the log; `isUnexpected` when nobody meant to throw the
- * error, and its cause belongs in the log only
+ * @returns the response, with the reason of a 503 for the log; `isUnexpected` for an error of neither class,
+ * which belongs in the log only
  */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
   if (error instanceof HttpError) {

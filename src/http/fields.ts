@@ -21,9 +21,9 @@ export interface FieldContext {
 }
 
 export interface FieldKind<T, Json = unknown> {
-  /** Of what is answered. */
+  /** Of what responses show. */
   readonly schema: Schema<Json>;
-  /** Of what is taken, where that is more; else the same. */
+  /** Of what a body may hold, where that is more; else the same. */
   readonly bodySchema?: Schema;
   /** Checks a value that is neither null nor absent. */
   readonly parse: (value: unknown, context: FieldContext) => T | FieldError;
@@ -31,7 +31,7 @@ export interface FieldKind<T, Json = unknown> {
 
 /**
  * @param parse of a string that is not blank
- * @param bodySchema of what is taken, where that is more than what is answered
+ * @param bodySchema of what a body may hold, where that is more than what responses show
  */
 export function textField<T, Json>(
   schema: Schema<Json>,

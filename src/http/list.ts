@@ -11,7 +11,7 @@ import { quoteOrNull, type Serialize, serializeArray } from './serializer.ts';
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
-/** A page that is no number is kept as NaN: it is a 404, but only after every parameter was looked at. */
+/** A page that is not a number becomes NaN: it is a 404, but only after every parameter was checked. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
   schema: integer({ minimum: 1, default: 1 }),
@@ -30,7 +30,7 @@ const pageSize: QueryParameter<number> = {
 
 export const PAGE_PARAMETERS = { page, page_size: pageSize };
 
-/** @throws HttpError 404 for a page that is none */
+/** @throws HttpError 404 for a page that is not a number from 1 */
 export function toPageRequest(query: {
   page?: number | undefined;
   page_size?: number | undefined;
@@ -65,10 +65,7 @@ export function envelope<T>(
   );
 }
 
-/**
- * The same request with another page, keys in alphabetical order; the link to page 1 drops `page`, as DRF
- * does.
- */
+/** The same request with another page, keys in alphabetical order; page 1 has no `page`, as in DRF. */
 function linkTo(request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>, number: number): string {
   const query = new URLSearchParams(request.search);
   if (number === 1) query.delete('page');

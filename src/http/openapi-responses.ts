@@ -111,7 +111,7 @@ function refusalResponse(status: number, isApi: boolean): Json {
     headers: Object.assign(
       {},
       always(isApi),
-      // Outside the API, what is refused below the routes has it all the same.
+      // Outside the API, refusals from below the routes have it as well.
       isApi ? {} : header('Cache-Control', false),
       isApi && carried !== 'never' ? usage(carried === 'always') : {},
       ...own,

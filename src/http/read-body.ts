@@ -7,7 +7,7 @@ import { hasBody } from './request.ts';
 
 /** Bytes of the largest body that is read (docs/api.md#writing). */
 export const MAX_BODY_BYTES = 65_536;
-/** Deeper JSON is refused: nothing here has more than two levels, and finding the fault in it recurses. */
+/** Deeper JSON is refused: nothing here has more than two levels, and `positionOfFault` recurses. */
 const MAX_DEPTH = 32;
 const BODY_TIMEOUT_MS = 30_000;
 

@@ -9,9 +9,7 @@ import type { Route, RouteRequest } from './route.ts';
 const NO_SEARCH = new URLSearchParams();
 const NO_PARAMS = {};
 
-/**
- * The request passed to middleware and handlers. Rarely used properties are computed when they are asked for.
- */
+/** The request passed to middleware and handlers. Rarely used properties are computed lazily. */
 export class ApiRequest implements RouteRequest {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
@@ -60,7 +58,7 @@ export class ApiRequest implements RouteRequest {
   get baseUrl(): string {
     if (this.publicUrl !== undefined) return this.publicUrl;
     const scheme = 'encrypted' in this.incoming.socket ? 'https' : 'http';
-    // Only HTTP/1.0 may come without a Host.
+    // Only an HTTP/1.0 request may lack a Host.
     const host = this.incoming.headers.host ?? `localhost:${this.incoming.socket.localPort ?? ''}`;
     return `${scheme}://${host}`;
   }

@@ -1,4 +1,4 @@
-/** What a request is answered with, before it becomes bytes. */
+/** The response to a request, before it becomes bytes. */
 
 export type Headers = { [name: string]: string };
 
@@ -16,7 +16,7 @@ export interface ApiResponse {
   /** A value for JSON, or a JsonText; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
-  /** Why it was refused, for the log only: it may say more than the client should learn. */
+  /** Why it was refused, for the log only: it may hold more than the client should learn. */
   readonly reason?: string;
 }
 
@@ -30,8 +30,7 @@ export const created = (path: string, body: unknown): ApiResponse => ({
 });
 
 /**
- * A refusal as a value: middleware returns it, since an Error with its stack costs more than the rest of a
- * refusal.
+ * A refusal as a value: middleware returns it, as making an Error with its stack costs more than all else.
  * @param reason for the log
  */
 export const refusal = (

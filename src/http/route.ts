@@ -10,7 +10,7 @@ import type { Schema } from './schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT';
 
-/** The methods that are served, each with that of the route which answers it. */
+/** The methods that are served, each with that of the route which serves it. */
 export const METHODS = { GET: 'GET', HEAD: 'GET', POST: 'POST', PUT: 'PUT' } as const satisfies {
   readonly [method: string]: Method;
 };
@@ -31,7 +31,7 @@ export interface Parameter {
   readonly takesAnyByte?: boolean;
 }
 
-/** What a handler is given. */
+/** What a handler gets. */
 export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   /** Raw path segments by parameter name. */
   readonly params: { readonly [name: string]: string };
@@ -49,7 +49,7 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   readonly baseUrl: string;
 }
 
-/** What a route answers with when it succeeds. */
+/** The response of a route when it succeeds. */
 export interface Answer {
   readonly description: string;
   readonly schema: Schema;
@@ -67,14 +67,14 @@ export interface Route<Query extends QueryParameters = QueryParameters> {
   readonly description?: string;
   readonly tag: string;
   readonly access: Access;
-  /** Scopes that change the answer without being required. */
+  /** Scopes that change the response without being required. */
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
   readonly query?: Query;
   readonly body?: BodyDeclaration;
   /** Schema of the body of each success status. */
   readonly answers: { readonly [status: number]: Answer };
-  /** Statuses that the handler itself may refuse with, beside those of the pipeline. */
+  /** Statuses that the handler itself may refuse with, beside those of earlier stages. */
   readonly refusals?: readonly (400 | 404 | 503)[];
   readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;
 }
@@ -85,6 +85,6 @@ export const defineRoute = <Query extends QueryParameters = QueryParameters>(rou
 
 export const API_PREFIX = '/api/v1';
 
-/** The whole template of a route's path. */
+/** The full template of a route's path. */
 export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
   route.isOutsideApi === true ? route.path : API_PREFIX + route.path;

@@ -2,7 +2,7 @@
 import { fullPath, type Method, type Parameter, type Route } from './route.ts';
 
 export interface Match {
-  /** By method; HEAD is answered by GET. */
+  /** By method; HEAD is served by GET. */
   readonly routes: { readonly [method in Method]?: Route };
   readonly params: { readonly [name: string]: string };
   /** The matched path with `{name}` for parameters. */

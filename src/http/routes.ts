@@ -1,4 +1,4 @@
-/** The whole API on one screen. */
+/** The entire API on one screen. */
 import type { Clock } from '../clock.ts';
 import type { TimeZone } from '../domain/date-time.ts';
 import type { RateLimiter } from '../store/ports/rate-limiter.ts';

@@ -34,7 +34,7 @@ export function createSender({ scheduler, log, clock, isDraining }: SenderDepend
       sent = toErrorResponse(error).response;
       text = toText(sent.body);
     }
-    // Waking a client costs as much as making its response: those that are ready together are sent together.
+    // Waking a client costs as much as making its response: what is ready together is sent together.
     scheduler.atEnd('send', () => {
       try {
         write(request, sent, text, isDraining());
@@ -76,9 +76,7 @@ function write(
   } else outgoing.end(text, encoding);
 }
 
-/**
- * @returns the encoding to send the text in: ASCII has the same bytes in Latin-1, which node writes faster
- */
+/** @returns the encoding to send in: ASCII has the same bytes in Latin-1, which node writes faster */
 function addContent(headers: Headers, text: string): 'utf8' | 'latin1' {
   const bytes = Buffer.byteLength(text);
   headers['Content-Type'] = 'application/json';

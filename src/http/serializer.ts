@@ -8,10 +8,7 @@ import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
 /** Gives the JSON text of a value. */
 export type Serialize<Value> = (value: Value, zone: TimeZone) => string;
 
-/**
- * A string or null. Its quotes are joined with what surrounds them, which a function that gives JSON cannot
- * do.
- */
+/** A string or null. Its quotes are joined with their surroundings, which a JSON function could not do. */
 export interface StringField<Value> {
   readonly read: (value: Value, zone: TimeZone) => string | null;
   /** Whether JSON may have to escape a character of it. */

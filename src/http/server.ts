@@ -1,4 +1,4 @@
-/** The node:http server: limits on slow clients, responses below the handler, and an orderly end. */
+/** The node:http server: limits on slow clients, responses below the handler, orderly shutdown. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -51,7 +51,7 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(SWEEP_MS, timeouts.headersMs),
-    // The handler itself answers a missing one, in the form of every response.
+    // The handler refuses a missing one itself, in the form of every response.
     requireHostHeader: false,
     shouldUpgradeCallback: shouldUpgrade,
   });

@@ -1,8 +1,8 @@
 /**
  * Requests that ask to change the protocol. This server never does, and such a request is answered like any
  * other (RFC 9110, section 7.8). But node's parser stops behind it and would drop what follows in the same
- * packet, so that the next response would be taken for that of the dropped request: the connection is given a
- * new parser instead.
+ * packet, and the next response would be taken for that of the dropped request: the connection gets a new
+ * parser instead.
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

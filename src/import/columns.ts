@@ -1,6 +1,6 @@
 /**
  * The columns of each kind of file, in the order in which they are staged. To add one: declare it here and
- * name its place in the table in `store/sqlite/import/targets.ts`; a test holds both together.
+ * name its place in the table in `store/sqlite/import/targets.ts`; a test compares both.
  */
 import { COOPERATIVE_STATUSES, SECTORS } from '../domain/cooperatives.ts';
 import { MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
@@ -54,8 +54,7 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     COOPERATIVE_CODE,
     required('identity_card', readIdentityCard),
     MEMBER_CODE,
-    // Required unless first and last name are both given: rows.ts sees to that, and needs the three side by
-    // side.
+    // Required unless first and last name are both given: rows.ts sees to that, and needs the three adjacent.
     optional('full_name', upTo(MAX_LENGTH.name)),
     optional('first_name', upTo(MAX_LENGTH.name)),
     optional('last_name', upTo(MAX_LENGTH.name)),

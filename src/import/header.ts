@@ -9,10 +9,7 @@ export interface Header {
   readonly columns: ReadonlySet<string>;
   /** How many cells it has, and so each row must have. */
   readonly width: number;
-  /**
-   * For each column of the kind, in its order, the place of its cell; -1 for a column that the file does not
-   * have.
-   */
+  /** For each column of the kind, in its order, the index of its cell; -1 for one that the file lacks. */
   readonly places: readonly number[];
 }
 

@@ -70,11 +70,11 @@ export interface Failure {
   /** For the operator. */
   readonly message: string;
   readonly error: unknown;
-  /** Whether the operator can do something about it; otherwise it is a defect. */
+  /** Whether the operator can do something about it; otherwise it is an unexpected error. */
   readonly isExpected: boolean;
 }
 
-/** Something outside the registry went wrong; the message says what. */
+/** Something outside the registry went wrong; the message names it. */
 export class ImportError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -73,7 +73,7 @@ export async function writeRejects(
       if (next.done === true) return;
     }
   } catch (error) {
-    // The row that cannot be read as CSV has no cells to give.
+    // A row that cannot be read as CSV has no cells.
     if (!(error instanceof FileFault)) throw error;
   }
   await handle.writeFile(await linesFor(undefined));

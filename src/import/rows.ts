@@ -11,11 +11,11 @@ import type { FileRecord } from './records.ts';
 export type OnFault = (column: string, message: string) => void;
 
 export interface RowReader {
-  /** The columns that the file has, those composed of others included. */
+  /** The columns that the file has, those made from others included. */
   readonly columns: ReadonlySet<string>;
   /**
    * Checks one row.
-   * @returns the values in the order of the kind's columns, null where a cell is empty or faulty
+   * @returns the values in the order of the kind's columns, null where a cell is empty or invalid
    */
   read(cells: readonly string[], onFault: OnFault): StagedValue[];
 }

@@ -1,12 +1,12 @@
-/** The one file outside the engines' folders that knows which engines there are. Today it is one: SQLite. */
+/** The one file outside the engines' folders that knows which engines exist: today SQLite. */
 import type { Storage, StorageDependencies } from './ports/storage.ts';
 import type { StorageError } from './ports/storage-error.ts';
 import { toStorageError as toSqliteError } from './sqlite/connection/errors.ts';
 import { openSqliteStorage } from './sqlite/storage.ts';
 
 /**
- * @param location as the configuration names it: the path of a SQLite file. Another engine is another
- * spelling.
+ * @param location as the configuration names it: the path of a SQLite file. Another engine would have
+ * another spelling.
  */
 export const openStorage = (location: string, dependencies: StorageDependencies): Storage =>
   openSqliteStorage(location, dependencies);

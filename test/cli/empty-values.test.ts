@@ -1,6 +1,6 @@
 /**
- * An empty value given explicitly, as a script does whose variable is not set, never means something nobody
- * wrote.
+ * An empty value given explicitly, as by a script whose variable is not set, never means something that
+ * nobody wrote.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { command } from '../support/command.ts';
 
 function place(context: TestContext) {
   const folder = temporaryFolder(context);
-  // An address that this machine does not have: a server that starts all the same ends at once.
+  // An address that this machine does not have: a server that starts nevertheless ends at once.
   const env = { REGISTRY_DB: join(folder, 'registry.db'), HOST: '203.0.113.7' };
   const keys = (...args: string[]) => command(['keys', ...args], env);
   const show = async () => JSON.parse((await keys('show', '1', '--json')).out);

@@ -16,7 +16,7 @@ const commandOn =
 // 2028-02-29: the demo data must also move over a leap day.
 const LEAP_NOON = Date.UTC(2028, 1, 29, 10);
 
-test('seed makes a registry that answers, with nothing in the future', async (context) => {
+test('seed makes a registry that can be served, with nothing in the future', async (context) => {
   const folder = temporaryFolder(context);
   const env = { REGISTRY_DB: join(folder, 'registry.db') };
   const seeded = await command(['seed'], env, testClock(LEAP_NOON));
@@ -91,7 +91,7 @@ test('check exits 2 without a database and for a file that is not one', async (c
   assert.equal((await command(['check', '--db', join(folder, 'none.db')])).status, 2);
   writeFileSync(
     join(folder, 'text.db'),
-    'this is no database, only a text that is long enough to be looked at\n'.repeat(40),
+    'this is not a database, only a text that is long enough to be looked at\n'.repeat(40),
   );
   const outcome = await command(['check', '--db', join(folder, 'text.db')]);
   assert.equal(outcome.status, 2);
@@ -157,7 +157,7 @@ test('check reports damage of registry and keys, and other commands do so in one
   assert.match((await run('check')).out, /NOT sound/);
   const keys = await run('keys', 'list');
   assert.equal(keys.status, 1);
-  assert.match(keys.err, /^The database file is damaged: .*\. Bring back a copy\.\n$/);
+  assert.match(keys.err, /^The database file is damaged: .*\. Restore a copy\.\n$/);
 });
 
 test('a database folder that cannot be created is reported in one line', async (context) => {

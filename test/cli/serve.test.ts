@@ -118,7 +118,7 @@ test('all invalid settings are reported together, with status 2', async () => {
 });
 
 test('the options --db, --host and --port override the environment, and are checked like it', async () => {
-  // An address that this machine does not have: a server that starts all the same ends at once.
+  // An address that this machine does not have: a server that starts nevertheless ends at once.
   const env = { HOST: '203.0.113.7', PORT: '0' };
   const wrongPort = await command(['serve', '--port', '99999'], env);
   assert.equal(wrongPort.status, 2);

@@ -77,7 +77,7 @@ async function isStoppedBySigterm(context: TestContext, commandLine: readonly st
   });
   await started.waitFor('listening on');
   started.child.kill('SIGTERM');
-  // Ends when the last process that holds the pipes has ended: the server, not what started it.
+  // Ends when the last process that holds the pipes has ended: the server, not its parent.
   await started.ended;
   isEnded = true;
   assert.match(started.output(), /"message":"stopping"/);

@@ -161,7 +161,7 @@ test('every value has the form of its column', () => {
   }
 });
 
-test('cooperatives stand in all thirty districts, in the right province', () => {
+test('cooperatives are in all thirty districts, in the right province', () => {
   const expected = Object.entries(DISTRICTS).flatMap(([province, names]) =>
     names.split(' ').map((district) => `${province} ${district}`),
   );
@@ -285,7 +285,7 @@ test('members joined as adults, not before their cooperative was registered', ()
   }
 });
 
-test('nothing but the planned end of a loan lies on or after the anchor day', () => {
+test('nothing but the planned end of a loan is on or after the anchor day', () => {
   const dated: Record<string, string[]> = {
     cooperatives: ['registration_date'],
     members: ['registration_date', 'date_of_birth'],
@@ -426,7 +426,7 @@ test('loans go to 4 to 10 % of memberships, a few of which have more than ten', 
   assertBetween(frequent.length, 2, 6, 'frequent borrowers');
 });
 
-test('loan amounts lie between 50,000 and 10,000,000 with a median near 400,000', () => {
+test('loan amounts are between 50,000 and 10,000,000 with a median near 400,000', () => {
   const amounts = rowsOf('loans')
     .map((row) => Number(row.amount))
     .sort((left, right) => left - right);

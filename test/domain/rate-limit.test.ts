@@ -1,4 +1,4 @@
-/** The limiter against a model that remembers every admitted request (docs/api.md#rate-limits). */
+/** The limiter against a model that keeps every admitted request (docs/api.md#rate-limits). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -25,10 +25,7 @@ class NaiveModel {
     this.times.push(nowMs);
   }
 
-  /**
-   * The smallest wait after which a request would be admitted, found by trying each moment at which one
-   * leaves.
-   */
+  /** The smallest wait after which a request would be admitted: tries each moment at which one expires. */
   waitMs(limits: RateLimits, nowMs: number): number {
     const leaving = this.times.flatMap((time) => [time + HOUR, time + DAY]).filter((time) => time >= nowMs);
     const moments = [nowMs, ...leaving].sort((a, b) => a - b);
@@ -87,7 +84,7 @@ test('in no window are more than n admitted, and none is refused while fewer wer
   );
 });
 
-test('a request after the told wait is admitted, and one a millisecond before it is not', () => {
+test('a request after the reported wait is admitted, and one a millisecond before it is not', () => {
   const windows = new SlidingWindowLog();
   const two = { perHour: 2, perDay: 10 };
   windows.take(two, 0);

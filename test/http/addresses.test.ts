@@ -40,9 +40,9 @@ test('paths are matched as they are sent: nothing is decoded, resolved or folded
     '/constructor',
     '/__proto__',
   ]) {
-    const reply = await app.send(path);
-    assert.equal(reply.status, 404, path);
-    assert.deepEqual(reply.json, NOT_FOUND);
+    const response = await app.send(path);
+    assert.equal(response.status, 404, path);
+    assert.deepEqual(response.json, NOT_FOUND);
   }
   // Two dots are a segment like any other: no cooperative and no member is called so.
   assert.equal((await app.send('/cooperatives/../members')).status, 404);
@@ -61,17 +61,17 @@ test('a mistyped national ID never reads as "not a member"', async (context) => 
     '~',
     '1;2',
   ]) {
-    const reply = await app.send(`/members/${path}`);
-    assert.equal(reply.status, 400, path);
-    assert.deepEqual(reply.json, NID_FAULT);
+    const response = await app.send(`/members/${path}`);
+    assert.equal(response.status, 400, path);
+    assert.deepEqual(response.json, NID_FAULT);
   }
   for (const path of ['1198589000123042', '1', '123456789012']) {
     assert.deepEqual((await app.send(`/members/${path}`)).json, NOT_FOUND, path);
   }
   for (const path of ['119858900012304', 'abc', '1%2019']) {
-    const reply = await app.send(`/cooperatives/1/members/${path}/`);
-    assert.equal(reply.status, 400, path);
-    assert.deepEqual(reply.json, { detail: 'Expected a national ID of exactly 16 digits.' });
+    const response = await app.send(`/cooperatives/1/members/${path}/`);
+    assert.equal(response.status, 400, path);
+    assert.deepEqual(response.json, { detail: 'Expected a national ID of exactly 16 digits.' });
   }
 });
 
@@ -91,9 +91,9 @@ test('a malformed cooperative id is 404', async (context) => {
 test('PUT takes a member id only', async (context) => {
   const app = await startApp(context);
   for (const id of ['1198589000123042', 'x', '1234567890123']) {
-    const reply = await app.send(`/members/${id}`, { method: 'PUT', body: {} });
-    assert.equal(reply.status, 400);
-    assert.deepEqual(reply.json, { detail: 'Expected a member id.' });
+    const response = await app.send(`/members/${id}`, { method: 'PUT', body: {} });
+    assert.equal(response.status, 400);
+    assert.deepEqual(response.json, { detail: 'Expected a member id.' });
   }
   assert.equal((await app.send('/members/9', { method: 'PUT', body: {} })).status, 404);
 });
@@ -106,20 +106,20 @@ test('a method that the path does not have is 405 with Allow, before the key is 
     ['POST', '/members/1', 'GET, HEAD, OPTIONS, PUT'],
     ['TRACE', '//healthz', 'GET, HEAD, OPTIONS'],
   ] as const) {
-    const reply = await app.send(path, { method, key: null });
-    assert.equal(reply.status, 405, method);
-    assert.deepEqual(reply.json, { detail: `Method "${method}" not allowed.` });
-    assert.equal(reply.headers.allow, allow);
+    const response = await app.send(path, { method, key: null });
+    assert.equal(response.status, 405, method);
+    assert.deepEqual(response.json, { detail: `Method "${method}" not allowed.` });
+    assert.equal(response.headers.allow, allow);
   }
   assert.equal((await app.send('/unknown', { method: 'DELETE', key: null })).status, 404);
 });
 
 test('OPTIONS on a known path is 204 with Allow and needs no key', async (context) => {
   const app = await startApp(context);
-  const reply = await app.send('/cooperatives', { method: 'OPTIONS', key: null });
-  assert.equal(reply.status, 204);
-  assert.equal(reply.headers.allow, 'GET, HEAD, OPTIONS, POST');
-  assert.equal(reply.text, '');
+  const response = await app.send('/cooperatives', { method: 'OPTIONS', key: null });
+  assert.equal(response.status, 204);
+  assert.equal(response.headers.allow, 'GET, HEAD, OPTIONS, POST');
+  assert.equal(response.text, '');
   assert.equal((await app.send('/unknown', { method: 'OPTIONS', key: null })).status, 404);
 });
 

@@ -13,7 +13,7 @@ const INVALID = `${REALM}, error="invalid_token"`;
 
 const pathOf = (route: Route): string => fullPath(route).replace('{id}', '1').replace('{nid}', NID);
 
-/** Sends a call of the route that reaches its handler; what the handler says of it does not matter here. */
+/** Sends a call of the route that reaches its handler; what the handler makes of it does not matter here. */
 function call(app: TestApp, route: Route, sent: Sent): Promise<TestResponse> {
   return app.send(`/${pathOf(route)}`, {
     method: route.method,
@@ -22,19 +22,20 @@ function call(app: TestApp, route: Route, sent: Sent): Promise<TestResponse> {
   });
 }
 
-const passed = (reply: TestResponse): void => assert.ok(![401, 403, 429].includes(reply.status), reply.text);
+const passed = (response: TestResponse): void =>
+  assert.ok(![401, 403, 429].includes(response.status), response.text);
 
-function denied(reply: TestResponse, authenticate: string | undefined): void {
-  assert.equal(reply.status, 403);
-  assert.deepEqual(reply.json, DENIED);
-  assert.equal(reply.headers['www-authenticate'], authenticate);
+function denied(response: TestResponse, authenticate: string | undefined): void {
+  assert.equal(response.status, 403);
+  assert.deepEqual(response.json, DENIED);
+  assert.equal(response.headers['www-authenticate'], authenticate);
 }
 
-function unauthenticated(reply: TestResponse, detail: string, authenticate: string): void {
-  assert.equal(reply.status, 401);
-  assert.deepEqual(reply.json, { detail });
-  assert.equal(reply.headers['www-authenticate'], authenticate);
-  assert.equal(reply.headers.ratelimit, undefined);
+function unauthenticated(response: TestResponse, detail: string, authenticate: string): void {
+  assert.equal(response.status, 401);
+  assert.deepEqual(response.json, { detail });
+  assert.equal(response.headers['www-authenticate'], authenticate);
+  assert.equal(response.headers.ratelimit, undefined);
 }
 
 const routes = declaredRoutes();
@@ -93,7 +94,7 @@ for (const route of guarded) {
     passed(await call(app, route, { key: null, headers: { Authorization: `bEaReR ${app.fullKey}` } }));
   });
 
-  test(`${name(route)} is allowed to its scope alone`, async (context) => {
+  test(`${name(route)} is allowed to its scope only`, async (context) => {
     const app = await startApp(context);
     const needed = typeof route.access === 'string' ? undefined : route.access.scope;
     const missing = `${REALM}, error="insufficient_scope", scope="${needed}"`;
@@ -104,9 +105,9 @@ for (const route of guarded) {
       SCOPES,
     ];
     for (const scopes of sets) {
-      const reply = await call(app, route, { key: app.issue(scopes).key });
-      if (needed === undefined || scopes.includes(needed)) passed(reply);
-      else denied(reply, missing);
+      const response = await call(app, route, { key: app.issue(scopes).key });
+      if (needed === undefined || scopes.includes(needed)) passed(response);
+      else denied(response, missing);
     }
   });
 
@@ -123,9 +124,9 @@ for (const route of guarded) {
       [{ allowedAddresses: ['10.0.0.1/32'], allowedHosts: ['127.0.0.1'] }, false],
     ];
     for (const [restriction, isAllowed] of cases) {
-      const reply = await call(app, route, { key: app.issue(SCOPES, restriction).key });
-      if (isAllowed) passed(reply);
-      else denied(reply, undefined);
+      const response = await call(app, route, { key: app.issue(SCOPES, restriction).key });
+      if (isAllowed) passed(response);
+      else denied(response, undefined);
       // A key without the scope learns of the restriction first: no WWW-Authenticate.
       if (!isAllowed) denied(await call(app, route, { key: app.issue([], restriction).key }), undefined);
     }

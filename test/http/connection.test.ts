@@ -89,7 +89,7 @@ test('CONNECT is answered 405 with Allow, after what came before it', async (con
   assert.match(second?.head ?? '', /^Allow: GET, HEAD, OPTIONS, POST, PUT\r?$/m);
 });
 
-test('a request behind one that asks for an upgrade is answered in its turn', async (context) => {
+test('a request behind one that asks for an upgrade is answered after it', async (context) => {
   const app = await startApp(context);
   const upgrade = requestHead(
     'GET /healthz HTTP/1.1',

@@ -10,21 +10,24 @@ import { openFile } from '../support/sqlite.ts';
 const NID = '1198589000123042';
 
 async function withCooperative(app: TestApp): Promise<string> {
-  const reply = await app.send('/cooperatives', { method: 'POST', body: { code: 'A-1', name: 'Abahuje' } });
-  assert.equal(reply.status, 201);
-  return reply.json.id;
+  const response = await app.send('/cooperatives', {
+    method: 'POST',
+    body: { code: 'A-1', name: 'Abahuje' },
+  });
+  assert.equal(response.status, 201);
+  return response.json.id;
 }
 
 const post = (app: TestApp, path: string, sent: Sent) => app.send(path, { method: 'POST', ...sent });
 const json = { 'Content-Type': 'application/json' };
 
-test('every answer is JSON with X-Request-Id, and under /api/v1/ it is never cached', async (context) => {
+test('every response is JSON with X-Request-Id, and under /api/v1/ it is never cached', async (context) => {
   const app = await startApp(context);
   for (const path of ['/members', '/unknown', '/members/x', '//healthz', '//nowhere']) {
-    const reply = await app.send(path);
-    assert.equal(reply.headers['content-type'], 'application/json');
-    assert.match(reply.headers['x-request-id'] as string, /^[0-9a-f-]{36}$/);
-    assert.equal(reply.headers['cache-control'], path.startsWith('//') ? undefined : 'private, no-store');
+    const response = await app.send(path);
+    assert.equal(response.headers['content-type'], 'application/json');
+    assert.match(response.headers['x-request-id'] as string, /^[0-9a-f-]{36}$/);
+    assert.equal(response.headers['cache-control'], path.startsWith('//') ? undefined : 'private, no-store');
   }
 });
 
@@ -36,7 +39,7 @@ test("a client's own X-Request-Id is kept when it is safe to repeat and to log",
   for (const id of ['a'.repeat(65), 'a b', 'a"b', NID, 'crs_abc', '']) assert.notEqual(await echoed(id), id);
 });
 
-test('a body that is no JSON is told by line and column, without a snippet of it', async (context) => {
+test('a body that is not JSON is refused with line and column, without a snippet of it', async (context) => {
   const app = await startApp(context);
   for (const [raw, detail] of [
     ['{"a": }', 'JSON parse error - line 1 column 7.'],
@@ -45,9 +48,9 @@ test('a body that is no JSON is told by line and column, without a snippet of it
     ['{"a":1,}', 'JSON parse error - line 1 column 8.'],
     ["{'a':1}", 'JSON parse error - line 1 column 2.'],
   ] as const) {
-    const reply = await post(app, '/cooperatives', { raw, headers: json });
-    assert.equal(reply.status, 400);
-    assert.deepEqual(reply.json, { detail });
+    const response = await post(app, '/cooperatives', { raw, headers: json });
+    assert.equal(response.status, 400);
+    assert.deepEqual(response.json, { detail });
   }
   const notUtf8 = await post(app, '/cooperatives', { raw: Buffer.from([0x7b, 0xff, 0x7d]), headers: json });
   assert.deepEqual(notUtf8.json, { detail: 'JSON parse error - the body is not valid UTF-8.' });
@@ -57,16 +60,16 @@ test('a body that is nested deeper than any real one is refused with 400', async
   const app = await startApp(context);
   const detail = 'JSON parse error - nested deeper than 32 levels.';
   for (const raw of ['['.repeat(60_000), `{"name":${'['.repeat(40)}${']'.repeat(40)}}`]) {
-    const reply = await post(app, '/cooperatives', { raw, headers: json });
-    assert.equal(reply.status, 400);
-    assert.deepEqual(reply.json, { detail });
+    const response = await post(app, '/cooperatives', { raw, headers: json });
+    assert.equal(response.status, 400);
+    assert.deepEqual(response.json, { detail });
   }
-  // Brackets in a string nest nothing.
+  // Brackets in a string do not nest.
   const text = await post(app, '/cooperatives', { raw: `{"name":"${'['.repeat(40)}\\"{"}`, headers: json });
   assert.deepEqual(text.json, { code: ['This field is required.'] });
 });
 
-test('a body that is no object is refused as a whole', async (context) => {
+test('a body that is not an object is refused as a whole', async (context) => {
   const app = await startApp(context);
   for (const [raw, message] of [
     ['[]', 'Invalid data. Expected a dictionary, but got list.'],
@@ -76,8 +79,8 @@ test('a body that is no object is refused as a whole', async (context) => {
     ['true', 'Invalid data. Expected a dictionary, but got bool.'],
     ['null', 'No data provided'],
   ] as const) {
-    const reply = await post(app, '/cooperatives', { raw, headers: json });
-    assert.deepEqual(reply.json, { non_field_errors: [message] }, raw);
+    const response = await post(app, '/cooperatives', { raw, headers: json });
+    assert.deepEqual(response.json, { non_field_errors: [message] }, raw);
   }
   const empty = await post(app, '/cooperatives', {});
   assert.deepEqual(empty.json, { code: ['This field is required.'], name: ['This field is required.'] });
@@ -118,7 +121,7 @@ test('all faults of a body are reported at once, those against stored rows too',
   const cooperative_id = await withCooperative(app);
   const member = { cooperative_id, identity_card: NID, member_code: 'M-1', full_name: 'Uwase' };
   assert.equal((await post(app, '/members', { body: member })).status, 201);
-  const reply = await post(app, '/members', {
+  const response = await post(app, '/members', {
     body: {
       ...member,
       full_name: ' ',
@@ -131,8 +134,8 @@ test('all faults of a body are reported at once, those against stored rows too',
       nickname: 'x',
     },
   });
-  assert.equal(reply.status, 400);
-  assert.deepEqual(reply.json, {
+  assert.equal(response.status, 400);
+  assert.deepEqual(response.json, {
     full_name: ['This field may not be blank.'],
     gender: ['"WOMAN" is not a valid choice.'],
     date_of_birth: ['Date has wrong format. Use one of these formats instead: YYYY-MM-DD.'],
@@ -198,7 +201,7 @@ test('a value or field name is echoed only when it is short and holds no run of 
   assert.equal(inherited.text, '{"__proto__":["Unknown field."],"constructor":["Unknown field."]}');
   assert.deepEqual((await app.send(`/members?${NID}=1`)).json, { non_field_errors: ['Unknown parameter.'] });
   for (const cooperative_id of [NID, '119858900012', 119858900012, '123456', 123456]) {
-    // With every other field right, so that the stored rows are looked at.
+    // With every other field right, so that it is compared with stored rows.
     const rest = { identity_card: NID, member_code: 'M', full_name: 'Uwase' };
     const reference = await post(app, '/members', { body: { cooperative_id, ...rest } });
     assert.deepEqual(reference.json, { cooperative_id: ['Invalid pk - object does not exist.'] });
@@ -218,9 +221,9 @@ test('an unknown or repeated parameter is refused, on every route', async (conte
     '/me',
     '//healthz',
   ]) {
-    const reply = await app.send(`${path}?identity_crad=1`);
-    assert.equal(reply.status, 400, path);
-    assert.deepEqual(reply.json, { identity_crad: ['Unknown parameter.'] });
+    const response = await app.send(`${path}?identity_crad=1`);
+    assert.equal(response.status, 400, path);
+    assert.deepEqual(response.json, { identity_crad: ['Unknown parameter.'] });
   }
   const repeated = await app.send(`/members?status=active&status=inactive&format=json&page_size=0`);
   assert.deepEqual(repeated.json, {
@@ -230,11 +233,11 @@ test('an unknown or repeated parameter is refused, on every route', async (conte
   });
 });
 
-test('no national ID, key or body reaches an answer or a log line', async (context) => {
+test('no national ID, key or body reaches a response or a log line', async (context) => {
   const app = await startApp(context);
   await withCooperative(app);
   const secret = 'Nyirabanga';
-  const answers = [
+  const responses = [
     await app.send(`/members/${NID}`),
     await app.send(`/members/${NID}x`),
     await app.send(`/members?identity_card=${NID}9`),
@@ -246,26 +249,26 @@ test('no national ID, key or body reaches an answer or a log line', async (conte
     await app.send(`/members/${NID}`, { method: 'DELETE' }),
   ];
   await new Promise((resolve) => setImmediate(resolve));
-  assert.ok(app.logLines.length >= answers.length);
+  assert.ok(app.logLines.length >= responses.length);
   for (const text of [
-    ...answers.map((reply) => reply.text + JSON.stringify(reply.headers)),
+    ...responses.map((response) => response.text + JSON.stringify(response.headers)),
     ...app.logLines,
   ]) {
     assert.ok(!/[0-9]{16}|crs_|Nyirabanga/.test(text), text);
   }
 });
 
-test('a defect is answered with 500 and its cause is in the log alone, without digits that may be a person', async (context) => {
+test('an unexpected error is 500; its cause is only in the log, without digits of a person', async (context) => {
   const app = await startApp(context);
   (app.registry.store.members as { find: unknown }).find = () => {
     throw new Error(`cannot read ${NID} with ${app.fullKey}`);
   };
-  const reply = await app.send('/members/1');
-  assert.equal(reply.status, 500);
-  assert.deepEqual(reply.json, { detail: 'A server error occurred.' });
+  const response = await app.send('/members/1');
+  assert.equal(response.status, 500);
+  assert.deepEqual(response.json, { detail: 'A server error occurred.' });
   await new Promise((resolve) => setImmediate(resolve));
   const line = app.logLines.find((text) => text.includes('cannot read')) as string;
-  assert.equal(JSON.parse(line).request_id, reply.headers['x-request-id']);
+  assert.equal(JSON.parse(line).request_id, response.headers['x-request-id']);
   assert.ok(!line.includes(NID) && !line.includes(app.fullKey));
   assert.equal(redact(`a ${NID} crs_abcDEF b`), 'a … crs_… b');
 });
@@ -294,7 +297,7 @@ test('a log level leaves out what is less important', () => {
   assert.deepEqual([written('silent'), written('error'), written('info')], [0, 1, 3]);
 });
 
-test('a thing that is no error is a defect too', () => {
+test('a thrown value that is not an Error is unexpected, too', () => {
   assert.equal(toErrorResponse('text').response.status, 500);
   assert.equal(toErrorResponse('text').isUnexpected, true);
 });
@@ -307,12 +310,12 @@ test('a busy database is 503 with Retry-After', async (context) => {
   const reading = await app.send('/cooperatives');
   assert.equal(reading.status, 200);
   app.clock.advance(3_000);
-  const reply = await writing;
+  const response = await writing;
   other.exec('COMMIT');
   other.close();
-  assert.equal(reply.status, 503);
-  assert.equal(reply.headers['retry-after'], '1');
-  assert.deepEqual(reply.json, { detail: 'The database is busy. Try again.' });
+  assert.equal(response.status, 503);
+  assert.equal(response.headers['retry-after'], '1');
+  assert.deepEqual(response.json, { detail: 'The database is busy. Try again.' });
   const line = app.logLines.map((text) => JSON.parse(text)).find(({ status }) => status === 503);
   assert.equal(line.reason, 'The database is busy. Try again. (database is locked)');
 });

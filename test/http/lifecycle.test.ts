@@ -1,4 +1,4 @@
-/** The lifecycle of a request: promises on its way, errors while it is sent, and its log line. */
+/** The lifecycle of a request: promises, errors while the response is sent, and its log line. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -99,7 +99,7 @@ test('middleware may answer with a promise or any thenable, and is waited for in
   });
 });
 
-test('a refusal that comes later keeps the handler and the middleware behind it from running', async (context) => {
+test('after a refusal that comes later neither the handler nor the rest of the middleware runs', async (context) => {
   const never = () => assert.fail('it ran');
   const slow: Middleware = () => later(refusal(403, 'No.', {}, 'not today'));
   const { port, lines } = await serve(context, never, [slow, never]);
@@ -213,7 +213,7 @@ test('a response is logged when it has been sent, and the time until then counts
       const { end } = outgoing;
       outgoing.end = ((text: string) => {
         assert.equal(lines.length, 0);
-        // As much as the responses sent before it in the same iteration may take.
+        // As long as the responses sent before it in the same iteration may take.
         clock.advance(50);
         return end.call(outgoing, text, 'utf8');
       }) as typeof end;

@@ -66,18 +66,18 @@ test('the links begin with PUBLIC_URL when it is set, else with the scheme and H
   assert.equal(odd.status, 400);
 });
 
-test('a page that is none is 404, a page_size that is none 400', async (context) => {
+test('an invalid page is 404, an invalid page_size 400', async (context) => {
   const app = await startApp(context);
   await fill(app);
   for (const page of ['0', '-1', '1.5', 'x', '', '8', '99999999999999999999', 'last']) {
-    const reply = await app.send(`/members?page_size=1&page=${page}`);
-    assert.equal(reply.status, 404, page);
-    assert.deepEqual(reply.json, { detail: 'Invalid page.' });
+    const response = await app.send(`/members?page_size=1&page=${page}`);
+    assert.equal(response.status, 404, page);
+    assert.deepEqual(response.json, { detail: 'Invalid page.' });
   }
   for (const size of ['x', '', '-1', '1.5']) {
-    const reply = await app.send(`/members?page_size=${size}`);
-    assert.equal(reply.status, 400, size);
-    assert.deepEqual(reply.json, { page_size: ['A valid integer is required.'] });
+    const response = await app.send(`/members?page_size=${size}`);
+    assert.equal(response.status, 400, size);
+    assert.deepEqual(response.json, { page_size: ['A valid integer is required.'] });
   }
   assert.equal((await app.send('/members?page=7&page_size=1')).status, 200);
 });
@@ -113,9 +113,9 @@ test('member filters narrow the list, any of them together', async (context) => 
 test('a malformed filter is refused by its name', async (context) => {
   const app = await startApp(context);
   for (const value of ['', '123', '1198589000123O42', '11985890001230420']) {
-    const reply = await app.send(`/members/?identity_card=${value}`);
-    assert.equal(reply.status, 400);
-    assert.deepEqual(reply.json, { identity_card: ['Expected a national ID of exactly 16 digits.'] });
+    const response = await app.send(`/members/?identity_card=${value}`);
+    assert.equal(response.status, 400);
+    assert.deepEqual(response.json, { identity_card: ['Expected a national ID of exactly 16 digits.'] });
   }
   assert.deepEqual((await app.send('/members?status=gone')).json, {
     status: ['"gone" is not a valid choice.'],

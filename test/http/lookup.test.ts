@@ -16,7 +16,7 @@ test('a person in two cooperatives is answered as one consolidated record', asyn
     [first, 'Uwase Older', '2020-01-01'],
     [second, 'Uwase Newer', '2021-01-01T10:00:00+02:00'],
   ]) {
-    const reply = await app.send('/members', {
+    const response = await app.send('/members', {
       method: 'POST',
       body: {
         cooperative_id,
@@ -27,14 +27,14 @@ test('a person in two cooperatives is answered as one consolidated record', asyn
         mobile: '0788123456',
       },
     });
-    assert.equal(reply.status, 201, reply.text);
+    assert.equal(response.status, 201, response.text);
   }
-  const reply = await app.send(`/members/${NID}/`);
-  assert.equal(reply.status, 200, reply.text);
-  assert.equal(reply.json.primary_full_name, 'Uwase Newer');
-  assert.deepEqual(reply.json.name_variants, ['Uwase Newer', 'Uwase Older']);
-  assert.equal(reply.json.mobile, '+250788123456');
-  assert.deepEqual(reply.json.memberships[0].production_summary, {
+  const response = await app.send(`/members/${NID}/`);
+  assert.equal(response.status, 200, response.text);
+  assert.equal(response.json.primary_full_name, 'Uwase Newer');
+  assert.deepEqual(response.json.name_variants, ['Uwase Newer', 'Uwase Older']);
+  assert.equal(response.json.mobile, '+250788123456');
+  assert.deepEqual(response.json.memberships[0].production_summary, {
     window_days: 365,
     entries_count: 0,
     total_kg: '0.000',

@@ -13,7 +13,7 @@ import { declaredRoutes, OPENAPI_FILE, openApiText } from '../support/openapi-fi
 type Description = any;
 const description = (): Description => JSON.parse(openApiText());
 
-test('openapi.json is what the routes say; `make openapi` writes it', () => {
+test('openapi.json is what the routes declare; `make openapi` writes it', () => {
   assert.equal(readFileSync(OPENAPI_FILE, 'utf8'), openApiText());
 });
 
@@ -29,7 +29,7 @@ test('openapi.json is valid OpenAPI 3.1', async () => {
 
 const METHODS = ['get', 'post', 'put'];
 
-test('the server answers the committed description, with every route in it', async (context) => {
+test('the server serves the committed description, with every route in it', async (context) => {
   const app = await startApp(context);
   const { json } = await app.send('//openapi.json', { key: null });
   assert.deepEqual(json, JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')));
@@ -64,7 +64,7 @@ test('every path is described with and without its slash, with OPTIONS, and with
   }
 });
 
-test('every operation has an example of what it takes and answers, which fits, and of nobody who exists', () => {
+test('every operation has examples of its body and response, which fit, and of nobody who exists', () => {
   const { paths } = description();
   const describer = createDescriber();
   let bodies = 0;

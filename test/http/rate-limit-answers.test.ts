@@ -1,26 +1,26 @@
-/** What the limiter tells, to the letter (docs/api.md#rate-limits). */
+/** What the limiter reports, to the letter (docs/api.md#rate-limits). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NOON, startApp } from '../support/app.ts';
 
 const HOUR = 3_600_000;
 
-test('every answer that reached the limiter tells both windows', async (context) => {
+test('every response that passed the limiter reports both windows', async (context) => {
   const app = await startApp(context);
   const { key } = app.issue(['members:read'], { limits: { perHour: 1000, perDay: 10_000 } });
   await app.send('/members', { key });
   app.clock.advance(188_000);
   for (const path of ['/members', '/members/1', '/members/x', '/members?page=9'])
     await app.send(path, { key });
-  const reply = await app.send('/members', { key });
-  assert.equal(reply.headers['ratelimit-policy'], '"hour";q=1000;w=3600, "day";q=10000;w=86400');
-  assert.equal(reply.headers.ratelimit, '"hour";r=994;t=3412, "day";r=9994;t=86212');
-  assert.equal(reply.headers['x-ratelimit-limit'], '1000');
-  assert.equal(reply.headers['x-ratelimit-remaining'], '994');
-  assert.equal(reply.headers['x-ratelimit-reset'], String((NOON + HOUR) / 1000));
+  const response = await app.send('/members', { key });
+  assert.equal(response.headers['ratelimit-policy'], '"hour";q=1000;w=3600, "day";q=10000;w=86400');
+  assert.equal(response.headers.ratelimit, '"hour";r=994;t=3412, "day";r=9994;t=86212');
+  assert.equal(response.headers['x-ratelimit-limit'], '1000');
+  assert.equal(response.headers['x-ratelimit-remaining'], '994');
+  assert.equal(response.headers['x-ratelimit-reset'], String((NOON + HOUR) / 1000));
 });
 
-test('a throttled request is told how long to wait, and is admitted after that wait', async (context) => {
+test('a throttled request learns how long to wait, and is admitted after that wait', async (context) => {
   const app = await startApp(context);
   const { key } = app.issue(['members:read'], { limits: { perHour: 1, perDay: 10 } });
   await app.send('/members', { key });
@@ -58,7 +58,7 @@ test('a step of the wall clock neither opens nor locks the limiter', async (cont
   assert.equal((await app.send('/members', { key })).status, 200);
 });
 
-test('keys have their own windows, and a changed limit holds from the next request', async (context) => {
+test('keys have their own windows, and a changed limit takes effect from the next request', async (context) => {
   const app = await startApp(context);
   const one = app.issue(['members:read'], { limits: { perHour: 1, perDay: 10 } });
   const two = app.issue(['members:read'], { limits: { perHour: 1, perDay: 10 } });

@@ -16,25 +16,25 @@ const put = (app: TestApp, path: string, body: unknown) => app.send(path, { meth
 const validator = new Ajv2020();
 addFormats.default(validator);
 
-/** Checks an answer against the schema that its route declares. */
-function conforms(app: TestApp, operationId: string, reply: TestResponse): void {
+/** Checks a response against the schema that its route declares. */
+function conforms(app: TestApp, operationId: string, response: TestResponse): void {
   const route = app.registry.routes.find((each) => each.operationId === operationId);
-  const schema = route?.answers[reply.status]?.schema;
-  assert.ok(schema, `${operationId} ${reply.status}: ${reply.text}`);
-  assert.ok(validator.validate(schema, reply.json), `${reply.text}: ${validator.errorsText()}`);
+  const schema = route?.answers[response.status]?.schema;
+  assert.ok(schema, `${operationId} ${response.status}: ${response.text}`);
+  assert.ok(validator.validate(schema, response.json), `${response.text}: ${validator.errorsText()}`);
 }
 
 async function createCooperative(app: TestApp, code = 'A-1'): Promise<string> {
-  const reply = await post(app, '/cooperatives', { code, name: `Coop ${code}` });
-  assert.equal(reply.status, 201, reply.text);
-  return reply.json.id;
+  const response = await post(app, '/cooperatives', { code, name: `Coop ${code}` });
+  assert.equal(response.status, 201, response.text);
+  return response.json.id;
 }
 
-test('a cooperative is created with defaults, answered whole, and found at its Location', async (context) => {
+test('a cooperative is created with defaults, returned in full, and found at its Location', async (context) => {
   const app = await startApp(context);
-  const reply = await post(app, '/cooperatives', { code: 'A-1', name: '  Abahuje\t Coffee\n' });
-  assert.equal(reply.status, 201);
-  assert.deepEqual(reply.json, {
+  const response = await post(app, '/cooperatives', { code: 'A-1', name: '  Abahuje\t Coffee\n' });
+  assert.equal(response.status, 201);
+  assert.deepEqual(response.json, {
     id: '1',
     code: 'A-1',
     name: 'Abahuje Coffee',
@@ -47,10 +47,10 @@ test('a cooperative is created with defaults, answered whole, and found at its L
     created_at: NOW,
     updated_at: NOW,
   });
-  assert.equal(reply.headers.location, '/api/v1/cooperatives/1');
-  conforms(app, 'createCooperative', reply);
+  assert.equal(response.headers.location, '/api/v1/cooperatives/1');
+  conforms(app, 'createCooperative', response);
   const read = await app.send('/cooperatives/1');
-  assert.deepEqual(read.json, reply.json);
+  assert.deepEqual(read.json, response.json);
   conforms(app, 'getCooperative', read);
   conforms(app, 'listCooperatives', await app.send('/cooperatives'));
   conforms(app, 'getCaller', await app.send('/me'));
@@ -70,9 +70,9 @@ test('PUT replaces: an omitted optional field becomes null or its default', asyn
     status: 'inactive',
   });
   app.clock.advance(60_000);
-  const reply = await put(app, '/cooperatives/1', { code: 'B', name: 'B' });
-  assert.equal(reply.status, 200);
-  assert.deepEqual(reply.json, {
+  const response = await put(app, '/cooperatives/1', { code: 'B', name: 'B' });
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.json, {
     id: '1',
     code: 'B',
     name: 'B',
@@ -85,7 +85,7 @@ test('PUT replaces: an omitted optional field becomes null or its default', asyn
     created_at: NOW,
     updated_at: '2025-06-15T12:01:00+02:00',
   });
-  conforms(app, 'updateCooperative', reply);
+  conforms(app, 'updateCooperative', response);
   assert.equal((await put(app, '/cooperatives/9', { code: 'B', name: 'B' })).status, 404);
 });
 
@@ -106,21 +106,21 @@ test('what GET gave can be changed and sent back', async (context) => {
     mobile: '0781234567',
   });
   const member = (await app.send('/members/1')).json;
-  const reply = await put(app, '/members/1', { ...member, gender: 'FEMALE' });
-  assert.equal(reply.status, 200, reply.text);
-  assert.deepEqual(reply.json, { ...member, gender: 'FEMALE' });
+  const response = await put(app, '/members/1', { ...member, gender: 'FEMALE' });
+  assert.equal(response.status, 200, response.text);
+  assert.deepEqual(response.json, { ...member, gender: 'FEMALE' });
   // On POST the same fields are unknown: nothing is dropped silently.
   assert.equal((await post(app, '/members', member)).json.created_at[0], 'Unknown field.');
 });
 
-test('every field of a body is in the answer that a client changes and sends back', async (context) => {
+test('every field of a body is in the response that a client changes and sends back', async (context) => {
   const app = await startApp(context);
   const propertiesOf = (schema: unknown) => Object.keys((schema as { properties: object }).properties);
   let looked = 0;
   for (const path of ['/cooperatives/{id}', '/members/{id}']) {
     const route = app.registry.routes.find((each) => each.method === 'PUT' && each.path === path);
     const shown = propertiesOf(route?.answers[200]?.schema);
-    // The answer has the cooperative as an object.
+    // The response has the cooperative as an object.
     const sent = Object.keys(route?.body?.fields ?? {}).filter((name) => name !== 'cooperative_id');
     assert.deepEqual(
       sent.filter((name) => !shown.includes(name)),
@@ -153,18 +153,18 @@ test('a code is unique and of A-Z, 0-9 and "-"', async (context) => {
   });
 });
 
-test('a member is created with defaults and answered whole', async (context) => {
+test('a member is created with defaults and returned in full', async (context) => {
   const app = await startApp(context);
   const cooperative_id = await createCooperative(app);
-  const reply = await post(app, '/members', {
+  const response = await post(app, '/members', {
     cooperative_id: Number(cooperative_id),
     identity_card: NID,
     member_code: 'M-1',
     first_name: 'Aline',
     last_name: 'Uwase',
   });
-  assert.equal(reply.status, 201, reply.text);
-  assert.deepEqual(reply.json, {
+  assert.equal(response.status, 201, response.text);
+  assert.deepEqual(response.json, {
     id: '1',
     member_code: 'M-1',
     full_name: 'Aline Uwase',
@@ -181,8 +181,8 @@ test('a member is created with defaults and answered whole', async (context) => 
     created_at: NOW,
     updated_at: NOW,
   });
-  assert.equal(reply.headers.location, '/api/v1/members/1');
-  conforms(app, 'createMember', reply);
+  assert.equal(response.headers.location, '/api/v1/members/1');
+  conforms(app, 'createMember', response);
   conforms(app, 'getMember', await app.send('/members/1'));
   conforms(app, 'listMembers', await app.send('/members'));
   conforms(app, 'listCooperativeMembers', await app.send('/cooperatives/1/members'));
@@ -200,17 +200,17 @@ test('PUT keeps an omitted registration_date, changes a national ID, and never t
     role: 'AUDITOR',
     mobile: '0781234567',
   });
-  const reply = await put(app, '/members/1', {
+  const response = await put(app, '/members/1', {
     ...body,
     identity_card: '1198589000123043',
     status: 'suspended',
   });
-  assert.equal(reply.status, 200, reply.text);
-  assert.equal(reply.json.registration_date, '2020-01-01T02:00:00+02:00');
-  assert.equal(reply.json.identity_card, '1198589000123043');
-  assert.equal(reply.json.role, 'MEMBER');
-  assert.equal(reply.json.mobile, null);
-  conforms(app, 'updateMember', reply);
+  assert.equal(response.status, 200, response.text);
+  assert.equal(response.json.registration_date, '2020-01-01T02:00:00+02:00');
+  assert.equal(response.json.identity_card, '1198589000123043');
+  assert.equal(response.json.role, 'MEMBER');
+  assert.equal(response.json.mobile, null);
+  conforms(app, 'updateMember', response);
   assert.equal((await app.send(`/members/${NID}`)).status, 404);
   assert.equal((await app.send('/cooperatives/1')).json.members_count, 0);
   assert.deepEqual((await put(app, '/members/1', { ...body, cooperative_id: other })).json, {
@@ -240,11 +240,11 @@ test('one row per cooperative and national ID, one per cooperative and member co
 test('names and texts are kept in NFC with white space collapsed; hidden characters are refused', async (context) => {
   const app = await startApp(context);
   const name = async (value: unknown) => {
-    const reply = await post(app, '/cooperatives', {
+    const response = await post(app, '/cooperatives', {
       code: `C${Math.abs(app.clock.now()) % 1000}-${++serial}`,
       name: value,
     });
-    return reply.status === 201 ? reply.json.name : reply.json.name[0];
+    return response.status === 201 ? response.json.name : response.json.name[0];
   };
   let serial = 0;
   assert.equal(await name('Re\u0301my  \t Niyonzima'), 'R\u00e9my Niyonzima');
@@ -265,14 +265,14 @@ test('a mobile is kept in E.164, however it was written', async (context) => {
   let serial = 0;
   const mobile = async (value: string) => {
     const n = ++serial;
-    const reply = await post(app, '/members', {
+    const response = await post(app, '/members', {
       cooperative_id,
       identity_card: String(1198589000123000 + n),
       member_code: `M-${n}`,
       full_name: 'U',
       mobile: value,
     });
-    return reply.status === 201 ? reply.json.mobile : undefined;
+    return response.status === 201 ? response.json.mobile : undefined;
   };
   for (const value of [
     '0781234567',
@@ -289,7 +289,7 @@ test('a mobile is kept in E.164, however it was written', async (context) => {
     assert.equal(await mobile(value), undefined, value);
 });
 
-test('names come whole or in parts, and parts are never guessed', async (context) => {
+test('names come in full or in parts, and parts are never guessed', async (context) => {
   const app = await startApp(context);
   const cooperative_id = await createCooperative(app);
   const body = { cooperative_id, identity_card: NID, member_code: 'M-1' };
@@ -306,7 +306,7 @@ test('names come whole or in parts, and parts are never guessed', async (context
   assert.deepEqual([whole.json.first_name, whole.json.last_name], [null, null]);
 });
 
-test('the membership lookup answers one active membership, its blocks only for members:financials', async (context) => {
+test('the membership lookup gives one active membership, with financials only for their scope', async (context) => {
   const app = await startApp(context);
   const cooperative_id = await createCooperative(app);
   const other = await createCooperative(app, 'B-2');
@@ -345,8 +345,12 @@ test('members of a dissolved cooperative count like others', async (context) => 
 
 test('date-times carry the offset of the configured zone', async (context) => {
   const app = await startApp(context, { settings: { TIME_ZONE_OFFSET: '-03:30' } });
-  const reply = await post(app, '/cooperatives', { code: 'A', name: 'A', registration_date: '2025-06-15' });
-  assert.equal(reply.json.created_at, '2025-06-15T06:30:00-03:30');
+  const response = await post(app, '/cooperatives', {
+    code: 'A',
+    name: 'A',
+    registration_date: '2025-06-15',
+  });
+  assert.equal(response.json.created_at, '2025-06-15T06:30:00-03:30');
   const future = await post(app, '/cooperatives', { code: 'B', name: 'B', registration_date: '2025-06-16' });
   assert.deepEqual(future.json, { registration_date: ['This date is in the future.'] });
 });

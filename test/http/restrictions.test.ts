@@ -17,7 +17,7 @@ const isIn = (address: string, ...texts: string[]): boolean => {
   return parsed !== undefined && blocks(...texts).has(parsed);
 };
 
-test('addresses and blocks of both families match, IPv4-mapped IPv6 counted as IPv4', () => {
+test('addresses and CIDR blocks of both families match, IPv4-mapped IPv6 counted as IPv4', () => {
   assert.ok(isIn('10.1.2.3', '10.0.0.0/8'));
   assert.ok(!isIn('11.1.2.3', '10.0.0.0/8'));
   assert.ok(isIn('::ffff:10.1.2.3', '10.0.0.0/8'));
@@ -30,7 +30,7 @@ test('addresses and blocks of both families match, IPv4-mapped IPv6 counted as I
   assert.deepEqual(blocks('192.0.2.7', ' 10.0.0.0/8 ', '').texts, ['192.0.2.7/32', '10.0.0.0/8']);
 });
 
-test('what is no address or block is refused', () => {
+test('what is not an address or CIDR block is refused', () => {
   for (const text of [
     '10.0.0',
     '10.0.0.0/33',
@@ -62,7 +62,7 @@ test("behind trusted proxies the client's address is the first from the right th
   assert.equal(client(undefined, '198.51.100.9'), undefined);
 });
 
-test('X-Forwarded-For is believed of trusted proxies alone', async (context) => {
+test('X-Forwarded-For is believed of trusted proxies only', async (context) => {
   const trusting = await startApp(context, { settings: { TRUSTED_PROXIES: '127.0.0.0/8' } });
   const { key } = trusting.issue(['members:read'], { allowedAddresses: ['198.51.100.0/24'] });
   const status = async (forwarded: string | undefined) =>

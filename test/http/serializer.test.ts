@@ -91,7 +91,7 @@ test('a row of a list shows any text exactly', async (context) => {
   );
 });
 
-test('names beyond ASCII arrive whole in a list, with the right length', async (context) => {
+test('names beyond ASCII arrive complete in a list, with the right length', async (context) => {
   const app = await startApp(context);
   await app.send('/cooperatives', { method: 'POST', body: { code: 'A', name: 'Coopérative “Ñandú”' } });
   const full_name = 'Zoë "Ki\\ny" Ångström 😀';

@@ -1,6 +1,5 @@
 /**
- * What lies below the handler: raw requests, slow clients, refused bodies, the end
- * (docs/api.md#answers-and-errors).
+ * Below the handler: raw requests, slow clients, refused bodies, shutdown (docs/api.md#answers-and-errors).
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -54,13 +53,13 @@ test('what two programs could read differently is refused with 400', async (cont
       'The request could not be read as HTTP.',
     ],
   ] as const) {
-    const answer = parse(await exchange(context, app.port, bytes));
-    assert.equal(answer.status, 400, bytes);
-    assert.equal(answer.body.detail, detail);
+    const response = parse(await exchange(context, app.port, bytes));
+    assert.equal(response.status, 400, bytes);
+    assert.equal(response.body.detail, detail);
   }
 });
 
-test('answers made below the handler have the one shape too', async (context) => {
+test('responses from below the handler have the same shape', async (context) => {
   const app = await startApp(context);
   const large = parse(
     await exchange(context, app.port, lastRequest('GET / HTTP/1.1', 'Host: a', `X: ${'a'.repeat(20_000)}`)),
@@ -77,8 +76,8 @@ test('answers made below the handler have the one shape too', async (context) =>
 
 test('clients that send no headers in time are answered 408 and dropped', async (context) => {
   const app = await startApp(context, { timeouts: { headersMs: 100, requestMs: 200 } });
-  const answer = parse(await exchange(context, app.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n'));
-  assert.equal(answer.status, 408);
+  const response = parse(await exchange(context, app.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n'));
+  assert.equal(response.status, 408);
   const body = await exchange(context, app.port, `${createHead(app.fullKey, 10)}{`);
   assert.equal(parse(body).status, 408);
 });
@@ -137,8 +136,8 @@ test('readiness turns 503 while the server closes, and what was received is answ
   assert.equal((await app.send('//readyz')).status, 200);
   const closing = app.registry.close();
   socket.write('\r\n');
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  const { status, head, body } = parse(answer.toString());
+  const [received] = (await once(socket, 'data')) as [Buffer];
+  const { status, head, body } = parse(received.toString());
   assert.equal(status, 503);
   assert.match(head, /retry-after: 5/i);
   assert.match(head, /connection: close/i);
@@ -159,13 +158,13 @@ test('closing does not wait for ever for a half-sent request', async (context) =
 test('a database that does not answer is not ready', async (context) => {
   const app = await startApp(context);
   await app.registry.store.close();
-  const reply = await app.send('//readyz');
-  assert.equal(reply.status, 503);
-  assert.deepEqual(reply.json, { detail: 'The database does not answer.' });
+  const response = await app.send('//readyz');
+  assert.equal(response.status, 503);
+  assert.deepEqual(response.json, { detail: 'The database does not answer.' });
   assert.equal(JSON.parse(app.logLines.at(-1) ?? '{}').reason, 'The database does not answer.');
 });
 
-test('requests that arrive together are answered each with its own, in order', {
+test('requests that arrive together get their own responses, in order', {
   timeout: 20_000,
 }, async (context) => {
   const app = await startApp(context);

@@ -39,7 +39,7 @@ function kept(place: ImportPlace): Map<string, number> {
 
 const sorted = (counts: Map<string, number>) => [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
 
-// People 1 to 250 exist; the ids of those beyond cross the border of a block.
+// People 1 to 250 exist; the ids of later ones cross the boundary of a block.
 const row = fc.record({
   cooperative: fc.constantFrom('A-1', 'B-2', 'C-3'),
   person: fc.integer({ min: 240, max: 270 }),
@@ -61,7 +61,7 @@ test('after any imports the counters are those of a recount', { timeout: 60_000 
             [cooperative, nid(person), `M-${person}`, 'Person', ...(hasStatus ? [status] : [])].join(','),
           );
           const header = `cooperative_code,identity_card,member_code,full_name${hasStatus ? ',status' : ''}`;
-          // Repetitions within a file are refused, the others come in.
+          // Repetitions within a file are refused, the others are imported.
           const result = await place.load('members', [header, ...lines].join('\n'), '--skip-invalid');
           assert.ok(result.status <= 1, result.err);
         }

@@ -101,7 +101,7 @@ test('an unknown column is not named when its name may be a national ID', async 
   assert.match(result.err, /position 3/);
 });
 
-/** What nobody may see: names and a date of birth of a person. */
+/** What must not be shown: names and a date of birth of a person. */
 const PERSON = ['A-1', nid(1), 'M-1', 'ann example', 'ann', 'example', 'F', '1985-03-01'];
 
 test('of a file without a header no cell is shown', async (context) => {
@@ -248,7 +248,7 @@ test('a line that never ends is refused with its number', async (context) => {
   assert.match(result.err, /^members\.csv line 3: The line is too long to be a row\.$/m);
 });
 
-test('a character of several bytes may cross the border of two reads', async (context) => {
+test('a character of several bytes may cross the boundary of two reads', async (context) => {
   const place = await startedPlace(context);
   const rows = Array.from(
     { length: 12_000 },

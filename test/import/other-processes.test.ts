@@ -26,7 +26,7 @@ import {
   SqliteError,
 } from '../support/sqlite.ts';
 
-/** Enough that both the reading and the apply can be met in the middle. */
+/** Enough to interrupt both the reading and the apply. */
 const MANY = 60_000;
 
 function writeMany(place: ImportPlace): string {
@@ -94,7 +94,7 @@ function assertSound(db: Connection): void {
   );
 }
 
-test('an import killed while it reads leaves nothing in, and its staging goes at the next start', async (context) => {
+test('an import killed while it reads imports nothing, and the next start removes its staging', async (context) => {
   const place = await startedPlace(context);
   const child = startImport(context, place);
   await until(child, () => place.leftovers().length > 0);
@@ -137,7 +137,7 @@ test('the registry can be written to while an import reads its file', async (con
 });
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`an import stopped by ${signal} takes its staging with it`, async (context) => {
+  test(`an import stopped by ${signal} removes its staging`, async (context) => {
     const place = await startedPlace(context);
     const child = startImport(context, place);
     await until(child, () => place.leftovers().length > 0);
@@ -182,7 +182,7 @@ const insertMember = (identityCard: string, code: string) => (db: Connection) =>
       registration_date, created_at, updated_at)
     VALUES (1, '${identityCard}', '${code}', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`);
 
-test('the apply repeats the checks: a code taken meanwhile is refused, and nothing of the file is in', async (context) => {
+test('the apply repeats the checks: a code taken meanwhile is refused, and nothing is imported', async (context) => {
   for (const skipInvalid of [false, true]) {
     const place = await startedPlace(context);
     const path = place.write('members.csv', members(member(10), member(11)));
@@ -204,7 +204,7 @@ test('a person added meanwhile is updated, not added twice', async (context) => 
   assert.equal(place.value(`SELECT full_name FROM members WHERE identity_card = '${nid(10)}'`), 'Person 10');
 });
 
-test('a cooperative that is gone meanwhile refuses its rows', async (context) => {
+test('rows of a cooperative that was deleted meanwhile are refused', async (context) => {
   const place = await startedPlace(context);
   const path = place.write('members.csv', members(member(10, 'B-2')));
   const rename = (db: Connection) => db.exec("UPDATE cooperatives SET code = 'B-3' WHERE code = 'B-2'");
@@ -213,7 +213,7 @@ test('a cooperative that is gone meanwhile refuses its rows', async (context) =>
   assert.equal(place.value('SELECT count(*) FROM members'), 3);
 });
 
-test('another import at work keeps its staging when one starts', async (context) => {
+test('a running import keeps its staging when another one starts', async (context) => {
   const place = await startedPlace(context);
   const child = startImport(context, place);
   await until(child, () => place.leftovers().length > 0);
@@ -222,7 +222,7 @@ test('another import at work keeps its staging when one starts', async (context)
   await kill(child);
 });
 
-test('an empty staging file goes when its process is gone', async (context) => {
+test('an empty staging file is removed when its process has ended', async (context) => {
   const place = await startedPlace(context);
   // Above the largest process id of any system.
   place.write('registry.db.importing-99999999-0a0b0c0d', '');
@@ -230,7 +230,7 @@ test('an empty staging file goes when its process is gone', async (context) => {
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('the staging of a killed import goes although a new process has its id', async (context) => {
+test('the staging of a killed import is removed although a new process has its id', async (context) => {
   const place = await startedPlace(context);
   // As in a container, where the import has the same process id each time.
   place.write(`registry.db.importing-${process.pid}-999`, 'what it had read');

@@ -91,7 +91,7 @@ test('an apply that fails says which files are imported, which failed and why, w
   ]);
 });
 
-test('with --json the same is in the document, for every file', async (context) => {
+test('with --json the document reports the same for every file', async (context) => {
   const place = importPlace(context);
   const folder = incoming(place, { ...FILES, 'members-2.csv': WITH_FAULT });
   rmSync(join(folder, 'members-2.csv'));
@@ -110,7 +110,7 @@ test('with --json the same is in the document, for every file', async (context) 
   );
 });
 
-test('an error that nobody expected is reported with the outcome of every file, and is not lost', async (context) => {
+test('an unexpected error is reported with the outcome of every file', async (context) => {
   const place = importPlace(context);
   await place.load('cooperatives', COOPERATIVES);
   execute(
@@ -180,7 +180,7 @@ test('a file that is deleted between its check and its apply is imported', async
   );
 });
 
-test('a file that is deleted before its turn fails, and the ones before it stay imported', async (context) => {
+test('a file that is deleted before it is read fails, and the ones before it stay imported', async (context) => {
   const place = importPlace(context);
   const folder = incoming(place);
   const gone = 'members-2.csv';

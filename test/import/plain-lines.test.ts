@@ -1,6 +1,4 @@
-/**
- * Lines without quotes are cut at their separators: the same records on the same lines as csv-parse gives.
- */
+/** Lines without quotes are cut at their separators, into the same records as by csv-parse. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +42,7 @@ for (const delimiter of [',', ';']) {
           // A quoted cell in the first row sends the entire file to csv-parse.
           writeFileSync(file, mark + text.replace('x', '"x"'));
           assert.deepEqual(plain, await recordsOf(file));
-          // And one in the last row only what comes after.
+          // One in the last row sends only the rest.
           writeFileSync(file, `${mark}${text}${lineEnd}"q"${delimiter}z`);
           assert.deepEqual((await recordsOf(file)).slice(0, plain.length), plain);
         },
@@ -75,7 +73,7 @@ for (const [name, quote] of [
   ['plain lines', ''],
   ['quoted rows', '"'],
 ] as const) {
-  test(`a CRLF on the border of two reads is one line end, and a CR there too, in ${name}`, async (context) => {
+  test(`a CRLF on the boundary of two reads is one line end, and a CR there too, in ${name}`, async (context) => {
     const file = join(temporaryFolder(context), 'any.csv');
     for (const lineEnd of ['\r\n', '\r']) {
       const rows = Array.from({ length: 13_200 }, (_, i) => `${quote}row${quote},${100_000 + i},abcdefg`);

@@ -26,7 +26,7 @@ test('rejects at a place that cannot be written are wrong usage, before anything
   }
 });
 
-test('without a refused row there is no rejects file, and an earlier one is gone', async (context) => {
+test('without a refused row there is no rejects file, and an earlier one is removed', async (context) => {
   const place = await startedPlace(context);
   const rejects = place.write('rejects.csv', 'of an earlier run\n');
   const { status } = await place.load('members', members(member(10)), '--rejects', rejects);
@@ -72,7 +72,7 @@ test('faults of the header and of a row that cannot be read are among the reject
   ]);
 });
 
-test('the rejects of a file that is deleted meanwhile still hold its rows', async (context) => {
+test('the rejects of a file that is deleted while it is checked still hold its rows', async (context) => {
   const place = await startedPlace(context);
   const path = place.write('members.csv', FAULTY);
   const source = await openCsv(path);
@@ -97,14 +97,14 @@ async function manyRows(context: TestContext) {
   return { source, lines: rows.map((_, i) => i + 2) };
 }
 
-test('a full disk is an error of the rejects, and no crash', async (context) => {
+test('a full disk is an error of the rejects, not a crash', async (context) => {
   const { source, lines } = await manyRows(context);
   const full = await open('/dev/full', 'w');
   context.after(() => full.close());
   await assert.rejects(writeRejects(full, faultsOn(...lines), source), { code: 'ENOSPC' });
 });
 
-test('the next rows are read only when the rejects before them are on their way', async (context) => {
+test('the next rows are read only after the rejects before them were written', async (context) => {
   const { source, lines } = await manyRows(context);
   let written = 0;
   let reading = 0;

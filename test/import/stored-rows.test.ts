@@ -107,7 +107,7 @@ test('a new member is active, a MEMBER, and registered now, also when those cell
   }
 });
 
-test('a cooperative is updated by its code; an empty status stays, an empty sector goes', async (context) => {
+test('a cooperative is updated by its code; an empty status is kept, an empty sector cleared', async (context) => {
   const place = importPlace(context);
   const header = 'code,name,sector,province,district,registration_date,status';
   await place.load('cooperatives', `${header}\nA-1,Abahuje,trading,South,Huye,2010-01-01,dissolved\n`);
@@ -182,7 +182,7 @@ for (const [kind, column, content] of [
   });
 }
 
-test('the same reference in two cooperatives is no repetition', async (context) => {
+test('the same reference in two cooperatives is not a repetition', async (context) => {
   const place = await startedPlace(context);
   await place.load('members', members(member(1, 'B-2')));
   const content = `${FINANCIAL.production}B-2,M-1,R-1,2025-03-01,1,\n`;

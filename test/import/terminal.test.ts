@@ -10,10 +10,10 @@ import { MEMBERS_HEADER, member, startedPlace } from '../support/importing.ts';
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 const CONTROL_C = '\u0003';
-/** Reading them takes long enough to be met. */
+/** Enough that reading them can be interrupted. */
 const MANY = 150_000;
 
-test('Ctrl-C gives the terminal its cursor back, reports every file, and leaves no staging', async (context) => {
+test('Ctrl-C restores the cursor of the terminal, reports every file, and leaves no staging', async (context) => {
   const place = await startedPlace(context);
   const rows = Array.from({ length: MANY }, (_, i) => `${member(10_000 + i)}\n`);
   const path = place.write('members.csv', `${MEMBERS_HEADER}\n${rows.join('')}`);

@@ -1,9 +1,9 @@
-/** What a port answers at once is worked on at once, what it answers later is waited for. */
+/** A value that a port returns is used at once, a promise is waited for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isThenable, whenReady } from '../../src/store/ports/awaitable.ts';
 
-/** As engines of other makers have it: no Promise of ours. */
+/** As another engine's driver may have it: not an instance of Promise. */
 const later = <T>(value: T): PromiseLike<T> => ({
   // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
   then: (resolve) => Promise.resolve(value).then(resolve),

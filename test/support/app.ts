@@ -19,7 +19,7 @@ export const NOON = Date.UTC(2025, 5, 15, 10);
 export interface TestClock extends Clock {
   /** Moves both clocks. */
   advance(ms: number): void;
-  /** Moves the wall clock alone, as an administrator's correction does. */
+  /** Moves only the wall clock, as an administrator's correction does. */
   stepWall(ms: number): void;
 }
 
@@ -39,7 +39,7 @@ export function testClock(startMs = NOON): TestClock {
   };
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function temporaryFolder(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'registry-test-'));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -50,13 +50,13 @@ export interface TestResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
   readonly json: any;
 }
 
 export interface Sent {
   readonly method?: string;
-  /** The whole key; `null` sends no Authorization header. */
+  /** The entire key; `null` sends no Authorization header. */
   readonly key?: string | null;
   readonly headers?: { [name: string]: string | string[] };
   readonly body?: unknown;

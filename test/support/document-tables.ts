@@ -78,7 +78,7 @@ const scopes = (): string =>
     Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => [code(scope), meaning]),
   );
 
-/** The columns whose values together say which row it is. */
+/** The columns whose values together identify a row. */
 const IDENTIFYING: { readonly [kind in ImportKind]: string } = {
   cooperatives: 'code',
   members: 'cooperative_code + identity_card',
@@ -116,7 +116,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
 
 const REGION = /(<!-- generated: ([\w ]+) -->\n)[\s\S]*?(<!-- end -->)/g;
 
-/** The document with its tables as the code says them. @throws Error for a region of an unknown name */
+/** The document with its tables as the code declares them. @throws Error for a region of an unknown name */
 export async function withTables(text: string): Promise<string> {
   const known = await tables();
   return text.replace(REGION, (_, start: string, name: string, end: string) => {

@@ -81,7 +81,7 @@ async function runImport(
   return { status, out: out.join(''), err: err.join('') };
 }
 
-/** A national ID that nobody holds: order numbers from 9000000 on are not given out. */
+/** A national ID that nobody holds: order numbers from 9000000 on are not issued. */
 export const nid = (n: number): string => `119858${9_000_000 + n}042`;
 
 export const COOPERATIVES = 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n';

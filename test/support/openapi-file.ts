@@ -1,4 +1,4 @@
-/** The committed openapi.json: its text as the routes say it, and the program that writes it. */
+/** The committed openapi.json: its text as the routes declare it, and the program that writes it. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';

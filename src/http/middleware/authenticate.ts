@@ -54,8 +54,7 @@ export function authenticate(keys: Pick<ApiKeyStore, 'findBySecret'>, clock: Clo
     key: ApiKey | undefined,
     now: number,
   ): ApiResponse | undefined {
-    // The checksum only tells the operator which of the two it was: checking it first would slow every good
-    // key.
+    // The checksum only shows the operator which of the two it was: checked first, it would slow every key.
     if (key === undefined) return isApiKey(token, crc32) ? UNKNOWN : MALFORMED;
     // The log names the key, also when it is refused.
     request.caller = key;
@@ -69,7 +68,7 @@ export function authenticate(keys: Pick<ApiKeyStore, 'findBySecret'>, clock: Clo
     if (typeof token !== 'string') return token;
     if (token.length !== API_KEY_LENGTH) return MALFORMED;
     const now = nowSeconds(clock);
-    // As text: that is four times as fast to make and to find as bytes.
+    // As text, which is four times as fast to make and to find as bytes.
     const found = keys.findBySecret(hash('sha256', token, 'hex'), now);
     return isThenable(found)
       ? found.then((key) => accept(request, token, key, now))

@@ -1,4 +1,4 @@
-/** The way of every request through the middleware, in the order of docs/api.md#order-of-checks. */
+/** The middleware that every request passes through, in the order of docs/api.md#order-of-checks. */
 import type { Clock } from '../../clock.ts';
 import type { AddressBlocks } from '../../domain/address-blocks.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';

@@ -4,7 +4,7 @@ import { type Address, type AddressBlocks, parseAddress } from '../../domain/add
 /**
  * The client's address: the socket's peer, or, behind trusted proxies, the first address of `X-Forwarded-For`
  * from the right that is not one of them.
- * @returns undefined when a trusted proxy says nothing that can be read
+ * @returns undefined when a trusted proxy sends no address that can be read
  */
 export function clientAddress(
   peer: string | undefined,

@@ -4,7 +4,7 @@ import type { ApiRequest } from '../request.ts';
 import type { ApiResponse } from '../response.ts';
 
 /**
- * Refuses by answering with a response, or adds a fact to the request and answers undefined. None wraps the
+ * Refuses by returning a response, or adds a fact to the request and returns undefined. None wraps the
  * next, so there is no `next()`. A promise is waited for; while there is none, the chain stays in one
  * event-loop iteration.
  */

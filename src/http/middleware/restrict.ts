@@ -17,7 +17,7 @@ export function restrict(trustedProxies: AddressBlocks): Middleware {
     let blocks = parsed.get(key);
     if (blocks === undefined) {
       const found = parseAddressBlocks(key.allowedAddresses);
-      // The command stores canonical blocks only. Should a file hold anything else, nobody is let in by it.
+      // The command stores canonical blocks only. If a file holds anything else, it admits nobody.
       blocks = 'has' in found ? found : { texts: [], has: () => false };
       parsed.set(key, blocks);
     }
@@ -41,9 +41,7 @@ export function restrict(trustedProxies: AddressBlocks): Middleware {
   };
 }
 
-/**
- * The host of `Origin`, else of `Referer`, else `Host`: a guard against misuse, as a client chooses these.
- */
+/** The host of `Origin`, else of `Referer`, else `Host`: clients choose these, so this only stops misuse. */
 export function requestDomain(
   headers: Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>,
 ): string | undefined {

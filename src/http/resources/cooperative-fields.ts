@@ -1,6 +1,4 @@
-/**
- * The fields of a cooperative: one declaration each for the body's check, the answer's schema and OpenAPI.
- */
+/** The fields of a cooperative: one declaration each for bodies, responses and OpenAPI. */
 import {
   COOPERATIVE_STATUSES,
   type Cooperative,

@@ -1,7 +1,4 @@
-/**
- * What OpenAPI shows of each operation. Nobody is in it: order numbers of national IDs from 9000000 on are
- * not given out.
- */
+/** Examples for OpenAPI, of nobody: order numbers of national IDs from 9000000 on are not issued. */
 
 const MOMENT = '2025-06-15T12:00:00+02:00';
 

@@ -1,4 +1,4 @@
-/** The financial blocks of a membership: their schemas, and their JSON text. */
+/** The financials of a membership: their schemas and serializers. */
 import type { TimeZone } from '../../domain/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { LOAN_STATUSES, type Loan } from '../../domain/loans.ts';

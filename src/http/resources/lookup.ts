@@ -85,7 +85,7 @@ export const serializeConsolidated = serializeObject<Static<typeof CONSOLIDATED_
   memberships: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
 });
 
-/** The moment of the financial blocks for those who may see them, in epoch seconds; null for others. */
+/** The moment of the financials for those who may see them, in epoch seconds; null for others. */
 export const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
   caller?.scopes.includes('members:financials') === true ? now : null;
 

@@ -1,4 +1,4 @@
-/** The caller itself: what its key may do, from where, how often, and what of it is used. */
+/** The caller itself: what its key may do, from where and how often, and how much of that is used. */
 import { type ApiKey, SCOPES } from '../../domain/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
 import type { Decision, WindowUsage } from '../../domain/rate-limit.ts';

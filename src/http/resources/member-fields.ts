@@ -1,4 +1,4 @@
-/** The fields of a member: one declaration each for the body's check, the answer's schema and OpenAPI. */
+/** The fields of a member: one declaration each for bodies, responses and OpenAPI. */
 import { formatDateTime } from '../../domain/date-time.ts';
 import { IDENTITY_CARD, parseIdentityCard } from '../../domain/identity-card.ts';
 import { GENDERS, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
@@ -118,10 +118,7 @@ const ROW_FIELDS: FieldSerializers<Static<typeof MEMBER_ROW>, Member> = {
   registration_date: instant(({ registrationDate }) => registrationDate),
 };
 
-/**
- * A row of a list: what storage gives as one JSON object, and the two fields that depend on more than the
- * row.
- */
+/** A row of a list: storage gives a JSON object, which lacks the fields that depend on more than the row. */
 export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
   `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
   `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;

@@ -32,7 +32,7 @@ const LIST_QUERY = {
   cooperative: {
     description: 'Only members of the cooperative with this id; none for what is not an id.',
     schema: string(),
-    // What is not an id is the id of no cooperative: an empty list.
+    // No cooperative has what is not an id, so the list is empty.
     parse: (value: string) => parseId(value) ?? -1,
   },
 };

@@ -1,7 +1,4 @@
-/**
- * Dates and date-times as spreadsheets write them → days and instants
- * (docs/operating.md#what-spreadsheets-do).
- */
+/** Dates as spreadsheets write them → days and instants (docs/operating.md#what-spreadsheets-do). */
 import { FUTURE_ERROR, formatDate, outOfRange, parseDate, parseDateTime } from '../../domain/date-time.ts';
 import { FieldError } from '../../domain/errors.ts';
 import type { CellContext } from './context.ts';

@@ -33,10 +33,7 @@ export async function* readChunks(handle: FileHandle): AsyncGenerator<Chunk> {
   if (rest.length > 0) yield* checked(handle, rest, end);
 }
 
-/**
- * A read stream would close the handle when its reader stops early, and the file is read again for its
- * rejects.
- */
+/** A read stream would close the handle when its reader stops early; rejects read the file again. */
 async function* readBytes(handle: FileHandle, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
   for (let position = 0; position < end; ) {
     const length = Math.min(CHUNK_BYTES, end - position);

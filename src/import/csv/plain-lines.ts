@@ -1,6 +1,4 @@
-/**
- * Lines that hold no quote → their records. Cutting them at the separators takes half of csv-parse's time.
- */
+/** Lines without quotes → their records. Cutting them at the separators takes half of csv-parse's time. */
 import type { FileRecord } from '../records.ts';
 import { splitLines } from './line-ends.ts';
 

@@ -26,7 +26,7 @@ export function createQuotedRows(delimiter: string, linesBefore: number): Quoted
     skip_records_with_empty_values: true,
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_BYTES,
-    // Taken as it is read and dropped: no record waits in a stream.
+    // Records are collected as they are read and never queue in a stream.
     on_record(cells: string[], { lines }: { lines: number }) {
       records.push({ line: lineCount.record(cells, lines), cells });
       return null;

@@ -11,7 +11,7 @@ export interface KeySecret {
 export interface ApiKeyStore {
   /**
    * The key that the secret belongs to, disabled and expired ones too; ended secrets are unknown.
-   * @param hash SHA-256 of the whole key in hexadecimal digits
+   * @param hash SHA-256 of the entire key in hexadecimal digits
    */
   findBySecret(hash: string, nowSeconds: number): Awaitable<ApiKey | undefined>;
   find(id: number, nowSeconds: number): Awaitable<ApiKey | undefined>;

@@ -21,7 +21,7 @@ export type StagedValue = string | number | null;
 export interface StagedRow {
   /** Line on which the row starts; no two rows of a file have the same. */
   readonly line: number;
-  /** One for each column of the kind, in its order; null where a cell of a refused row is faulty. */
+  /** One for each column of the kind, in its order; null where a cell of a refused row is invalid. */
   readonly values: readonly StagedValue[];
 }
 
@@ -36,15 +36,15 @@ export interface ImportResult extends ImportChanges {
   /** Milliseconds for which other writers were locked out; 0 where an engine locks nobody out. */
   readonly lockMs: number;
   /**
-   * What went wrong after the commit, while the read model was refreshed: the rows are written all the same.
+   * What went wrong after the commit, while the read model was refreshed; the rows are written nevertheless.
    */
   readonly errorAfterCommit?: unknown;
 }
 
 /**
  * Imports files one after the other. The order of calls is a matter of types: `stage` a file, `check` it, and
- * apply what the check accepted. Nothing but `AcceptedFile.apply` writes to the registry. An object of one
- * step is of no use any more once the next step was taken or another file was staged: its calls then throw.
+ * apply what the check accepted. Nothing but `AcceptedFile.apply` writes to the registry. The object of a
+ * step throws once the next step was taken or another file was staged.
  *
  * Rows and faults come in batches of a few thousand, so that a network is crossed once a batch; memory must
  * not grow with the file. An engine keeps them where no other client sees them: a temporary table of the

@@ -60,7 +60,7 @@ export interface MemberStore {
   list(filter: MemberFilter, request: PageRequest): Awaitable<Page<ListedMember>>;
   /**
    * The active memberships of a person, newest registration first.
-   * @param at epoch seconds at which the production window ends; null leaves the financial blocks out
+   * @param at epoch seconds at which the production window ends; null leaves the financials out
    */
   listActiveMemberships(identityCard: string, at: number | null): Awaitable<readonly Membership[]>;
   findActiveMembership(
@@ -68,9 +68,7 @@ export interface MemberStore {
     identityCard: string,
     at: number | null,
   ): Awaitable<Membership | undefined>;
-  /**
-   * What a write of these values would be refused for: an unknown cooperative, a NID or code already there.
-   */
+  /** What a write of these values would be refused for: an unknown cooperative, a NID or code in use. */
   conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
   /**
    * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
@@ -94,8 +92,7 @@ export interface RegistryStore {
   isReady(): Awaitable<boolean>;
   /**
    * Resolves when a commit has failed in a way that leaves the disk in doubt, with the error to report;
-   * pending as long as there was none. No write is taken after it: a check of the registry and a new start go
-   * on.
+   * pending until then. No write is taken after it; the registry must be checked and started again.
    */
   readonly failed: Promise<StorageError>;
   close(): Promise<void>;

@@ -2,12 +2,12 @@
 
 /**
  * `unusable`: what the location names cannot be used (there is nothing, it belongs to another program or
- * release, it cannot be opened); `failed`: it can, but the disk, the file or another process's lock stood in
- * the way.
+ * release, it cannot be opened); `failed`: it can, but the disk, the file or another process's lock
+ * prevented the work.
  */
 export type StorageErrorKind = 'unusable' | 'failed';
 
-/** A fault of storage itself; the message tells an operator what to do. */
+/** A failure of storage itself; the message is written for an operator. */
 export class StorageError extends Error {
   readonly kind: StorageErrorKind;
 

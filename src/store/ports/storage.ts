@@ -17,8 +17,8 @@ export interface EndOfIteration {
 }
 
 /**
- * How the parts of a lookup that do not depend on the moment are shown: storage keeps them as they will be
- * sent.
+ * Serializes the fields of a lookup that do not depend on the moment, so that storage can keep them as they
+ * will be sent.
  */
 export interface ReadModelSerializer {
   /** @param loans in the order of the history, as many as it shows */
@@ -26,7 +26,7 @@ export interface ReadModelSerializer {
   serializeSavingsSummary(summary: SavingsSummary): string;
 }
 
-/** What storage is given by whoever composes the program. */
+/** What storage gets from the program that opens it. */
 export interface StorageDependencies {
   readonly clock: { monotonicMs(): number };
   readonly scheduler: EndOfIteration;
@@ -58,8 +58,8 @@ export interface Storage {
    */
   check(): Awaitable<readonly Finding[]>;
   /**
-   * Computes what lookups would otherwise compute each time. Other writers wait for a small part of it at
-   * most.
+   * Computes what lookups would otherwise compute each time, in small transactions, so that other writers
+   * wait only for one of them.
    * @returns how many members it was computed for
    * @throws StorageError
    */
@@ -68,7 +68,7 @@ export interface Storage {
   removeStaleStaging(): Awaitable<number>;
 }
 
-/** One thing that a check has looked at. */
+/** One result of a check. */
 export interface Finding {
   readonly check: string;
   /** Null when the check passed. */

@@ -22,7 +22,7 @@ interface KeyRow {
 
 type Stored = Partial<ApiKeyValues> & { isActive?: boolean };
 
-/** Keys cached with a proof of freshness; more than this are looked up each time. */
+/** When more keys than this are cached, all are dropped. */
 const MAX_CACHED = 1_000;
 const ALL_KEYS = 'every key, for the operator';
 
@@ -33,7 +33,7 @@ export interface ApiKeysOptions {
   readonly scheduler: EndOfIteration;
 }
 
-/** Those of an engine in this process answer at once. */
+/** The same methods, but synchronous. */
 export type SqliteApiKeys = {
   readonly [method in keyof ApiKeyStore]: (
     ...args: Parameters<ApiKeyStore[method]>
@@ -125,7 +125,7 @@ interface CachedKey {
 }
 
 /**
- * Keys by the hash of a secret. What was read stays right until SQLite's data version says that another
+ * Keys by the hash of a secret. What was read stays right until SQLite's data version shows that another
  * connection has committed; this connection's own changes clear it. Never by age: a disabled key must be
  * refused by the very next request.
  */

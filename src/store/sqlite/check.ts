@@ -72,7 +72,7 @@ function checkKeys(keysFile: string): Finding[] {
 
 function checkFile(name: string, db: Connection): Finding[] {
   const integrity = checkIntegrity(db);
-  // What a damaged file says proves nothing.
+  // Nothing that is read from a damaged file can be relied on.
   if (integrity !== 'ok') return [{ check: `${name}: integrity`, fault: integrity }];
   const dangling = db.raw.pragma('foreign_key_check') as { table: string; rowid: number }[];
   const wrong = db.wrongSettings();

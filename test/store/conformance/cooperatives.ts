@@ -72,7 +72,7 @@ export function cooperativesConformance(engine: Engine): void {
     },
   );
 
-  test(title('a code belongs to one cooperative; its own is no conflict'), async (context) => {
+  test(title('a code belongs to one cooperative; its own is not a conflict'), async (context) => {
     const store = open(context);
     await store.cooperatives.create(COOPERATIVE, 1);
     const { id } = await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1);

@@ -1,6 +1,6 @@
 /**
- * What every engine must do, whatever it is made of: its tests run with each. They know only the ports, so an
- * engine is named by what opens a storage location of its own.
+ * What every engine must do: these tests run with each. They know only the ports, so an engine is a function
+ * that opens a storage location of its own.
  */
 import type { TestContext } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
@@ -11,8 +11,7 @@ import type { Storage } from '../../../src/store/ports/storage.ts';
 export interface Engine {
   readonly name: string;
   /**
-   * An empty location, gone after the test. Opened again with the same location it stands for another
-   * process.
+   * An empty location, removed after the test. Opening the same location again is what another process does.
    */
   createLocation(context: TestContext): string;
   openStorage(location: string): Storage;

@@ -1,4 +1,4 @@
-/** Rows for the tests of import sessions, and what they do again and again. */
+/** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/members.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns.ts';
@@ -31,7 +31,7 @@ export const LATER = NOW + 3_600;
 export const STRICT: CheckOptions = { acceptTrailingZero: false, skipInvalid: false };
 export const SKIPPING: CheckOptions = { ...STRICT, skipInvalid: true };
 
-/** Nobody holds these: order numbers from 9000000 on are not given out. */
+/** Nobody holds these: order numbers from 9000000 on are not issued. */
 export const nid = (n: number): string => `119858${9_000_000 + n}042`;
 export const COOPERATIVES: readonly Cells[] = [
   { code: 'A-1', name: 'Abahuje' },
@@ -106,7 +106,8 @@ export async function start(place: ImportPlace): Promise<void> {
 export const countsOf = ({ created, changed, unchanged }: ImportChanges) => [created, changed, unchanged];
 
 /**
- * The service shares one view of the registry within an event-loop iteration: what is new shows in the next.
+ * The service shares one snapshot of the registry within an event-loop iteration: what is new shows in the
+ * next.
  */
 export const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -48,7 +48,7 @@ export function keysConformance(engine: Engine): void {
         await nextIteration();
         return serving.findBySecret(secret.hex, 5);
       };
-      // Looked up before it was issued, twice: an answer may have been cached.
+      // Looked up before it was issued, twice: the result may have been cached.
       assert.deepEqual([await found(), await found()], [undefined, undefined]);
       const { id } = await command.create(KEY, secret, 1);
       assert.equal((await found())?.isActive, true);
@@ -99,7 +99,7 @@ export function keysConformance(engine: Engine): void {
   );
 
   test(
-    title('a key that has expired is still found: whether it may be used, others decide'),
+    title('a key that has expired is still found, as callers decide whether it may be used'),
     async (context) => {
       const keys = openKeys(context, openPlace(engine, context).storage, 'issue');
       const secret = createSecret();

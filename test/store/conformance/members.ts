@@ -115,7 +115,7 @@ export function membersConformance(engine: Engine): void {
   });
 
   test(
-    title('a lookup gives the active memberships, newest registration first, of equal ones the higher id'),
+    title('a lookup gives the active memberships, newest registration first, then the higher id'),
     async (context) => {
       const store = await open(context);
       const { identityCard } = MEMBER;

@@ -13,7 +13,7 @@ import {
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile } from '../../support/sqlite.ts';
 
-/** Not members: nothing of the index may know them. */
+/** Not members, of which the index must know nothing. */
 const BOATS: CountDeclaration = {
   table: 'boats',
   dimension: 'kind',

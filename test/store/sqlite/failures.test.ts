@@ -1,7 +1,4 @@
-/**
- * A disk that fails: nothing is acknowledged that is not on it, nothing stays unsettled, and nobody writes
- * on.
- */
+/** A disk that fails: what is acknowledged is on it, every promise settles, and no write follows. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +20,7 @@ const COOPERATIVE = {
   status: 'active',
 } as const;
 
-/** Makes every commit fail as the operating system's error would. @returns what makes commits work again */
+/** Makes every commit fail as with an error of the operating system. @returns what ends that */
 function failCommits({ connection }: SqliteRegistry, code: string): () => void {
   const statements = (connection.transaction as unknown as { run: { commit: () => void } }).run;
   const { commit } = statements;
@@ -46,7 +43,7 @@ const isUnavailable = (detail: RegExp) => (error: unknown) =>
 const settled = (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => true), new Promise<false>((resolve) => setTimeout(resolve, 20, false))]);
 
-test('after a commit that failed with an I/O error nothing is written any more, and the store is not ready', async (context) => {
+test('after a commit that failed with an I/O error nothing is written, and the store is not ready', async (context) => {
   const store = open(context);
   assert.equal(store.isReady(), true);
   const heal = failCommits(store, 'SQLITE_IOERR_FSYNC');
@@ -70,7 +67,7 @@ test('after a commit that failed with an I/O error nothing is written any more, 
 });
 
 for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_CONSTRAINT_FOREIGNKEY']) {
-  test(`a commit that failed with ${code} is no reason to stop writing`, async (context) => {
+  test(`a commit that failed with ${code} does not stop further writes`, async (context) => {
     const store = open(context);
     const heal = failCommits(store, code);
     const writing = store.cooperatives.create(COOPERATIVE, 1).catch(() => {});
@@ -111,7 +108,7 @@ test('a write that cannot even begin is refused, not left waiting', async (conte
   assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
 });
 
-test('reads whose end fails end all the same, and the next ones begin', async (context) => {
+test('reads whose end fails end nevertheless, and the next ones begin', async (context) => {
   const store = open(context);
   const statements = (store.connection.transaction as unknown as { run: { endRead: () => void } }).run;
   const { endRead } = statements;
@@ -130,10 +127,10 @@ test('over HTTP a failed commit is 503, and so is readiness from then on', async
   const app = await startApp(context);
   failCommits(app.registry.store as SqliteRegistry, 'SQLITE_IOERR_FSYNC');
   const body = { code: 'A', name: 'A' };
-  const reply = await app.send('/cooperatives', { method: 'POST', body });
-  assert.equal(reply.status, 503);
-  assert.equal(reply.headers['retry-after'], '60');
-  assert.deepEqual(reply.json, {
+  const response = await app.send('/cooperatives', { method: 'POST', body });
+  assert.equal(response.status, 503);
+  assert.equal(response.headers['retry-after'], '60');
+  assert.deepEqual(response.json, {
     detail: 'Writing to the registry has failed. It takes no writes any more.',
   });
   assert.equal((await app.send('//readyz')).status, 503);

@@ -1,7 +1,4 @@
-/**
- * A lookup answers what a from-scratch computation over the rows would answer
- * (docs/api.md#looking-up-a-person).
- */
+/** A lookup gives what a computation from scratch over the rows gives (docs/api.md#looking-up-a-person). */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -116,7 +113,7 @@ const registry = fc.uniqueArray(member, {
   selector: ({ card, cooperative }) => `${card} ${cooperative}`,
 });
 
-/** Decimal text by string arithmetic alone. */
+/** Decimal text, only by string arithmetic. */
 function decimal(units: bigint, digits: number): string {
   const text = units.toString().padStart(digits + 1, '0');
   return `${text.slice(0, -digits)}.${text.slice(-digits)}`;
@@ -218,7 +215,7 @@ function naive(members: readonly Stored[], card: string, seesFinancials: boolean
   };
 }
 
-test('every person of a random registry is answered as a naive computation in exact arithmetic would', async (context) => {
+test('the lookup of every person of a random registry equals a naive computation in exact arithmetic', async (context) => {
   const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   const db = store.connection.raw;
@@ -313,7 +310,7 @@ test('every person of a random registry is answered as a naive computation in ex
   ] as unknown as [boolean, ApiKey][];
   await fc.assert(
     fc.asyncProperty(registry, async (members) => {
-      // The reads of an iteration share a transaction on this connection.
+      // The reads of an iteration share a snapshot.
       await nextTurn();
       db.exec('BEGIN');
       const stored = fill(members);

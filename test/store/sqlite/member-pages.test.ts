@@ -16,7 +16,7 @@ interface Row {
   status: MemberStatus;
 }
 
-// Ids on both sides of the borders of blocks, small and large.
+// Ids on both sides of the boundaries of blocks, small and large.
 const BORDERS = [1, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 131_071, 131_072, 200_000];
 const PAGE_SIZES = [1, 2, 3, 7];
 
@@ -76,7 +76,7 @@ test('every list of a random registry has the right count and the right rows on 
       fc.constantFrom(...PAGE_SIZES),
       async (drawn, changes, pageSize) => {
         const rows: Row[] = drawn.map((each) => ({ ...each }));
-        // The reads of an iteration share a transaction on this connection.
+        // The reads of an iteration share a snapshot.
         await nextTurn();
         db.exec('BEGIN; DELETE FROM members; DELETE FROM member_counts; DELETE FROM member_blocks');
         for (const { id, cooperativeId, status } of rows) {
@@ -102,7 +102,7 @@ test('every list of a random registry has the right count and the right rows on 
   );
 });
 
-test('counters that do not match their blocks are told, not served', async (context) => {
+test('counters that do not match their blocks are an error, never served', async (context) => {
   const store = openStore(join(temporaryFolder(context), 'registry.db'));
   context.after(() => store.close());
   store.connection.exec("INSERT INTO member_blocks VALUES (65536, 'any', 0, 5)");

@@ -1,7 +1,4 @@
-/**
- * Migrations: what has landed stays as it is, and a file of any earlier form is brought to the newest with
- * its data.
- */
+/** Migrations: released ones stay as they are, and a file of any earlier schema keeps its data. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -17,7 +14,7 @@ import { storageAt } from '../../support/storage.ts';
 const NOW = NOON / 1000;
 const fingerprint = (sql: string): string => createHash('sha256').update(sql).digest('hex').slice(0, 16);
 
-test('no landed migration was edited: files out there have run it', () => {
+test('no released migration was edited: files in use have run it', () => {
   assert.deepEqual(REGISTRY_SCHEMA.migrations.map(fingerprint), REGISTRY_FINGERPRINTS);
   assert.deepEqual(KEYS_SCHEMA.migrations.map(fingerprint), KEYS_FINGERPRINTS);
 });
@@ -54,7 +51,7 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
   assert.match(before?.loanHistory ?? '', /"status":"pending"/);
   assert.match(before?.savingsSummary ?? '', /"accounts_count":1/);
   assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
-  // The reads of an iteration see one moment.
+  // The reads of an iteration share a snapshot.
   await nextTurn();
   assert.deepEqual(
     { ...(await financials())?.production },

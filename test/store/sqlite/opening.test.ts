@@ -15,7 +15,7 @@ import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
 
-/** A file of the first form. */
+/** A file of the first schema. */
 function createOld(file: string, { applicationId, migrations }: Schema): void {
   const db = new Database(file);
   db.pragma('journal_mode = WAL');
@@ -63,7 +63,7 @@ test('a check of a file of an older release changes nothing and says what to do'
     (error) =>
       error instanceof StorageError &&
       error.kind === 'unusable' &&
-      /form of an older release .*Open it once with this release/.test(error.message),
+      /written by an older release .*Open it once with this release/.test(error.message),
   );
   assert.equal(contentOf(file), before);
 });

@@ -38,7 +38,7 @@ function faultOf(db: Connection, { sql, bound }: PreparedStatement): string | un
   if (scanned !== undefined && !isPage) return `walks a big table: ${scanned}`;
   if (bound !== undefined) return undefined;
   if (plan.some((line) => line.includes('TEMP B-TREE'))) return 'sorts without a declared bound';
-  // An upsert's counter is no aggregate: it names none.
+  // The counter of an upsert is not an aggregate.
   if (AGGREGATE.test(sql) && /^\s*(SELECT|WITH)/i.test(sql))
     return 'aggregates or skips without a declared bound';
   return undefined;
@@ -66,7 +66,7 @@ test('every statement of the registry and of the keys has an index and a bound',
   }
 });
 
-test('the lookup finds a person by the index of persons, whatever the planner believes of the others', (context) => {
+test('the lookup finds a person by the index of persons, whatever the planner assumes of the others', (context) => {
   const { registry } = open(context);
   const lookups = registry.prepared.filter(({ sql }) => /m\.identity_card = /.test(sql));
   assert.equal(lookups.length, 3);

@@ -1,7 +1,4 @@
-/**
- * The read model knows its version: what a release with other rules has stored is never served, and is not
- * damage.
- */
+/** The read model has a version: what other rules have stored is never served, and is not damage. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFileSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -109,9 +106,7 @@ interface Seen {
   readonly found: readonly { check: string; fault: string | null; value?: string }[];
 }
 
-/**
- * A registry of one person with entries that every rule has something to do with, refreshed by this release.
- */
+/** A registry of one person with entries that every rule concerns, refreshed by this release. */
 async function fill(file: string): Promise<void> {
   await openStore(file).close();
   const db = openFile(file);
@@ -185,7 +180,7 @@ test('no release serves what one with other rules has stored; check reports it, 
     const seen = await probe(context, registry, change, offset);
     // Computed by its own rules, before the refresh as after it, and not what this release has stored.
     assert.deepEqual(seen.before.shown, seen.after.shown, rule);
-    // The two ways to compute production each have an edge of their own.
+    // Each of the two ways to compute production has its own boundary.
     if (rule !== 'an edge of the window') assert.notDeepEqual(seen.before.shown, same.before.shown, rule);
     assert.deepEqual([outOfDate(seen.before), seen.refreshed, outOfDate(seen.after)], ['1', 1, '0'], rule);
     assert.deepEqual(faults(seen.before), [], rule);

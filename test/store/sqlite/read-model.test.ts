@@ -1,7 +1,4 @@
-/**
- * The read model: whatever is written, imported or done to the clock, a lookup equals the computation from
- * scratch.
- */
+/** The read model: after any write, import or clock step a lookup equals a computation from scratch. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +27,7 @@ interface Place {
   readonly elsewhere: TestApp;
   load(kind: string, rows: readonly string[]): Promise<void>;
   command(...args: string[]): Promise<{ status: number; out: string }>;
-  /** Compares every person's answers with those computed from the tables alone. */
+  /** Compares every person's responses with those computed only from the tables. */
   compare(): Promise<void>;
   /** SQL by hand, on a connection of its own. */
   sql(text: string): unknown[];
@@ -118,8 +115,8 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
           [elsewhere, app.fullKey, at, NEW_YORK],
         ] as const) {
           const expected = fromScratch(nid(n), moment, zone);
-          const answer = await where.send(path, { key });
-          assert.equal(answer.text, expected ?? '{"detail":"Not found."}');
+          const response = await where.send(path, { key });
+          assert.equal(response.text, expected ?? '{"detail":"Not found."}');
         }
       }
     },
@@ -167,7 +164,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     kind: fc.constant('production' as const),
     person,
-    // Sometimes so many that running totals by day are kept.
+    // Sometimes so many that prefix sums by day are kept.
     ages: fc.oneof(
       fc.array(age, { minLength: 1, maxLength: 5 }),
       fc.array(age, { minLength: 66, maxLength: 90 }),
@@ -340,7 +337,7 @@ test('a lookup writes nothing, not even what it had to compute', async (context)
   await place.close();
 });
 
-test('check finds a column that does not say what its entries say', async (context) => {
+test('check finds a column that disagrees with its entries', async (context) => {
   const place = await openPlace(context);
   await place.load('production', ['A-1,M-1,P1,2025-06-01,5']);
   await place.load('loans', ['A-1,M-1,L1,5000,18,approved,2025-06-01']);

@@ -1,6 +1,4 @@
-/**
- * Transactions: everything or nothing, a part undone by itself, and no work that would go on after its end.
- */
+/** Transactions: all or nothing, savepoints undone by themselves, and no work that outlasts them. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';

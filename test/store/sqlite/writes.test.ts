@@ -1,5 +1,5 @@
 /**
- * Writes: an aborted one leaves nothing, colliding ones give one success, a failed commit acknowledges none.
+ * Writes: an aborted one leaves nothing, of colliding ones one succeeds, a failed commit acknowledges none.
  */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
@@ -63,7 +63,7 @@ const isFault = (code: RegistryError['code'], detail?: RegExp) => (error: unknow
   error.code === code &&
   (detail === undefined || detail.test(error.message));
 
-test('two writes that collide in one iteration of the event loop give one success and one clear fault', async (context) => {
+test('of two writes that collide in one event-loop iteration one succeeds and one is refused', async (context) => {
   const { store } = open(context);
   const [first, second] = await Promise.allSettled([
     store.cooperatives.create(COOPERATIVE, 1),
@@ -218,7 +218,7 @@ test('every connection has the settings that protect what it writes', (context) 
   keys.close();
 });
 
-test('database files can be read by their owner alone', (context) => {
+test('database files can be read by their owner only', (context) => {
   const { file, store } = open(context);
   store.connection.exec('CREATE TABLE anything (id)');
   for (const name of [file, `${file}-wal`, `${file}-shm`])
@@ -246,7 +246,7 @@ test('a file of another program, or of a newer release, is refused with what to 
     () => migrate(partial, { applicationId: 7, migrations: ['CREATE TABLE a (b);', 'NONSENSE'] }),
     /could not be migrated/,
   );
-  // Whole or not at all.
+  // Completely or not at all.
   assert.equal(partial.raw.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(), 0);
   partial.close();
 });

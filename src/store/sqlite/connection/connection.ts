@@ -10,10 +10,10 @@ export interface Statement<Params extends unknown[], Row> {
   run(...params: Params): { changes: number; lastInsertRowid: number | bigint };
 }
 
-/** How many rows a statement may touch at most, when its plan alone does not say so. */
+/** How many rows a statement may touch at most, when its plan does not show it. */
 export interface PreparedStatement {
   readonly sql: string;
-  /** Why a sort, an aggregate, an OFFSET or a scan in it is bounded; undefined when there is none. */
+  /** Why a sort, an aggregate, an OFFSET or a scan in it is bounded; undefined when it has none of these. */
   readonly bound: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What the errors of SQLite mean, and how an operator is told of them. */
+/** What the errors of SQLite mean, and the messages for the operator. */
 import Database from 'better-sqlite3';
 import { StorageError } from '../../ports/storage-error.ts';
 
@@ -11,7 +11,7 @@ export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQL
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_FULL' || codeOf(error).startsWith('SQLITE_IOERR_WRITE');
 
-/** The rows break a rule of the schema: the fault of what was written, not of the file. */
+/** The rows break a constraint of the schema: what was written is wrong, not the file. */
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
 /**
@@ -24,7 +24,7 @@ export function toStorageError(error: unknown): StorageError | undefined {
   const code = codeOf(error);
   if (isDiskFull(error)) return failed('The disk is full. Nothing was written.');
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
-    return failed(`The database file is damaged: ${(error as Error).message}. Bring back a copy.`);
+    return failed(`The database file is damaged: ${(error as Error).message}. Restore a copy.`);
   }
   return code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_READONLY') || isBusy(error)
     ? failed(`The database file cannot be used: ${(error as Error).message}.`)

@@ -1,6 +1,4 @@
-/**
- * Writes of one iteration of the event loop share one transaction, and are acknowledged when it is on disk.
- */
+/** Writes of one event-loop iteration share a transaction, and are acknowledged when it is on disk. */
 import { RegistryError } from '../../../domain/errors.ts';
 import type { EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from './connection.ts';
@@ -17,9 +15,9 @@ export interface GroupCommitOptions {
   readonly scheduler: EndOfIteration;
   /** Whether the disk has room for a write; asked before each transaction. It may throw. */
   readonly hasRoom: () => boolean;
-  /** Ends what was begun for reading on the same connection; called before each transaction. */
+  /** Ends the read snapshot of the same connection; called before each transaction. */
   readonly endReads?: () => void;
-  /** Called once, with the error after which no write is taken any more. */
+  /** Called once, with the error after which no write is accepted. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -127,7 +125,7 @@ export class GroupCommit {
         return each;
       });
     } catch (error) {
-      // None of the changes was kept.
+      // No change was kept.
       if (isBusy(error)) this.waitForLock(jobs, error);
       else if (isDiskFull(error)) rejectAll(jobs, diskFull(error));
       else if (isCommitting && !isConstraint(error)) this.fail(jobs, error);
@@ -137,7 +135,7 @@ export class GroupCommit {
     for (const done of settle) done();
   }
 
-  /** What a failed fsync has left on the disk, nobody knows: writing on could build on what is not there. */
+  /** After a failed fsync the state of the disk is unknown: further writes could build on lost ones. */
   private fail(jobs: readonly Job[], error: unknown): void {
     this.failure = { error };
     rejectAll(jobs, failed(error));

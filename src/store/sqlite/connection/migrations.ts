@@ -46,7 +46,7 @@ export function assertNewest(db: Connection, schema: Schema): void {
   if (version === schema.migrations.length) return;
   throw new StorageError(
     'unusable',
-    `${db.raw.name} has the form of an older release (schema ${version}). Open it once with this release.`,
+    `${db.raw.name} was written by an older release (schema ${version}). Open it once with this release.`,
   );
 }
 

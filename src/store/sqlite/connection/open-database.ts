@@ -1,7 +1,4 @@
-/**
- * Opens a SQLite file: with the settings every connection must have, read back, and in the form of this
- * release.
- */
+/** Opens a SQLite file: sets the settings of every connection, reads them back, migrates the schema. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -15,11 +12,11 @@ import { type ConnectionSettings, settingsOf, WAIT_MS } from './settings.ts';
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 export interface OpenOptions extends ConnectionSettings {
-  /** Tables of the file: an older form is brought to the newest, or refused when `readOnly`. */
+  /** Tables of the file: an older schema is migrated to the newest, or refused when `readOnly`. */
   readonly schema?: Schema;
   /** For another process's lock, once the file is open; opening itself waits for `WAIT_MS.opening`. */
   readonly waitMs: number;
-  /** Makes a missing file, readable by its owner alone: it holds national IDs. */
+  /** Makes a missing file, readable by its owner only: it holds national IDs. */
   readonly create?: boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Reads of one iteration of the event loop share one transaction: taking and releasing SQLite's locks costs
- * more than a read.
- */
+/** Reads of one event-loop iteration share a transaction: SQLite's locks cost more than a read. */
 import type { EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from './connection.ts';
 

@@ -31,10 +31,7 @@ export class Transactions {
     return this.finish(work);
   }
 
-  /**
-   * Runs reads that must all see one moment, or writes to an attached file of one's own: the database is not
-   * locked.
-   */
+  /** Runs reads of one snapshot, or writes to a private attached file, without locking the database. */
   deferred<T>(work: () => T): T {
     this.run.begin();
     return this.finish(work);
@@ -63,12 +60,12 @@ export class Transactions {
     }
   }
 
-  /** Begins reading one moment for longer than one function lasts; `endRead` must follow. */
+  /** Begins a snapshot that outlasts the call; `endRead` must follow. */
   beginRead(): void {
     this.run.begin();
   }
 
-  /** Never throws: there is nothing to lose. */
+  /** Never throws: a read has nothing to lose. */
   endRead(): void {
     if (!this.raw.open || !this.raw.inTransaction) return;
     try {
@@ -96,7 +93,7 @@ export class Transactions {
     try {
       this.run.rollback();
     } catch {
-      // What led here says more, and no transaction begins on this connection until this one has ended.
+      // The error that led here matters more, and no transaction begins until this one has ended.
     }
   }
 }

@@ -82,9 +82,9 @@ const FEWEST_FOR_REBUILD = 10_000;
 /**
  * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table
  * will be new, else none. Sorting the entries once keeps the lock linear in the rows, where adding them one
- * by one to indexes larger than the cache does not. Other connections see the old schema until the commit, a
- * failed one included.
- * @returns what to make again
+ * by one to indexes larger than the cache does not. Other connections see the old schema until the commit,
+ * and keep it when that fails.
+ * @returns what was dropped, to be created again
  */
 function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
   const lastId = db.raw.prepare(`SELECT coalesce(max(id), 0) FROM main.${table}`).pluck().get() as number;

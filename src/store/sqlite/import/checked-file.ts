@@ -98,10 +98,7 @@ function apply(scope: FileScope, checkedVersion: number, nowSeconds: number): Im
   }
 }
 
-/**
- * What was checked without the lock holds unless somebody has written since: then it is checked again, inside
- * it.
- */
+/** What was checked without the lock is still right unless another writer committed: then it is repeated. */
 function checkAgain(scope: FileScope): void {
   const { db } = scope;
   const before = db.raw.prepare('SELECT coalesce(max(rowid), 0) FROM staging.faults').pluck().get();
@@ -117,7 +114,7 @@ function checkAgain(scope: FileScope): void {
 
 /**
  * What follows an apply. The import is committed; a busy lock or a full disk from here on is not its failure.
- * @returns any other error: thrown, it would say that nothing was written
+ * @returns any other error: thrown, it would mean that nothing was written
  */
 function tidyUp({ db, kind, format }: FileScope, nowSeconds: number): unknown {
   try {

@@ -3,10 +3,7 @@ import type { ImportKind } from '../../ports/import-session.ts';
 
 export interface Check {
   readonly column: string;
-  /**
-   * SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` as `resolved_references` has
-   * them.
-   */
+  /** SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` of `resolved_references`. */
   readonly sql: string;
 }
 

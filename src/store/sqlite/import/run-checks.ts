@@ -29,7 +29,7 @@ export function resolveAndCheck({ db, kind }: FileScope): void {
 
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {
   for (const { column, sql } of checks) {
-    // The WITH names the two columns of a check's SELECT, whatever it calls them.
+    // The WITH renames the two columns of a check's SELECT.
     db.raw
       .prepare(
         `INSERT INTO staging.faults SELECT line, ?, message, ?

@@ -1,7 +1,4 @@
-/**
- * The staging files of imports: private, beside the registry's database, gone with their import or at the
- * next start.
- */
+/** The staging files of imports: private, beside the database, removed by the import or at the next start. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -65,7 +62,7 @@ function isInUse(file: string): boolean {
     db.exec('BEGIN EXCLUSIVE; ROLLBACK');
     return false;
   } catch (error) {
-    // Whatever else is wrong with it, no import works on it.
+    // Whatever else is wrong with it, no import uses it.
     return isBusy(error);
   } finally {
     db?.close();

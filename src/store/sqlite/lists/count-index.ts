@@ -50,7 +50,7 @@ export interface CountIndex {
   /**
    * Called by every write of a row, in its transaction.
    * @param before what the row was counted by; undefined for a new one
-   * @param after what it is counted by now; undefined for one that is gone
+   * @param after what it is counted by now; undefined for a deleted one
    */
   change(id: number, before: Counted | undefined, after: Counted | undefined): void;
   count(filter: CountFilter): number;
@@ -169,8 +169,7 @@ export function countChangesSql(declaration: CountDeclaration, changes: string, 
     `INSERT INTO main.${groupTable} (${group}, ${dimension}, ${count})
      SELECT ${group}, ${dimension}, sum(delta) FROM (${changes}) WHERE true GROUP BY 1, 2
      ${added(declaration)}`,
-    // The changes, a million of them perhaps, are read once for all blocks; the rest are sums of the small
-    // ones.
+    // The changes may be a million: they are read once for the small blocks, and the rest are sums of these.
     `CREATE TEMP TABLE changed_blocks AS
      SELECT ${dimension}, id / ${SMALL_BLOCK} AS block, sum(delta) AS delta FROM (${changes}) GROUP BY 1, 2`,
     ...[SMALL_BLOCK, LARGE_BLOCK].flatMap((span) => [
@@ -181,10 +180,7 @@ export function countChangesSql(declaration: CountDeclaration, changes: string, 
   ];
 }
 
-/**
- * A query that counts all rows and gives one count that differs, or none. It walks the table: for the
- * operator.
- */
+/** A query that recounts all rows and finds one count that differs. It scans the table, for `check` only. */
 export interface CountCheck {
   readonly name: string;
   readonly sql: string;

@@ -1,7 +1,7 @@
 /** What is counted: a declaration for each entity whose lists have filters (CONTRIBUTING.md#add-a-filter). */
 import type { CountDeclaration } from './count-index.ts';
 
-/** Members by status; change `status` or `cooperative_id`, or add a row, and the index is to be told. */
+/** Members by status: every change of `status` or `cooperative_id`, and every new row, updates the index. */
 export const MEMBER_COUNTS: CountDeclaration = {
   table: 'members',
   dimension: 'status',

@@ -1,6 +1,6 @@
 /**
  * The schema of a registry's file, as numbered migrations. One that has been released is never edited: files
- * out there have run it.
+ * in use have run it.
  */
 import type { Schema } from '../connection/migrations.ts';
 import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/blocks.ts';

@@ -45,7 +45,7 @@ export interface StoredProduction extends ProductionSummary {
   readonly validUntil: number | null;
 }
 
-/** The summary and when it is right, without what expires later. */
+/** The summary and when it is right, without the deliveries that expire later. */
 export function unpackProduction(content: string): StoredProduction {
   const current = JSON.parse(content.slice(0, content.indexOf(';'))) as CurrentProduction;
   return {

@@ -1,6 +1,6 @@
 /**
- * The read model of a lookup: what it needs of a member's entries, kept in the member's own row. Nothing of
- * the cooperative is in it, so that a new name of one rewrites no member.
+ * The read model of a lookup: what it needs of a member's entries, stored in the member's own row. It holds
+ * nothing of the cooperative, so that a new name rewrites no member.
  *
  * Triggers mark a column as stale in the transaction that changes its entries, and a column carries the
  * version of the rules that wrote it, so one of this version that is not stale is right. A lookup never

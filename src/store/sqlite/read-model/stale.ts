@@ -1,6 +1,6 @@
 /**
- * How a column of the read model says that it is to be computed. Triggers write it, in the transaction that
- * changes the entries; it is part of the files out there.
+ * The stale flag of a column of the read model: lookups must compute it. Triggers set it, in the transaction
+ * that changes the entries; it is part of files in use and cannot change.
  */
 export const STALE = '';
 /** The same, in a statement. */
@@ -10,10 +10,7 @@ export const STALE_SQL = `'${STALE}'`;
 export const READ_MODEL_COLUMNS = ['production', 'loans', 'savings'] as const;
 export type ReadModelColumn = (typeof READ_MODEL_COLUMNS)[number];
 
-/**
- * A condition on members: a column is to be computed. In the words of the partial index
- * `members_unsummarized`.
- */
+/** A condition on members: a column is stale. Worded like the partial index `members_unsummarized`. */
 export const IS_STALE = READ_MODEL_COLUMNS.map((column) => `${column} = ${STALE_SQL}`).join(' OR ');
 
 /**

@@ -1,4 +1,4 @@
-/** Whether the stored columns say what the entries say: reads everything, for the operator. */
+/** Whether the stored columns agree with the entries: reads everything, for `check`. */
 import { type ProductionSummary, subtractExpired } from '../../../domain/production.ts';
 import type { Connection } from '../connection/connection.ts';
 import {
@@ -28,14 +28,11 @@ const TABLES = [
   ['savings', 'savings_accounts'],
 ] as const satisfies [ReadModelColumn, string][];
 
-/**
- * How many members have a column that is stale or was written by other rules; lookups compute it until it is
- * refreshed.
- */
+/** How many members have a column that lookups must compute: stale, or written by other rules. */
 export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
   db.raw.prepare(`SELECT count(*) FROM members WHERE ${IS_OUT_OF_DATE}`).pluck().get({ version }) as number;
 
-/** Looks only at what a lookup would serve. @returns what is wrong with the first wrong one */
+/** Looks only at columns that a lookup would serve. @returns what is wrong with the first wrong one */
 export function findWrongColumn(
   db: Connection,
   { version, serializer }: ReadModelFormat,

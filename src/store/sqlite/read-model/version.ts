@@ -71,7 +71,7 @@ function insertDeliveries(db: Connection): void {
   let reference = 0;
   const add = (memberId: number, at: number, grams: number) =>
     insert.run(memberId, `P${++reference}`, at, grams, reference % 2 === 0 ? null : 'milk');
-  // Different powers of two: which of them were summed can be told from the sum.
+  // Different powers of two: which of them were summed follows from the sum.
   for (const [i, days] of EDGES.entries())
     for (const second of [-1, 0, 1]) add(1, NOW - days * DAY + second, 2 ** (i * 3 + second + 1));
   for (let i = 0; i < MANY; i++) add(2, NOW - i * 5 * DAY - i, 1_000 + i);

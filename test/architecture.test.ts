@@ -138,6 +138,11 @@ test('import/ never imports http/, an engine or a command', () => {
   );
 });
 
+test('cli/ never imports http/ or an engine', () => {
+  const found = broken('cli', ({ target }) => !isIn(target, 'http') && !isIn(target, 'store/sqlite'));
+  assert.deepEqual(found, []);
+});
+
 test('only the executable imports a command', () => {
   const importers = imports.filter(({ file, target }) => isIn(target, 'cli') && !isIn(file, 'cli'));
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['main.ts']);

@@ -3,6 +3,9 @@
 export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const;
 export type CooperativeStatus = (typeof COOPERATIVE_STATUSES)[number];
 
+/** What a new cooperative gets unless its status is given. */
+export const DEFAULT_COOPERATIVE_STATUS: CooperativeStatus = 'active';
+
 export const SECTORS = [
   'agriculture',
   'livestock',

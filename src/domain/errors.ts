@@ -27,7 +27,7 @@ export class RegistryError extends Error {
     more: { fields?: FieldMessages; retryAfterSeconds?: number; cause?: unknown } = {},
   ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause });
-    this.name = 'Fault';
+    this.name = 'RegistryError';
     this.code = code;
     this.fields = more.fields;
     this.retryAfterSeconds = more.retryAfterSeconds;

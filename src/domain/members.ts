@@ -18,6 +18,10 @@ export const ROLES = [
 ] as const;
 export type Role = (typeof ROLES)[number];
 
+/** What a new member gets unless its role or status is given. */
+export const DEFAULT_ROLE: Role = 'MEMBER';
+export const DEFAULT_MEMBER_STATUS: MemberStatus = 'active';
+
 export const GENDERS = ['MALE', 'FEMALE', 'OTHER'] as const;
 export type Gender = (typeof GENDERS)[number];
 

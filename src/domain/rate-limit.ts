@@ -5,8 +5,8 @@ export const DEFAULT_PER_DAY = 10_000;
 /** Largest limit that an operator may set (docs/operating.md#create). */
 export const MAX_LIMIT = 10_000_000;
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
 
 export interface RateLimits {
   readonly perHour: number;

@@ -1,6 +1,9 @@
 /** The savings of a member, as the lookup shows them. */
 import type { ExactInteger } from './decimal.ts';
 
+export const TRANSACTION_KINDS = ['contribution', 'withdrawal'] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
+
 export interface SavingsSummary {
   readonly accountsCount: number;
   readonly totalContributionsMinor: ExactInteger;

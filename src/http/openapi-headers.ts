@@ -1,4 +1,5 @@
 /** The headers of responses, as OpenAPI describes them. */
+import { formatPolicy } from './middleware/limit-rate.ts';
 
 export type Json = { [name: string]: unknown };
 
@@ -19,8 +20,8 @@ const HEADERS = {
     schema: { type: 'string', enum: ['close', 'keep-alive'] },
   },
   'RateLimit-Policy': {
-    description: 'Both windows: `"hour";q=1000;w=3600, "day";q=10000;w=86400`.',
-    schema: text('^"hour";q=[0-9]+;w=3600, "day";q=[0-9]+;w=86400$'),
+    description: `Both windows: \`${formatPolicy(1000, 10_000)}\`.`,
+    schema: text(`^${formatPolicy('[0-9]+', '[0-9]+')}$`),
   },
   RateLimit: {
     description: 'What is left (r) and the seconds until more is free (t), for both windows.',

@@ -2,12 +2,14 @@
  * The columns of each kind of file, in the order in which they are staged. To add one: declare it here and
  * name its place in the table in `store/sqlite/import/targets.ts`; a test compares both.
  */
+
 import { COOPERATIVE_STATUSES, SECTORS } from '../domain/cooperatives.ts';
 import { MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
 import type { FieldError } from '../domain/errors.ts';
 import { LOAN_STATUSES } from '../domain/loans.ts';
 import { MEMBER_STATUSES, ROLES } from '../domain/members.ts';
 import { parseMobile } from '../domain/mobile.ts';
+import { TRANSACTION_KINDS } from '../domain/savings.ts';
 import { MAX_LENGTH, parseCooperativeCode, parseText } from '../domain/text.ts';
 import type { ImportKind } from '../store/ports/import-session.ts';
 import type { CellContext } from './cells/context.ts';
@@ -90,7 +92,7 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     MEMBER_CODE,
     required('account_number', upTo(MAX_LENGTH.accountNumber)),
     REFERENCE,
-    required('kind', readChoice(['contribution', 'withdrawal'])),
+    required('kind', readChoice(TRANSACTION_KINDS)),
     required('amount', readDecimal(MONEY)),
     required('transacted_at', readPastDateTime),
   ],

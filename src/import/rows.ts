@@ -53,11 +53,15 @@ export function createRowReader(kind: ImportKind, header: FileRecord, context: C
   return { columns: isMembers ? new Set([...columns, 'full_name']) : columns, read };
 }
 
-const FULL_NAME = IMPORT_COLUMNS.members.findIndex(({ name }) => name === 'full_name');
+const positionOf = (column: string): number =>
+  IMPORT_COLUMNS.members.findIndex(({ name }) => name === column);
+const FULL_NAME = positionOf('full_name');
+const FIRST_NAME = positionOf('first_name');
+const LAST_NAME = positionOf('last_name');
 
 function composeFullName(values: StagedValue[], onFault: OnFault): void {
-  const [full, first, last] = values.slice(FULL_NAME, FULL_NAME + 3) as (string | null)[];
-  const names = composeNames(full ?? null, first ?? null, last ?? null);
+  const nameAt = (position: number) => values[position] as string | null;
+  const names = composeNames(nameAt(FULL_NAME), nameAt(FIRST_NAME), nameAt(LAST_NAME));
   if (names === undefined) onFault('full_name', 'Give a full name, or a first name and a last name.');
   else if (names instanceof FieldError) onFault('full_name', names.message);
   else values[FULL_NAME] = names.fullName;

@@ -1,8 +1,8 @@
 /** Who calls: the bearer key, checked on every request (docs/api.md#authentication). */
-import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey } from '../../domain/api-keys.ts';
+import { hashKeyAsText } from '../../key-hash.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import { isThenable } from '../../store/ports/awaitable.ts';
 import type { ApiRequest } from '../request.ts';
@@ -30,9 +30,6 @@ const MALFORMED = invalid('Invalid API key.', 'malformed key');
 const UNKNOWN = invalid('Invalid API key.', 'unknown key');
 const EXPIRED = invalid('Invalid API key.', 'expired key');
 const INACTIVE = invalid('API key is inactive.', 'disabled key');
-
-/** SHA-256 of a key's text: all that is stored of it. */
-export const hashApiKey = (key: string): Uint8Array => hash('sha256', key, 'buffer');
 
 const BEARER = 'Bearer ';
 const PLAIN_BEARER = /^Bearer [!-~]+$/;
@@ -69,7 +66,7 @@ export function authenticate(keys: Pick<ApiKeyStore, 'findBySecret'>, clock: Clo
     if (token.length !== API_KEY_LENGTH) return MALFORMED;
     const now = nowSeconds(clock);
     // As text, which is four times as fast to make and to find as bytes.
-    const found = keys.findBySecret(hash('sha256', token, 'hex'), now);
+    const found = keys.findBySecret(hashKeyAsText(token), now);
     return isThenable(found)
       ? found.then((key) => accept(request, token, key, now))
       : accept(request, token, found, now);

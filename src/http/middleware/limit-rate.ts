@@ -1,7 +1,13 @@
 /** How often a key may call, and the headers that report what is left (docs/api.md#rate-limits). */
 import type { Clock } from '../../clock.ts';
 import type { ApiKey } from '../../domain/api-keys.ts';
-import type { Decision, RateLimits, WindowUsage } from '../../domain/rate-limit.ts';
+import {
+  DAY_MS,
+  type Decision,
+  HOUR_MS,
+  type RateLimits,
+  type WindowUsage,
+} from '../../domain/rate-limit.ts';
 import { isThenable } from '../../store/ports/awaitable.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 import type { ApiRequest } from '../request.ts';
@@ -31,6 +37,10 @@ export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
   };
 }
 
+/** Both windows, as the header writes them: requests (q) in seconds (w). */
+export const formatPolicy = (perHour: number | string, perDay: number | string): string =>
+  `"hour";q=${perHour};w=${HOUR_MS / 1000}, "day";q=${perDay};w=${DAY_MS / 1000}`;
+
 // A key's limits are one object until a change of keys is seen.
 const policies = new WeakMap<RateLimits, string>();
 
@@ -38,7 +48,7 @@ const policies = new WeakMap<RateLimits, string>();
 function policyOf(limits: RateLimits): string {
   let policy = policies.get(limits);
   if (policy === undefined) {
-    policy = `"hour";q=${limits.perHour};w=3600, "day";q=${limits.perDay};w=86400`;
+    policy = formatPolicy(limits.perHour, limits.perDay);
     policies.set(limits, policy);
   }
   return policy;

@@ -4,6 +4,7 @@ import {
   type Cooperative,
   type CooperativeSummary,
   type CooperativeValues,
+  DEFAULT_COOPERATIVE_STATUS,
   SECTORS,
 } from '../../domain/cooperatives.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -50,7 +51,7 @@ export const COOPERATIVE_BODY = {
     province: optional(F.province),
     district: optional(F.district),
     registration_date: optional(F.registration_date),
-    status: defaulting(F.status, 'active'),
+    status: defaulting(F.status, DEFAULT_COOPERATIVE_STATUS),
   },
   example: COOPERATIVE_BODY_EXAMPLE,
 };
@@ -130,5 +131,5 @@ export const toCooperativeValues = (body: CooperativeBody): CooperativeValues =>
   province: body.province,
   district: body.district,
   registrationDate: body.registration_date,
-  status: body.status ?? 'active',
+  status: body.status ?? DEFAULT_COOPERATIVE_STATUS,
 });

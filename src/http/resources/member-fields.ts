@@ -1,7 +1,14 @@
 /** The fields of a member: one declaration each for bodies, responses and OpenAPI. */
 import { formatDateTime } from '../../domain/date-time.ts';
 import { IDENTITY_CARD, parseIdentityCard } from '../../domain/identity-card.ts';
-import { GENDERS, MEMBER_STATUSES, type Member, ROLES } from '../../domain/members.ts';
+import {
+  DEFAULT_MEMBER_STATUS,
+  DEFAULT_ROLE,
+  GENDERS,
+  MEMBER_STATUSES,
+  type Member,
+  ROLES,
+} from '../../domain/members.ts';
 import { E164, parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
 import type { ListedMember } from '../../store/ports/registry.ts';
@@ -54,8 +61,8 @@ const BODY_FIELDS = {
   gender: optional(F.gender),
   date_of_birth: optional(F.date_of_birth),
   mobile: optional(F.mobile),
-  role: defaulting(F.role, 'MEMBER'),
-  status: defaulting(F.status, 'active'),
+  role: defaulting(F.role, DEFAULT_ROLE),
+  status: defaulting(F.status, DEFAULT_MEMBER_STATUS),
   // The fallback is now on POST, the stored one on PUT.
   registration_date: defaulting(F.registration_date),
 };

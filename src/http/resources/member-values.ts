@@ -1,6 +1,12 @@
 /** The checked body of a member → its values. */
 import { FieldError, type FieldErrorList } from '../../domain/errors.ts';
-import { composeNames, type MemberValues, type Names } from '../../domain/members.ts';
+import {
+  composeNames,
+  DEFAULT_MEMBER_STATUS,
+  DEFAULT_ROLE,
+  type MemberValues,
+  type Names,
+} from '../../domain/members.ts';
 import type { ParsedBody } from '../body-fields.ts';
 import type { MEMBER_UPDATE_BODY } from './member-fields.ts';
 
@@ -31,7 +37,7 @@ export const toMemberValues = (
   gender: body.gender,
   dateOfBirth: body.date_of_birth,
   mobile: body.mobile,
-  role: body.role ?? 'MEMBER',
-  status: body.status ?? 'active',
+  role: body.role ?? DEFAULT_ROLE,
+  status: body.status ?? DEFAULT_MEMBER_STATUS,
   registrationDate,
 });

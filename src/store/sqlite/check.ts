@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import type { Finding } from '../ports/storage.ts';
 import type { Connection } from './connection/connection.ts';
-import type { Schema } from './connection/migrations.ts';
+import type { Schema } from './connection/migrate.ts';
 import { openDatabase } from './connection/open-database.ts';
-import { WAIT_MS } from './connection/settings.ts';
+import { WAIT_MS } from './connection/pragmas.ts';
 import { countChecksOf } from './lists/count-index.ts';
 import { COUNTED_ENTITIES } from './lists/counts.ts';
 import { KEYS_SCHEMA } from './migrations/keys.ts';

@@ -24,10 +24,11 @@ export interface MemberRow {
   updated_at: number;
 }
 
-/** What a lookup reads: the person and the status are known, and every column costs. */
+/** Columns that a lookup does not read: they are known or not shown, and every column costs. */
+const NOT_LOOKED_UP = ['identity_card', 'status'] as const;
 export type LookupRow = Omit<
   MemberRow,
-  'cooperative_code' | 'cooperative_name' | 'identity_card' | 'status' | 'created_at' | 'updated_at'
+  (typeof NOT_LOOKED_UP)[number] | 'cooperative_code' | 'cooperative_name' | 'created_at' | 'updated_at'
 >;
 
 /** The column of each value: a value without one does not compile. */
@@ -53,7 +54,7 @@ const ofM = (names: readonly string[]): string => names.map((name) => `m.${name}
 export const MEMBER_ROW = `m.id, ${ofM(MEMBER_COLUMNS)}, m.created_at, m.updated_at,
   (SELECT code FROM cooperatives WHERE id = m.cooperative_id) AS cooperative_code,
   (SELECT name FROM cooperatives WHERE id = m.cooperative_id) AS cooperative_name`;
-const isLookedUp = (name: string): boolean => name !== 'identity_card' && name !== 'status';
+const isLookedUp = (name: string): boolean => !NOT_LOOKED_UP.some((other) => other === name);
 export const LOOKUP_ROW = `m.id, ${ofM(MEMBER_COLUMNS.filter(isLookedUp))}`;
 // Named: without statistics the planner may take the index on status instead, and walk every active member.
 export const PERSON = 'members m INDEXED BY members_person';
@@ -77,8 +78,7 @@ const summaryOf = (row: MemberRow): CooperativeSummary => ({
 });
 
 export const toMember = (row: MemberRow): Member => ({
-  ...toLookedUpMember(row, row.identity_card, summaryOf(row)),
-  status: row.status,
+  ...toMemberWithStatus(row, row.status, row.identity_card, summaryOf(row)),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -88,9 +88,16 @@ export const toListedMember = (
   cooperative: CooperativeSummary,
 ): ListedMember => ({ id, json, cooperative, registrationDate });
 
-/** An active one. */
+/** @param row of an active member: lookups read no others */
 export const toLookedUpMember = (
   row: LookupRow,
+  identityCard: string,
+  cooperative: CooperativeSummary,
+): LookedUpMember => toMemberWithStatus(row, 'active', identityCard, cooperative);
+
+const toMemberWithStatus = (
+  row: LookupRow,
+  status: MemberStatus,
   identityCard: string,
   cooperative: CooperativeSummary,
 ): LookedUpMember => ({
@@ -105,6 +112,6 @@ export const toLookedUpMember = (
   dateOfBirth: row.date_of_birth,
   mobile: row.mobile,
   role: row.role,
-  status: 'active',
+  status,
   registrationDate: row.registration_date,
 });

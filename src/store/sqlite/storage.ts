@@ -3,7 +3,7 @@ import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { openApiKeys } from './api-keys.ts';
 import { checkFiles } from './check.ts';
 import { openDatabase } from './connection/open-database.ts';
-import { WAIT_MS } from './connection/settings.ts';
+import { WAIT_MS } from './connection/pragmas.ts';
 import { exists, keysFileOf } from './files.ts';
 import { openImportSession } from './import/session.ts';
 import { removeStaleStaging } from './import/staging.ts';

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { StorageError } from '../../../src/store/ports/storage-error.ts';
-import type { Schema } from '../../../src/store/sqlite/connection/migrations.ts';
+import type { Schema } from '../../../src/store/sqlite/connection/migrate.ts';
 import { KEYS_SCHEMA } from '../../../src/store/sqlite/migrations/keys.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/migrations/registry.ts';
 import { temporaryFolder } from '../../support/app.ts';

@@ -12,7 +12,7 @@ import type { MemberValues } from '../../../src/domain/members.ts';
 import { Scheduler } from '../../../src/scheduler.ts';
 import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import { GroupCommit } from '../../../src/store/sqlite/connection/group-commit.ts';
-import { migrate } from '../../../src/store/sqlite/connection/migrations.ts';
+import { migrate } from '../../../src/store/sqlite/connection/migrate.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/migrations/registry.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';

@@ -1,6 +1,6 @@
 /** One open SQLite file: its statements, transactions and settings. */
 import type Database from 'better-sqlite3';
-import { type ConnectionSettings, settingsOf } from './settings.ts';
+import { type ConnectionSettings, pragmasOf } from './pragmas.ts';
 import { Transactions } from './transaction.ts';
 
 export interface Statement<Params extends unknown[], Row> {
@@ -54,9 +54,21 @@ export class Connection {
     this.raw.pragma(`busy_timeout = ${waitMs}`);
   }
 
+  /**
+   * Empties the write-ahead log of the main file as far as readers allow, without making other writers wait.
+   * @param waitMs for another process's lock, from then on
+   */
+  emptyLog(waitMs: number): void {
+    // The first copies and takes no lock; the second then has only the file to cut, or gives up at once.
+    this.raw.pragma('main.wal_checkpoint(PASSIVE)');
+    this.waitForLock(0);
+    this.raw.pragma('main.wal_checkpoint(TRUNCATE)');
+    this.waitForLock(waitMs);
+  }
+
   /** Settings that do not read back as they were set, as `name: value`. Empty when all are right. */
   wrongSettings(): string[] {
-    return settingsOf(this.settings)
+    return pragmasOf(this.settings)
       .map(({ name, expected }) => ({ name, expected, actual: this.raw.pragma(name, { simple: true }) }))
       .filter(({ expected, actual }) => actual !== expected)
       .map(({ name, actual }) => `${name}: ${actual}`);

@@ -3,9 +3,8 @@ import { RegistryError } from '../../../domain/errors.ts';
 import type { EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './errors.ts';
+import { MAX_WRITE_WAIT_MS } from './pragmas.ts';
 
-/** How long a write waits for another process's lock before it is refused (docs/api.md#writing). */
-const MAX_WAIT_MS = 2_000;
 const RETRY_MS = 10;
 /** More waiting writes than this are refused: the server is overloaded. */
 const MAX_PENDING = 5_000;
@@ -74,7 +73,7 @@ export class GroupCommit {
     if (this.failure !== undefined) return Promise.reject(failed(this.failure.error));
     if (this.pending.length >= MAX_PENDING) return Promise.reject(busy());
     return new Promise<T>((resolve, reject) => {
-      const deadlineMs = this.options.monotonicMs() + MAX_WAIT_MS;
+      const deadlineMs = this.options.monotonicMs() + MAX_WRITE_WAIT_MS;
       this.pending.push({ work, resolve: resolve as Job['resolve'], reject, deadlineMs });
       if (this.timer !== undefined || this.isScheduled) return;
       this.isScheduled = true;

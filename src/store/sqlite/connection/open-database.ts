@@ -5,8 +5,8 @@ import Database from 'better-sqlite3';
 import { StorageError } from '../../ports/storage-error.ts';
 import { Connection } from './connection.ts';
 import { isBusy, toStorageError } from './errors.ts';
-import { assertNewest, migrate, type Schema } from './migrations.ts';
-import { type ConnectionSettings, settingsOf, WAIT_MS } from './settings.ts';
+import { assertNewest, migrate, type Schema } from './migrate.ts';
+import { type ConnectionSettings, pragmasOf, WAIT_MS } from './pragmas.ts';
 
 /** SQLite before this can corrupt a WAL database that two processes use. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
@@ -56,8 +56,7 @@ export function openInMemory(schema: Schema): Connection {
 
 function prepareConnection(raw: Database.Database, options: OpenOptions): Connection {
   assertVersion(raw);
-  for (const { name, value } of settingsOf(options))
-    if (value !== undefined) raw.pragma(`${name} = ${value}`);
+  for (const { name, value } of pragmasOf(options)) if (value !== undefined) raw.pragma(`${name} = ${value}`);
   const connection = new Connection(raw, options);
   const { schema, readOnly } = options;
   if (schema !== undefined) (readOnly === true ? assertNewest : migrate)(connection, schema);

@@ -2,7 +2,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { countChangesSql } from '../lists/count-index.ts';
 import { MEMBER_COUNTS } from '../lists/counts.ts';
-import { markStaleSql } from '../read-model/stale.ts';
+import { markStaleSql } from '../read-model/stale-flag.ts';
 import type { FileScope } from './file-scope.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
 

@@ -3,13 +3,12 @@ import { RegistryError } from '../../../domain/errors.ts';
 import type { CheckedFile, CheckOptions, ImportResult } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy, isDiskFull } from '../connection/errors.ts';
-import { WAIT_MS } from '../connection/settings.ts';
+import { WAIT_MS } from '../connection/pragmas.ts';
 import { letOthersWrite, refreshStale } from '../read-model/refresh.ts';
 import { applyStaged, countStagedChanges } from './apply.ts';
 import type { FileScope } from './file-scope.ts';
 import { toRegistryError } from './refusal.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
-import { checkpoint } from './staging.ts';
 import { inStaging, listFaults } from './tables.ts';
 import { TARGETS } from './targets.ts';
 
@@ -121,7 +120,7 @@ function tidyUp({ db, kind, format }: FileScope, nowSeconds: number): unknown {
     if (TARGETS[kind].readModelColumn !== undefined)
       refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
     // Outside the lock: the log of a large import would stay as large as the import.
-    checkpoint(db, WAIT_MS.command);
+    db.emptyLog(WAIT_MS.command);
     return undefined;
   } catch (error) {
     // What is still stale is computed by lookups, and counted by the check.

@@ -3,7 +3,7 @@
  */
 import type { ImportSession } from '../../ports/import-session.ts';
 import { openDatabase } from '../connection/open-database.ts';
-import { WAIT_MS } from '../connection/settings.ts';
+import { WAIT_MS } from '../connection/pragmas.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import type { FileScope } from './file-scope.ts';

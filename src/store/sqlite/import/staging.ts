@@ -80,12 +80,3 @@ function isRunning(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
-
-/** Empties the registry's write-ahead log as far as readers allow, without making other writers wait. */
-export function checkpoint(db: Connection, busyTimeoutMs: number): void {
-  // The first copies and takes no lock; the second then has only the file to cut, or gives up at once.
-  db.raw.pragma('main.wal_checkpoint(PASSIVE)');
-  db.raw.pragma('busy_timeout = 0');
-  db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
-  db.raw.pragma(`busy_timeout = ${busyTimeoutMs}`);
-}

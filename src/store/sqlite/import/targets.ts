@@ -1,6 +1,9 @@
 /** Where each column of an import file goes, and what an empty cell means for a stored row. */
+
+import { DEFAULT_COOPERATIVE_STATUS } from '../../../domain/cooperatives.ts';
+import { DEFAULT_MEMBER_STATUS, DEFAULT_ROLE } from '../../../domain/members.ts';
 import type { ImportKind } from '../../ports/import-session.ts';
-import type { ReadModelColumn } from '../read-model/stale.ts';
+import type { ReadModelColumn } from '../read-model/stale-flag.ts';
 
 export interface TargetColumn {
   /** Column of the file, as staged. */
@@ -35,6 +38,8 @@ const text = (name: string, more: Partial<TargetColumn> = {}): TargetColumn => (
 });
 const integer = (name: string, more: Partial<TargetColumn> = {}): TargetColumn =>
   text(name, { type: 'INTEGER', ...more });
+/** A word of ours as a value in SQL. */
+const sqlText = (word: string): string => `'${word}'`;
 const KEEP = { whenEmpty: 'keep' } as const;
 const COOPERATIVE = { name: 'cooperative_code' };
 const MEMBER = { name: 'member_code' };
@@ -53,7 +58,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
       text('district'),
       // Nullable, but kept like the status (docs/operating.md#columns).
       text('registration_date', KEEP),
-      text('status', { ...KEEP, initial: "'active'" }),
+      text('status', { ...KEEP, initial: sqlText(DEFAULT_COOPERATIVE_STATUS) }),
     ],
   },
   members: {
@@ -69,8 +74,8 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
       text('gender'),
       text('date_of_birth'),
       text('mobile'),
-      text('role', { ...KEEP, initial: "'MEMBER'" }),
-      text('status', { ...KEEP, initial: "'active'" }),
+      text('role', { ...KEEP, initial: sqlText(DEFAULT_ROLE) }),
+      text('status', { ...KEEP, initial: sqlText(DEFAULT_MEMBER_STATUS) }),
       integer('registration_date', { ...KEEP, initial: '@now' }),
     ],
   },

@@ -2,9 +2,9 @@
  * The schema of a registry's file, as numbered migrations. One that has been released is never edited: files
  * in use have run it.
  */
-import type { Schema } from '../connection/migrations.ts';
+import type { Schema } from '../connection/migrate.ts';
 import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/blocks.ts';
-import { STALE_SQL } from '../read-model/stale.ts';
+import { STALE_SQL } from '../read-model/stale-flag.ts';
 
 const REGISTRY_1 = `
 CREATE TABLE cooperatives (

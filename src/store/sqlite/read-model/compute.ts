@@ -2,7 +2,7 @@
 import { type ExactInteger, narrow } from '../../../domain/decimal.ts';
 import { type Loan, type LoanStatus, selectLoanHistory } from '../../../domain/loans.ts';
 import { type Delivery, type ProductionSummary, windowStart } from '../../../domain/production.ts';
-import type { SavingsSummary } from '../../../domain/savings.ts';
+import type { SavingsSummary, TransactionKind } from '../../../domain/savings.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { FullDays } from './prefix-sums.ts';
 
@@ -67,7 +67,7 @@ export function openFinancials(db: Connection) {
     'SELECT count(*) AS count FROM savings_accounts WHERE member_id = ?',
     'the accounts of one member',
   );
-  const sumSavings = db.prepare<[memberId: number, kind: string], ExactSum>(
+  const sumSavings = db.prepare<[memberId: number, kind: TransactionKind], ExactSum>(
     `SELECT ${exactSum('t.amount_minor')}, max(t.transacted_at) AS last_at
      FROM savings_accounts a JOIN savings_transactions t ON t.account_id = a.id
      WHERE a.member_id = ? AND t.kind = ?`,
@@ -118,8 +118,6 @@ export function openFinancials(db: Connection) {
     },
   };
 }
-
-export type FinancialStatements = ReturnType<typeof openFinancials>;
 
 const toLoan = (row: LoanRow): Loan => ({
   id: row.id,

@@ -12,7 +12,7 @@ import {
 } from './columns.ts';
 import { openFinancials } from './compute.ts';
 import { encodePrefixSums } from './prefix-sums.ts';
-import { IS_STALE, READ_MODEL_COLUMNS } from './stale.ts';
+import { IS_STALE, READ_MODEL_COLUMNS } from './stale-flag.ts';
 
 /** How far before the window deliveries stay known, for a wall clock that steps back. */
 const KNOWN_DAYS = 31;

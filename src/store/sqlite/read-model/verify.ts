@@ -11,7 +11,7 @@ import {
 import { openFinancials } from './compute.ts';
 import { sumFullDays } from './prefix-sums.ts';
 import { IS_OUT_OF_DATE } from './refresh.ts';
-import type { ReadModelColumn } from './stale.ts';
+import type { ReadModelColumn } from './stale-flag.ts';
 
 interface Row extends StoredColumns {
   readonly id: number;

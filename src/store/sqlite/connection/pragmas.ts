@@ -1,4 +1,4 @@
-/** The settings of every connection, and how long each kind of work waits for another process's lock. */
+/** The pragmas of every connection, and how long each kind of work waits for another process's lock. */
 
 /**
  * Milliseconds for which SQLite may block the thread while another process holds the lock. `serving`: none,
@@ -6,6 +6,9 @@
  * migrate waits for an import that is being applied. `command`: a command has nothing else to do.
  */
 export const WAIT_MS = { serving: 0, opening: 10_000, command: 10_000 } as const;
+
+/** How long a write over HTTP waits for another process's lock before it is refused (docs/api.md#writing). */
+export const MAX_WRITE_WAIT_MS = 2_000;
 
 export interface ConnectionSettings {
   /** Nothing can be written, and the file's journal mode is not changed. */
@@ -18,7 +21,7 @@ export interface ConnectionSettings {
 const CACHE_KIB = 16 * 1024;
 const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-export interface Setting {
+export interface Pragma {
   readonly name: string;
   /** Undefined for one that is only read back. */
   readonly value: string | undefined;
@@ -26,28 +29,28 @@ export interface Setting {
   readonly expected: number | string;
 }
 
-/** Every setting but `busy_timeout`, which changes with the work. */
-export function settingsOf({
+/** Every pragma but `busy_timeout`, which changes with the work. Staging files: import/staging.ts. */
+export function pragmasOf({
   readOnly = false,
   tempStore = 'MEMORY',
   cacheKiB = CACHE_KIB,
 }: ConnectionSettings) {
-  const setting = (name: string, value: string | undefined, expected: number | string): Setting => ({
+  const pragma = (name: string, value: string | undefined, expected: number | string): Pragma => ({
     name,
     value,
     expected,
   });
   return [
-    setting('journal_mode', readOnly ? undefined : 'WAL', 'wal'),
+    pragma('journal_mode', readOnly ? undefined : 'WAL', 'wal'),
     // FULL: with NORMAL a power cut takes back writes that were acknowledged.
-    setting('synchronous', 'FULL', 2),
-    setting('foreign_keys', 'ON', 1),
-    setting('trusted_schema', 'OFF', 0),
-    setting('cell_size_check', 'ON', 1),
-    setting('temp_store', tempStore, tempStore === 'FILE' ? 1 : 2),
-    setting('secure_delete', 'ON', 1),
-    setting('journal_size_limit', String(JOURNAL_SIZE_LIMIT_BYTES), JOURNAL_SIZE_LIMIT_BYTES),
-    setting('cache_size', String(-cacheKiB), -cacheKiB),
-    setting('query_only', readOnly ? 'ON' : 'OFF', readOnly ? 1 : 0),
+    pragma('synchronous', 'FULL', 2),
+    pragma('foreign_keys', 'ON', 1),
+    pragma('trusted_schema', 'OFF', 0),
+    pragma('cell_size_check', 'ON', 1),
+    pragma('temp_store', tempStore, tempStore === 'FILE' ? 1 : 2),
+    pragma('secure_delete', 'ON', 1),
+    pragma('journal_size_limit', String(JOURNAL_SIZE_LIMIT_BYTES), JOURNAL_SIZE_LIMIT_BYTES),
+    pragma('cache_size', String(-cacheKiB), -cacheKiB),
+    pragma('query_only', readOnly ? 'ON' : 'OFF', readOnly ? 1 : 0),
   ];
 }

@@ -1,12 +1,18 @@
 /**
- * The stale flag of a column of the read model: lookups must compute it. Triggers set it, in the transaction
- * that changes the entries; it is part of files in use and cannot change.
+ * When a stored column of the read model is not served:
+ *
+ * - it has the stale flag, set by triggers in the transaction that changes the entries
+ *   (migrations/registry.ts);
+ * - it was stored under another version of the rules (version.ts);
+ * - it holds production, and a delivery has expired or happened since (domain/production.ts).
  */
+
+/** The stale flag. It is part of files in use and cannot change. */
 export const STALE = '';
 /** The same, in a statement. */
 export const STALE_SQL = `'${STALE}'`;
 
-/** The columns of a member's row, each with the tables of the entries that it is computed from. */
+/** The columns of a member's row that hold the read model. */
 export const READ_MODEL_COLUMNS = ['production', 'loans', 'savings'] as const;
 export type ReadModelColumn = (typeof READ_MODEL_COLUMNS)[number];
 

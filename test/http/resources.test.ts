@@ -24,6 +24,12 @@ function conforms(app: TestApp, operationId: string, response: TestResponse): vo
   assert.ok(validator.validate(schema, response.json), `${response.text}: ${validator.errorsText()}`);
 }
 
+/** A cooperative of which only code and name were given. */
+const DEFAULTS = {
+  ...{ sector: null, province: null, district: null, registration_date: null },
+  ...{ status: 'active', members_count: 0, created_at: NOW },
+};
+
 async function createCooperative(app: TestApp, code = 'A-1'): Promise<string> {
   const response = await post(app, '/cooperatives', { code, name: `Coop ${code}` });
   assert.equal(response.status, 201, response.text);
@@ -38,13 +44,7 @@ test('a cooperative is created with defaults, returned in full, and found at its
     id: '1',
     code: 'A-1',
     name: 'Abahuje Coffee',
-    sector: null,
-    province: null,
-    district: null,
-    registration_date: null,
-    status: 'active',
-    members_count: 0,
-    created_at: NOW,
+    ...DEFAULTS,
     updated_at: NOW,
   });
   assert.equal(response.headers.location, '/api/v1/cooperatives/1');
@@ -76,13 +76,7 @@ test('PUT replaces: an omitted optional field becomes null or its default', asyn
     id: '1',
     code: 'B',
     name: 'B',
-    sector: null,
-    province: null,
-    district: null,
-    registration_date: null,
-    status: 'active',
-    members_count: 0,
-    created_at: NOW,
+    ...DEFAULTS,
     updated_at: '2025-06-15T12:01:00+02:00',
   });
   conforms(app, 'updateCooperative', response);

@@ -19,7 +19,7 @@ addFormats.default(validator);
 /** Checks a response against the schema that its route declares. */
 function conforms(app: TestApp, operationId: string, response: TestResponse): void {
   const route = app.registry.routes.find((each) => each.operationId === operationId);
-  const schema = route?.answers[response.status]?.schema;
+  const schema = route?.responses[response.status]?.schema;
   assert.ok(schema, `${operationId} ${response.status}: ${response.text}`);
   assert.ok(validator.validate(schema, response.json), `${response.text}: ${validator.errorsText()}`);
 }
@@ -113,7 +113,7 @@ test('every field of a body is in the response that a client changes and sends b
   let looked = 0;
   for (const path of ['/cooperatives/{id}', '/members/{id}']) {
     const route = app.registry.routes.find((each) => each.method === 'PUT' && each.path === path);
-    const shown = propertiesOf(route?.answers[200]?.schema);
+    const shown = propertiesOf(route?.responses[200]?.schema);
     // The response has the cooperative as an object.
     const sent = Object.keys(route?.body?.fields ?? {}).filter((name) => name !== 'cooperative_id');
     assert.deepEqual(

@@ -55,9 +55,9 @@ export interface ComposedRegistry extends Registry {
  * signal, no global state.
  * @throws StorageError when the storage location cannot be used
  */
-export function composeRegistry(parts: RegistryDependencies): ComposedRegistry {
-  const { config } = parts;
-  const clock = parts.clock ?? systemClock;
+export function composeRegistry(dependencies: RegistryDependencies): ComposedRegistry {
+  const { config } = dependencies;
+  const clock = dependencies.clock ?? systemClock;
   let draining = false;
   const isDraining = () => draining;
   const scheduler = new Scheduler();
@@ -65,7 +65,7 @@ export function composeRegistry(parts: RegistryDependencies): ComposedRegistry {
   const { keys, store } = openStores(storage);
   const log = createAccessLog({
     level: config.logLevel,
-    write: parts.writeLog ?? ((lines) => process.stdout.write(lines)),
+    write: dependencies.writeLog ?? ((lines) => process.stdout.write(lines)),
     now: clock.now,
     scheduler,
   });
@@ -104,7 +104,7 @@ export function composeRegistry(parts: RegistryDependencies): ComposedRegistry {
         host,
         port,
         log: { refused: (requestId, status) => logRefused(log, clock, requestId, status) },
-        ...(parts.timeouts === undefined ? {} : { timeouts: parts.timeouts }),
+        ...(dependencies.timeouts === undefined ? {} : { timeouts: dependencies.timeouts }),
       });
       running.push(server);
       return server;

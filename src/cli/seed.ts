@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { createFolder } from '../create-folder.ts';
 import { formatDate } from '../domain/date-time.ts';
 import { importFiles } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
 import { showcaseIdentityCard, writeSeedFiles } from '../import/seed-files.ts';
 import { openConfiguredStorage } from '../storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
-import { createFolder } from './folder.ts';
 import { formatJson } from './output.ts';
 import { demoKeysFileOf, formatDemoKeys, issueDemoKeys, readDemoKeys } from './seed-keys.ts';
 import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
@@ -36,7 +36,11 @@ export function declareSeed(command: Command, context: CliContext): void {
 }
 
 function writeFiles(context: CliContext, folder: string, today: string): void {
-  createFolder(folder);
+  try {
+    createFolder(folder);
+  } catch (error) {
+    throw new CommandError(EXIT.usage, `${folder} cannot be created: ${(error as Error).message}.`);
+  }
   try {
     writeSeedFiles(folder, today);
   } catch (error) {

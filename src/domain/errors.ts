@@ -64,8 +64,13 @@ export class FieldErrorList {
 
   /** @throws RegistryError `invalid` when anything was added. */
   throwIfAny(): void {
-    if (this.found) throw new RegistryError('invalid', 'Invalid input.', { fields: this.fields });
+    if (this.found) refuseFields(this.fields);
   }
+}
+
+/** @throws RegistryError `invalid` when there is any message */
+export function refuseFields(fields: FieldMessages): void {
+  if (Object.keys(fields).length > 0) throw new RegistryError('invalid', 'Invalid input.', { fields });
 }
 
 export const notFound = (): RegistryError => new RegistryError('not_found', 'Not found.');

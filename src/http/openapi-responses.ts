@@ -1,6 +1,6 @@
 /** The responses of every operation, as OpenAPI describes them: each refusal with its meaning. */
 import { always, type HeaderName, header, type Json, usage } from './openapi-headers.ts';
-import type { Answer, Route } from './route.ts';
+import type { Route, SuccessResponse } from './route.ts';
 
 interface Refusal {
   readonly description: string;
@@ -144,19 +144,23 @@ const refusals = (found: readonly number[], isApi: boolean): Json =>
  * @param toSchema moves schemas with a title into the components
  * @param hasContent false for HEAD, whose responses have the headers of GET and no content
  */
-export function responsesOf(route: Route, toSchema: (answer: Answer) => unknown, hasContent = true): Json {
+export function responsesOf(
+  route: Route,
+  toSchema: (response: SuccessResponse) => unknown,
+  hasContent = true,
+): Json {
   const isApi = isApiRoute(route);
-  const successes = Object.entries(route.answers).map(([status, answer]) => [
+  const successes = Object.entries(route.responses).map(([status, response]) => [
     status,
     {
-      description: answer.description,
+      description: response.description,
       headers: {
         ...always(isApi),
         ...(route.access === 'public' ? {} : usage(true)),
         ...(status === '201' ? header('Location') : {}),
       },
       ...(hasContent
-        ? { content: { 'application/json': { schema: toSchema(answer), example: answer.example } } }
+        ? { content: { 'application/json': { schema: toSchema(response), example: response.example } } }
         : {}),
     },
   ]);

@@ -176,7 +176,7 @@ export function withOpenApi(routes: readonly Route[], version: string): Route[] 
     summary: 'This description',
     tag: 'operation',
     access: 'public',
-    answers: {
+    responses: {
       200: {
         description: 'OpenAPI 3.1.',
         schema: DESCRIPTION,

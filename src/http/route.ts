@@ -50,7 +50,7 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
 }
 
 /** The response of a route when it succeeds. */
-export interface Answer {
+export interface SuccessResponse {
   readonly description: string;
   readonly schema: Schema;
   /** Shown by OpenAPI; of nobody who exists. */
@@ -73,7 +73,7 @@ export interface Route<Query extends QueryParameters = QueryParameters> {
   readonly query?: Query;
   readonly body?: BodyDeclaration;
   /** Schema of the body of each success status. */
-  readonly answers: { readonly [status: number]: Answer };
+  readonly responses: { readonly [status: number]: SuccessResponse };
   /** Statuses that the handler itself may refuse with, beside those of earlier stages. */
   readonly refusals?: readonly (400 | 404 | 503)[];
   readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;

@@ -37,7 +37,7 @@ async function serve(
     summary: 'Things',
     tag: 'operation',
     access: 'public',
-    answers: {},
+    responses: {},
     handle,
   };
   const clock = testClock();

@@ -19,10 +19,16 @@ addFormats.default(validator);
 /** Checks a response against the schema that its route declares. */
 function conforms(app: TestApp, operationId: string, response: TestResponse): void {
   const route = app.registry.routes.find((each) => each.operationId === operationId);
-  const schema = route?.answers[response.status]?.schema;
+  const schema = route?.responses[response.status]?.schema;
   assert.ok(schema, `${operationId} ${response.status}: ${response.text}`);
   assert.ok(validator.validate(schema, response.json), `${response.text}: ${validator.errorsText()}`);
 }
+
+/** A cooperative of which only code and name were given. */
+const DEFAULTS = {
+  ...{ sector: null, province: null, district: null, registration_date: null },
+  ...{ status: 'active', members_count: 0, created_at: NOW },
+};
 
 async function createCooperative(app: TestApp, code = 'A-1'): Promise<string> {
   const response = await post(app, '/cooperatives', { code, name: `Coop ${code}` });
@@ -38,13 +44,7 @@ test('a cooperative is created with defaults, returned in full, and found at its
     id: '1',
     code: 'A-1',
     name: 'Abahuje Coffee',
-    sector: null,
-    province: null,
-    district: null,
-    registration_date: null,
-    status: 'active',
-    members_count: 0,
-    created_at: NOW,
+    ...DEFAULTS,
     updated_at: NOW,
   });
   assert.equal(response.headers.location, '/api/v1/cooperatives/1');
@@ -76,13 +76,7 @@ test('PUT replaces: an omitted optional field becomes null or its default', asyn
     id: '1',
     code: 'B',
     name: 'B',
-    sector: null,
-    province: null,
-    district: null,
-    registration_date: null,
-    status: 'active',
-    members_count: 0,
-    created_at: NOW,
+    ...DEFAULTS,
     updated_at: '2025-06-15T12:01:00+02:00',
   });
   conforms(app, 'updateCooperative', response);
@@ -119,7 +113,7 @@ test('every field of a body is in the response that a client changes and sends b
   let looked = 0;
   for (const path of ['/cooperatives/{id}', '/members/{id}']) {
     const route = app.registry.routes.find((each) => each.method === 'PUT' && each.path === path);
-    const shown = propertiesOf(route?.answers[200]?.schema);
+    const shown = propertiesOf(route?.responses[200]?.schema);
     // The response has the cooperative as an object.
     const sent = Object.keys(route?.body?.fields ?? {}).filter((name) => name !== 'cooperative_id');
     assert.deepEqual(

@@ -6,11 +6,12 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { KIGALI } from '../../src/domain/date-time.ts';
 import { RegistryError } from '../../src/domain/errors.ts';
 import { importFiles } from '../../src/import/import-files.ts';
 import {
   type ImportPlace,
+  importOptions,
+  insertMemberSql,
   MEMBERS_HEADER,
   member,
   members,
@@ -161,13 +162,7 @@ async function importWith(
   const session = openImportSession(place.databaseFile, FORMAT, place.clock.monotonicMs);
   const other = openFile(place.databaseFile);
   try {
-    const options = {
-      zone: KIGALI,
-      clock: place.clock,
-      isDryRun: false,
-      acceptTrailingZero: false,
-      skipInvalid,
-    };
+    const options = { ...importOptions(place), skipInvalid };
     return await importFiles(session, [{ kind: 'members', path }], options, {
       checked: () => between(other),
     });
@@ -178,9 +173,7 @@ async function importWith(
 }
 
 const insertMember = (identityCard: string, code: string) => (db: Connection) =>
-  db.exec(`INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status,
-      registration_date, created_at, updated_at)
-    VALUES (1, '${identityCard}', '${code}', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`);
+  db.exec(insertMemberSql(identityCard, code));
 
 test('the apply repeats the checks: a code taken meanwhile is refused, and nothing is imported', async (context) => {
   for (const skipInvalid of [false, true]) {
@@ -250,14 +243,7 @@ test('a file counts as imported when its read model cannot be refreshed, and loo
   const format = { ...FORMAT, serializer: { ...FORMAT.serializer, serializeLoanHistory: full } };
   const session = openImportSession(place.databaseFile, format, place.clock.monotonicMs);
   try {
-    const options = {
-      zone: KIGALI,
-      clock: place.clock,
-      isDryRun: false,
-      acceptTrailingZero: false,
-      skipInvalid: false,
-    };
-    const [report] = await importFiles(session, [{ kind: 'loans', path }], options);
+    const [report] = await importFiles(session, [{ kind: 'loans', path }], importOptions(place));
     assert.deepEqual([report?.outcome, report?.changes.created], ['imported', 1]);
   } finally {
     await session.close();

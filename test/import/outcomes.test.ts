@@ -4,13 +4,15 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../../src/cli/program.ts';
-import { KIGALI } from '../../src/domain/date-time.ts';
 import { type FileReport, type ImportObserver, importFiles } from '../../src/import/import-files.ts';
 import { listImportFiles } from '../../src/import/import-folder.ts';
 import {
   COOPERATIVES,
   type ImportPlace,
+  importOptions,
   importPlace,
+  incoming,
+  insertMemberSql,
   MEMBERS_HEADER,
   member,
   members,
@@ -26,13 +28,6 @@ const FILES = {
   'members-2.csv': members(member(2)),
   'members-3.csv': members(member(3)),
 };
-
-function incoming(place: ImportPlace, files: Record<string, string> = FILES): string {
-  const folder = join(place.folder, 'incoming');
-  mkdirSync(folder);
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-  return folder;
-}
 
 /** Runs a statement as another process does. */
 function execute(place: ImportPlace, sql: string): void {
@@ -67,13 +62,7 @@ async function runUntil(place: ImportPlace, args: readonly string[], text: strin
 
 /** A fault that is left out, so that something is printed between the check of the file and its apply. */
 const WITH_FAULT = `${MEMBERS_HEADER},gender\n${member(2)},F\n${member(7)},X\n`;
-const takeCode = (place: ImportPlace) => () =>
-  execute(
-    place,
-    `INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status,
-       registration_date, created_at, updated_at)
-     VALUES (1, '${nid(500)}', 'M-2', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`,
-  );
+const takeCode = (place: ImportPlace) => () => execute(place, insertMemberSql(nid(500), 'M-2'));
 
 test('an apply that fails says which files are imported, which failed and why, which were not reached', async (context) => {
   const place = importPlace(context);
@@ -121,7 +110,7 @@ test('an unexpected error is reported with the outcome of every file', async (co
   for (const args of [['--json'], []]) {
     let out = '';
     const folder = join(place.folder, 'incoming');
-    if (args.length > 0) incoming(place);
+    if (args.length > 0) incoming(place, FILES);
     const running = runCommand(['import', folder, ...args], {
       env: { REGISTRY_DB: place.databaseFile },
       clock: place.clock,
@@ -149,14 +138,7 @@ test('an unexpected error is reported with the outcome of every file', async (co
 async function importFolder(place: ImportPlace, folder: string, observer: ImportObserver) {
   const session = storageAt(place.databaseFile).openImportSession();
   try {
-    const options = { zone: KIGALI, clock: place.clock, isDryRun: false };
-    const { files } = listImportFiles(folder);
-    return await importFiles(
-      session,
-      files,
-      { ...options, acceptTrailingZero: false, skipInvalid: false },
-      observer,
-    );
+    return await importFiles(session, listImportFiles(folder).files, importOptions(place), observer);
   } finally {
     await session.close();
   }
@@ -164,7 +146,7 @@ async function importFolder(place: ImportPlace, folder: string, observer: Import
 
 test('a file that is deleted between its check and its apply is imported', async (context) => {
   const place = importPlace(context);
-  const folder = incoming(place);
+  const folder = incoming(place, FILES);
   const path = join(folder, 'members-1.csv');
   assert.equal((await place.run(folder)).status, 0);
   writeFileSync(path, members(`A-1,${nid(1)},M-1,Renamed`));
@@ -182,7 +164,7 @@ test('a file that is deleted between its check and its apply is imported', async
 
 test('a file that is deleted before it is read fails, and the ones before it stay imported', async (context) => {
   const place = importPlace(context);
-  const folder = incoming(place);
+  const folder = incoming(place, FILES);
   const gone = 'members-2.csv';
   const { status, out, err } = await runUntil(place, [folder], 'members-1.csv: 1 new', () =>
     rmSync(join(folder, gone)),

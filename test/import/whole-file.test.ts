@@ -11,6 +11,7 @@ import {
   COOPERATIVES,
   type ImportPlace,
   importPlace,
+  incoming,
   MEMBERS_HEADER,
   member,
   members,
@@ -172,14 +173,6 @@ test('with --json one document has the same', async (context) => {
   for (const name of ['seconds', 'rows_per_second', 'lock_seconds'])
     assert.equal(typeof file[name], 'number', name);
 });
-
-/** A folder of incoming files. */
-function incoming(place: ImportPlace, files: Record<string, string>): string {
-  const folder = join(place.folder, 'incoming');
-  mkdirSync(folder, { recursive: true });
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-  return folder;
-}
 
 const RUN = {
   'cooperatives.csv': COOPERATIVES,

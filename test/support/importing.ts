@@ -1,9 +1,11 @@
 /** The import command on a database of its own, and rows for its files. */
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { runCommand } from '../../src/cli/program.ts';
 import type { Clock } from '../../src/clock.ts';
+import { KIGALI } from '../../src/domain/date-time.ts';
+import type { ImportOptions } from '../../src/import/import-files.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
 import { openFile } from './sqlite.ts';
 
@@ -98,6 +100,26 @@ export const members = (...rows: string[]): string => `${[MEMBERS_HEADER, ...row
 /** Person n with the code M-n in cooperative A-1. */
 export const member = (n: number, cooperative = 'A-1'): string =>
   `${cooperative},${nid(n)},M-${n},Person ${n}`;
+
+/** Options that import a file of the place only without faults. */
+export const importOptions = (place: ImportPlace): ImportOptions => ({
+  ...{ zone: KIGALI, clock: place.clock, isDryRun: false },
+  ...{ acceptTrailingZero: false, skipInvalid: false },
+});
+
+/** SQL that adds a member to A-1, as the service may while a file is imported. */
+export const insertMemberSql = (identityCard: string, code: string): string =>
+  `INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status,
+     registration_date, created_at, updated_at)
+   VALUES (1, '${identityCard}', '${code}', 'Meanwhile', 'MEMBER', 'active', 1, 1, 1)`;
+
+/** Writes files to a folder of the place. @returns the folder */
+export function incoming(place: ImportPlace, files: Record<string, string>): string {
+  const folder = join(place.folder, 'incoming');
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
+}
 
 /** A place that already has the two cooperatives and three members of A-1. */
 export async function startedPlace(context: TestContext): Promise<ImportPlace> {

@@ -84,7 +84,7 @@ const listRoute = ({ store, zone }: Dependencies): Route =>
     tag: 'cooperatives',
     access: { scope: 'cooperatives:read' },
     query: LIST_QUERY,
-    answers: {
+    responses: {
       200: {
         description: 'One page of cooperatives.',
         schema: envelopeSchema(COOPERATIVE),
@@ -113,7 +113,7 @@ const createRoute = (dependencies: Dependencies): Route => ({
   tag: 'cooperatives',
   access: { scope: 'cooperatives:write' },
   body: COOPERATIVE_BODY,
-  answers: {
+  responses: {
     201: { description: 'The new cooperative.', schema: COOPERATIVE, example: COOPERATIVE_EXAMPLE },
   },
   refusals: [400, 503],
@@ -132,7 +132,7 @@ const getRoute = ({ store, zone }: Dependencies): Route => ({
   tag: 'cooperatives',
   access: { scope: 'cooperatives:read' },
   params: { id: COOPERATIVE_ID },
-  answers: {
+  responses: {
     200: { description: 'The cooperative.', schema: COOPERATIVE, example: COOPERATIVE_EXAMPLE },
   },
   refusals: [400, 404],
@@ -153,7 +153,7 @@ const updateRoute = (dependencies: Dependencies): Route => ({
   access: { scope: 'cooperatives:write' },
   params: { id: COOPERATIVE_ID },
   body: COOPERATIVE_UPDATE_BODY,
-  answers: {
+  responses: {
     200: {
       description: 'The cooperative as it is now.',
       schema: COOPERATIVE,

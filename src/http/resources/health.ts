@@ -17,7 +17,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       summary: 'Whether the process is up',
       tag: 'operation',
       access: 'public',
-      answers: { 200: { description: 'It is.', schema: HEALTH, example: { status: 'ok' } } },
+      responses: { 200: { description: 'It is.', schema: HEALTH, example: { status: 'ok' } } },
       handle: () => ok({ status: 'ok' }),
     },
     {
@@ -28,7 +28,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       summary: 'Whether the database answers and the server is not shutting down',
       tag: 'operation',
       access: 'public',
-      answers: { 200: { description: 'It is ready.', schema: HEALTH, example: { status: 'ok' } } },
+      responses: { 200: { description: 'It is ready.', schema: HEALTH, example: { status: 'ok' } } },
       refusals: [503],
       async handle() {
         if (isDraining()) throw new HttpError(503, 'The server is shutting down.', { 'Retry-After': '5' });

@@ -125,7 +125,7 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
       access: { scope: 'members:read' },
       optionalScopes: ['members:financials'],
       params: { id: COOPERATIVE_ID, nid: NATIONAL_ID },
-      answers: {
+      responses: {
         200: { description: 'The active membership.', schema: MEMBERSHIP, example: MEMBERSHIP_EXAMPLE },
       },
       refusals: [400, 404],

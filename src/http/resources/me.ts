@@ -60,7 +60,7 @@ export function meRoutes(limiter: Pick<RateLimiter, 'usage'>, zone: TimeZone): R
       summary: "The calling key's scopes, restrictions, limits and usage",
       tag: 'operation',
       access: 'any key',
-      answers: { 200: { description: 'The caller.', schema: ME, example: CALLER_EXAMPLE } },
+      responses: { 200: { description: 'The caller.', schema: ME, example: CALLER_EXAMPLE } },
       handle({ caller }) {
         const key = caller as ApiKey;
         return whenReady(limiter.usage(key), (usage) => ok(format(key, usage)));

@@ -52,7 +52,7 @@ export const memberListRoutes = (
     tag: 'members',
     access: { scope: 'members:read' },
     query: LIST_QUERY,
-    answers: {
+    responses: {
       200: {
         description: 'One page of members.',
         schema: envelopeSchema(MEMBER_ROW),
@@ -77,7 +77,7 @@ export const memberListRoutes = (
     access: { scope: 'members:read' },
     params: { id: COOPERATIVE_ID },
     query: COOPERATIVE_LIST_QUERY,
-    answers: {
+    responses: {
       200: {
         description: 'One page of its members.',
         schema: envelopeSchema(MEMBER_ROW),

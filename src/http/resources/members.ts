@@ -99,7 +99,7 @@ const createRoute = (dependencies: Dependencies): Route => ({
   tag: 'members',
   access: { scope: 'members:write' },
   body: MEMBER_BODY,
-  answers: { 201: { description: 'The new member.', schema: MEMBER, example: MEMBER_EXAMPLE } },
+  responses: { 201: { description: 'The new member.', schema: MEMBER, example: MEMBER_EXAMPLE } },
   refusals: [400, 503],
   async handle(request) {
     const { store, clock, zone } = dependencies;
@@ -118,7 +118,7 @@ const getRoute = (dependencies: Dependencies): Route => ({
   access: { scope: 'members:read' },
   optionalScopes: ['members:financials'],
   params: { id: ID_OR_NATIONAL_ID },
-  answers: {
+  responses: {
     200: {
       description: 'The consolidated member for a national ID, the member for an id.',
       schema: anyOf([CONSOLIDATED_MEMBER, MEMBER]),
@@ -154,7 +154,7 @@ const updateRoute = (dependencies: Dependencies): Route => ({
   access: { scope: 'members:write' },
   params: { id: MEMBER_ID },
   body: MEMBER_UPDATE_BODY,
-  answers: { 200: { description: 'The member as it is now.', schema: MEMBER, example: MEMBER_EXAMPLE } },
+  responses: { 200: { description: 'The member as it is now.', schema: MEMBER, example: MEMBER_EXAMPLE } },
   refusals: [400, 404, 503],
   async handle(request) {
     const { store, clock, zone } = dependencies;

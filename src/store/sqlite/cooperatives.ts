@@ -6,7 +6,7 @@ import type {
   CooperativeValues,
   Sector,
 } from '../../domain/cooperatives.ts';
-import { FieldErrorList, type FieldMessages, notFound } from '../../domain/errors.ts';
+import { FieldErrorList, type FieldMessages, notFound, refuseFields } from '../../domain/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { CooperativeStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
@@ -80,12 +80,6 @@ export function openCooperatives(
     return faults.fields;
   }
 
-  function refuseConflicts(values: CooperativeValues, exceptId?: number): void {
-    const faults = new FieldErrorList();
-    faults.addAll(conflicts(values, exceptId));
-    faults.throwIfAny();
-  }
-
   return {
     find,
     conflicts,
@@ -100,7 +94,7 @@ export function openCooperatives(
 
     create: (values, nowSeconds) =>
       commits.write(() => {
-        refuseConflicts(values);
+        refuseFields(conflicts(values));
         const { lastInsertRowid } = insert.run(...toColumns(values), nowSeconds, nowSeconds);
         return find(Number(lastInsertRowid)) as Cooperative;
       }),
@@ -110,7 +104,7 @@ export function openCooperatives(
         const stored = find(id);
         if (stored === undefined) throw notFound();
         const values = decide(stored);
-        refuseConflicts(values, id);
+        refuseFields(conflicts(values, id));
         const columns = toColumns(values);
         if (toColumns(stored).every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);

@@ -4,6 +4,7 @@ import {
   type FieldMessages,
   NON_FIELD_ERRORS,
   notFound,
+  refuseFields,
   unknownReference,
 } from '../../domain/errors.ts';
 import { byNewestRegistration, type Membership } from '../../domain/lookup.ts';
@@ -150,12 +151,6 @@ export function openMembers(
   const conflicts: typeof findConflicts = (values, exceptId) =>
     snapshot.read(() => findConflicts(values, exceptId));
 
-  function refuseConflicts(values: MemberValues, exceptId?: number): void {
-    const faults = new FieldErrorList();
-    faults.addAll(conflicts(values, exceptId));
-    faults.throwIfAny();
-  }
-
   return {
     find,
     conflicts,
@@ -172,7 +167,7 @@ export function openMembers(
 
     create: (values, nowSeconds) =>
       commits.write(() => {
-        refuseConflicts(values);
+        refuseFields(conflicts(values));
         const id = Number(insert.run(...toColumns(values), nowSeconds, nowSeconds).lastInsertRowid);
         counts.change(id, undefined, toCounted(values));
         return find(id) as Member;
@@ -184,7 +179,7 @@ export function openMembers(
         if (stored === undefined) throw notFound();
         const values = decide(stored);
         refuseMove(stored, values);
-        refuseConflicts(values, id);
+        refuseFields(conflicts(values, id));
         const columns = toColumns(values);
         const before = toColumns({ ...stored, cooperativeId: stored.cooperative.id });
         if (before.every((column, i) => column === columns[i])) return stored;
@@ -197,10 +192,8 @@ export function openMembers(
 
 /** The entries of a member belong to its cooperative, too. */
 function refuseMove(stored: Member, values: MemberValues): void {
-  if (values.cooperativeId === stored.cooperative.id) return;
-  const faults = new FieldErrorList();
-  faults.add('cooperative_id', 'This field cannot be changed.');
-  faults.throwIfAny();
+  if (values.cooperativeId !== stored.cooperative.id)
+    refuseFields({ cooperative_id: ['This field cannot be changed.'] });
 }
 
 const toCounted = ({ cooperativeId, status }: Pick<MemberValues, 'cooperativeId' | 'status'>): Counted => ({

@@ -9,26 +9,31 @@ import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import type { SqliteRegistry } from '../../../src/store/sqlite/registry.ts';
 import { startApp, temporaryFolder } from '../../support/app.ts';
 import { openFile, openStore, SqliteError } from '../../support/sqlite.ts';
+import { COOPERATIVE } from '../conformance/sample.ts';
 
-const COOPERATIVE = {
-  code: 'A-1',
-  name: 'Abahuje',
-  sector: null,
-  province: null,
-  district: null,
-  registrationDate: null,
-  status: 'active',
-} as const;
+type Statement = 'beginImmediate' | 'commit' | 'endRead';
+const statementsOf = ({ connection }: SqliteRegistry) =>
+  (connection.transaction as unknown as { run: Record<Statement, () => void> }).run;
 
 /** Makes every commit fail as with an error of the operating system. @returns what ends that */
-function failCommits({ connection }: SqliteRegistry, code: string): () => void {
-  const statements = (connection.transaction as unknown as { run: { commit: () => void } }).run;
+function failCommits(store: SqliteRegistry, code: string): () => void {
+  const statements = statementsOf(store);
   const { commit } = statements;
   statements.commit = () => {
     throw new SqliteError('disk I/O error', code);
   };
   return () => {
     statements.commit = commit;
+  };
+}
+
+/** Makes the next run of a statement fail. */
+function failOnce(store: SqliteRegistry, name: Statement): void {
+  const statements = statementsOf(store);
+  const working = statements[name];
+  statements[name] = () => {
+    statements[name] = working;
+    throw new SqliteError('disk I/O error', 'SQLITE_IOERR');
   };
 }
 
@@ -98,24 +103,14 @@ test('an error of statfs refuses the writes that wait, and the next one asks aga
 
 test('a write that cannot even begin is refused, not left waiting', async (context) => {
   const store = open(context);
-  const statements = (store.connection.transaction as unknown as { run: { beginImmediate: () => void } }).run;
-  const { beginImmediate } = statements;
-  statements.beginImmediate = () => {
-    statements.beginImmediate = beginImmediate;
-    throw new SqliteError('disk I/O error', 'SQLITE_IOERR');
-  };
+  failOnce(store, 'beginImmediate');
   await assert.rejects(store.cooperatives.create(COOPERATIVE, 1), /I\/O error/);
   assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
 });
 
 test('reads whose end fails end nevertheless, and the next ones begin', async (context) => {
   const store = open(context);
-  const statements = (store.connection.transaction as unknown as { run: { endRead: () => void } }).run;
-  const { endRead } = statements;
-  statements.endRead = () => {
-    statements.endRead = endRead;
-    throw new SqliteError('disk I/O error', 'SQLITE_IOERR');
-  };
+  failOnce(store, 'endRead');
   assert.equal(store.cooperatives.find(1), undefined);
   await immediate();
   assert.equal(store.connection.raw.inTransaction, false);

@@ -1,14 +1,10 @@
-/**
- * Writes: an aborted one leaves nothing, of colliding ones one succeeds, a failed commit acknowledges none.
- */
+/** Group commit: what fails is undone by itself, what is acknowledged is on disk (docs/api.md#writing). */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { CooperativeValues } from '../../../src/domain/cooperatives.ts';
 import { RegistryError } from '../../../src/domain/errors.ts';
-import type { MemberValues } from '../../../src/domain/members.ts';
 import { Scheduler } from '../../../src/scheduler.ts';
 import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import { GroupCommit } from '../../../src/store/sqlite/connection/group-commit.ts';
@@ -16,30 +12,7 @@ import { migrate } from '../../../src/store/sqlite/connection/migrate.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/migrations/registry.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';
-
-const COOPERATIVE: CooperativeValues = {
-  code: 'A-1',
-  name: 'Abahuje',
-  sector: null,
-  province: null,
-  district: null,
-  registrationDate: null,
-  status: 'active',
-};
-const MEMBER: MemberValues = {
-  cooperativeId: 1,
-  identityCard: '1198589000123042',
-  memberCode: 'M-1',
-  fullName: 'Uwase',
-  firstName: null,
-  lastName: null,
-  gender: null,
-  dateOfBirth: null,
-  mobile: null,
-  role: 'MEMBER',
-  status: 'active',
-  registrationDate: 0,
-};
+import { COOPERATIVE } from '../conformance/sample.ts';
 
 function open(context: TestContext, options: { freeBytes?: () => number } = {}) {
   const file = join(temporaryFolder(context), 'registry.db');
@@ -55,68 +28,32 @@ function open(context: TestContext, options: { freeBytes?: () => number } = {}) 
   };
 }
 
-const rows = (store: ReturnType<typeof openStore>, table: string): unknown =>
-  store.connection.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
-
-const isFault = (code: RegistryError['code'], detail?: RegExp) => (error: unknown) =>
-  error instanceof RegistryError &&
-  error.code === code &&
-  (detail === undefined || detail.test(error.message));
-
-test('of two writes that collide in one event-loop iteration one succeeds and one is refused', async (context) => {
-  const { store } = open(context);
-  const [first, second] = await Promise.allSettled([
-    store.cooperatives.create(COOPERATIVE, 1),
-    store.cooperatives.create({ ...COOPERATIVE, name: 'Other' }, 1),
-  ]);
-  assert.equal(first.status, 'fulfilled');
-  assert.equal(second.status, 'rejected');
-  assert.deepEqual({ ...(second.reason as RegistryError).fields }, { code: ['This field must be unique.'] });
-  assert.equal(rows(store, 'cooperatives'), 1);
-});
-
-test('an aborted write leaves nothing, and the writes of its snapshot stay', async (context) => {
-  const { store } = open(context);
-  await store.cooperatives.create(COOPERATIVE, 1);
-  const before = rows(store, 'member_blocks');
-  const results = await Promise.allSettled([
-    store.members.create(MEMBER, 1),
-    store.cooperatives.update(
-      1,
-      () => {
-        throw new Error('decided otherwise');
-      },
-      1,
-    ),
-    store.members.create({ ...MEMBER, identityCard: '1198589000123043' }, 1),
-    store.members.create({ ...MEMBER, identityCard: '1198589000123044', memberCode: 'M-2' }, 1),
-  ]);
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
-  );
-  assert.equal(rows(store, 'members'), 2);
-  assert.equal(before, 0);
-  const page = await store.members.list({}, { page: 1, pageSize: 10 });
-  assert.equal(page.count, 2);
-});
-
-test('what a write did before its fault is undone, and nothing of its neighbours', async (context) => {
-  const { file } = open(context);
-  const db = openFile(file);
-  db.exec('CREATE TABLE notes (text)');
+/** A group commit on a file with tables of the test's own. */
+function openGroupCommit(context: TestContext, tables: string) {
+  const db = openFile(join(temporaryFolder(context), 'tables.db'), { create: true });
+  context.after(() => db.close());
+  db.exec(tables);
   const commits = new GroupCommit(db, {
     monotonicMs: () => 0,
     scheduler: new Scheduler(),
     hasRoom: () => true,
   });
-  context.after(() => db.close());
+  return { db, commits };
+}
+
+const isRefusal = (code: RegistryError['code'], detail?: RegExp) => (error: unknown) =>
+  error instanceof RegistryError &&
+  error.code === code &&
+  (detail === undefined || detail.test(error.message));
+
+test('what a write did before its error is undone, and nothing of its neighbours', async (context) => {
+  const { db, commits } = openGroupCommit(context, 'CREATE TABLE notes (text)');
   const note = (text: string) => db.raw.prepare('INSERT INTO notes VALUES (?)').run(text);
   const results = await Promise.allSettled([
     commits.write(() => note('before')),
     commits.write(() => {
       note('undone');
-      throw new Error('fault');
+      throw new Error('refused');
     }),
     commits.write(() => note('after')),
   ]);
@@ -128,16 +65,11 @@ test('what a write did before its fault is undone, and nothing of its neighbours
 });
 
 test('a failed commit acknowledges none of its writes', async (context) => {
-  const { file } = open(context);
-  const db = openFile(file);
-  db.exec('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
-  db.exec('CREATE TABLE children (parent_id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)');
-  const commits = new GroupCommit(db, {
-    monotonicMs: () => 0,
-    scheduler: new Scheduler(),
-    hasRoom: () => true,
-  });
-  context.after(() => db.close());
+  const { db, commits } = openGroupCommit(
+    context,
+    `CREATE TABLE parents (id INTEGER PRIMARY KEY);
+     CREATE TABLE children (parent_id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)`,
+  );
   const results = await Promise.allSettled([
     commits.write(() => db.exec('INSERT INTO parents VALUES (1)')),
     // Refused only by COMMIT.
@@ -182,7 +114,7 @@ test('a write that waits for two seconds is refused as unavailable', async (cont
   other.exec('BEGIN IMMEDIATE');
   const writing = store.cooperatives.create(COOPERATIVE, 1);
   advance(2_001);
-  await assert.rejects(writing, isFault('unavailable', /busy/));
+  await assert.rejects(writing, isRefusal('unavailable', /busy/));
   other.exec('COMMIT');
   assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
   other.close();
@@ -196,7 +128,7 @@ test('with the disk nearly full a write is refused and says so, and reads go on'
   advance(1_000);
   await assert.rejects(
     store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1),
-    isFault('unavailable', /disk/),
+    isRefusal('unavailable', /disk/),
   );
   assert.equal((await store.cooperatives.find(1))?.code, 'A-1');
   free = Number.MAX_SAFE_INTEGER;
@@ -231,8 +163,8 @@ test('a file of another program, or of a newer release, is refused with what to 
   foreign.exec('CREATE TABLE notes (text)');
   foreign.close();
   const refusal = (file: string, text: RegExp) => {
-    const isTold = (error: unknown) => error instanceof StorageError && text.test(error.message);
-    assert.throws(() => openStore(file), isTold);
+    const isRefused = (error: unknown) => error instanceof StorageError && text.test(error.message);
+    assert.throws(() => openStore(file), isRefused);
   };
   refusal(join(folder, 'foreign.db'), /belongs to another application/);
   const newer = openFile(join(folder, 'newer.db'), { create: true });

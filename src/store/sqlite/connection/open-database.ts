@@ -1,7 +1,8 @@
 /** Opens a SQLite file: sets the settings of every connection, reads them back, migrates the schema. */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { createFolder } from '../../../create-folder.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { Connection } from './connection.ts';
 import { isBusy, toStorageError } from './errors.ts';
@@ -75,16 +76,6 @@ function createEmpty(file: string): void {
       cause: error,
     });
   }
-}
-
-/**
- * Creates what is missing of a path, one folder after the other: mkdir of Node does not return from some that
- * cannot be.
- */
-function createFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  createFolder(dirname(folder));
-  mkdirSync(folder);
 }
 
 function assertVersion(raw: Database.Database): void {

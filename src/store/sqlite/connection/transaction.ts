@@ -1,7 +1,7 @@
 /**
- * Transactions of one connection, the only ones there are; writes over HTTP share one (group-commit.ts). Their
- * work is synchronous: while it awaited, another request's write on the same connection would become part of
- * the transaction.
+ * Transactions of one connection, the only ones there are; writes over HTTP share one (group-commit.ts).
+ * Their work is synchronous: while it awaited, another request's write on the same connection would become
+ * part of the transaction.
  */
 import type Database from 'better-sqlite3';
 

@@ -222,3 +222,19 @@ test('a response is logged when it has been sent, and the time until then counts
   await sendToOwnRoute(port, '/things', {});
   assert.equal(lines[0]?.duration_ms, 50);
 });
+
+test('a response that the client is slow to read is logged when the system has taken all of it', async (context) => {
+  const { port, lines } = await serve(context, () => ok({ text: 'x'.repeat(20_000_000) }));
+  const socket = await openSocket(context, port);
+  socket.pause();
+  socket.write('GET /api/v1/things HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  await wait(200);
+  assert.equal(lines.length, 0);
+  socket.resume();
+  await once(socket, 'close');
+  await wait(20);
+  assert.deepEqual(
+    lines.map(({ status, aborted }) => [status, aborted]),
+    [[200, undefined]],
+  );
+});

@@ -39,11 +39,7 @@ export interface Dataset {
 
 /** The figures that one import printed, and its peak memory. */
 export interface ImportFigures {
-  readonly kind: Kind;
   readonly rows: number;
-  readonly created: number;
-  readonly changed: number;
-  readonly unchanged: number;
   readonly seconds: number;
   readonly rows_per_second: number;
   readonly lock_seconds: number;
@@ -87,7 +83,8 @@ export async function importFile(databaseFile: string, kind: Kind, path: string)
   const { out, peakMib } = await runRegistry(databaseFile, ['import', kind, path, '--json']);
   const file = JSON.parse(out).files[0];
   if (file.imported !== true) throw new Error(`The import of ${kind} was refused: ${out.slice(0, 2_000)}`);
-  return { ...file, kind, peakMib };
+  const { rows, seconds, rows_per_second, lock_seconds } = file;
+  return { rows, seconds, rows_per_second, lock_seconds, peakMib };
 }
 
 /** @param perHour requests per hour; the largest possible limit by default */

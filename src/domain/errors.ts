@@ -1,6 +1,6 @@
 /** The faults a rule can find: what callers of the domain and the store may throw and must expect. */
 
-/** Messages by field name; `non_field_errors` holds those about all (docs/api.md#answers-and-errors). */
+/** Messages by field name; `non_field_errors` holds those about all (docs/api.md#responses-and-errors). */
 export type FieldMessages = { [field: string]: string[] };
 
 /** One field's value was refused. Returned by parsers, not thrown: an import meets millions of values. */
@@ -79,7 +79,7 @@ const MAX_ECHO_CHARACTERS = 32;
 
 /**
  * Whether a value that a client sent may be repeated in a response: short, printable, and without a run of
- * six digits that could be part of a national ID (docs/api.md#answers-and-errors).
+ * six digits that could be part of a national ID (docs/api.md#responses-and-errors).
  */
 export function mayEcho(text: string): boolean {
   return text.length <= MAX_ECHO_CHARACTERS && !/\p{Nd}{6}|\p{C}/u.test(text);
@@ -87,7 +87,7 @@ export function mayEcho(text: string): boolean {
 
 /**
  * The name under which the fault of a field or parameter is reported: its own, where that may be repeated and
- * is not `detail`, which names the text of other errors (docs/api.md#answers-and-errors).
+ * is not `detail`, which names the text of other errors (docs/api.md#responses-and-errors).
  */
 export const shownName = (name: string): string =>
   mayEcho(name) && name !== 'detail' ? name : NON_FIELD_ERRORS;

@@ -6,7 +6,7 @@ const DRAIN_MS = 1_000;
 
 /**
  * Reads a little of a refused body before the connection ends: closing at once would reset it, and the client
- * might never see the response (docs/api.md#answers-and-errors).
+ * might never see the response (docs/api.md#responses-and-errors).
  */
 export function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): void {
   let drainedBytes = 0;

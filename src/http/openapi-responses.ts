@@ -12,7 +12,7 @@ interface Refusal {
   readonly headers?: { readonly [name in HeaderName]?: boolean };
 }
 
-/** Every status other than success; docs/api.md#answers-and-errors has the texts. */
+/** Every status other than success; docs/api.md#responses-and-errors has the texts. */
 const REFUSALS: { readonly [status: number]: Refusal } = {
   400: {
     description:

@@ -68,7 +68,7 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * What node:http lets through and what two programs could read differently, such as a proxy and this service
- * (docs/api.md#answers-and-errors).
+ * (docs/api.md#responses-and-errors).
  * @returns a refusal with status 400 or 501, or undefined for a request that has one reading
  */
 export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefined {

@@ -1,4 +1,4 @@
-/** Errors: their texts, their shape, and what must never be in them (docs/api.md#answers-and-errors). */
+/** Errors: their texts, their shape, and what must never be in them (docs/api.md#responses-and-errors). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAccessLog, redact } from '../../src/http/access-log.ts';

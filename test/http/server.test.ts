@@ -1,5 +1,5 @@
 /**
- * Below the handler: raw requests, slow clients, refused bodies, shutdown (docs/api.md#answers-and-errors).
+ * Below the handler: raw requests, slow clients, refused bodies, shutdown (docs/api.md#responses-and-errors).
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 /** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { TimeZone } from '../domain/date-time.ts';
 import {
   type FileReport,
   ImportError,
@@ -9,9 +10,10 @@ import {
   systemCodeOf,
 } from '../import/import-files.ts';
 import type { RecordSource } from '../import/records.ts';
-import { createRejectsFile, type RejectsFile } from '../import/rejects.ts';
+import { createRejectsFile, isReplaceable, type RejectsFile } from '../import/rejects.ts';
 import { openConfiguredStorage } from '../storage.ts';
 import type { CheckedFile } from '../store/ports/import-session.ts';
+import type { Storage } from '../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
@@ -32,10 +34,13 @@ export async function runImport(
   files: readonly ImportFile[],
   options: ImportCommandOptions,
 ): Promise<void> {
-  const rejects = options.rejects === undefined ? undefined : await openRejects(options.rejects, files);
+  const config = configOf(context, options);
+  const storage = openConfiguredStorage(config, context.clock);
+  const rejects =
+    options.rejects === undefined ? undefined : await openRejects(options.rejects, files, storage);
   let reports: FileReport[];
   try {
-    reports = await importWithSession(context, files, options, rejects);
+    reports = await importWithSession(context, { storage, zone: config.zone, files, rejects }, options);
   } finally {
     await rejects?.close();
   }
@@ -46,20 +51,24 @@ export async function runImport(
   if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');
 }
 
+interface ImportWork {
+  readonly storage: Storage;
+  readonly zone: TimeZone;
+  readonly files: readonly ImportFile[];
+  readonly rejects: RejectsFile | undefined;
+}
+
 async function importWithSession(
   context: CliContext,
-  files: readonly ImportFile[],
+  { storage, zone, files, rejects }: ImportWork,
   options: ImportCommandOptions,
-  rejects: RejectsFile | undefined,
 ): Promise<FileReport[]> {
   const { clock } = context;
-  const config = configOf(context, options);
-  const { zone } = config;
   const isDryRun = options.dryRun === true;
   const output =
     options.json === true ? createImportJson(context, isDryRun) : createImportScreen(context, isDryRun);
   const bar = createProgressBar(context);
-  const session = openConfiguredStorage(config, clock).openImportSession();
+  const session = storage.openImportSession();
   const interruption = new AbortController();
   // The import ends before its next step and closes its session, which removes the staging file; a second
   // signal ends the process, and the next start removes the file.
@@ -99,25 +108,28 @@ async function importWithSession(
   }
 }
 
-/** An earlier rejects file is replaced, so that the new one has its own mode; anything else stays. */
-async function openRejects(path: string, files: readonly ImportFile[]): Promise<RejectsFile> {
+/** An earlier rejects file is replaced, so that the new one has its own mode; anything else is refused. */
+async function openRejects(
+  path: string,
+  files: readonly ImportFile[],
+  storage: Storage,
+): Promise<RejectsFile> {
+  const refuse = (reason: string, another = 'another file') =>
+    new CommandError(EXIT.usage, `${path} ${reason}. Choose ${another} for --rejects.`);
   if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
-  if (existsSync(path)) {
-    if (!statSync(path).isFile())
-      throw new CommandError(EXIT.usage, `${path} is not a file. Choose another one for --rejects.`);
-    if (files.some((file) => realpathSync(file.path) === realpathSync(path)))
-      throw new CommandError(EXIT.usage, `${path} is to be imported. Choose another file for --rejects.`);
-  }
+  if (storage.ownsFile(path)) throw refuse('is a file of the registry');
   try {
+    if (existsSync(path)) {
+      if (!statSync(path).isFile()) throw refuse('is not a file', 'another one');
+      if (files.some((file) => realpathSync(file.path) === realpathSync(path)))
+        throw refuse('is to be imported');
+      if (!(await isReplaceable(path))) throw refuse('already exists and is not a rejects file');
+    }
     rmSync(path, { force: true });
     return await createRejectsFile(path);
   } catch (error) {
     const reason = systemCodeOf(error);
-    if (reason === undefined) throw error;
-    throw new CommandError(
-      EXIT.usage,
-      `${path} cannot be written (${reason}). Choose another file for --rejects.`,
-    );
+    throw reason === undefined ? error : refuse(`cannot be written (${reason})`);
   }
 }
 

@@ -7,6 +7,9 @@ import type { ImportFault } from '../store/ports/import-session.ts';
 import { formatCsvRow } from './csv/write-csv.ts';
 import { FileFault, type FileRecord, type RecordSource } from './records.ts';
 
+const COLUMNS = ['line', 'column', 'reason'];
+const HEADER_START = COLUMNS.join(',');
+
 export interface RejectsFile {
   /**
    * Appends the refused rows of a file, one line for each fault.
@@ -16,6 +19,21 @@ export interface RejectsFile {
   append(faults: AsyncIterable<ImportFault>, source: RecordSource): Promise<void>;
   /** Closes the file, and removes it when nothing was refused. */
   close(): Promise<void>;
+}
+
+/**
+ * Whether a file may be replaced by new rejects: it is empty, or starts with the header of earlier ones.
+ * @throws the system's error when it cannot be read
+ */
+export async function isReplaceable(path: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_START.length + 1), 0);
+    const start = buffer.toString('utf8', 0, bytesRead);
+    return start === '' || [',', '\n'].some((end) => start === HEADER_START + end);
+  } finally {
+    await handle.close();
+  }
 }
 
 /**
@@ -65,7 +83,7 @@ export async function writeRejects(
     for await (const { records } of source.read()) {
       let lines = '';
       for (const record of records) {
-        if (isHeader) lines += formatCsvRow(['line', 'column', 'reason', ...record.cells]);
+        if (isHeader) lines += formatCsvRow([...COLUMNS, ...record.cells]);
         isHeader = false;
         if (next.done !== true && next.value.line <= record.line) lines += await linesFor(record);
       }
@@ -76,5 +94,7 @@ export async function writeRejects(
     // A row that cannot be read as CSV has no cells.
     if (!(error instanceof FileFault)) throw error;
   }
-  await handle.writeFile(await linesFor(undefined));
+  // Without a header of the file, the rejects have their own: it is what shows that they may be replaced.
+  const header = isHeader ? formatCsvRow(COLUMNS) : '';
+  await handle.writeFile(header + (await linesFor(undefined)));
 }

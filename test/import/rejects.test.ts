@@ -1,8 +1,16 @@
 /** The rejects file: where it may be, and what stops its writing (docs/operating.md#import). */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { openCsv } from '../../src/import/csv/open-csv.ts';
@@ -26,9 +34,85 @@ test('rejects at a place that cannot be written are wrong usage, before anything
   }
 });
 
+test('a file of the registry is refused for the rejects, however it is spelled, and stays as it is', async (context) => {
+  const place = await startedPlace(context);
+  const keys = place.databaseFile.replace('.db', '.keys.db');
+  writeFileSync(keys, '');
+  const link = join(place.folder, 'link.csv');
+  symlinkSync(place.databaseFile, link);
+  symlinkSync(place.folder, join(place.folder, 'same'));
+  const before = readFileSync(place.databaseFile);
+  const path = place.write('members.csv', FAULTY);
+  for (const rejects of [
+    place.databaseFile,
+    relative('.', place.databaseFile),
+    join(place.folder, 'same', 'registry.db'),
+    link,
+    keys,
+    ...[place.databaseFile, keys].flatMap((file) => [`${file}-wal`, `${file}-shm`, `${file}-journal`]),
+    `${place.databaseFile}.importing-1-abc`,
+  ]) {
+    for (const more of [[], ['--dry-run']]) {
+      const { status, out, err } = await place.run('members', path, '--rejects', rejects, ...more);
+      assert.deepEqual(
+        [status, out, err],
+        [2, '', `${rejects} is a file of the registry. Choose another file for --rejects.\n`],
+      );
+    }
+  }
+  assert.ok(readFileSync(place.databaseFile).equals(before));
+  assert.equal(place.value('SELECT count(*) FROM members'), 3);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('a database that is a symbolic link owns the file behind it, and a new one its own name', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', FAULTY);
+  const named = join(place.folder, 'named.db');
+  symlinkSync(place.databaseFile, named);
+  const fresh = join(place.folder, 'fresh.db');
+  for (const [db, rejects] of [
+    [named, `${place.databaseFile}-wal`],
+    [named, place.databaseFile],
+    [fresh, fresh],
+  ] as const) {
+    const { status, err } = await place.run('members', path, '--db', db, '--rejects', rejects);
+    assert.deepEqual([status, /is a file of the registry/.test(err)], [2, true], rejects);
+  }
+  assert.ok(!existsSync(fresh));
+});
+
+test('only an earlier rejects file or an empty file is replaced', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', FAULTY);
+  for (const content of ['a letter\n', 'line,column,reasons\n', 'line,column,reason', '\n']) {
+    const rejects = place.write('other.csv', content);
+    const { status, out, err } = await place.run('members', path, '--rejects', rejects);
+    const refusal = `${rejects} already exists and is not a rejects file. Choose another file for --rejects.\n`;
+    assert.deepEqual([status, out, err], [2, '', refusal]);
+    assert.equal(readFileSync(rejects, 'utf8'), content);
+  }
+  const empty = place.write('other.csv', '');
+  // The second time it is what the first one has written.
+  for (let i = 0; i < 2; i++) {
+    assert.equal((await place.run('members', path, '--rejects', empty)).status, 1);
+    assert.match(readFileSync(empty, 'utf8'), /^line,column,reason,.*\n2,gender,/);
+  }
+});
+
+test('the rejects of a file without a readable header have a header too, so that they can be replaced', async (context) => {
+  const place = await startedPlace(context);
+  const rejects = join(place.folder, 'rejects.csv');
+  for (let i = 0; i < 2; i++) {
+    const { status } = await place.load('members', Buffer.from([0xff, 0x0a]), '--rejects', rejects);
+    assert.equal(status, 1);
+    assert.match(readFileSync(rejects, 'utf8'), /^line,column,reason\n1,,"The line is not UTF-8/);
+  }
+});
+
 test('without a refused row there is no rejects file, and an earlier one is removed', async (context) => {
   const place = await startedPlace(context);
-  const rejects = place.write('rejects.csv', 'of an earlier run\n');
+  const rejects = place.write('rejects.csv', 'line,column,reason,code\n2,code,Of an earlier run.,A\n');
   const { status } = await place.load('members', members(member(10)), '--rejects', rejects);
   assert.deepEqual([status, existsSync(rejects)], [0, false]);
 });

@@ -42,6 +42,11 @@ export interface Storage {
   readonly location: string;
   /** Whether a registry was created there. */
   exists(): Awaitable<boolean>;
+  /**
+   * Whether a path, in any spelling and through symbolic links, names a file that the registry keeps there,
+   * or may create. Nothing else may write to it.
+   */
+  ownsFile(path: string): boolean;
   /** Creates what is missing. @throws StorageError */
   openRegistry(): RegistryStore;
   /**

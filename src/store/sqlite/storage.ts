@@ -4,7 +4,7 @@ import { openApiKeys } from './api-keys.ts';
 import { checkFiles } from './check.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
-import { exists, keysFileOf } from './files.ts';
+import { exists, keysFileOf, ownsFile } from './files.ts';
 import { openImportSession } from './import/session.ts';
 import { removeStaleStaging } from './import/staging.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
@@ -26,6 +26,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
   return {
     location: file,
     exists: () => exists(file),
+    ownsFile: (path) => ownsFile(file, path),
     openRegistry: () => openSqliteRegistry({ file, monotonicMs, scheduler, format: formatOf() }),
     openKeys: (use) =>
       openApiKeys(keysFileOf(file), {

@@ -5,15 +5,15 @@ import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy } from '../connection/errors.ts';
+import { STAGING_INFIX } from '../files.ts';
 
-const INFIX = '.importing-';
 const JOURNAL = '-journal';
 /** An empty file this young may belong to an import that is about to lock it, if its process runs. */
 const FRESH_MS = 10_000;
 
 /** An empty file that only its owner can read: SQLite would let others. */
 export function createStagingFile(databaseFile: string): string {
-  const file = `${databaseFile}${INFIX}${process.pid}-${randomBytes(4).toString('hex')}`;
+  const file = `${databaseFile}${STAGING_INFIX}${process.pid}-${randomBytes(4).toString('hex')}`;
   closeSync(openSync(file, 'wx', 0o600));
   return file;
 }
@@ -46,7 +46,7 @@ export function removeStaleStaging(databaseFile: string): number {
   const folder = dirname(databaseFile);
   if (!existsSync(folder)) return 0;
   const stale = readdirSync(folder)
-    .filter((name) => name.startsWith(basename(databaseFile) + INFIX) && !name.endsWith(JOURNAL))
+    .filter((name) => name.startsWith(basename(databaseFile) + STAGING_INFIX) && !name.endsWith(JOURNAL))
     .map((name) => join(folder, name))
     .filter((file) => !isInUse(file));
   for (const file of stale) removeStagingFile(file);

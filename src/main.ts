@@ -11,11 +11,24 @@ if (fault !== undefined) {
   process.exit(2);
 }
 
-// Whoever reads the output may stop reading: that is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
-});
+/**
+ * Writes to a stream until its reader stops reading, as `head` does. The rest is dropped then, and the command
+ * goes on to its own end and status: an import must not stop halfway because nobody reads what it prints
+ * (docs/operating.md#commands).
+ */
+function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
+  let isRead = true;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    isRead = false;
+  });
+  return (text) => {
+    if (isRead) stream.write(text);
+  };
+}
+
+const out = writerTo(process.stdout);
+const err = writerTo(process.stderr);
 
 // Before the imports that it makes faster.
 const { cacheCompiledCode } = await import('./compile-cache.ts');
@@ -29,7 +42,7 @@ const [{ runCommand }, { systemClock }] = await Promise.all([
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   clock: systemClock,
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
+  out,
+  err,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
 });

@@ -28,10 +28,10 @@ function refuseEmptyValue(target: Option | Argument, hint: string): void {
   target.argParser(parseGiven);
 }
 
-/** An option such as `--any-ip` removes what `--allow-ip` sets, and conflicts with it. */
+/** An option without a value, such as `--any-ip`, removes what `--allow-ip` sets, and conflicts with it. */
 function removalHint(command: Command, option: Option): string {
-  const remover = command.options.find((other: Conflicting) =>
-    other.conflictsWith?.includes(option.attributeName()),
+  const remover = command.options.find(
+    (other: Conflicting) => !other.required && other.conflictsWith?.includes(option.attributeName()) === true,
   );
   return remover === undefined ? '' : ` To remove what is stored, use ${remover.long}.`;
 }

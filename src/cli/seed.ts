@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { createFolder } from '../create-folder.ts';
@@ -24,7 +24,9 @@ interface SeedOptions extends SettingOptions {
 
 export function declareSeed(command: Command, context: CliContext): void {
   addSettingOptions(command, 'REGISTRY_DB')
-    .option('--csv <folder>', 'only write the demo files to this folder')
+    .addOption(
+      new Option('--csv <folder>', 'only write the demo files to this folder').conflicts(['db', 'ifEmpty']),
+    )
     .option('--if-empty', 'leave a database that holds data as it is (status 0 instead of 1)')
     .option('--json', 'print one JSON document: the demo keys')
     .action(async (options: SeedOptions) => {
@@ -41,11 +43,15 @@ function writeFiles(context: CliContext, folder: string, today: string): void {
   } catch (error) {
     throw new CommandError(EXIT.usage, `${folder} cannot be created: ${(error as Error).message}.`);
   }
+  let existing: string | undefined;
   try {
-    writeSeedFiles(folder, today);
+    existing = writeSeedFiles(folder, today);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     throw new CommandError(EXIT.usage, `${folder} cannot be written to: ${(error as Error).message}.`);
+  }
+  if (existing !== undefined) {
+    throw new CommandError(EXIT.usage, `${folder} already has ${existing}. Choose an empty folder.`);
   }
   context.out(`The demo files are in ${folder}.\n`);
 }

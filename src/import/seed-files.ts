@@ -1,5 +1,5 @@
 /** The demo files, with their dates moved so that they end today. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
@@ -27,19 +27,33 @@ function move(text: string, days: number): string {
 }
 
 /**
- * Writes the demo files into a folder.
+ * Writes the demo files into a folder, unless it has a file of the same name with other content.
  * @param today `YYYY-MM-DD`, the day that the files' last day becomes
+ * @returns the name of the first such file; nothing was written then
+ * @throws the system's error
  */
-export function writeSeedFiles(folder: string, today: string): void {
+export function writeSeedFiles(folder: string, today: string): string | undefined {
+  const files = composeSeedFiles(today);
+  mkdirSync(folder, { recursive: true });
+  const missing = files.filter(({ name }) => !existsSync(join(folder, name)));
+  const different = files
+    .filter((file) => !missing.includes(file))
+    .find(({ name, content }) => readFileSync(join(folder, name), 'utf8') !== content);
+  if (different !== undefined) return different.name;
+  for (const { name, content } of missing) writeFileSync(join(folder, name), content, { flag: 'wx' });
+  return undefined;
+}
+
+function composeSeedFiles(today: string): { readonly name: string; readonly content: string }[] {
   const anchor = readFileSync(join(SEED_FOLDER, 'anchor.txt'), 'utf8').trim();
   const days = dayNumber(today) - dayNumber(anchor);
-  mkdirSync(folder, { recursive: true });
-  for (const name of readdirSync(SEED_FOLDER).filter((file) => file.endsWith('.csv'))) {
+  const names = readdirSync(SEED_FOLDER).filter((file) => file.endsWith('.csv'));
+  return names.sort().map((name) => {
     const [header = [], ...rows] = parse(readFileSync(join(SEED_FOLDER, name))) as string[][];
     const isMoved = header.map((column) => MOVED.includes(column));
     const moved = rows.map((row) => row.map((cell, i) => (isMoved[i] === true ? move(cell, days) : cell)));
-    writeFileSync(join(folder, name), [header, ...moved].map(formatCsvRow).join(''));
-  }
+    return { name, content: [header, ...moved].map(formatCsvRow).join('') };
+  });
 }
 
 /** A person of the demo data who belongs to several cooperatives: the first row of the members. */

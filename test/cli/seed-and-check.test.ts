@@ -1,6 +1,15 @@
 /** `seed` and `check`: the demo data, dated up to today, in a sound database. */
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startApp, temporaryFolder, testClock } from '../support/app.ts';
@@ -84,6 +93,36 @@ test('seed --csv only writes the demo files, which import as any folder does', a
   const checked = await command(['check', '--json'], env);
   assert.equal(checked.status, 0, checked.out);
   assert.equal(JSON.parse(checked.out).sound, true);
+});
+
+test('seed --csv replaces no file but may be repeated', async (context) => {
+  const folder = temporaryFolder(context);
+  const seed = () => command(['seed', '--csv', folder], {}, testClock(LEAP_NOON));
+  writeFileSync(join(folder, 'members.csv'), 'mine\n');
+  const refused = await seed();
+  assert.deepEqual(
+    [refused.status, refused.out, refused.err],
+    [2, '', `${folder} already has members.csv. Choose an empty folder.\n`],
+  );
+  assert.deepEqual(readdirSync(folder), ['members.csv']);
+  assert.equal(readFileSync(join(folder, 'members.csv'), 'utf8'), 'mine\n');
+  rmSync(join(folder, 'members.csv'));
+  assert.equal((await seed()).status, 0);
+  rmSync(join(folder, 'loans.csv'));
+  assert.equal((await seed()).status, 0);
+  assert.equal(readdirSync(folder).length, 5);
+});
+
+test('seed --csv refuses the options that are about a database', async (context) => {
+  const folder = temporaryFolder(context);
+  for (const more of [['--db', join(folder, 'registry.db')], ['--if-empty']]) {
+    const { status, err } = await command(['seed', '--csv', join(folder, 'csv'), ...more]);
+    assert.equal(status, 2);
+    assert.match(err, /cannot be used with option/);
+  }
+  const { err } = await command(['seed', '--db', '']);
+  assert.doesNotMatch(err, /--csv/);
+  assert.deepEqual(readdirSync(folder), []);
 });
 
 test('check exits 2 without a database and for a file that is not one', async (context) => {

@@ -1,6 +1,6 @@
 /** How commands are started: on Node's own type stripping, quietly, loading what they need and no more. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -64,6 +64,41 @@ test('a command loads only what it needs: keys list neither the server nor the i
   }
   assert.ok((await loadedBy(['serve', '--help'])).some((path) => SERVER.test(path)));
   assert.ok((await loadedBy(['import', '--help'])).some((path) => IMPORT.test(path)));
+});
+
+/** What is left in the folder after an import of three files whose standard output or error is closed. */
+async function importUnread(context: TestContext, stream: 'stdout' | 'stderr') {
+  const folder = temporaryFolder(context);
+  const place = join(folder, 'files');
+  mkdirSync(place);
+  for (let i = 1; i <= 3; i++) writeFileSync(join(place, `cooperatives-${i}.csv`), `code,name\nA-${i},A\n`);
+  // Notes on standard error, before and after.
+  writeFileSync(join(place, 'other.csv'), '');
+  writeFileSync(join(place, 'savings.csv'), '');
+  const env = { REGISTRY_DB: join(folder, 'registry.db') };
+  const started = spawnPlainly(['node', 'src/main.ts', 'import', place], env);
+  started.child[stream]?.destroy();
+  const status = await started.ended;
+  const listed = await command(['check', '--json'], env);
+  return { status, files: readdirSync(folder).sort(), checked: listed.out };
+}
+
+for (const stream of ['stdout', 'stderr'] as const) {
+  test(`an import whose ${stream} nobody reads goes on to its end and its own status`, async (context) => {
+    const { status, files, checked } = await importUnread(context, stream);
+    // The last file is empty, which refuses it.
+    assert.equal(status, 1);
+    assert.deepEqual(files, ['files', 'registry.db']);
+    assert.match(checked, /"check": "rows of cooperatives",\s+"fault": null,\s+"value": "3"/);
+  });
+}
+
+test('a command that prints to a closed pipe ends with status 0', async (context) => {
+  const env = { REGISTRY_DB: join(temporaryFolder(context), 'registry.db') };
+  await command(['keys', 'create', '--name', 'a', '--scope', 'members:read'], env);
+  const started = spawnPlainly(['node', 'src/main.ts', 'keys', 'list'], env);
+  started.child.stdout?.destroy();
+  assert.deepEqual([await started.ended, started.output()], [0, '']);
 });
 
 async function isStoppedBySigterm(context: TestContext, commandLine: readonly string[]): Promise<void> {

@@ -123,11 +123,12 @@ function logRefused(log: AccessLog, clock: Clock, requestId: string, status: num
 }
 
 function openStores(storage: Storage) {
-  const keys = storage.openKeys('serve');
+  // The registry first: the keys' file is not created beside a file that is not a registry.
+  const store = storage.openRegistry();
   try {
-    return { keys, store: storage.openRegistry() };
+    return { keys: storage.openKeys('serve'), store };
   } catch (error) {
-    void keys.close();
+    void store.close();
     throw error;
   }
 }

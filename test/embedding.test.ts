@@ -1,6 +1,6 @@
 /** `openRegistry`, for programs that embed the registry (README.md#embed-it). */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, openRegistry, StorageError } from '../src/index.ts';
@@ -69,4 +69,12 @@ test('an embedding program gets a handler, listen, close and failed, and no way 
 test('a location that cannot be used is a StorageError', (context) => {
   // A folder is not a file.
   assert.throws(() => openRegistry({ db: temporaryFolder(context) }), StorageError);
+});
+
+test('a file that is not a registry gets no keys beside it', (context) => {
+  const folder = temporaryFolder(context);
+  const db = join(folder, 'README.md');
+  writeFileSync(db, 'A text that is long enough to be looked at.\n'.repeat(200));
+  assert.throws(() => openRegistry({ db }), StorageError);
+  assert.deepEqual(readdirSync(folder), ['README.md']);
 });

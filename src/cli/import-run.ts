@@ -18,6 +18,7 @@ import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
 import { createImportScreen } from './import-screen.ts';
+import { newRegistryNote } from './output.ts';
 import { configOf, type SettingOptions } from './settings.ts';
 
 export interface ImportCommandOptions extends SettingOptions {
@@ -68,7 +69,9 @@ async function importWithSession(
   const output =
     options.json === true ? createImportJson(context, isDryRun) : createImportScreen(context, isDryRun);
   const bar = createProgressBar(context);
-  const session = storage.openImportSession();
+  const isNew = !(await storage.exists());
+  const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
+  if (isNew) context.err(newRegistryNote(storage));
   const interruption = new AbortController();
   // The import ends before its next step and closes its session, which removes the staging file; a second
   // signal ends the process, and the next start removes the file.

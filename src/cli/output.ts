@@ -20,3 +20,7 @@ export function formatFields(fields: readonly (readonly [label: string, value: s
   const width = Math.max(...fields.map(([label]) => label.length)) + 2;
   return fields.map(([label, value]) => `${label.padEnd(width)}${value}\n`).join('');
 }
+
+/** For standard error, when a command has created a registry: the path may be mistyped. */
+export const newRegistryNote = ({ location }: { readonly location: string }): string =>
+  `Created a new, empty registry at ${location}.\n`;

@@ -2,7 +2,9 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { composeRegistry } from '../registry.ts';
+import { openConfiguredStorage } from '../storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
+import { newRegistryNote } from './output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
 export function declareServe(command: Command, context: CliContext): void {
@@ -12,7 +14,9 @@ export function declareServe(command: Command, context: CliContext): void {
 }
 
 async function serve(context: CliContext, config: Config): Promise<void> {
+  const isNew = !(await openConfiguredStorage(config, context.clock).exists());
   const registry = composeRegistry({ config, clock: context.clock, writeLog: context.out });
+  if (isNew) context.err(newRegistryNote(registry.storage));
   const stopped = stopSignal();
   try {
     await registry.storage.removeStaleStaging();

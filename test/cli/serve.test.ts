@@ -53,6 +53,11 @@ test('SIGTERM answers what was received, even half a request, and ends with stat
   assert.equal(await server.ended, 0);
 });
 
+test('serve says when it has created the registry', async (context) => {
+  const { server, env } = await serve(context);
+  assert.ok(server.output().includes(`Created a new, empty registry at ${env.REGISTRY_DB}.\n`));
+});
+
 test('a second SIGTERM exits at once', async (context) => {
   const { server, port } = await serve(context);
   const half = connect(port, '127.0.0.1');
@@ -134,7 +139,8 @@ test('an address that the machine does not have is refused with 2', async (conte
     HOST: '198.51.100.7',
   });
   assert.equal(outcome.status, 2);
-  assert.equal(outcome.err, '203.0.113.7 is not an address of this machine.\n');
+  const created = `Created a new, empty registry at ${db}.\n`;
+  assert.equal(outcome.err, `${created}203.0.113.7 is not an address of this machine.\n`);
 });
 
 test('a port in use is refused with a way out', async (context) => {

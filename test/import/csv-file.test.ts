@@ -13,7 +13,8 @@ test('the committed demo files are imported without a fault', async (context) =>
   // The files end on 2025-12-31.
   place.clock.advance(Date.UTC(2026, 0, 2) - place.clock.now());
   const result = await place.run('data/seed');
-  assert.deepEqual([result.status, result.err], [0, ''], result.err);
+  const created = `Created a new, empty registry at ${place.databaseFile}.\n`;
+  assert.deepEqual([result.status, result.err], [0, created], result.err);
   assert.equal(place.value('SELECT count(*) FROM members'), 2250);
   assert.equal(place.value('SELECT count(*) FROM production_entries'), 24_492);
   assert.equal(place.value('SELECT count(*) FROM savings_transactions'), 9_609);
@@ -127,7 +128,7 @@ test('of a header that runs into the first row no cell of the row is shown', asy
 });
 
 test('an unknown column is named only when it is one word', async (context) => {
-  const place = importPlace(context);
+  const place = await startedPlace(context);
   for (const [column, shown] of [
     ['colour', ', column colour'],
     ['Téléphone', ', column téléphone'],

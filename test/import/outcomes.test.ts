@@ -231,3 +231,10 @@ test('the document of --json is written while the faults are read, so that none 
   const [file] = JSON.parse(written.join('')).files;
   assert.deepEqual([file.errors.length, file.refused_rows, file.outcome], [3_000, 3_000, 'refused']);
 });
+
+test('an import and its dry run say when they create the registry, and only then', async (context) => {
+  const place = importPlace(context);
+  const note = `Created a new, empty registry at ${place.databaseFile}.\n`;
+  assert.equal((await place.load('cooperatives', COOPERATIVES, '--dry-run')).err, note);
+  assert.equal((await place.load('cooperatives', COOPERATIVES)).err, '');
+});

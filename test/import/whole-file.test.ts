@@ -55,7 +55,7 @@ test('the first 20 faults are on screen and the rest is counted; all are in the 
 test("rejects hold line, column, reason and the row's own cells, readable by their owner only", async (context) => {
   const place = await startedPlace(context);
   const rejects = join(place.folder, 'rejects.csv');
-  writeFileSync(rejects, 'of an earlier run\n', { mode: 0o644 });
+  writeFileSync(rejects, 'line,column,reason\n', { mode: 0o644 });
   const name = '"Uwase, ""Mimi"""';
   const lines = [`A-1,${nid(10)},M-10,${name},X`, `${member(11)},F`, `Z-9,${nid(12)},M-12,Keza,Y`];
   const content = `\ufeff${withGender(...lines).replaceAll('\n', '\r\n')}`;
@@ -217,7 +217,7 @@ test('files of a folder that belong to no kind are named and skipped', async (co
   assert.equal(
     result.err,
     'Skipped payments.csv: its name does not start with any of cooperatives, members, production, loans, ' +
-      'savings.\n',
+      `savings.\nCreated a new, empty registry at ${place.databaseFile}.\n`,
   );
 });
 

@@ -55,8 +55,12 @@ export interface Storage {
    * @throws StorageError
    */
   openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
-  /** Creates what is missing. @throws StorageError */
-  openImportSession(): ImportSession;
+  /**
+   * Creates what is missing.
+   * @param use `dryRun`: what an older release has written is refused, not migrated; `import` by default
+   * @throws StorageError
+   */
+  openImportSession(use?: 'import' | 'dryRun'): ImportSession;
   /**
    * Reads everything and changes nothing.
    * @throws StorageError `unusable` when there is no registry of this release

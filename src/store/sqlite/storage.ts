@@ -34,7 +34,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
         create: use !== 'manage',
         scheduler,
       }),
-    openImportSession: () => openImportSession(file, formatOf(), monotonicMs),
+    openImportSession: (use) => openImportSession(file, formatOf(), monotonicMs, use),
     check: () => checkFiles(file, keysFileOf(file), formatOf()),
     refreshReadModel(nowSeconds) {
       const db = openDatabase(file, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });

@@ -68,6 +68,25 @@ test('a check of a file of an older release changes nothing and says what to do'
   assert.equal(contentOf(file), before);
 });
 
+test('a dry run of an import refuses a file of an older release too; an import migrates it', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  createOld(file, REGISTRY_SCHEMA);
+  const before = contentOf(file);
+  assert.throws(() => storageAt(file).openImportSession('dryRun'), /Open it once with this release/);
+  assert.equal(contentOf(file), before);
+  await storageAt(file).openImportSession().close();
+  await storageAt(file).openImportSession('dryRun').close();
+});
+
+test("the keys' file is recognized where a registry is expected", async (context) => {
+  const folder = temporaryFolder(context);
+  const file = join(folder, 'registry.keys.db');
+  openKeyStore(file).close();
+  await assert.rejects(async () => storageAt(file).check(), {
+    message: `${file} holds the keys of a registry. Name the registry's file instead.`,
+  });
+});
+
 test('a check leaves the files as they were, and nothing beside them', async (context) => {
   const folder = temporaryFolder(context);
   const file = join(folder, 'registry.db');

@@ -6,6 +6,8 @@ import { isBusy } from './errors.ts';
 export interface Schema {
   /** Marks the file as ours, in SQLite's header. */
   readonly applicationId: number;
+  /** A file of the registry that is easily named instead, and what to say then. */
+  readonly mistakenFor?: { readonly applicationId: number; readonly advice: string };
   readonly migrations: readonly string[];
 }
 
@@ -61,9 +63,15 @@ function versionOf(db: Connection, schema: Schema): number {
   );
 }
 
+/** Whether a file has neither tables nor an owner, as one that was just created. */
+export const isEmpty = (db: Connection): boolean =>
+  readNumber(db, 'application_id') === 0 &&
+  db.raw.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+
 function assertOurs(db: Connection, schema: Schema): void {
   const id = readNumber(db, 'application_id');
-  const isEmpty = id === 0 && db.raw.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
-  if (id === schema.applicationId || isEmpty) return;
+  if (id === schema.applicationId || isEmpty(db)) return;
+  if (id === schema.mistakenFor?.applicationId)
+    throw new StorageError('unusable', `${db.raw.name} ${schema.mistakenFor.advice}`);
   throw new StorageError('unusable', `${db.raw.name} belongs to another application. Choose another file.`);
 }

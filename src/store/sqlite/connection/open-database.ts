@@ -6,7 +6,7 @@ import { createFolder } from '../../../create-folder.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { Connection } from './connection.ts';
 import { isBusy, toStorageError } from './errors.ts';
-import { assertNewest, migrate, type Schema } from './migrate.ts';
+import { assertNewest, isEmpty, migrate, type Schema } from './migrate.ts';
 import { type ConnectionSettings, pragmasOf, WAIT_MS } from './pragmas.ts';
 
 /** SQLite before this can corrupt a WAL database that two processes use. */
@@ -15,6 +15,8 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 export interface OpenOptions extends ConnectionSettings {
   /** Tables of the file: an older schema is migrated to the newest, or refused when `readOnly`. */
   readonly schema?: Schema;
+  /** Refuses an older schema instead of migrating it; a file without tables gets the newest. */
+  readonly keepsSchema?: boolean;
   /** For another process's lock, once the file is open; opening itself waits for `WAIT_MS.opening`. */
   readonly waitMs: number;
   /** Makes a missing file, readable by its owner only: it holds national IDs. */
@@ -59,8 +61,11 @@ function prepareConnection(raw: Database.Database, options: OpenOptions): Connec
   assertVersion(raw);
   for (const { name, value } of pragmasOf(options)) if (value !== undefined) raw.pragma(`${name} = ${value}`);
   const connection = new Connection(raw, options);
-  const { schema, readOnly } = options;
-  if (schema !== undefined) (readOnly === true ? assertNewest : migrate)(connection, schema);
+  const { schema, readOnly, keepsSchema } = options;
+  if (schema !== undefined) {
+    const isKept = readOnly === true || (keepsSchema === true && !isEmpty(connection));
+    (isKept ? assertNewest : migrate)(connection, schema);
+  }
   const wrong = connection.wrongSettings();
   if (wrong.length > 0) throw new Error(`wrong settings (${wrong.join(', ')})`);
   return connection;

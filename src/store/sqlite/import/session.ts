@@ -17,12 +17,14 @@ const CACHE_KIB = 64 * 1024;
  * Opens a session on a registry, creating the database when it is missing.
  * @param format of the read model
  * @param monotonicMs of a clock that never steps back
+ * @param use `dryRun` refuses a database of an older release, which an import would migrate
  * @throws StorageError
  */
 export function openImportSession(
   databaseFile: string,
   format: ReadModelFormat,
   monotonicMs: () => number,
+  use: 'import' | 'dryRun' = 'import',
 ): ImportSession {
   const db = openDatabase(databaseFile, {
     waitMs: WAIT_MS.command,
@@ -30,6 +32,7 @@ export function openImportSession(
     tempStore: 'FILE',
     cacheKiB: CACHE_KIB,
     create: true,
+    keepsSchema: use === 'dryRun',
   });
   let file: string | undefined;
   const close = () => {

@@ -5,6 +5,7 @@
 import type { Schema } from '../connection/migrate.ts';
 import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/blocks.ts';
 import { STALE_SQL } from '../read-model/stale-flag.ts';
+import { KEYS_SCHEMA } from './keys.ts';
 
 const REGISTRY_1 = `
 CREATE TABLE cooperatives (
@@ -160,4 +161,11 @@ UPDATE members SET savings = ${STALE_SQL} WHERE id IN (SELECT member_id FROM sav
 `;
 
 /** In the order in which they run. */
-export const REGISTRY_SCHEMA: Schema = { applicationId: 0x63727231, migrations: [REGISTRY_1, REGISTRY_2] };
+export const REGISTRY_SCHEMA: Schema = {
+  applicationId: 0x63727231,
+  migrations: [REGISTRY_1, REGISTRY_2],
+  mistakenFor: {
+    applicationId: KEYS_SCHEMA.applicationId,
+    advice: "holds the keys of a registry. Name the registry's file instead.",
+  },
+};

@@ -19,6 +19,7 @@ import type { ImportFault } from '../../src/store/ports/import-session.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 
+const CHOOSE = 'Choose another file for --rejects.';
 const FAULTY = `${MEMBERS_HEADER},gender\n${member(10)},X\n`;
 
 test('rejects at a place that cannot be written are wrong usage, before anything is read or staged', async (context) => {
@@ -88,7 +89,7 @@ test('only an earlier rejects file or an empty file is replaced', async (context
   for (const content of ['a letter\n', 'line,column,reasons\n', 'line,column,reason', '\n']) {
     const rejects = place.write('other.csv', content);
     const { status, out, err } = await place.run('members', path, '--rejects', rejects);
-    const refusal = `${rejects} already exists and is not a rejects file. Choose another file for --rejects.\n`;
+    const refusal = `${rejects} already exists and is not a rejects file. ${CHOOSE}\n`;
     assert.deepEqual([status, out, err], [2, '', refusal]);
     assert.equal(readFileSync(rejects, 'utf8'), content);
   }

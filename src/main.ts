@@ -13,8 +13,8 @@ if (fault !== undefined) {
 
 /**
  * Writes to a stream until its reader stops reading, as `head` does. The rest is dropped then, and the
- * command goes on to its own end and status: an import must not stop halfway because nobody reads what it prints
- * (docs/operating.md#commands).
+ * command goes on to its own end and status: an import must not stop halfway because nobody reads what it
+ * prints (docs/operating.md#commands).
  */
 function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
   let isRead = true;

@@ -91,6 +91,7 @@ export class ConfigError extends Error {
 
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));
+    this.name = 'ConfigError';
     this.faults = faults;
   }
 }

@@ -41,9 +41,10 @@ export interface RegistryOptions {
 export function openRegistry(options: RegistryOptions): Registry {
   const fault = faultOfRuntime(process.versions.node);
   if (fault !== undefined) throw new ConfigError([fault]);
+  const config = toConfig(options);
   const { clock, writeLog } = options;
   const { handler, failed, listen, close } = composeRegistry({
-    config: toConfig(options),
+    config,
     ...(clock === undefined ? {} : { clock }),
     ...(writeLog === undefined ? {} : { writeLog }),
   });
@@ -51,12 +52,8 @@ export function openRegistry(options: RegistryOptions): Registry {
 }
 
 function toConfig(options: RegistryOptions): Config {
-  const empty = Object.entries(options).filter(
-    ([, value]) => typeof value === 'string' && value.trim() === '',
-  );
-  // An empty setting means its default, but an empty option is a mistake: `db: ''` would open the database of
-  // `serve`.
-  if (empty.length > 0) throw new ConfigError(empty.map(([name]) => `${name}: It is empty.`));
+  const faults = findOptionFaults(options);
+  if (faults.length > 0) throw new ConfigError(faults);
   return readConfig({
     REGISTRY_DB: options.db,
     HOST: options.host,
@@ -66,4 +63,31 @@ function toConfig(options: RegistryOptions): Config {
     TIME_ZONE_OFFSET: options.timeZoneOffset,
     LOG_LEVEL: options.logLevel ?? 'silent',
   } satisfies { [name in SettingName]: string | undefined });
+}
+
+const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string } = {
+  db: 'string',
+  host: 'string',
+  port: 'number',
+  publicUrl: 'string',
+  trustedProxies: 'array',
+  timeZoneOffset: 'string',
+  logLevel: 'string',
+  writeLog: 'function',
+  clock: 'object',
+};
+
+/** What types would have caught: a program in JavaScript has none. */
+function findOptionFaults(options: RegistryOptions | undefined): string[] {
+  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  const faults = given.flatMap(([name, value]) => {
+    const type = (OPTION_TYPES as { [name: string]: string })[name];
+    if (type === undefined) return [`${name}: There is no such option.`];
+    if (type === 'array' ? !Array.isArray(value) : typeof value !== type)
+      return [`${name}: Expected a value of type ${type}.`];
+    // An empty setting means its default, but an empty option is a mistake: `db: ''` would open the
+    // database of `serve`.
+    return typeof value === 'string' && value.trim() === '' ? [`${name}: It is empty.`] : [];
+  });
+  return given.some(([name]) => name === 'db') ? faults : ['db: It is required.', ...faults];
 }

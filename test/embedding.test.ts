@@ -78,3 +78,28 @@ test('a file that is not a registry gets no keys beside it', (context) => {
   assert.throws(() => openRegistry({ db }), StorageError);
   assert.deepEqual(readdirSync(folder), ['README.md']);
 });
+
+test('options of a wrong type, unknown ones and a missing db are reported together', () => {
+  const faultsOf = (options: unknown): readonly string[] => {
+    try {
+      openRegistry(options as never);
+    } catch (error) {
+      assert.ok(error instanceof ConfigError);
+      assert.equal(error.name, 'ConfigError');
+      return error.faults;
+    }
+    return assert.fail('it opened');
+  };
+  assert.deepEqual(faultsOf(undefined), ['db: It is required.']);
+  assert.deepEqual(
+    faultsOf({ db: 5, port: 'x', trustedProxies: '10.0.0.0/8', writeLog: 5, base: 1, host: '' }),
+    [
+      'db: Expected a value of type string.',
+      'port: Expected a value of type number.',
+      'trustedProxies: Expected a value of type array.',
+      'writeLog: Expected a value of type function.',
+      'base: There is no such option.',
+      'host: It is empty.',
+    ],
+  );
+});

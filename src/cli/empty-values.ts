@@ -21,8 +21,7 @@ export function refuseEmptyValues(command: Command): void {
 function refuseEmptyValue(target: Option | Argument, hint: string): void {
   const parse: Parse | undefined = target.parseArg;
   const parseGiven: Parse = (text, before) => {
-    if (text.trim() === '')
-      throw new InvalidArgumentError(`It is empty. Give a value, or leave it out.${hint}`);
+    if (text.trim() === '') throw new InvalidArgumentError(`It is empty. Give a value.${hint}`);
     return parse === undefined ? text : parse(text, before);
   };
   target.argParser(parseGiven);

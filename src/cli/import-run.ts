@@ -67,7 +67,9 @@ async function importWithSession(
   const { clock } = context;
   const isDryRun = options.dryRun === true;
   const output =
-    options.json === true ? createImportJson(context, isDryRun) : createImportScreen(context, isDryRun);
+    options.json === true
+      ? createImportJson(context, isDryRun)
+      : createImportScreen(context, { isDryRun, rejects: options.rejects });
   const bar = createProgressBar(context);
   const isNew = !(await storage.exists());
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');

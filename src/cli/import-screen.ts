@@ -7,9 +7,13 @@ import { type ImportOutput, rowsPerSecond } from './import-output.ts';
 /** Faults shown of one file; the rest is counted. */
 const SHOWN_FAULTS = 20;
 
-export function createImportScreen(context: CliContext, isDryRun: boolean): ImportOutput {
+/** @param rejects the path given by `--rejects` */
+export function createImportScreen(
+  context: CliContext,
+  { isDryRun, rejects }: { isDryRun: boolean; rejects: string | undefined },
+): ImportOutput {
   return {
-    checked: (file, checked) => showFaults(context, nameOf(file), checked),
+    checked: (file, checked) => showFaults(context, nameOf(file), { checked, rejects }),
     finished(report) {
       const name = nameOf(report.file);
       if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
@@ -20,14 +24,21 @@ export function createImportScreen(context: CliContext, isDryRun: boolean): Impo
   };
 }
 
-async function showFaults(context: CliContext, name: string, checked: CheckedFile): Promise<void> {
+async function showFaults(
+  context: CliContext,
+  name: string,
+  { checked, rejects }: { checked: CheckedFile; rejects: string | undefined },
+): Promise<void> {
   let shown = 0;
   for await (const { line, column, message } of checked.listFaults()) {
     if (shown++ === SHOWN_FAULTS) break;
     context.err(`${name} line ${line}${column === '' ? '' : `, column ${column}`}: ${message}\n`);
   }
   const rest = checked.faults - SHOWN_FAULTS;
-  if (rest > 0) context.err(`${name}: ${rest} more; --rejects FILE writes all of them.\n`);
+  const place = rejects === undefined ? '--rejects FILE writes all of them' : `all of them are in ${rejects}`;
+  if (rest > 0) context.err(`${name}: ${rest} more; ${place}.\n`);
+  else if (checked.faults > 0 && rejects !== undefined)
+    context.err(`${name}: the rows with faults are in ${rejects}.\n`);
 }
 
 function describeOutcome(report: FileReport): string {

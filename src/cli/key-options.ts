@@ -33,26 +33,32 @@ export interface KeyChangeOptions extends KeyValueOptions {
 
 const REPEATED = 'repeat the option, or separate with commas';
 
-/** The options that give a key its values. */
-export function addValueOptions(command: Command): Command {
+/**
+ * The options that give a key its values.
+ * @param use an update keeps whatever is not named
+ */
+export function addValueOptions(command: Command, use: 'create' | 'update'): Command {
+  const isNew = use === 'create';
+  const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
+  const required = isNew ? ' (required)' : ' (default: unchanged)';
   return command
-    .option('--name <name>', 'who holds the key, 1 to 100 characters', parseName)
-    .option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; ${REPEATED}`, collectScopes)
+    .option('--name <name>', `who holds the key, 1 to 100 characters${required}`, parseName)
+    .option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; ${REPEATED}${required}`, collectScopes)
     .option(
       '--allow-ip <block>',
-      `IPv4 or IPv6 address or CIDR block it may come from (default: from anywhere); ${REPEATED}`,
+      `IPv4 or IPv6 address or CIDR block it may come from; ${REPEATED}${orDefault('from anywhere')}`,
       collectAddresses,
     )
     .option(
       '--allow-host <domain>',
-      `domain it may be used for (default: any), or *.a.rw for every domain below a.rw; ${REPEATED}`,
+      `domain it may be used for, or *.a.rw for every domain below a.rw; ${REPEATED}${orDefault('any')}`,
       collectHosts,
     )
-    .option('--per-hour <n>', `requests an hour (default: ${DEFAULT_PER_HOUR})`, parseLimit)
-    .option('--per-day <n>', `requests a day (default: ${DEFAULT_PER_DAY})`, parseLimit)
+    .option('--per-hour <n>', `requests an hour${orDefault(DEFAULT_PER_HOUR)}`, parseLimit)
+    .option('--per-day <n>', `requests a day${orDefault(DEFAULT_PER_DAY)}`, parseLimit)
     .option(
       '--expires <date>',
-      'last valid day, in the time zone of the registry, or the instant at which it ends (default: never)',
+      `last valid day, in the registry's time zone, or the instant at which it ends${orDefault('never')}`,
     );
 }
 
@@ -66,13 +72,18 @@ export function addRemovalOptions(command: Command): Command {
 
 /**
  * The values of a new key.
- * @throws CommandError when the name or the scopes are missing, or the expiry date is invalid
+ * @param now epoch seconds
+ * @throws CommandError when the name or the scopes are missing, or the expiry date is invalid or over
  */
-export function newKeyValues(options: KeyValueOptions, zone: TimeZone): ApiKeyValues {
+export function newKeyValues(options: KeyValueOptions, zone: TimeZone, now: number): ApiKeyValues {
   const { name, scope: scopes } = options;
   if (name === undefined) throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
   if (scopes === undefined) {
     throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
+  }
+  const expiresAt = options.expires === undefined ? null : expiryOf(options.expires, zone);
+  if (expiresAt !== null && expiresAt <= now) {
+    throw new CommandError(EXIT.usage, '--expires: This is over already. Choose a day from today on.');
   }
   return {
     name,
@@ -80,7 +91,7 @@ export function newKeyValues(options: KeyValueOptions, zone: TimeZone): ApiKeyVa
     allowedAddresses: options.allowIp ?? [],
     allowedHosts: options.allowHost ?? [],
     limits: { perHour: options.perHour ?? DEFAULT_PER_HOUR, perDay: options.perDay ?? DEFAULT_PER_DAY },
-    expiresAt: options.expires === undefined ? null : expiryOf(options.expires, zone),
+    expiresAt,
   };
 }
 

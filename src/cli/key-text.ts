@@ -3,8 +3,8 @@ import { type ApiKey, hasExpired, prefixOf } from '../domain/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
 import { formatFields, formatTable } from './output.ts';
 
-/** What may be shown of a key: never its secret. */
-export function describeKey(key: ApiKey, zone: TimeZone) {
+/** What may be shown of a key: never its secret. @param now epoch seconds */
+export function describeKey(key: ApiKey, now: number, zone: TimeZone) {
   return {
     id: String(key.id),
     name: key.name,
@@ -14,6 +14,7 @@ export function describeKey(key: ApiKey, zone: TimeZone) {
     allowed_hosts: key.allowedHosts,
     per_hour: key.limits.perHour,
     per_day: key.limits.perDay,
+    state: stateOf(key, now),
     is_active: key.isActive,
     expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
     created_at: formatDateTime(key.createdAt, zone),
@@ -22,19 +23,23 @@ export function describeKey(key: ApiKey, zone: TimeZone) {
 }
 
 /** The same of a key whose secret was just issued, with the secret. */
-export const describeIssuedKey = (key: ApiKey, secret: string, zone: TimeZone) => ({
-  ...describeKey(key, zone),
+export const describeIssuedKey = (
+  key: ApiKey,
+  secret: string,
+  { now, zone }: { now: number; zone: TimeZone },
+) => ({
+  ...describeKey(key, now, zone),
   key: secret,
   prefix: prefixOf(secret),
 });
 
 /** A line for each property. @param now epoch seconds */
 export function formatKey(key: ApiKey, now: number, zone: TimeZone): string {
-  const shown = describeKey(key, zone);
+  const shown = describeKey(key, now, zone);
   return formatFields([
     ['id', shown.id],
     ['name', shown.name],
-    ['state', stateOf(key, now)],
+    ['state', shown.state],
     ['starts with', shown.prefixes.join(', ')],
     ['scopes', shown.scopes.join(', ')],
     ['addresses', shown.allowed_addresses.join(', ') || 'any'],

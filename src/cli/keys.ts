@@ -76,7 +76,7 @@ function found(key: ApiKey | undefined): ApiKey {
 
 function printKey(context: CliContext, { config, now }: Run, key: ApiKey, options: CommonOptions): void {
   const isJson = options.json === true;
-  context.out(isJson ? formatJson(describeKey(key, config.zone)) : formatKey(key, now, config.zone));
+  context.out(isJson ? formatJson(describeKey(key, now, config.zone)) : formatKey(key, now, config.zone));
 }
 
 /** Prints a key with its secret: the only time that it is shown. */
@@ -87,7 +87,7 @@ function printIssued(
   options: CommonOptions,
 ): void {
   if (options.json === true) {
-    context.out(formatJson(describeIssuedKey(key, secret, config.zone)));
+    context.out(formatJson(describeIssuedKey(key, secret, { now, zone: config.zone })));
     return;
   }
   context.out(`${formatKey(key, now, config.zone)}\n${secret}\n`);
@@ -95,7 +95,7 @@ function printIssued(
 }
 
 function declareCreate(command: Command, context: CliContext): void {
-  addValueOptions(command)
+  addValueOptions(command, 'create')
     .description('issue a key, which is printed once')
     .addHelpText(
       'after',
@@ -104,7 +104,7 @@ function declareCreate(command: Command, context: CliContext): void {
     .action(async (options: CommonOptions & KeyValueOptions) => {
       const run = startRun(context, options);
       const { config, now } = run;
-      const values = newKeyValues(options, config.zone);
+      const values = newKeyValues(options, config.zone, now);
       const secret = issueSecret();
       const key = await withKeys(run, (store) => store.create(values, secret, now), 'issue');
       printIssued(context, run, { key, secret: secret.text }, options);
@@ -119,7 +119,9 @@ function declareList(command: Command, context: CliContext): void {
     const keys = await withKeys(run, (store) => store.list(now));
     const isJson = options.json === true;
     context.out(
-      isJson ? formatJson({ keys: keys.map((key) => describeKey(key, config.zone)) }) : formatKeys(keys, now),
+      isJson
+        ? formatJson({ keys: keys.map((key) => describeKey(key, now, config.zone)) })
+        : formatKeys(keys, now),
     );
   });
 }
@@ -134,7 +136,7 @@ function declareShow(command: Command, context: CliContext): void {
 }
 
 function declareUpdate(command: Command, context: CliContext): void {
-  addRemovalOptions(addValueOptions(command))
+  addRemovalOptions(addValueOptions(command, 'update'))
     .description('replace what the options name, lists as a whole; the rest stays')
     .action(async (id: number, options: CommonOptions & KeyChangeOptions) => {
       const run = startRun(context, options);

@@ -47,11 +47,7 @@ test('an empty value of any option or argument is wrong usage and changes nothin
     for (const empty of ['', ' ', '\t']) {
       const outcome = await command([...args, empty], env);
       assert.equal(outcome.status, 2, args.join(' '));
-      assert.match(
-        outcome.err,
-        /is invalid.*\. It is empty\. Give a value, or leave it out\./,
-        args.join(' '),
-      );
+      assert.match(outcome.err, /is invalid.*\. It is empty\. Give a value\./, args.join(' '));
       assert.equal(outcome.out, '');
     }
   }

@@ -195,3 +195,33 @@ test('a key that does not exist is refused with 1, a missing database with 2', a
     assert.match(outcome.err, /no key with this id/);
   }
 });
+
+test('a key that would be over from the start is not issued', async (context) => {
+  const db = join(temporaryFolder(context), 'registry.db');
+  const outcome = await command([
+    'keys',
+    'create',
+    '--db',
+    db,
+    '--name',
+    'a',
+    '--scope',
+    'members:read',
+    '--expires',
+    '2020-01-01',
+  ]);
+  assert.deepEqual([outcome.status, outcome.out], [2, '']);
+  assert.match(outcome.err, /--expires: This is over already\./);
+});
+
+test('the JSON of a key has its state, and the help of update no defaults of a new key', async (context) => {
+  const db = join(temporaryFolder(context), 'registry.db');
+  const keys = async (...args: string[]) =>
+    JSON.parse((await command(['keys', ...args, '--db', db, '--json'])).out);
+  assert.equal((await keys('create', '--name', 'a', '--scope', 'members:read')).state, 'active');
+  assert.equal((await keys('update', '1', '--expires', '2020-01-01')).state, 'expired');
+  assert.equal((await keys('disable', '1')).state, 'disabled');
+  const help = (await command(['keys', 'update', '--help'])).out.replace(/\s+/g, ' ');
+  assert.match(help, /requests an hour \(default: unchanged\)/);
+  assert.doesNotMatch(help, /default: (?:1000|never|from anywhere|any)\)|required/);
+});

@@ -19,7 +19,8 @@ test('Ctrl-C restores the cursor of the terminal, reports every file, and leaves
   const path = place.write('members.csv', `${MEMBERS_HEADER}\n${rows.join('')}`);
   const results = join(place.folder, 'results.json');
   const program = `'${process.execPath}' --import tsx src/main.ts`;
-  const command = `${program} import members '${path}' --json > '${results}'`;
+  // In place of the shell, whichever it is: it would be interrupted too, and end with a status of its own.
+  const command = `exec ${program} import members '${path}' --json > '${results}'`;
   // A pseudo-terminal: what is typed there becomes a signal for the process in its foreground.
   const terminal = spawn('script', ['-qec', command, '/dev/null'], {
     env: { ...process.env, REGISTRY_DB: place.databaseFile, TERM: 'xterm' },

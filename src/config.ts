@@ -4,7 +4,7 @@ import { type AddressBlocks, parseAddressBlocks } from './domain/address-blocks.
 import { KIGALI, parseTimeZone, type TimeZone } from './domain/date-time.ts';
 import { FieldError } from './domain/errors.ts';
 
-export const LOG_LEVELS = ['silent', 'error', 'info'] as const;
+const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What is known of one setting: `--help`, the options of commands and the documents are made from it. */

@@ -51,18 +51,28 @@ export function openRegistry(options: RegistryOptions): Registry {
   return { handler, failed, listen, close };
 }
 
+/** @throws ConfigError with the faults of types and of values together */
 function toConfig(options: RegistryOptions): Config {
   const faults = findOptionFaults(options);
-  if (faults.length > 0) throw new ConfigError(faults);
-  return readConfig({
-    REGISTRY_DB: options.db,
-    HOST: options.host,
-    PORT: String(options.port ?? 0),
-    PUBLIC_URL: options.publicUrl,
-    TRUSTED_PROXIES: options.trustedProxies?.join(','),
-    TIME_ZONE_OFFSET: options.timeZoneOffset,
-    LOG_LEVEL: options.logLevel ?? 'silent',
-  } satisfies { [name in SettingName]: string | undefined });
+  const isSound = ([name]: [string, unknown]) => !faults.has(name);
+  const sound: Partial<RegistryOptions> = Object.fromEntries(Object.entries(options ?? {}).filter(isSound));
+  const all = [...faults].map(([name, fault]) => `${name}: ${fault}`);
+  try {
+    const config = readConfig({
+      REGISTRY_DB: sound.db,
+      HOST: sound.host,
+      PORT: String(sound.port ?? 0),
+      PUBLIC_URL: sound.publicUrl,
+      TRUSTED_PROXIES: sound.trustedProxies?.join(','),
+      TIME_ZONE_OFFSET: sound.timeZoneOffset,
+      LOG_LEVEL: sound.logLevel ?? 'silent',
+    } satisfies { [name in SettingName]: string | undefined });
+    if (all.length === 0) return config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    all.push(...error.faults);
+  }
+  throw new ConfigError(all);
 }
 
 const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string } = {
@@ -77,17 +87,19 @@ const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string
   clock: 'object',
 };
 
-/** What types would have caught: a program in JavaScript has none. */
-function findOptionFaults(options: RegistryOptions | undefined): string[] {
+/** What types would have caught, by option: a program in JavaScript has none. */
+function findOptionFaults(options: RegistryOptions | undefined): Map<string, string> {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
-  const faults = given.flatMap(([name, value]) => {
+  const faults = new Map<string, string>();
+  if (!given.some(([name]) => name === 'db')) faults.set('db', 'It is required.');
+  for (const [name, value] of given) {
     const type = (OPTION_TYPES as { [name: string]: string })[name];
-    if (type === undefined) return [`${name}: There is no such option.`];
-    if (type === 'array' ? !Array.isArray(value) : typeof value !== type)
-      return [`${name}: Expected a value of type ${type}.`];
+    if (type === undefined) faults.set(name, 'There is no such option.');
+    else if (type === 'array' ? !Array.isArray(value) : typeof value !== type)
+      faults.set(name, `Expected a value of type ${type}.`);
     // An empty setting means its default, but an empty option is a mistake: `db: ''` would open the
     // database of `serve`.
-    return typeof value === 'string' && value.trim() === '' ? [`${name}: It is empty.`] : [];
-  });
-  return given.some(([name]) => name === 'db') ? faults : ['db: It is required.', ...faults];
+    else if (typeof value === 'string' && value.trim() === '') faults.set(name, 'It is empty.');
+  }
+  return faults;
 }

@@ -35,10 +35,8 @@ async function showFaults(
     context.err(`${name} line ${line}${column === '' ? '' : `, column ${column}`}: ${message}\n`);
   }
   const rest = checked.faults - SHOWN_FAULTS;
-  const place = rejects === undefined ? '--rejects FILE writes all of them' : `all of them are in ${rejects}`;
+  const place = rejects === undefined ? '--rejects FILE writes all of them' : `all of them go to ${rejects}`;
   if (rest > 0) context.err(`${name}: ${rest} more; ${place}.\n`);
-  else if (checked.faults > 0 && rejects !== undefined)
-    context.err(`${name}: the rows with faults are in ${rejects}.\n`);
 }
 
 function describeOutcome(report: FileReport): string {

@@ -57,7 +57,7 @@ export interface ApiKey extends ApiKeyValues {
 export const hasExpired = (key: ApiKey, nowSeconds: number): boolean =>
   key.expiresAt !== null && key.expiresAt <= nowSeconds;
 
-export const KEY_TAG = 'crs_';
+const KEY_TAG = 'crs_';
 const RANDOM_CHARACTERS = 30;
 const CHECK_CHARACTERS = 6;
 /** Characters of every key. */

@@ -214,3 +214,14 @@ test('the next rows are read only after the rejects before them were written', a
   assert.equal(written, 30_001);
   assert.ok(reading > 3);
 });
+
+test('of more than 20 faults the screen says where the others are, or how to have them written', async (context) => {
+  const place = await startedPlace(context);
+  const rows = Array.from({ length: 23 }, (_, i) => `${member(i)},too,many\n`).join('');
+  const content = `${MEMBERS_HEADER}\n${rows}`;
+  const rejects = join(place.folder, 'refused.csv');
+  assert.match((await place.load('members', content)).err, /: 3 more; --rejects FILE writes all of them\.$/m);
+  const { err } = await place.load('members', content, '--rejects', rejects);
+  assert.ok(err.includes(`: 3 more; all of them go to ${rejects}.\n`), err);
+  assert.equal(readFileSync(rejects, 'utf8').trimEnd().split('\n').length, 24);
+});

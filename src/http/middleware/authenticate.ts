@@ -35,7 +35,7 @@ const BEARER = 'Bearer ';
 const PLAIN_BEARER = /^Bearer [!-~]+$/;
 
 /** @returns the token of an Authorization header, or a refusal in DRF's words */
-export function readBearerToken(header: string | undefined): string | ApiResponse {
+function readBearerToken(header: string | undefined): string | ApiResponse {
   // As nearly everybody writes it.
   if (header !== undefined && PLAIN_BEARER.test(header)) return header.slice(BEARER.length);
   const [scheme = '', token, ...rest] = (header ?? '').trim().split(/[ \t]+/);

@@ -59,7 +59,7 @@ export const CONSOLIDATED_MEMBER = object(
   { title: 'ConsolidatedMember' },
 );
 
-export const serializeMembership = serializeObject<Static<typeof MEMBERSHIP>, Membership>({
+const serializeMembership = serializeObject<Static<typeof MEMBERSHIP>, Membership>({
   cooperative: ({ member }) => serializeCooperativeSummary(member.cooperative),
   member_code: text(({ member }) => member.memberCode),
   full_name: text(({ member }) => member.fullName),
@@ -86,7 +86,7 @@ export const serializeConsolidated = serializeObject<Static<typeof CONSOLIDATED_
 });
 
 /** The moment of the financials for those who may see them, in epoch seconds; null for others. */
-export const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
+const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
   caller?.scopes.includes('members:financials') === true ? now : null;
 
 /**

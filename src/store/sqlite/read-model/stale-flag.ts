@@ -8,7 +8,7 @@
  */
 
 /** The stale flag. It is part of files in use and cannot change. */
-export const STALE = '';
+const STALE = '';
 /** The same, in a statement. */
 export const STALE_SQL = `'${STALE}'`;
 

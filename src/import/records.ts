@@ -2,22 +2,33 @@
 import type { ImportFault } from '../store/ports/import-session.ts';
 
 export interface FileRecord {
-  /** The header is on line 1, unless empty lines precede it. */
+  /** Line of a text file on which it starts; in a workbook, the number of the row. The first is 1. */
   readonly line: number;
   readonly cells: readonly string[];
+  /** Indexes of the cells that a workbook stores as numbers; a text file has none. */
+  readonly numbers?: ReadonlySet<number>;
 }
 
 /** What was read of a file at once; a reader that is slow keeps the next one from being read. */
 export interface RecordBatch {
   readonly records: readonly FileRecord[];
+  /** Lines without a value that were left out, in order; those at the end of the file need not be named. */
+  readonly emptyLines?: readonly number[];
   /** Bytes read so far. */
   readonly bytesRead: number;
 }
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+export type SourceFormat =
+  | { readonly type: 'text'; readonly encoding: Encoding; readonly separator: string }
+  | { readonly type: 'workbook'; readonly sheet: string };
 
 /** An open file. It stays readable when its name is moved or deleted meanwhile. */
 export interface RecordSource {
   /** Size of the file. */
   readonly bytes: number;
+  readonly format: SourceFormat;
   /**
    * Reads from the start; can be called again once a reading has ended. Empty records are left out.
    * @throws FileFault after the records before the unreadable one

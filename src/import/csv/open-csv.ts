@@ -21,7 +21,12 @@ export async function openCsv(path: string): Promise<RecordSource> {
   const handle = await open(path);
   try {
     const { size } = await handle.stat();
-    return { bytes: size, read: () => readRecords(handle), close: () => handle.close() };
+    return {
+      bytes: size,
+      format: { type: 'text', encoding: 'utf-8', separator: await detectDelimiter(handle) },
+      read: () => readRecords(handle),
+      close: () => handle.close(),
+    };
   } catch (error) {
     await handle.close();
     throw error;
@@ -30,6 +35,8 @@ export async function openCsv(path: string): Promise<RecordSource> {
 
 /** A line without quotes is cut at its separators; from the first quote on, csv-parse reads the rest. */
 async function* readRecords(handle: FileHandle): AsyncGenerator<RecordBatch> {
+  if (await isWorkbook(handle))
+    throw fileFault(1, 'This is an Excel workbook. Save it as "CSV UTF-8" and import that file.');
   const delimiter = await detectDelimiter(handle);
   let bytesRead = 0;
   let lines = 0;
@@ -55,12 +62,14 @@ async function* readRecords(handle: FileHandle): AsyncGenerator<RecordBatch> {
 
 const withoutMark = (text: string): string => (text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
 
+async function isWorkbook(handle: FileHandle): Promise<boolean> {
+  const { buffer } = await handle.read(Buffer.alloc(WORKBOOK.length), 0, WORKBOOK.length, 0);
+  return buffer.toString('latin1') === WORKBOOK;
+}
+
 /** The header decides: `;` where it has more of these than commas. */
 async function detectDelimiter(handle: FileHandle): Promise<',' | ';'> {
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-  if (buffer.toString('latin1', 0, WORKBOOK.length) === WORKBOOK) {
-    throw fileFault(1, 'This is an Excel workbook. Save it as "CSV UTF-8" and import that file.');
-  }
   const header = buffer.toString('latin1', 0, bytesRead).split(LINE_END, 1)[0] ?? '';
   return header.split(';').length > header.split(',').length ? ';' : ',';
 }

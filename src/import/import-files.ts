@@ -13,6 +13,7 @@ import type {
 } from '../store/ports/import-session.ts';
 import { cellContext } from './cells/context.ts';
 import { openCsv } from './csv/open-csv.ts';
+import type { ReadingMap } from './map/reading-map.ts';
 import type { RecordSource } from './records.ts';
 import { stageFile } from './stage-file.ts';
 
@@ -29,6 +30,10 @@ export interface ImportOptions extends CheckOptions {
   readonly clock: Clock;
   /** Checks and counts, and writes nothing. */
   readonly isDryRun: boolean;
+  /** How the files are written; what it does not name is read as without it. */
+  readonly map?: ReadingMap;
+  /** What would be read leniently or skipped is a fault. */
+  readonly isStrict?: boolean;
   /** Aborted, it ends the import before the next step of the current file; what is imported stays. */
   readonly signal?: AbortSignal;
 }

@@ -1,0 +1,18 @@
+/** Headings and words of a file as they are compared: without case, accents, spaces and punctuation. */
+
+const MARKS = /\p{M}+/gu;
+const SEPARATING = /[^\p{L}\p{N}]+/gu;
+
+/**
+ * What two spellings of a heading or word have in common: `Date d’adhésion`, `DATE D'ADHESION` and
+ * `date_d_adhesion` are all `datedadhesion`. Empty for a text without a letter or digit.
+ */
+export const foldHeading = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(MARKS, '')
+    .toLowerCase()
+    .replaceAll('œ', 'oe')
+    .replaceAll('æ', 'ae')
+    .replaceAll('ß', 'ss')
+    .replace(SEPARATING, '');

@@ -1,7 +1,7 @@
 /** `import`: brings CSV files into the registry, each completely or not at all. */
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { IMPORT_COLUMNS } from '../import/columns.ts';
+import { describeColumns } from '../import/columns.ts';
 import type { ImportFile } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
 import { IMPORT_KINDS } from '../store/ports/import-session.ts';
@@ -9,13 +9,10 @@ import { type CliContext, CommandError, EXIT } from './context.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
 import { addSettingOptions } from './settings.ts';
 
-const columnsHelp = IMPORT_KINDS.map((kind) => {
-  const columns = IMPORT_COLUMNS[kind].map(({ name, isRequired }) => name + (isRequired ? '*' : ''));
-  return `  ${kind.padEnd(13)} ${columns.join(', ')}\n`;
-}).join('');
+const columnsHelp = IMPORT_KINDS.map((kind) => `  ${kind.padEnd(13)} ${describeColumns(kind)}\n`).join('');
 
 const MORE_HELP = `
-Columns (* required; full_name, or first_name and last_name):
+Columns (* required):
 ${columnsHelp}
 Examples:
   import data/incoming

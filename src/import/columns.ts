@@ -41,6 +41,13 @@ const upTo = (length: number) => (cell: string) => parseText(cell, length);
 const COOPERATIVE_CODE = required('cooperative_code', parseCooperativeCode);
 const MEMBER_CODE = required('member_code', upTo(MAX_LENGTH.memberCode));
 const REFERENCE = required('reference', upTo(MAX_LENGTH.reference));
+/** Where a file names its members by either: see `ALTERNATIVES`. */
+const NAMED_MEMBER = [
+  optional('member_code', upTo(MAX_LENGTH.memberCode)),
+  optional('identity_card', readIdentityCard),
+];
+/** Derived from the row where it is empty, so that the same file imported again changes nothing. */
+const DERIVABLE_REFERENCE = optional('reference', upTo(MAX_LENGTH.reference));
 
 export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportColumn[] } = {
   cooperatives: [
@@ -69,15 +76,15 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
   ],
   production: [
     COOPERATIVE_CODE,
-    MEMBER_CODE,
-    REFERENCE,
+    ...NAMED_MEMBER,
+    DERIVABLE_REFERENCE,
     required('delivered_at', readPastDateTime),
     required('kg', readDecimal(WEIGHT)),
     optional('product', upTo(MAX_LENGTH.product)),
   ],
   loans: [
     COOPERATIVE_CODE,
-    MEMBER_CODE,
+    ...NAMED_MEMBER,
     REFERENCE,
     required('amount', readDecimal(MONEY)),
     required('interest_rate', readDecimal(RATE)),
@@ -89,11 +96,49 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
   ],
   savings: [
     COOPERATIVE_CODE,
-    MEMBER_CODE,
+    ...NAMED_MEMBER,
     required('account_number', upTo(MAX_LENGTH.accountNumber)),
-    REFERENCE,
+    DERIVABLE_REFERENCE,
     required('kind', readChoice(TRANSACTION_KINDS)),
     required('amount', readDecimal(MONEY)),
     required('transacted_at', readPastDateTime),
   ],
 };
+
+/** Of these columns a file needs the first or all of the others, and so does each of its rows. */
+export interface Alternatives {
+  readonly column: string;
+  readonly others: readonly string[];
+  /** For a file that has none of them. */
+  readonly missing: string;
+}
+
+const MEMBER_OF_ENTRY: Alternatives = {
+  column: 'member_code',
+  others: ['identity_card'],
+  missing: 'The column is missing: member_code, or identity_card.',
+};
+
+export const ALTERNATIVES: { readonly [kind in ImportKind]: Alternatives | undefined } = {
+  cooperatives: undefined,
+  members: {
+    column: 'full_name',
+    others: ['first_name', 'last_name'],
+    missing: 'The column is missing: full_name, or first_name and last_name.',
+  },
+  production: MEMBER_OF_ENTRY,
+  loans: MEMBER_OF_ENTRY,
+  savings: MEMBER_OF_ENTRY,
+};
+
+/** The columns of a kind for people, `*` after what every file and row needs. */
+export function describeColumns(kind: ImportKind): string {
+  const alternatives = ALTERNATIVES[kind];
+  const shown = IMPORT_COLUMNS[kind].filter(({ name }) => alternatives?.others.includes(name) !== true);
+  return shown
+    .map(({ name, isRequired }) => {
+      if (name === alternatives?.column) return `${name} (or ${alternatives.others.join(' and ')})*`;
+      return name + (isRequired ? '*' : '');
+    })
+    .join(', ');
+}

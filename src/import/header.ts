@@ -1,7 +1,7 @@
 /** The header of a file → where its columns are, or every fault of it. */
 import { mayEcho } from '../domain/errors.ts';
 import type { ImportKind } from '../store/ports/import-session.ts';
-import { IMPORT_COLUMNS } from './columns.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS } from './columns.ts';
 import { FileFault, type FileRecord } from './records.ts';
 
 export interface Header {
@@ -62,11 +62,11 @@ function missingColumns(kind: ImportKind, names: readonly string[]): HeaderFault
   const faults: HeaderFault[] = IMPORT_COLUMNS[kind]
     .filter(({ name, isRequired }) => isRequired && !names.includes(name))
     .map(({ name }) => ({ column: name, message: 'The column is missing.' }));
-  const hasName =
-    names.includes('full_name') || (names.includes('first_name') && names.includes('last_name'));
-  if (kind === 'members' && !hasName) {
-    const message = 'The column is missing: full_name, or first_name and last_name.';
-    faults.push({ column: 'full_name', message });
+  const alternatives = ALTERNATIVES[kind];
+  if (alternatives !== undefined) {
+    const { column, others, missing } = alternatives;
+    if (!names.includes(column) && !others.every((name) => names.includes(name)))
+      faults.push({ column, message: missing });
   }
   return faults;
 }

@@ -3,7 +3,7 @@ import { FieldError } from '../domain/errors.ts';
 import { composeNames } from '../domain/members.ts';
 import type { ImportKind, StagedValue } from '../store/ports/import-session.ts';
 import type { CellContext } from './cells/context.ts';
-import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import { readHeader } from './header.ts';
 import type { FileRecord } from './records.ts';
 
@@ -20,13 +20,18 @@ export interface RowReader {
   read(cells: readonly string[], onFault: OnFault): StagedValue[];
 }
 
-const NAMES = ['full_name', 'first_name', 'last_name'];
+const NAMES = {
+  members: ['full_name', 'first_name', 'last_name'],
+  entries: ['member_code', 'identity_card'],
+};
 
 /** @throws FileFault with every fault of the header */
 export function createRowReader(kind: ImportKind, header: FileRecord, context: CellContext): RowReader {
   const declared = IMPORT_COLUMNS[kind];
   const { columns, width, places } = readHeader(kind, header);
   const isMembers = kind === 'members';
+  const isEntries = ALTERNATIVES[kind]?.column === 'member_code';
+  const names = isEntries ? NAMES.entries : NAMES.members;
 
   function read(cells: readonly string[], onFault: OnFault): StagedValue[] {
     if (cells.length !== width) {
@@ -44,9 +49,11 @@ export function createRowReader(kind: ImportKind, header: FileRecord, context: C
       if (value instanceof FieldError) onFault(column.name, value.message);
       else if (value === null && column.isRequired) onFault(column.name, 'This field may not be blank.');
       else continue;
-      isNameFaulty = isNameFaulty || NAMES.includes(column.name);
+      isNameFaulty = isNameFaulty || names.includes(column.name);
     }
     if (isMembers && !isNameFaulty) composeFullName(values, onFault);
+    if (isEntries && !isNameFaulty && values[MEMBER_CODE] === null && values[IDENTITY_CARD] === null)
+      onFault('member_code', 'Give a member code, or a national ID.');
     return values;
   }
 
@@ -58,6 +65,9 @@ const positionOf = (column: string): number =>
 const FULL_NAME = positionOf('full_name');
 const FIRST_NAME = positionOf('first_name');
 const LAST_NAME = positionOf('last_name');
+/** The same in every kind of entries. */
+const MEMBER_CODE = 1;
+const IDENTITY_CARD = 2;
 
 function composeFullName(values: StagedValue[], onFault: OnFault): void {
   const nameAt = (position: number) => values[position] as string | null;

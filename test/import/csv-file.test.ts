@@ -151,7 +151,7 @@ test('a missing required column and a column given twice are refused by name', a
   const place = importPlace(context);
   const result = await place.load('production', 'cooperative_code,member_code,product,product\n');
   assert.equal(result.status, 1);
-  for (const column of ['reference', 'delivered_at', 'kg']) {
+  for (const column of ['delivered_at', 'kg']) {
     assert.match(result.err, new RegExp(`line 1, column ${column}: .*missing`));
   }
   assert.match(result.err, /line 1, column product: .*twice/);

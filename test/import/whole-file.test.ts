@@ -307,7 +307,7 @@ test('help shows an example and the columns of each kind, required ones marked',
   assert.equal(status, 0);
   assert.match(
     out,
-    /production +cooperative_code\*, member_code\*, reference\*, delivered_at\*, kg\*, product/,
+    /production +cooperative_code\*, member_code \(or identity_card\)\*, reference, delivered_at\*, kg\*/,
   );
   for (const option of [
     '--dry-run',

@@ -6,7 +6,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/clock.ts';
 import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/api-keys.ts';
-import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
+import { describeColumns } from '../../src/import/columns.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
@@ -88,17 +88,7 @@ const IDENTIFYING: { readonly [kind in ImportKind]: string } = {
 };
 
 function importColumns(): string {
-  const rows = IMPORT_KINDS.map((kind) => {
-    const names = IMPORT_COLUMNS[kind]
-      .map(({ name, isRequired }) => name + (isRequired ? '*' : ''))
-      .join(', ');
-    // One of the two is required, which no single column says.
-    const shown = names.replace(
-      'full_name, first_name, last_name',
-      'full_name (or first_name and last_name)*',
-    );
-    return [kind, shown, IDENTIFYING[kind]];
-  });
+  const rows = IMPORT_KINDS.map((kind) => [kind, describeColumns(kind), IDENTIFYING[kind]]);
   return table(['Kind', 'Columns', 'What identifies a row'], rows);
 }
 

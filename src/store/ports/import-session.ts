@@ -21,7 +21,12 @@ export type StagedValue = string | number | null;
 export interface StagedRow {
   /** Line on which the row starts; no two rows of a file have the same. */
   readonly line: number;
-  /** One for each column of the kind, in its order; null where a cell of a refused row is invalid. */
+  /**
+   * One for each column of the kind, in its order; null where a cell of a refused row is invalid. A delivery
+   * or savings transaction with a null `reference` gets one derived from its values
+   * (docs/operating.md#entries-without-a-reference); an entry with a null `member_code` belongs to the member
+   * with the row's `identity_card`.
+   */
   readonly values: readonly StagedValue[];
 }
 

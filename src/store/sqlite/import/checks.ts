@@ -5,6 +5,8 @@ export interface Check {
   readonly column: string;
   /** SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` of `resolved_references`. */
   readonly sql: string;
+  /** Column without which the file cannot have such a fault. */
+  readonly onlyWith?: string;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -41,16 +43,45 @@ const where = (column: string, message: string, condition: string, from = ''): C
         WHERE ${condition}`,
 });
 
-const COOPERATIVE = where(
+/** Rows with a code that nothing has. @param before and after: the message around the code */
+const unknownCode = (column: string, before: string, after: string, condition: string): Check => ({
+  column,
+  sql: `SELECT p.line, ${quoted(`${before} `)} || shown_code(r.${column}) || ${quoted(after)}
+        FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+        WHERE r.${column} IS NOT NULL AND ${condition}`,
+});
+
+const COOPERATIVE = unknownCode(
   'cooperative_code',
-  'There is no cooperative with this code. Import the cooperatives first.',
-  'r.cooperative_code IS NOT NULL AND p.cooperative_id IS NULL',
+  'There is no cooperative with',
+  '. Import the cooperatives first.',
+  'p.cooperative_id IS NULL',
 );
-const MEMBER = where(
-  'member_code',
-  'There is no member with this code in the cooperative. Import its members first.',
-  'r.member_code IS NOT NULL AND p.cooperative_id IS NOT NULL AND p.member_id IS NULL',
-);
+const IS_MEMBER_UNKNOWN = 'p.cooperative_id IS NOT NULL AND p.member_id IS NULL';
+/** The member of an entry. A row that gave the national ID only has the member's code by now. */
+const MEMBER: readonly Check[] = [
+  unknownCode(
+    'member_code',
+    'There is no member with',
+    ' in the cooperative. Import its members first.',
+    IS_MEMBER_UNKNOWN,
+  ),
+  ...[
+    where(
+      'identity_card',
+      'There is no member with this national ID in the cooperative. Import its members first.',
+      `r.member_code IS NULL AND r.identity_card IS NOT NULL AND ${IS_MEMBER_UNKNOWN}`,
+    ),
+    where(
+      'identity_card',
+      'The member with this member code has another national ID.',
+      `r.identity_card <> coalesce(
+         (SELECT identity_card FROM main.members WHERE id = p.member_id),
+         (SELECT identity_card FROM staging.known_members k
+          WHERE k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code))`,
+    ),
+  ].map((check) => ({ ...check, onlyWith: 'identity_card' })),
+];
 
 export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   cooperatives: [twice('code', ['code'])],
@@ -79,7 +110,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   ],
   production: [
     COOPERATIVE,
-    MEMBER,
+    ...MEMBER,
     twice('reference', ['cooperative_code', 'reference']),
     where(
       'reference',
@@ -90,7 +121,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   ],
   loans: [
     COOPERATIVE,
-    MEMBER,
+    ...MEMBER,
     twice('reference', ['cooperative_code', 'reference']),
     where(
       'reference',
@@ -101,7 +132,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   ],
   savings: [
     COOPERATIVE,
-    MEMBER,
+    ...MEMBER,
     twice('reference', ['cooperative_code', 'reference']),
     shared(
       'account_number',

@@ -2,15 +2,22 @@
 import type { FileStaging } from '../../ports/import-session.ts';
 import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks.ts';
+import { completeRows, hasDerivedReferences } from './complete-rows.ts';
 import type { FileScope } from './file-scope.ts';
 import { checkAgainstRegistry, runChecks } from './run-checks.ts';
 import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './tables.ts';
+import { stagedColumns } from './targets.ts';
 
 export function stageFile(scope: FileScope): FileStaging {
   const { db, kind, assertCurrent } = scope;
   createFileTables(db, kind);
   const insertRows = openRowInsert(db, kind);
   const insertFaults = openFaultInsert(db);
+  // Looked for here, as a walk over a staged file would take longer.
+  const reference = hasDerivedReferences(kind)
+    ? stagedColumns(kind).findIndex(({ name }) => name === 'reference')
+    : -1;
+  let isReferenceMissing = false;
   let isChecked = false;
   const assertUnchecked = () => {
     assertCurrent();
@@ -20,6 +27,7 @@ export function stageFile(scope: FileScope): FileStaging {
   return {
     addRows(rows) {
       assertUnchecked();
+      isReferenceMissing ||= reference >= 0 && rows.some(({ values }) => values[reference] === null);
       inStaging(db, () => insertRows(rows));
     },
     addFaults(faults) {
@@ -30,6 +38,7 @@ export function stageFile(scope: FileScope): FileStaging {
       assertUnchecked();
       isChecked = true;
       if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
+      inStaging(db, () => completeRows(scope, isReferenceMissing));
       const checkedVersion = checkAgainstRegistry(scope);
       return openCheckedFile(scope, checkedVersion, options);
     },

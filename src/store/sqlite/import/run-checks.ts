@@ -20,11 +20,12 @@ export const readDataVersion = (db: Connection): number =>
   db.raw.pragma('main.data_version', { simple: true }) as number;
 
 /** Finds what each row refers to and updates, and adds the faults that this shows. */
-export function resolveAndCheck({ db, kind }: FileScope): void {
+export function resolveAndCheck({ db, kind, columns }: FileScope): void {
   db.exec(`DELETE FROM staging.resolved_references;
     INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id)
     ${RESOLVED_REFERENCES[kind]}`);
-  runChecks(db, CHECKS[kind], 'row');
+  const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
+  runChecks(db, checks, 'row');
 }
 
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {

@@ -8,6 +8,7 @@ import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import type { FileScope } from './file-scope.ts';
 import { stageFile } from './file-staging.ts';
+import { addSqlFunctions } from './sql-functions.ts';
 import { attachStaging, createStagingFile, removeStagingFile, removeStaleStaging } from './staging.ts';
 import { createSessionTables } from './tables.ts';
 
@@ -45,6 +46,7 @@ export function openImportSession(
     db.raw.pragma('wal_autocheckpoint = 0');
     file = createStagingFile(databaseFile);
     attachStaging(db, file);
+    addSqlFunctions(db);
     createSessionTables(db);
   } catch (error) {
     close();

@@ -16,7 +16,8 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.status_changes (id INTEGER PRIMARY KEY, cooperative_id, old_status, new_status);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
-      PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;`);
+      PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
+    CREATE INDEX staging.known_members_person ON known_members (cooperative_code, identity_card);`);
 }
 
 /** The tables of one file, in place of those of the file before. */

@@ -42,7 +42,8 @@ const integer = (name: string, more: Partial<TargetColumn> = {}): TargetColumn =
 const sqlText = (word: string): string => `'${word}'`;
 const KEEP = { whenEmpty: 'keep' } as const;
 const COOPERATIVE = { name: 'cooperative_code' };
-const MEMBER = { name: 'member_code' };
+/** The member of an entry; where the code is missing, the national ID finds it. */
+const MEMBER = [{ name: 'member_code' }, { name: 'identity_card' }];
 const REFERENCE = { name: 'reference', to: 'reference' };
 
 export const TARGETS: { readonly [kind in ImportKind]: Target } = {
@@ -82,7 +83,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   production: {
     table: 'production_entries',
     readModelColumn: 'production',
-    keys: [COOPERATIVE, MEMBER, REFERENCE],
+    keys: [COOPERATIVE, ...MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: false,
     columns: [integer('delivered_at', KEEP), integer('kg', { ...KEEP, to: 'grams' }), text('product')],
@@ -90,7 +91,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   loans: {
     table: 'loans',
     readModelColumn: 'loans',
-    keys: [COOPERATIVE, MEMBER, REFERENCE],
+    keys: [COOPERATIVE, ...MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: true,
     columns: [
@@ -106,7 +107,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   savings: {
     table: 'savings_transactions',
     readModelColumn: 'savings',
-    keys: [COOPERATIVE, MEMBER, { name: 'account_number' }, REFERENCE],
+    keys: [COOPERATIVE, ...MEMBER, { name: 'account_number' }, REFERENCE],
     resolved: ['cooperative_id', 'account_id'],
     hasTimestamps: false,
     columns: [

@@ -1,14 +1,15 @@
 /** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
 import type { FileReport, ImportFile } from '../import/import-files.ts';
-import type { ImportFault } from '../store/ports/import-session.ts';
+import type { ImportFault, RegistrySize } from '../store/ports/import-session.ts';
 import type { CliContext } from './context.ts';
 import { type ImportOutput, rowsPerSecond } from './import-output.ts';
 
 /** A write for each fault would cost more than the fault. */
 const WRITE_CHARACTERS = 64 * 1024;
 
-export function createImportJson(context: CliContext, isDryRun: boolean): ImportOutput {
-  let pending = `{\n  "dry_run": ${isDryRun},\n  "files": [`;
+export function createImportJson(context: CliContext, database: string, isDryRun: boolean): ImportOutput {
+  let pending = `{\n  "database": ${JSON.stringify(database)},\n  "dry_run": ${isDryRun},\n  "files": [`;
+  let before: RegistrySize | undefined;
   let files = 0;
   let openFile: ImportFile | undefined;
   let faults = 0;
@@ -37,6 +38,9 @@ export function createImportJson(context: CliContext, isDryRun: boolean): Import
   }
 
   return {
+    begin(registry) {
+      before = registry;
+    },
     async checked(file, checked) {
       begin(file);
       for await (const fault of checked.listFaults()) addFault(fault);
@@ -48,8 +52,9 @@ export function createImportJson(context: CliContext, isDryRun: boolean): Import
       write(members.map(([name, value]) => `      "${name}": ${JSON.stringify(value)}`).join(',\n'));
       write('\n    }');
     },
-    end() {
-      write(`${files === 0 ? '' : '\n  '}]\n}\n`);
+    end(_reports, after) {
+      const registry = `{ "before": ${JSON.stringify(before)}, "after": ${JSON.stringify(after)} }`;
+      write(`${files === 0 ? '' : '\n  '}],\n  "registry": ${registry}\n}\n`);
       flush();
     },
   };

@@ -18,10 +18,11 @@ import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
 import { createImportScreen } from './import-screen.ts';
-import { newRegistryNote } from './output.ts';
+import { newRegistryNote, noRegistryNote } from './output.ts';
 import { configOf, type SettingOptions } from './settings.ts';
 
 export interface ImportCommandOptions extends SettingOptions {
+  readonly create?: boolean;
   readonly dryRun?: boolean;
   readonly rejects?: string;
   readonly skipInvalid?: boolean;
@@ -37,6 +38,7 @@ export async function runImport(
 ): Promise<void> {
   const config = configOf(context, options);
   const storage = openConfiguredStorage(config, context.clock);
+  await assertMeant(storage, options);
   const rejects =
     options.rejects === undefined ? undefined : await openRejects(options.rejects, files, storage);
   let reports: FileReport[];
@@ -50,6 +52,19 @@ export async function runImport(
   const isDone = ({ outcome, faults }: FileReport) =>
     (outcome === 'imported' || outcome === 'accepted') && faults === 0;
   if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');
+}
+
+/**
+ * A mistyped path would otherwise become an empty registry. What `REGISTRY_DB` names is created: it was
+ * decided on once, and not typed again for each import.
+ * @throws CommandError `usage`
+ */
+async function assertMeant(storage: Storage, { db, create }: ImportCommandOptions): Promise<void> {
+  if (db === undefined || create === true || (await storage.exists())) return;
+  throw new CommandError(
+    EXIT.usage,
+    `There is no registry at ${storage.location}. Add --create to import into a new one.`,
+  );
 }
 
 interface ImportWork {
@@ -68,12 +83,12 @@ async function importWithSession(
   const isDryRun = options.dryRun === true;
   const output =
     options.json === true
-      ? createImportJson(context, isDryRun)
-      : createImportScreen(context, { isDryRun, rejects: options.rejects });
+      ? createImportJson(context, storage.location, isDryRun)
+      : createImportScreen(context, { database: storage.location, isDryRun, rejects: options.rejects });
   const bar = createProgressBar(context);
   const isNew = !(await storage.exists());
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
-  if (isNew) context.err(newRegistryNote(storage));
+  if (isNew) context.err(isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
   const interruption = new AbortController();
   // The import ends before its next step and closes its session, which removes the staging file; a second
   // signal ends the process, and the next start removes the file.
@@ -83,6 +98,7 @@ async function importWithSession(
   };
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
+    output.begin(await session.readSize());
     const reports = await importFiles(
       session,
       files,
@@ -104,7 +120,7 @@ async function importWithSession(
         },
       },
     );
-    output.end(reports);
+    output.end(reports, await session.readSize());
     return reports;
   } finally {
     bar.stop();

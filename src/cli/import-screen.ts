@@ -1,18 +1,26 @@
 /** What an operator sees of an import. */
 import { type FileReport, nameOf } from '../import/import-files.ts';
-import type { CheckedFile, ImportChanges } from '../store/ports/import-session.ts';
+import type { CheckedFile, ImportChanges, RegistrySize } from '../store/ports/import-session.ts';
 import type { CliContext } from './context.ts';
 import { type ImportOutput, rowsPerSecond } from './import-output.ts';
 
 /** Faults shown of one file; the rest is counted. */
 const SHOWN_FAULTS = 20;
 
-/** @param rejects the path given by `--rejects` */
+interface ScreenOptions {
+  /** Its location. */
+  readonly database: string;
+  readonly isDryRun: boolean;
+  /** The path given by `--rejects`. */
+  readonly rejects: string | undefined;
+}
+
 export function createImportScreen(
   context: CliContext,
-  { isDryRun, rejects }: { isDryRun: boolean; rejects: string | undefined },
+  { database, isDryRun, rejects }: ScreenOptions,
 ): ImportOutput {
   return {
+    begin: (registry) => context.out(`Registry ${database}: ${describeSize(registry)}\n`),
     checked: (file, checked) => showFaults(context, nameOf(file), { checked, rejects }),
     finished(report) {
       const name = nameOf(report.file);
@@ -20,9 +28,24 @@ export function createImportScreen(
       if (report.failure !== undefined) context.err(`${name}: ${report.failure.message}\n`);
       if (report.outcome === 'refused') context.err(`Nothing of ${name} was imported.\n`);
     },
-    end: (reports) => showStop(context, reports, isDryRun),
+    end(reports, registry) {
+      context.out(`Registry ${database} ${isDryRun ? 'is unchanged' : 'now'}: ${describeSize(registry)}\n`);
+      showStop(context, reports, isDryRun);
+    },
   };
 }
+
+const describeSize = ({ cooperatives, members, deliveries, loans, transactions }: RegistrySize): string =>
+  [
+    counted(cooperatives, 'cooperative'),
+    counted(members, 'member'),
+    counted(deliveries, 'delivery', 'deliveries'),
+    counted(loans, 'loan'),
+    counted(transactions, 'savings transaction'),
+  ].join(', ');
+
+const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
 
 async function showFaults(
   context: CliContext,

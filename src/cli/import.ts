@@ -23,6 +23,7 @@ export function declareImport(command: Command, context: CliContext): void {
   addSettingOptions(command, 'REGISTRY_DB')
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file, when a kind is named')
+    .option('--create', 'with --db: create the database if it does not exist')
     .option('--dry-run', 'check everything and count what would change, write nothing')
     .option('--rejects <file>', 'write the refused rows with the reasons to this file')
     .option('--skip-invalid', 'import the good rows of a file that has bad ones')

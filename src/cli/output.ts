@@ -24,3 +24,7 @@ export function formatFields(fields: readonly (readonly [label: string, value: s
 /** For standard error, when a command has created a registry: the path may be mistyped. */
 export const newRegistryNote = ({ location }: { readonly location: string }): string =>
   `Created a new, empty registry at ${location}.\n`;
+
+/** For standard error, when a dry run finds no registry. */
+export const noRegistryNote = ({ location }: { readonly location: string }): string =>
+  `There is no registry at ${location} yet: this dry run compares with an empty one.\n`;

@@ -77,7 +77,7 @@ test('a database that is a symbolic link owns the file behind it, and a new one 
     [named, place.databaseFile],
     [fresh, fresh],
   ] as const) {
-    const { status, err } = await place.run('members', path, '--db', db, '--rejects', rejects);
+    const { status, err } = await place.run('members', path, '--db', db, '--create', '--rejects', rejects);
     assert.deepEqual([status, /is a file of the registry/.test(err)], [2, true], rejects);
   }
   assert.ok(!existsSync(fresh));

@@ -46,6 +46,15 @@ export interface ImportResult extends ImportChanges {
   readonly errorAfterCommit?: unknown;
 }
 
+export interface RegistrySize {
+  readonly cooperatives: number;
+  readonly members: number;
+  readonly deliveries: number;
+  readonly loans: number;
+  /** Of savings accounts. */
+  readonly transactions: number;
+}
+
 /**
  * Imports files one after the other. The order of calls is a matter of types: `stage` a file, `check` it, and
  * apply what the check accepted. Nothing but `AcceptedFile.apply` writes to the registry. The object of a
@@ -56,6 +65,8 @@ export interface ImportResult extends ImportChanges {
  * connection, a file.
  */
 export interface ImportSession {
+  /** How many rows of each kind the registry has now; exact, in time that does not grow with them. */
+  readSize(): Awaitable<RegistrySize>;
   /** Whether the registry has neither cooperatives nor members. */
   isRegistryEmpty(): Awaitable<boolean>;
   /**

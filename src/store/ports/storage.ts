@@ -56,8 +56,8 @@ export interface Storage {
    */
   openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
   /**
-   * Creates what is missing.
-   * @param use `dryRun`: what an older release has written is refused, not migrated; `import` by default
+   * @param use `import`, the default, creates what is missing; `dryRun` compares with an empty registry then,
+   * and refuses what an older release has written instead of migrating it
    * @throws StorageError
    */
   openImportSession(use?: 'import' | 'dryRun'): ImportSession;

@@ -7,6 +7,7 @@ import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
 import { countChecksOf } from './lists/count-index.ts';
 import { COUNTED_ENTITIES } from './lists/counts.ts';
+import { ROW_COUNT_CHECKS } from './lists/row-counts.ts';
 import { KEYS_SCHEMA } from './migrations/keys.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
@@ -39,10 +40,12 @@ const openToRead = (file: string, schema: Schema): Connection =>
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
   const found = checkFile('registry', registry);
   if (found.length === 1) return found;
-  const counters = COUNTED_ENTITIES.flatMap(countChecksOf).map(({ name, sql }): Finding => {
-    const wrong = registry.raw.prepare(sql).get();
-    return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
-  });
+  const counters = [...COUNTED_ENTITIES.flatMap(countChecksOf), ...ROW_COUNT_CHECKS].map(
+    ({ name, sql }): Finding => {
+      const wrong = registry.raw.prepare(sql).get();
+      return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
+    },
+  );
   const wrong = findWrongColumn(registry, format);
   const rows = COUNTED.map((table): Finding => {
     const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();

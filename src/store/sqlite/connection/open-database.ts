@@ -57,6 +57,19 @@ export function openInMemory(schema: Schema): Connection {
   return connection;
 }
 
+/**
+ * An empty database that is gone once it is closed, in a file without a name that only its owner can read:
+ * what a dry run compares with where there is no registry.
+ */
+export function openTemporary(schema: Schema, settings: ConnectionSettings): Connection {
+  const raw = new Database('');
+  const pragmas = pragmasOf(settings).filter(({ name }) => name !== 'journal_mode');
+  for (const { name, value } of pragmas) raw.pragma(`${name} = ${value}`);
+  const connection = new Connection(raw, settings);
+  migrate(connection, schema);
+  return connection;
+}
+
 function prepareConnection(raw: Database.Database, options: OpenOptions): Connection {
   assertVersion(raw);
   for (const { name, value } of pragmasOf(options)) if (value !== undefined) raw.pragma(`${name} = ${value}`);

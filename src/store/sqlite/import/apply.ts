@@ -2,6 +2,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { countChangesSql } from '../lists/count-index.ts';
 import { MEMBER_COUNTS } from '../lists/counts.ts';
+import { addToRowCount, isRowCounted } from '../lists/row-counts.ts';
 import { markStaleSql } from '../read-model/stale-flag.ts';
 import type { FileScope } from './file-scope.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
@@ -70,8 +71,10 @@ function insert(db: Connection, target: Target, nowSeconds: number): number {
   const added = runWithNow(db, sql, nowSeconds);
   // What the dropped triggers would have done row by row.
   const { readModelColumn } = target;
-  if (dropped.length > 0 && readModelColumn !== undefined)
-    db.exec(markStaleSql(readModelColumn, OF_NEW_ROWS));
+  if (dropped.length > 0) {
+    if (readModelColumn !== undefined) db.exec(markStaleSql(readModelColumn, OF_NEW_ROWS));
+    if (isRowCounted(target.table)) addToRowCount(db, target.table, added);
+  }
   for (const each of dropped) db.exec(each.sql);
   return added;
 }

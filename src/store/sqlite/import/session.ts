@@ -2,20 +2,24 @@
  * An import session: a staging file attached beside the registry, and one file after the other staged in it.
  */
 import type { ImportSession } from '../../ports/import-session.ts';
-import { openDatabase } from '../connection/open-database.ts';
+import type { Connection } from '../connection/connection.ts';
+import { openDatabase, openTemporary } from '../connection/open-database.ts';
 import { WAIT_MS } from '../connection/pragmas.ts';
+import { exists } from '../files.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import type { FileScope } from './file-scope.ts';
 import { stageFile } from './file-staging.ts';
+import { readSize } from './registry-size.ts';
 import { addSqlFunctions } from './sql-functions.ts';
 import { attachStaging, createStagingFile, removeStagingFile, removeStaleStaging } from './staging.ts';
 import { createSessionTables } from './tables.ts';
 
-const CACHE_KIB = 64 * 1024;
+const SETTINGS = { tempStore: 'FILE', cacheKiB: 64 * 1024 } as const;
 
 /**
- * Opens a session on a registry, creating the database when it is missing.
+ * Opens a session on a registry, creating the database when it is missing; a dry run then compares with an
+ * empty one and creates nothing.
  * @param format of the read model
  * @param monotonicMs of a clock that never steps back
  * @param use `dryRun` refuses a database of an older release, which an import would migrate
@@ -27,24 +31,21 @@ export function openImportSession(
   monotonicMs: () => number,
   use: 'import' | 'dryRun' = 'import',
 ): ImportSession {
-  const db = openDatabase(databaseFile, {
-    waitMs: WAIT_MS.command,
-    schema: REGISTRY_SCHEMA,
-    tempStore: 'FILE',
-    cacheKiB: CACHE_KIB,
-    create: true,
-    keepsSchema: use === 'dryRun',
-  });
-  let file: string | undefined;
+  const isTemporary = use === 'dryRun' && !exists(databaseFile);
+  const db = isTemporary ? openTemporary(REGISTRY_SCHEMA, SETTINGS) : openRegistryFile(databaseFile, use);
+  // Empty: a staging file without a name, as the folder of the database may be missing too.
+  let file = '';
   const close = () => {
     db.close();
-    if (file !== undefined) removeStagingFile(file);
+    if (file !== '') removeStagingFile(file);
   };
   try {
-    removeStaleStaging(databaseFile);
-    // The log is copied back after the apply, when its lock is free.
-    db.raw.pragma('wal_autocheckpoint = 0');
-    file = createStagingFile(databaseFile);
+    if (!isTemporary) {
+      removeStaleStaging(databaseFile);
+      // The log is copied back after the apply, when its lock is free.
+      db.raw.pragma('wal_autocheckpoint = 0');
+      file = createStagingFile(databaseFile);
+    }
     attachStaging(db, file);
     addSqlFunctions(db);
     createSessionTables(db);
@@ -55,6 +56,7 @@ export function openImportSession(
 
   let current: symbol | undefined;
   return {
+    readSize: () => readSize(db),
     isRegistryEmpty: () =>
       db.raw.prepare('SELECT count(*) FROM (SELECT 1 FROM main.cooperatives LIMIT 1)').pluck().get() === 0,
     stage(kind, columns) {
@@ -77,3 +79,12 @@ export function openImportSession(
     },
   };
 }
+
+const openRegistryFile = (databaseFile: string, use: 'import' | 'dryRun'): Connection =>
+  openDatabase(databaseFile, {
+    ...SETTINGS,
+    waitMs: WAIT_MS.command,
+    schema: REGISTRY_SCHEMA,
+    create: use === 'import',
+    keepsSchema: use === 'dryRun',
+  });

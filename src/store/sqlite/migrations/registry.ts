@@ -160,10 +160,26 @@ UPDATE members SET loans = ${STALE_SQL} WHERE id IN (SELECT member_id FROM loans
 UPDATE members SET savings = ${STALE_SQL} WHERE id IN (SELECT member_id FROM savings_accounts);
 `;
 
+const countTriggers = (table: string): string => `
+INSERT INTO row_counts (table_name, rows) SELECT '${table}', count(*) FROM ${table};
+CREATE TRIGGER ${table}_added AFTER INSERT ON ${table} BEGIN
+  UPDATE row_counts SET rows = rows + 1 WHERE table_name = '${table}'; END;
+CREATE TRIGGER ${table}_removed AFTER DELETE ON ${table} BEGIN
+  UPDATE row_counts SET rows = rows - 1 WHERE table_name = '${table}'; END;`;
+
+const REGISTRY_3 = `
+-- How many rows a large table has.
+CREATE TABLE row_counts (
+  table_name TEXT PRIMARY KEY,
+  rows INTEGER NOT NULL CHECK (rows >= 0)
+) STRICT, WITHOUT ROWID;
+${['production_entries', 'loans', 'savings_transactions'].map(countTriggers).join('\n')}
+`;
+
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727231,
-  migrations: [REGISTRY_1, REGISTRY_2],
+  migrations: [REGISTRY_1, REGISTRY_2, REGISTRY_3],
   mistakenFor: {
     applicationId: KEYS_SCHEMA.applicationId,
     advice: "holds the keys of a registry. Name the registry's file instead.",

@@ -7,7 +7,7 @@ import { COOPERATIVE_STATUSES, SECTORS } from '../domain/cooperatives.ts';
 import { MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
 import type { FieldError } from '../domain/errors.ts';
 import { LOAN_STATUSES } from '../domain/loans.ts';
-import { MEMBER_STATUSES, ROLES } from '../domain/members.ts';
+import { GENDERS, MEMBER_STATUSES, ROLES } from '../domain/members.ts';
 import { parseMobile } from '../domain/mobile.ts';
 import { TRANSACTION_KINDS } from '../domain/savings.ts';
 import { MAX_LENGTH, parseCooperativeCode, parseText } from '../domain/text.ts';
@@ -22,6 +22,8 @@ export interface ImportColumn {
   readonly name: string;
   /** Whether the file must have it and no cell of it may be empty. */
   readonly isRequired: boolean;
+  /** The only values that it takes, where they are few words. */
+  readonly choices?: readonly string[];
   /** Of a cell that is not empty, trimmed. */
   readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
 }
@@ -36,6 +38,12 @@ const optional = (name: string, parse: ImportColumn['parse']): ImportColumn => (
   isRequired: false,
   parse,
 });
+/** An optional column of one of these words. */
+const choice = (
+  name: string,
+  choices: readonly string[],
+  parse: ImportColumn['parse'] = readChoice(choices),
+): ImportColumn => ({ ...optional(name, parse), choices });
 const upTo = (length: number) => (cell: string) => parseText(cell, length);
 
 const COOPERATIVE_CODE = required('cooperative_code', parseCooperativeCode);
@@ -53,11 +61,11 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
   cooperatives: [
     required('code', parseCooperativeCode),
     required('name', upTo(MAX_LENGTH.name)),
-    optional('sector', readChoice(SECTORS)),
+    choice('sector', SECTORS),
     optional('province', upTo(MAX_LENGTH.place)),
     optional('district', upTo(MAX_LENGTH.place)),
     optional('registration_date', readPastDate),
-    optional('status', readChoice(COOPERATIVE_STATUSES)),
+    choice('status', COOPERATIVE_STATUSES),
   ],
   members: [
     COOPERATIVE_CODE,
@@ -67,11 +75,11 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     optional('full_name', upTo(MAX_LENGTH.name)),
     optional('first_name', upTo(MAX_LENGTH.name)),
     optional('last_name', upTo(MAX_LENGTH.name)),
-    optional('gender', readGender),
+    choice('gender', GENDERS, readGender),
     optional('date_of_birth', readPastDate),
     optional('mobile', parseMobile),
-    optional('role', readChoice(ROLES)),
-    optional('status', readChoice(MEMBER_STATUSES)),
+    choice('role', ROLES),
+    choice('status', MEMBER_STATUSES),
     optional('registration_date', readPastDateTime),
   ],
   production: [
@@ -88,7 +96,7 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     REFERENCE,
     required('amount', readDecimal(MONEY)),
     required('interest_rate', readDecimal(RATE)),
-    optional('status', readChoice(LOAN_STATUSES)),
+    choice('status', LOAN_STATUSES),
     optional('paid_amount', readDecimal(MONEY_OR_ZERO)),
     optional('loan_start_date', readDateTime),
     optional('loan_end_date', readDateTime),
@@ -99,7 +107,7 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     ...NAMED_MEMBER,
     required('account_number', upTo(MAX_LENGTH.accountNumber)),
     DERIVABLE_REFERENCE,
-    required('kind', readChoice(TRANSACTION_KINDS)),
+    { ...choice('kind', TRANSACTION_KINDS), isRequired: true },
     required('amount', readDecimal(MONEY)),
     required('transacted_at', readPastDateTime),
   ],

@@ -5,10 +5,11 @@ const SEPARATING = /[^\p{L}\p{N}]+/gu;
 
 /**
  * What two spellings of a heading or word have in common: `Date d’adhésion`, `DATE D'ADHESION` and
- * `date_d_adhesion` are all `datedadhesion`. Empty for a text without a letter or digit.
+ * `date_d_adhesion` are all `datedadhesion`. A text without a letter or digit, such as `#`, stays as it is;
+ * only a blank one becomes empty.
  */
-export const foldHeading = (text: string): string =>
-  text
+export function foldHeading(text: string): string {
+  const folded = text
     .normalize('NFKD')
     .replace(MARKS, '')
     .toLowerCase()
@@ -16,3 +17,5 @@ export const foldHeading = (text: string): string =>
     .replaceAll('æ', 'ae')
     .replaceAll('ß', 'ss')
     .replace(SEPARATING, '');
+  return folded === '' ? text.normalize('NFKC').trim() : folded;
+}

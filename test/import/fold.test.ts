@@ -22,8 +22,9 @@ test('letters, digits and their order tell headings apart', () => {
   assert.equal(new Set(headings.map(foldHeading)).size, headings.length);
 });
 
-test('a text without a letter or digit folds to nothing', () => {
-  assert.deepEqual(['', ' ', '-', '#', '«»', '\u0301'].map(foldHeading), ['', '', '', '', '', '']);
+test('a text without a letter or digit stays as it is, and only a blank one folds to nothing', () => {
+  assert.deepEqual(['#', ' - ', '«»', '?'].map(foldHeading), ['#', '-', '«»', '?']);
+  assert.deepEqual(['', ' ', '\u00a0\t'].map(foldHeading), ['', '', '']);
 });
 
 test('what is folded stays as it is when it is folded again', () => {

@@ -12,8 +12,9 @@ import type {
   ImportSession,
 } from '../store/ports/import-session.ts';
 import { cellContext } from './cells/context.ts';
-import { openCsv } from './csv/open-csv.ts';
+import { IMPORT_COLUMNS } from './columns.ts';
 import type { ReadingMap } from './map/reading-map.ts';
+import { openFile } from './open-file.ts';
 import type { RecordSource } from './records.ts';
 import { stageFile } from './stage-file.ts';
 
@@ -128,7 +129,10 @@ async function importFile(
   let report = emptyReport(file);
   let source: RecordSource | undefined;
   try {
-    source = await openCsv(file.path);
+    source = await openFile(file.path, {
+      encoding: options.map?.encoding,
+      scoreHeader: exactHeadings(file.kind),
+    });
     const checked = await checkFile(session, file, source, options, observer);
     report = { ...report, ...countsOf(checked) };
     await observer.checked?.(file, checked, source);
@@ -140,6 +144,11 @@ async function importFile(
   } finally {
     await source?.close();
   }
+}
+
+function exactHeadings(kind: ImportKind): (cells: readonly string[]) => number {
+  const names = new Set(IMPORT_COLUMNS[kind].map(({ name }) => name));
+  return (cells) => cells.filter((cell) => names.has(cell.trim().toLowerCase())).length;
 }
 
 function checkFile(

@@ -21,13 +21,21 @@ export interface RecordBatch {
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 export type SourceFormat =
-  | { readonly type: 'text'; readonly encoding: Encoding; readonly separator: string }
+  | {
+      readonly type: 'text';
+      readonly encoding: Encoding;
+      /** Whether it begins with a byte order mark. */
+      readonly hasMark: boolean;
+      readonly separator: string;
+    }
   | { readonly type: 'workbook'; readonly sheet: string };
 
 /** An open file. It stays readable when its name is moved or deleted meanwhile. */
 export interface RecordSource {
   /** Size of the file. */
   readonly bytes: number;
+  /** SHA-256 of the bytes of the file, in hex. */
+  readonly sha256: string;
   readonly format: SourceFormat;
   /**
    * Reads from the start; can be called again once a reading has ended. Empty records are left out.

@@ -220,28 +220,6 @@ test('a quote inside a cell is refused with its line', async (context) => {
   assert.match(result.err, /cooperatives\.csv line 3: .*quote/i);
 });
 
-test('bytes that are not UTF-8 are refused with their line and what to do', async (context) => {
-  const place = await startedPlace(context);
-  const latin1 = Buffer.from(members(member(30), `A-1,${nid(31)},M-31,Espérance`), 'latin1');
-  const result = await place.load('members', latin1);
-  assert.equal(result.status, 1);
-  assert.match(result.err, /members\.csv line 3: .*UTF-8/);
-  const sound = await place.load('members', members(`A-1,${nid(31)},M-31,Espérance`));
-  assert.equal(sound.status, 0, sound.err);
-  assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-31'"), 'Espérance');
-});
-
-for (const lineEnd of ['\n', '\r\n', '\r']) {
-  test(`bytes that are not UTF-8 have their line far into a file, line ends ${JSON.stringify(lineEnd)}`, async (context) => {
-    const place = await startedPlace(context);
-    const rows = Array.from({ length: 20_000 }, (_, i) => member(100 + i));
-    const text = members(...rows, `A-1,${nid(31)},M-31,Espérance`, member(32)).replaceAll('\n', lineEnd);
-    const result = await place.load('members', Buffer.from(text, 'latin1'));
-    assert.equal(result.status, 1);
-    assert.match(result.err, /^members\.csv line 20002: .*UTF-8/m);
-  });
-}
-
 test('a line that never ends is refused with its number', async (context) => {
   const place = await startedPlace(context);
   const result = await place.load('members', `${members(member(30))}${'x'.repeat(600_000)}`);

@@ -4,11 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openCsv } from '../../src/import/csv/open-csv.ts';
+import { openFile } from '../../src/import/open-file.ts';
 import { temporaryFolder } from '../support/app.ts';
 
 async function recordsOf(file: string): Promise<[number, readonly string[]][]> {
-  const source = await openCsv(file);
+  // The separator is the one with which a row has the cells x and y.
+  const source = await openFile(file, { scoreHeader: (cells) => (cells.join('|') === 'x|y' ? 1 : 0) });
   try {
     const records: [number, readonly string[]][] = [];
     for await (const batch of source.read())

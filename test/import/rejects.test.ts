@@ -13,7 +13,7 @@ import { open } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import { openCsv } from '../../src/import/csv/open-csv.ts';
+import { openFile } from '../../src/import/open-file.ts';
 import { writeRejects } from '../../src/import/rejects.ts';
 import type { ImportFault } from '../../src/store/ports/import-session.ts';
 import { temporaryFolder } from '../support/app.ts';
@@ -105,9 +105,9 @@ test('the rejects of a file without a readable header have a header too, so that
   const place = await startedPlace(context);
   const rejects = join(place.folder, 'rejects.csv');
   for (let i = 0; i < 2; i++) {
-    const { status } = await place.load('members', Buffer.from([0xff, 0x0a]), '--rejects', rejects);
+    const { status } = await place.load('members', '%PDF-1.7\n', '--rejects', rejects);
     assert.equal(status, 1);
-    assert.match(readFileSync(rejects, 'utf8'), /^line,column,reason\n1,,"The line is not UTF-8/);
+    assert.match(readFileSync(rejects, 'utf8'), /^line,column,reason\n1,,"This is a PDF/);
   }
 });
 
@@ -160,7 +160,7 @@ test('faults of the header and of a row that cannot be read are among the reject
 test('the rejects of a file that is deleted while it is checked still hold its rows', async (context) => {
   const place = await startedPlace(context);
   const path = place.write('members.csv', FAULTY);
-  const source = await openCsv(path);
+  const source = await openFile(path, { scoreHeader: () => 0 });
   context.after(() => source.close());
   rmSync(path);
   const out = await open(join(place.folder, 'rejects.csv'), 'wx');
@@ -177,7 +177,7 @@ async function manyRows(context: TestContext) {
   const path = join(temporaryFolder(context), 'members.csv');
   const rows = Array.from({ length: 30_000 }, (_, i) => `${member(i)},X\n`);
   writeFileSync(path, `${MEMBERS_HEADER},gender\n${rows.join('')}`);
-  const source = await openCsv(path);
+  const source = await openFile(path, { scoreHeader: () => 0 });
   context.after(() => source.close());
   return { source, lines: rows.map((_, i) => i + 2) };
 }

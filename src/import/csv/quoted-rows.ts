@@ -9,26 +9,26 @@ export interface QuotedRows {
   write(bytes: Buffer): Promise<FileFault | undefined>;
   /** Ends the file. @returns as `write` does */
   end(): Promise<FileFault | undefined>;
-  /** The records since the last call. */
-  take(): FileRecord[];
+  /** The records since the last call, and the lines without a value. */
+  take(): { records: FileRecord[]; emptyLines: number[] };
 }
 
 /** @param linesBefore lines of the file that were read without this */
-export function createQuotedRows(delimiter: string, linesBefore: number): QuotedRows {
+export function createQuotedRows(separator: string, linesBefore: number): QuotedRows {
   const lineCount = createLineCount(linesBefore);
   let records: FileRecord[] = [];
+  let emptyLines: number[] = [];
   const parser = parse({
-    bom: linesBefore === 0,
     // All of them, so that a file put together from several keeps its rows apart.
     record_delimiter: ['\r\n', '\n', '\r'],
-    delimiter,
+    delimiter: separator,
     relax_column_count: true,
-    skip_records_with_empty_values: true,
-    skip_empty_lines: true,
     max_record_size: MAX_RECORD_BYTES,
     // Records are collected as they are read and never queue in a stream.
     on_record(cells: string[], { lines }: { lines: number }) {
-      records.push({ line: lineCount.record(cells, lines), cells });
+      const line = lineCount.record(cells, lines);
+      if (cells.some((cell) => cell.trim() !== '')) records.push({ line, cells });
+      else emptyLines.push(line);
       return null;
     },
   });
@@ -53,8 +53,8 @@ export function createQuotedRows(delimiter: string, linesBefore: number): Quoted
         }),
       ),
     take() {
-      const taken = records;
-      records = [];
+      const taken = { records, emptyLines };
+      [records, emptyLines] = [[], []];
       return taken;
     },
   };

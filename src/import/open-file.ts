@@ -1,0 +1,53 @@
+/** Opens a file for reading, recognised by its content, not by its name. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { encodingOf } from './csv/encoding.ts';
+import { openCsv } from './csv/open-csv.ts';
+import type { ScoreHeader } from './csv/separator.ts';
+import { type FileContent, scanContent } from './file-content.ts';
+import { type Encoding, fileFault, type RecordSource } from './records.ts';
+import { refusalOf } from './refused-format.ts';
+
+export interface OpenOptions {
+  /** Of a text file without a byte order mark. */
+  readonly encoding?: Encoding | undefined;
+  /** Finds the separator of a text file, and the sheet of a workbook. */
+  readonly scoreHeader: ScoreHeader;
+}
+
+/**
+ * A file of a format that cannot be read is opened too: reading it throws the fault that says so.
+ * @throws the system's error when the file cannot be opened or read
+ */
+export async function openFile(path: string, options: OpenOptions): Promise<RecordSource> {
+  const handle = await open(path);
+  try {
+    const content = await scanContent(handle);
+    return openContent(handle, content, options);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function openContent(handle: FileHandle, content: FileContent, options: OpenOptions): RecordSource {
+  if (content.head.toString('latin1', 0, 4) === 'PK\u0003\u0004')
+    return unreadable(
+      handle,
+      content,
+      'This is an Excel workbook. Save it as "CSV UTF-8" and import that file.',
+    );
+  const { encoding } = encodingOf(content, options.encoding);
+  const refusal = refusalOf(content, encoding.startsWith('utf-16'));
+  return refusal === undefined ? openCsv(handle, content, options) : unreadable(handle, content, refusal);
+}
+
+const unreadable = (handle: FileHandle, content: FileContent, refusal: string): RecordSource => ({
+  bytes: content.bytes,
+  sha256: content.sha256,
+  format: { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' },
+  // biome-ignore lint/correctness/useYield: a reading that ends before its first batch
+  async *read() {
+    throw fileFault(1, refusal);
+  },
+  close: () => handle.close(),
+});

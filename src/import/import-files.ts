@@ -111,7 +111,7 @@ export async function importFiles(
   return reports;
 }
 
-const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0 };
+const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0, kept: 0 };
 
 const emptyReport = (file: ImportFile): FileReport => ({
   ...{ file, outcome: 'not_reached', rows: 0, refusedRows: 0, faults: 0, isFileFaulty: false },
@@ -187,9 +187,8 @@ async function settle(
     const message = 'The file is imported, but an unexpected error followed. Run the check command.';
     return { ...done, failure: { message, error, isExpected: false } };
   }
-  const changes = await accepted.countChanges();
   await accepted.keepForReference();
-  return { outcome: 'accepted', changes, lockMs: 0 };
+  return { outcome: 'accepted', changes: accepted.changes, lockMs: 0 };
 }
 
 function toFailure(error: unknown): Failure {

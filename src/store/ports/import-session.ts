@@ -35,6 +35,21 @@ export interface ImportChanges {
   readonly created: number;
   readonly changed: number;
   readonly unchanged: number;
+  /** Values that the file would change, and that stay as they are stored. */
+  readonly kept: number;
+}
+
+/** One value of a stored row that a file changes. */
+export interface StagedChange {
+  /** Line on which the file's row starts. */
+  readonly line: number;
+  /** What people call the row: the code of a cooperative, a member code, a reference. Never a national ID. */
+  readonly row: string;
+  /** Column of the file. */
+  readonly column: string;
+  /** As stored: amounts in minor units, weights in grams, instants in epoch seconds. */
+  readonly old: StagedValue;
+  readonly new: StagedValue;
 }
 
 export interface ImportResult extends ImportChanges {
@@ -125,11 +140,14 @@ export interface RefusedFile extends FileCheck {
 export interface AcceptedFile extends FileCheck {
   readonly isRefused: false;
   /**
-   * What an apply would do to the registry as it is now. Costs about as much as comparing every row that
-   * exists, so it is asked for only where nothing is applied. Rows of files that were kept for reference
-   * count as not stored.
+   * What an apply would do to the registry as it was when the file was checked. Rows of files that were kept
+   * for reference count as not stored.
    */
-  countChanges(): Awaitable<ImportChanges>;
+  readonly changes: ImportChanges;
+  /** How many stored values of each column an apply would change; a column without any is missing. */
+  readonly columns: ReadonlyMap<string, number>;
+  /** Every stored value that an apply would change, in order of line. May be read until the apply. */
+  listChanges(): AsyncIterable<StagedChange>;
   /** Lets the next files of this session refer to the rows of this one, which is not applied: a dry run. */
   keepForReference(): Awaitable<void>;
   /**

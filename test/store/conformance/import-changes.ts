@@ -1,21 +1,33 @@
 /** What an import session does to stored rows, on every engine. */
 import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/members.ts';
-import type { ImportKind } from '../../../src/store/ports/import-session.ts';
+import type {
+  ImportKind,
+  ImportSession,
+  StagedChange,
+  StagedValue,
+} from '../../../src/store/ports/import-session.ts';
 import {
   accepted,
   allMembers,
   type Cells,
   COOPERATIVES,
+  changesOf,
   countsOf,
   delivery,
   deposit,
+  type ImportPlace,
   LATER,
+  loan,
   NOW,
   nextIteration,
   nid,
   person,
+  refused,
+  rowFault,
+  SKIPPING,
   type TestStarted,
+  toValues,
 } from './import-rows.ts';
 
 export function testChanges(testStarted: TestStarted): void {
@@ -32,15 +44,83 @@ export function testChanges(testStarted: TestStarted): void {
       // The second moves to an account that does not exist yet.
       ['savings', [deposit(1, 'S-1', 'R-1', 5), deposit(2, 'S-9', 'R-2', 5), deposit(3, 'S-3', 'R-3', 5)]],
     ] as [ImportKind, Cells[]][]) {
-      const counted = await (await accepted(session, kind, rows)).countChanges();
+      const counted = (await accepted(session, kind, rows)).changes;
       const file = await accepted(session, kind, rows);
-      assert.deepEqual(countsOf(await file.countChanges()), expected, kind);
+      assert.deepEqual(countsOf(file.changes), expected, kind);
       assert.deepEqual([countsOf(counted), countsOf(await file.apply(LATER))], [expected, expected], kind);
       const again = await accepted(session, kind, rows);
-      assert.deepEqual(countsOf(await again.countChanges()), [0, 0, 3], kind);
+      assert.deepEqual(countsOf(again.changes), [0, 0, 3], kind);
       assert.deepEqual(countsOf(await again.apply(LATER)), [0, 0, 3], kind);
     }
   });
+
+  testStarted('each stored value that would change is listed as it was and as it will be', listsChanges);
+
+  testStarted('changes are listed in order of line, however many there are', async (_place, session) => {
+    const numbers = Array.from({ length: 1_300 }, (_, i) => i + 1);
+    await (
+      await accepted(
+        session,
+        'members',
+        numbers.map((n) => person(n)),
+      )
+    ).apply(NOW);
+    const renamed = numbers.map((n) => person(n, { full_name: `New ${n}`, mobile: '+250781234567' }));
+    const file = await accepted(session, 'members', renamed);
+    const listed = await changesOf(file);
+    assert.deepEqual(
+      [...file.columns],
+      [
+        ['full_name', 1_300],
+        ['mobile', 1_300],
+      ],
+    );
+    const expected = numbers.flatMap((n) => [
+      [n + 1, `M-${n}`, 'full_name'],
+      [n + 1, `M-${n}`, 'mobile'],
+    ]);
+    assert.deepEqual(
+      listed.map(({ line, row, column }) => [line, row, column]),
+      expected,
+    );
+    assert.deepEqual(await changesOf(file), listed);
+  });
+
+  testStarted('a refused row that is left out changes nothing', async (place, session) => {
+    const rows = [person(1, { full_name: 'Wrong' }), person(2, { full_name: 'Right' })];
+    const file = await accepted(session, 'members', rows, SKIPPING, [rowFault(2, 'gender')]);
+    assert.deepEqual(
+      (await changesOf(file)).map(({ row }) => row),
+      ['M-2'],
+    );
+    assert.deepEqual(countsOf(await file.apply(LATER)), [0, 1, 0]);
+    assert.equal(
+      (await allMembers(place)).some(({ fullName }) => fullName === 'Wrong'),
+      false,
+    );
+  });
+
+  testStarted(
+    'a value that another writer has changed since the check is compared again, and overwritten',
+    async (place, session) => {
+      const file = await accepted(session, 'members', [person(1), person(2, { full_name: 'Renamed' })]);
+      assert.deepEqual(
+        (await changesOf(file)).map(({ row }) => row),
+        ['M-2'],
+      );
+      await place.registry.members.update(
+        1,
+        (stored) => ({ ...toValues(stored), fullName: 'Meanwhile' }),
+        NOW,
+      );
+      assert.deepEqual(countsOf(await file.apply(LATER)), [0, 2, 0]);
+      const names = (await allMembers(place)).map(({ id, fullName }) => [id, fullName]).sort();
+      assert.deepEqual(names.slice(0, 2), [
+        [1, 'Person 1'],
+        [2, 'Renamed'],
+      ]);
+    },
+  );
 
   testStarted(
     'a row that equals the stored one keeps its time of change, another one gets the time of the apply',
@@ -101,4 +181,52 @@ export function testChanges(testStarted: TestStarted): void {
     await (await accepted(session, 'production', [delivery(1, 'P-1', 5), delivery(1, 'P-2', 5)])).apply(NOW);
     assert.equal(await entriesOf(), 2);
   });
+}
+
+async function listsChanges(_place: ImportPlace, session: ImportSession): Promise<void> {
+  await (await accepted(session, 'production', [delivery(1, 'P-1', 5)])).apply(NOW);
+  await (await accepted(session, 'savings', [deposit(1, 'S-1', 'R-1', 5)])).apply(NOW);
+  await (await accepted(session, 'loans', [loan(1, 'L-1', 500)])).apply(NOW);
+  const change = (row: string, column: string, before: StagedValue, after: StagedValue): StagedChange => ({
+    ...{ line: 2, row, column, old: before, new: after },
+  });
+  for (const [kind, row, changes] of [
+    [
+      'cooperatives',
+      { code: 'A-1', name: 'Renamed', sector: 'agriculture', status: null },
+      [change('A-1', 'name', 'Abahuje', 'Renamed'), change('A-1', 'sector', null, 'agriculture')],
+    ],
+    [
+      'members',
+      person(1, { mobile: '+250781234567', member_code: 'M-100', role: 'SECRETARY' }),
+      [
+        change('M-1', 'member_code', 'M-1', 'M-100'),
+        change('M-1', 'mobile', null, '+250781234567'),
+        change('M-1', 'role', 'MEMBER', 'SECRETARY'),
+      ],
+    ],
+    ['production', delivery(2, 'P-1', 5), undefined],
+    ['production', { ...delivery(1, 'P-1', 6), member_code: 'M-100' }, [change('P-1', 'kg', 5, 6)]],
+    ['loans', { ...loan(1, 'L-1', 600), member_code: 'M-100' }, [change('L-1', 'amount', 500, 600)]],
+    [
+      'savings',
+      { ...deposit(1, 'S-2', 'R-1', 6), member_code: 'M-100' },
+      [change('R-1', 'amount', 5, 6), change('R-1', 'account_number', 'S-1', 'S-2')],
+    ],
+  ] as [ImportKind, Cells, StagedChange[] | undefined][]) {
+    if (changes === undefined) {
+      // It belongs to another member: refused, and so not compared.
+      assert.equal((await refused(session, kind, [row])).isRefused, true);
+      continue;
+    }
+    const file = await accepted(session, kind, [row]);
+    assert.deepEqual(await changesOf(file), changes, kind);
+    assert.deepEqual(
+      [...file.columns],
+      changes.map(({ column }) => [column, 1]),
+      kind,
+    );
+    await file.apply(LATER);
+    await assert.rejects(() => changesOf(file), kind);
+  }
 }

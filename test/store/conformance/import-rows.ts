@@ -1,6 +1,6 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
-import type { Member } from '../../../src/domain/members.ts';
+import type { Member, MemberValues } from '../../../src/domain/members.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns.ts';
 import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
 import type {
@@ -12,6 +12,7 @@ import type {
   ImportKind,
   ImportSession,
   RefusedFile,
+  StagedChange,
   StagedRow,
   StagedValue,
 } from '../../../src/store/ports/import-session.ts';
@@ -50,6 +51,9 @@ export const delivery = (member: number, reference: string, grams: number): Cell
     kg: grams,
   },
 });
+export const loan = (member: number, reference: string, amount: number): Cells => ({
+  ...{ cooperative_code: 'A-1', member_code: `M-${member}`, reference, amount, interest_rate: 1_250 },
+});
 export const deposit = (member: number, account: string, reference: string, amount: number): Cells => ({
   ...{ cooperative_code: 'A-1', member_code: `M-${member}`, account_number: account, reference },
   ...{ kind: 'contribution', amount, transacted_at: NOW - 86_400 },
@@ -57,7 +61,7 @@ export const deposit = (member: number, account: string, reference: string, amou
 
 /** Rows from line 2 on; a column that no row names is one that the file does not have. */
 export async function check(
-  session: ImportSession,
+  session: Pick<ImportSession, 'stage'>,
   kind: ImportKind,
   rows: readonly Cells[],
   options: CheckOptions = STRICT,
@@ -92,6 +96,11 @@ export async function faultsOf(checked: CheckedFile): Promise<ImportFault[]> {
   for await (const fault of checked.listFaults()) faults.push(fault);
   return faults;
 }
+export async function changesOf(checked: AcceptedFile): Promise<StagedChange[]> {
+  const changes: StagedChange[] = [];
+  for await (const change of checked.listChanges()) changes.push(change);
+  return changes;
+}
 export const placesOf = async (checked: CheckedFile) =>
   (await faultsOf(checked)).map(({ line, column }) => [line, column]);
 
@@ -104,6 +113,12 @@ export async function start(place: ImportPlace): Promise<void> {
 }
 
 export const countsOf = ({ created, changed, unchanged }: ImportChanges) => [created, changed, unchanged];
+
+/** The values of a stored member, to be written again. */
+export const toValues = ({ cooperative, ...member }: Member): MemberValues => ({
+  ...member,
+  cooperativeId: cooperative.id,
+});
 
 /**
  * The service shares one snapshot of the registry within an event-loop iteration: what is new shows in the

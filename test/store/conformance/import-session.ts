@@ -14,6 +14,7 @@ import {
   accepted,
   allMembers,
   COOPERATIVES,
+  changesOf,
   countsOf,
   faultsOf,
   type ImportPlace,
@@ -142,7 +143,7 @@ function testOrderOfCalls(testStarted: TestStarted): void {
     const applied = await accepted(session, 'members', [person(4)]);
     await applied.apply(NOW);
     await assert.rejects(async () => applied.apply(NOW));
-    await assert.rejects(async () => applied.countChanges());
+    await assert.rejects(async () => changesOf(applied));
     const kept = await accepted(session, 'members', [person(5)]);
     await kept.keepForReference();
     await assert.rejects(async () => kept.apply(NOW));

@@ -4,50 +4,32 @@ import { countChangesSql } from '../lists/count-index.ts';
 import { MEMBER_COUNTS } from '../lists/counts.ts';
 import { addToRowCount, isRowCounted } from '../lists/row-counts.ts';
 import { markStaleSql } from '../read-model/stale-flag.ts';
+import { type Assignment, assignmentsOf, countByColumn } from './changes.ts';
 import type { FileScope } from './file-scope.ts';
-import { TARGETS, type Target, type TargetColumn } from './targets.ts';
+import { TARGETS, type Target } from './targets.ts';
 
 /** A condition on members: the file brings new rows of theirs. */
 const OF_NEW_ROWS = 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
 
 const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
-/** Staged rows whose natural key is stored. */
-const EXISTING = `(SELECT p.id AS row_id, p.account_id, r.* FROM ${STAGED} WHERE p.id IS NOT NULL) AS s`;
 
-/** How many rows are new, and how many differ from what is stored. */
-interface StagedChanges {
-  readonly created: number;
-  readonly changed: number;
-}
-
-export function applyStaged({ db, kind, columns }: FileScope, nowSeconds: number): StagedChanges {
+/** Writes the new rows and the staged changes of stored ones. */
+export function applyStaged(scope: FileScope, nowSeconds: number): void {
+  const { db, kind } = scope;
   const target = TARGETS[kind];
-  if (kind === 'savings') openAccounts(db);
-  const changed =
-    kind === 'members'
-      ? updateMembers(db, target, columns, nowSeconds)
-      : update(db, target, columns, nowSeconds);
-  const created = kind === 'members' ? insertMembers(db, target, nowSeconds) : insert(db, target, nowSeconds);
-  return { created, changed };
+  const columns = countByColumn(scope);
+  const changed = assignmentsOf(scope).filter(({ column }) => columns.has(column));
+  if (kind === 'savings') openAccounts(db, changed);
+  update(db, target, changed, nowSeconds);
+  if (kind !== 'members') {
+    insert(db, target, nowSeconds);
+    return;
+  }
+  countChangedStatuses(db);
+  insertMembers(db, target, nowSeconds);
 }
 
-/** What `applyStaged` would find. */
-export function countStagedChanges({ db, kind, columns }: FileScope): StagedChanges {
-  const target = TARGETS[kind];
-  const given = givenColumns(target, columns);
-  const created = db.raw
-    .prepare('SELECT count(*) FROM staging.resolved_references WHERE id IS NULL')
-    .pluck()
-    .get() as number;
-  if (given.length === 0) return { created, changed: 0 };
-  const changed = db.raw
-    .prepare(`SELECT count(*) FROM ${EXISTING} CROSS JOIN main.${target.table} t ON t.id = s.row_id
-    WHERE ${isDifferent(given)}`)
-    .pluck()
-    .get() as number;
-  return { created, changed };
-}
-
+/** @returns how many */
 function insert(db: Connection, target: Target, nowSeconds: number): number {
   const keys = target.keys.filter((key) => key.to !== undefined);
   const names = [
@@ -106,70 +88,39 @@ function dropForInsert(db: Connection, { table }: Target): { name: string; type:
   return found;
 }
 
-/** Updates the rows that differ from what is stored, and no other: an equal row keeps its `updated_at`. */
-function update(db: Connection, target: Target, columns: ReadonlySet<string>, nowSeconds: number): number {
-  const given = givenColumns(target, columns);
-  if (given.length === 0) return 0;
-  const sets = given.map(({ to, value }) => `${to} = ${value}`);
+/**
+ * Writes the staged changes, and no other row: an equal one keeps its `updated_at`.
+ * @param changed those of which a value changes; an index is touched only for these
+ */
+function update(db: Connection, target: Target, changed: readonly Assignment[], nowSeconds: number): void {
+  if (changed.length === 0) return;
+  const sets = changed.map(
+    ({ to, value, bit }) => `${to} = CASE WHEN c.cells & ${bit} THEN ${value} ELSE t.${to} END`,
+  );
   if (target.hasTimestamps) sets.push('updated_at = @now');
   const sql = `UPDATE main.${target.table} AS t SET ${sets.join(', ')}
-    FROM ${EXISTING} WHERE t.id = s.row_id AND (${isDifferent(given)})`;
-  return runWithNow(db, sql, nowSeconds);
+    FROM staging.changed_rows c CROSS JOIN staging.rows r ON r.line = c.line
+    CROSS JOIN staging.resolved_references p ON p.line = c.line WHERE t.id = c.id`;
+  runWithNow(db, sql, nowSeconds);
 }
 
-interface Assignment {
-  /** Column of the table. */
-  readonly to: string;
-  /** SQL of its new value, from the staged row `s` and the stored row `t`. */
-  readonly value: string;
-}
-
-/**
- * What the file assigns to a stored row.
- * @param columns those the file has; a missing one keeps what is stored
- */
-function givenColumns(target: Target, columns: ReadonlySet<string>): Assignment[] {
-  const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
-  return target.resolved.includes('account_id')
-    ? [...given, { to: 'account_id', value: 's.account_id' }]
-    : given;
-}
-
-const isDifferent = (given: readonly Assignment[]): string =>
-  given.map(({ to, value }) => `t.${to} IS NOT ${value}`).join(' OR ');
-
-const toAssignment = ({ from, to, whenEmpty }: TargetColumn): Assignment => ({
-  to,
-  value: whenEmpty === 'clear' ? `s.${from}` : `coalesce(s.${from}, t.${to})`,
-});
-
-function insertMembers(db: Connection, target: Target, nowSeconds: number): number {
+function insertMembers(db: Connection, target: Target, nowSeconds: number): void {
   const lastId = db.raw.prepare('SELECT coalesce(max(id), 0) FROM main.members').pluck().get() as number;
   const created = insert(db, target, nowSeconds);
   if (created > 0)
     count(db, `SELECT id, cooperative_id, status, 1 AS delta FROM main.members WHERE id > ${lastId}`, true);
-  return created;
 }
 
-function updateMembers(
-  db: Connection,
-  target: Target,
-  columns: ReadonlySet<string>,
-  nowSeconds: number,
-): number {
-  // What counted before a change of status no longer does, and the new status does.
-  db.exec(`DELETE FROM staging.status_changes;
-    INSERT INTO staging.status_changes
-    SELECT m.id, m.cooperative_id, m.status, r.status FROM ${STAGED} CROSS JOIN main.members m ON m.id = p.id
-    WHERE r.status <> m.status`);
-  const changed = update(db, target, columns, nowSeconds);
+/** What counted before a change of status no longer does, and the new status does. */
+function countChangedStatuses(db: Connection): void {
+  const changed = `FROM staging.changes e CROSS JOIN main.members m ON m.id = e.row_id
+    WHERE e."column" = 'status'`;
   count(
     db,
-    `SELECT id, cooperative_id, old_status AS status, -1 AS delta FROM staging.status_changes
-     UNION ALL SELECT id, cooperative_id, new_status, 1 FROM staging.status_changes`,
+    `SELECT m.id, m.cooperative_id, e.old AS status, -1 AS delta ${changed}
+     UNION ALL SELECT m.id, m.cooperative_id, e.new, 1 ${changed}`,
     false,
   );
-  return changed;
 }
 
 function count(db: Connection, changes: string, isNew: boolean): void {
@@ -177,9 +128,12 @@ function count(db: Connection, changes: string, isNew: boolean): void {
 }
 
 /** Opens the accounts that the file names and the registry does not know, and resolves them. */
-function openAccounts(db: Connection): void {
+function openAccounts(db: Connection, changed: readonly Assignment[]): void {
+  const moves = changed.find(({ to }) => to === 'account_id')?.bit ?? 0;
+  const isMoved = `p.line IN (SELECT line FROM staging.changed_rows WHERE cells & ${moves})`;
   db.exec(`INSERT INTO main.savings_accounts (cooperative_id, member_id, account_number)
-    SELECT p.cooperative_id, p.member_id, r.account_number FROM ${STAGED} WHERE p.account_id IS NULL
+    SELECT p.cooperative_id, p.member_id, r.account_number FROM ${STAGED}
+    WHERE p.account_id IS NULL AND (p.id IS NULL OR ${isMoved})
     GROUP BY p.cooperative_id, r.account_number ORDER BY min(p.line);
     UPDATE staging.resolved_references AS p SET account_id = (
       SELECT a.id FROM staging.rows r CROSS JOIN main.savings_accounts a

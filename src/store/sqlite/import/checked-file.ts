@@ -1,18 +1,22 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
 import { RegistryError } from '../../../domain/errors.ts';
-import type { CheckedFile, CheckOptions, ImportResult } from '../../ports/import-session.ts';
+import type { CheckedFile, CheckOptions, ImportChanges, ImportResult } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy, isDiskFull } from '../connection/errors.ts';
 import { WAIT_MS } from '../connection/pragmas.ts';
 import { letOthersWrite, refreshStale } from '../read-model/refresh.ts';
-import { applyStaged, countStagedChanges } from './apply.ts';
+import { applyStaged } from './apply.ts';
+import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
 import type { FileScope } from './file-scope.ts';
 import { toRegistryError } from './refusal.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
-import { inStaging, listFaults } from './tables.ts';
+import { listFaults } from './tables.ts';
 import { TARGETS } from './targets.ts';
 
-/** @param checkedVersion the data version of the registry that the file was checked against */
+/**
+ * Called in the transaction of the checks: what is staged here is compared with the registry they have seen.
+ * @param checkedVersion the data version of the registry that the file was checked against
+ */
 export function openCheckedFile(
   scope: FileScope,
   checkedVersion: number,
@@ -31,13 +35,16 @@ export function openCheckedFile(
   const isFileFaulty = count(db, "staging.faults WHERE refuses = 'file'") > 0;
   if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
   if (check.faults > 0) dropRefusedRows(db);
+  stageChanges(scope);
 
   return {
     ...check,
     isRefused: false,
-    countChanges() {
+    changes: countChanges(scope),
+    columns: countByColumn(scope),
+    listChanges() {
       assertCurrent();
-      return withUnchanged(db, countStagedChanges(scope));
+      return listChanges(scope);
     },
     keepForReference() {
       assertCurrent();
@@ -57,15 +64,9 @@ export function openCheckedFile(
 const count = (db: Connection, rows: string): number =>
   db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get() as number;
 
-function withUnchanged(db: Connection, { created, changed }: { created: number; changed: number }) {
-  return { created, changed, unchanged: count(db, 'staging.rows') - created - changed };
-}
-
 function dropRefusedRows(db: Connection): void {
-  inStaging(db, () =>
-    db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);
-      DELETE FROM staging.resolved_references WHERE line IN (SELECT line FROM staging.faults)`),
-  );
+  db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);
+    DELETE FROM staging.resolved_references WHERE line IN (SELECT line FROM staging.faults)`);
 }
 
 function keepForReference({ db, kind }: FileScope): void {
@@ -84,10 +85,11 @@ function apply(scope: FileScope, checkedVersion: number, nowSeconds: number): Im
   db.raw.pragma('foreign_keys = OFF');
   try {
     let lockedAtMs = 0;
-    const changes = db.transaction.immediate(() => {
+    const changes = db.transaction.immediate((): ImportChanges => {
       lockedAtMs = monotonicMs();
       if (readDataVersion(db) !== checkedVersion) checkAgain(scope);
-      return withUnchanged(db, applyStaged(scope, nowSeconds));
+      applyStaged(scope, nowSeconds);
+      return countChanges(scope);
     });
     return { ...changes, lockMs: monotonicMs() - lockedAtMs };
   } catch (error) {
@@ -104,7 +106,10 @@ function checkAgain(scope: FileScope): void {
   resolveAndCheck(scope);
   db.exec('DELETE FROM staging.resolved_references WHERE line NOT IN (SELECT line FROM staging.rows)');
   const isNewFault = `rowid > ${before} AND line IN (SELECT line FROM staging.rows)`;
-  if (count(db, `staging.faults WHERE ${isNewFault}`) === 0) return;
+  if (count(db, `staging.faults WHERE ${isNewFault}`) === 0) {
+    stageChanges(scope);
+    return;
+  }
   throw new RegistryError(
     'unavailable',
     'The registry was changed while the file was checked and no longer agrees with it. Import it again.',

@@ -4,7 +4,7 @@ import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks.ts';
 import { completeRows, hasDerivedReferences } from './complete-rows.ts';
 import type { FileScope } from './file-scope.ts';
-import { checkAgainstRegistry, runChecks } from './run-checks.ts';
+import { readDataVersion, resolveAndCheck, runChecks } from './run-checks.ts';
 import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './tables.ts';
 import { stagedColumns } from './targets.ts';
 
@@ -37,10 +37,14 @@ export function stageFile(scope: FileScope): FileStaging {
     check(options) {
       assertUnchecked();
       isChecked = true;
-      if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
-      inStaging(db, () => completeRows(scope, isReferenceMissing));
-      const checkedVersion = checkAgainstRegistry(scope);
-      return openCheckedFile(scope, checkedVersion, options);
+      // One transaction, so that the version, all checks and the changes are of the same registry.
+      return inStaging(db, () => {
+        const checkedVersion = readDataVersion(db);
+        if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
+        completeRows(scope, isReferenceMissing);
+        resolveAndCheck(scope);
+        return openCheckedFile(scope, checkedVersion, options);
+      });
     },
   };
 }

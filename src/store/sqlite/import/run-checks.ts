@@ -3,17 +3,6 @@ import type { ImportFault } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
 import { CHECKS, type Check, RESOLVED_REFERENCES } from './checks.ts';
 import type { FileScope } from './file-scope.ts';
-import { inStaging } from './tables.ts';
-
-/** @returns the data version of the registry that was looked at */
-export function checkAgainstRegistry(scope: FileScope): number {
-  // One transaction, so that the version and all checks see the same registry.
-  return inStaging(scope.db, () => {
-    const version = readDataVersion(scope.db);
-    resolveAndCheck(scope);
-    return version;
-  });
-}
 
 /** A number that changes when another connection commits to the registry. */
 export const readDataVersion = (db: Connection): number =>

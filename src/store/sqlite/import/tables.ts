@@ -13,7 +13,13 @@ export function createSessionTables(db: Connection): void {
   db.exec(`
     CREATE TABLE staging.faults (line INTEGER, "column" TEXT, message TEXT, refuses TEXT);
     CREATE INDEX staging.faults_line ON faults (line);
-    CREATE TABLE staging.status_changes (id INTEGER PRIMARY KEY, cooperative_id, old_status, new_status);
+    -- Stored rows that the file changes, and in which columns (changes.ts).
+    CREATE TABLE staging.changed_rows (line INTEGER PRIMARY KEY, id INTEGER, cells INTEGER);
+    CREATE TABLE staging.changes (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
+      old, new);
+    -- Changes that are not made: the same rows, with the same ids.
+    CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
+      old, new);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
@@ -24,7 +30,8 @@ export function createSessionTables(db: Connection): void {
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
   db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
-    DELETE FROM staging.faults;
+    DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
+    DELETE FROM staging.kept;
     CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
     CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
       member_id INTEGER, account_id INTEGER);`);

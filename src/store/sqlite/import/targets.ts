@@ -25,6 +25,8 @@ export interface Target {
   /** Resolved references that a new row stores. */
   readonly resolved: readonly ('cooperative_id' | 'member_id' | 'account_id')[];
   readonly hasTimestamps: boolean;
+  /** Column of the table that names a row to people: never a national ID. */
+  readonly label: 'code' | 'member_code' | 'reference';
   /** Column of the read model that its rows are in. */
   readonly readModelColumn?: ReadModelColumn;
 }
@@ -49,6 +51,7 @@ const REFERENCE = { name: 'reference', to: 'reference' };
 export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   cooperatives: {
     table: 'cooperatives',
+    label: 'code',
     keys: [{ name: 'code', to: 'code' }],
     resolved: [],
     hasTimestamps: true,
@@ -64,6 +67,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   },
   members: {
     table: 'members',
+    label: 'member_code',
     keys: [COOPERATIVE, { name: 'identity_card', to: 'identity_card' }],
     resolved: ['cooperative_id'],
     hasTimestamps: true,
@@ -83,6 +87,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   production: {
     table: 'production_entries',
     readModelColumn: 'production',
+    label: 'reference',
     keys: [COOPERATIVE, ...MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: false,
@@ -91,6 +96,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   loans: {
     table: 'loans',
     readModelColumn: 'loans',
+    label: 'reference',
     keys: [COOPERATIVE, ...MEMBER, REFERENCE],
     resolved: ['cooperative_id', 'member_id'],
     hasTimestamps: true,
@@ -107,6 +113,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
   savings: {
     table: 'savings_transactions',
     readModelColumn: 'savings',
+    label: 'reference',
     keys: [COOPERATIVE, ...MEMBER, { name: 'account_number' }, REFERENCE],
     resolved: ['cooperative_id', 'account_id'],
     hasTimestamps: false,

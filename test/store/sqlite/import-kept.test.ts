@@ -1,0 +1,101 @@
+/** Values that a file would change and that stay as they are stored, in SQLite. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../../src/store/sqlite/connection/open-database.ts';
+import { applyStaged } from '../../../src/store/sqlite/import/apply.ts';
+import {
+  countByColumn,
+  countChanges,
+  keepStored,
+  listChanges,
+} from '../../../src/store/sqlite/import/changes.ts';
+import type { FileScope } from '../../../src/store/sqlite/import/file-scope.ts';
+import { stageFile } from '../../../src/store/sqlite/import/file-staging.ts';
+import { addSqlFunctions } from '../../../src/store/sqlite/import/sql-functions.ts';
+import { attachStaging, createStagingFile } from '../../../src/store/sqlite/import/staging.ts';
+import { createSessionTables } from '../../../src/store/sqlite/import/tables.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { FORMAT } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
+import { accepted, LATER, NOW, person, start } from '../conformance/import-rows.ts';
+
+/** A members file that would change name and phone of M-1 and M-2 and the status of M-3, checked. */
+async function checkedFile(context: TestContext): Promise<FileScope> {
+  const file = join(temporaryFolder(context), 'registry.db');
+  const storage = storageAt(file);
+  const registry = storage.openRegistry();
+  context.after(() => registry.close());
+  await start({ registry, openSession: () => storage.openImportSession() });
+  const db = openDatabase(file, { waitMs: 0 });
+  context.after(() => db.close());
+  attachStaging(db, createStagingFile(file));
+  addSqlFunctions(db);
+  createSessionTables(db);
+  const scope = {
+    ...{ db, kind: 'members' as const, format: FORMAT, monotonicMs: () => 0 },
+    ...{ columns: new Set<string>(), assertCurrent() {}, end() {} },
+  };
+  let staged: FileScope = scope;
+  const session = {
+    stage(_kind: string, columns: ReadonlySet<string>) {
+      staged = { ...scope, columns };
+      return stageFile(staged);
+    },
+  };
+  const changed = { full_name: 'New', mobile: '+250781234567', status: 'active' };
+  await accepted(session, 'members', [
+    person(1, changed),
+    person(2, changed),
+    person(3, { ...changed, full_name: 'Person 3', mobile: null, status: 'withdrawn' }),
+  ]);
+  return staged;
+}
+
+const cellsOf = async (scope: FileScope, table: 'changes' | 'kept') => {
+  const cells: string[] = [];
+  for await (const { row, column } of listChanges(scope, table)) cells.push(`${row} ${column}`);
+  return cells;
+};
+
+test('a kept value is listed apart, and the other values of its row are written', async (context) => {
+  const scope = await checkedFile(context);
+  keepStored(scope, `SELECT id FROM staging.changes WHERE row_id = 1 AND "column" = 'mobile'`);
+  assert.deepEqual(await cellsOf(scope, 'kept'), ['M-1 mobile']);
+  assert.deepEqual(await cellsOf(scope, 'changes'), [
+    ...['M-1 full_name', 'M-2 full_name', 'M-2 mobile', 'M-3 status'],
+  ]);
+  assert.deepEqual(countChanges(scope), { created: 0, changed: 3, unchanged: 0, kept: 1 });
+  assert.deepEqual(
+    [...countByColumn(scope)],
+    [
+      ['full_name', 2],
+      ['mobile', 1],
+      ['status', 1],
+    ],
+  );
+  scope.db.transaction.immediate(() => applyStaged(scope, LATER));
+  const rows = scope.db.raw.prepare('SELECT full_name, mobile, updated_at FROM members').raw().all();
+  assert.deepEqual(rows, [
+    ['New', null, LATER],
+    ['New', '+250781234567', LATER],
+    ['Person 3', null, LATER],
+  ]);
+});
+
+test('a row whose changes are all kept is not written, and its status counts as before', async (context) => {
+  const scope = await checkedFile(context);
+  keepStored(scope, 'SELECT id FROM staging.changes WHERE row_id IN (1, 3)');
+  assert.deepEqual(countChanges(scope), { created: 0, changed: 1, unchanged: 2, kept: 3 });
+  scope.db.transaction.immediate(() => applyStaged(scope, LATER));
+  const rows = scope.db.raw.prepare('SELECT full_name, status, updated_at FROM members').raw().all();
+  assert.deepEqual(rows, [
+    ['Person 1', 'active', NOW],
+    ['New', 'active', LATER],
+    ['Person 3', 'active', NOW],
+  ]);
+  assert.deepEqual(
+    scope.db.raw.prepare('SELECT status, members FROM member_counts WHERE members <> 0').raw().all(),
+    [['active', 3]],
+  );
+});

@@ -52,6 +52,7 @@ test('generated tables are as the code declares them, and no document lacks one'
   assert.deepEqual(tableNames(api), ['scopes']);
   assert.deepEqual(tableNames(operating), [
     'settings',
+    'files',
     'commands',
     'options of keys create',
     'scopes',
@@ -67,6 +68,7 @@ test('a generated table shows what the code declares', async () => {
     /\n\| `keys rotate <id>` \| `--db <file>`, `--json`, `--overlap <time>` \|/,
   );
   assert.match(await of('options of keys create'), /\n\| `--allow-ip <block>` \| /);
+  assert.match(await of('files'), /\n\| `registry\.keys\.db` \| 0600 \| .* \| yes \|/);
   for (const scope of SCOPES) assert.ok((await of('scopes')).includes(`| \`${scope}\` |`), scope);
   for (const kind of IMPORT_KINDS)
     assert.match(await of('import columns'), new RegExp(`\\n\\| ${kind} \\| `));
@@ -78,7 +80,7 @@ test('every command line in a document names a command and options that exist', 
   for (const document of DOCUMENTS) {
     for (const [, line = ''] of read(document).matchAll(/npm run -s registry -- (\w[^\n`]*)/g)) {
       const words = line.split(/\s+/);
-      const command = COMMANDS.get(words[0] ?? '') ?? COMMANDS.get(words.slice(0, 2).join(' '));
+      const command = COMMANDS.get(words.slice(0, 2).join(' ')) ?? COMMANDS.get(words[0] ?? '');
       // The shorthand of the walk: `keys "$@"`.
       if (words[1] === '"$@"') continue;
       assert.ok(command, `${document}: ${line}`);

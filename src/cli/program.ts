@@ -40,6 +40,10 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'check integrity, foreign keys, settings and counters; status 0 sound, 1 not, 2 no database',
     load: async () => (await import('./check.ts')).declareCheck,
   },
+  backup: {
+    description: 'write a backup of everything the registry keeps, while it is in use',
+    load: async () => (await import('./backup.ts')).declareBackup,
+  },
   summarize: {
     description:
       'refresh the read model where it is out of date: after an upgrade or an import that was killed',

@@ -8,6 +8,7 @@ import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/api-keys.ts';
 import { describeColumns } from '../../src/import/columns.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
+import { storageAt } from './storage.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
 export const GENERATED_DOCUMENTS = ['README.md', 'docs/api.md', 'docs/operating.md'];
@@ -44,7 +45,9 @@ export async function namedCommands(): Promise<Map<string, Command>> {
   });
   const named = new Map<string, Command>();
   for (const command of program.commands) {
-    if (command.commands.length === 0) named.set(command.name(), command);
+    // `backup` does something itself, and has a subcommand.
+    if (command.commands.length === 0 || command.registeredArguments.length > 0)
+      named.set(command.name(), command);
     for (const each of command.commands) named.set(`${command.name()} ${each.name()}`, each);
   }
   return named;
@@ -72,6 +75,15 @@ function optionsOf(command: Command | undefined): string {
   return table(['Option', 'Meaning'], rows);
 }
 
+const files = (): string =>
+  table(
+    ['File', 'Mode', 'Contains', 'Personal data', 'Secrets', 'In a backup'],
+    storageAt('registry.db').files.map(({ name, mode, contains, personalData, secrets, isBackedUp }) => [
+      ...[name.split(', ').map(code).join(', '), mode, contains, personalData, secrets],
+      isBackedUp ? 'yes' : 'no',
+    ]),
+  );
+
 const scopes = (): string =>
   table(
     ['Scope', 'Allows'],
@@ -97,6 +109,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
   const named = await namedCommands();
   return {
     settings,
+    files,
     commands: () => commands(named),
     'options of keys create': () => optionsOf(named.get('keys create')),
     scopes,

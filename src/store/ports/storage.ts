@@ -7,6 +7,7 @@ import type { Loan } from '../../domain/loans.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { Backup, BackupOptions, CheckedBackup, KeptFile } from './backup.ts';
 import type { ImportSession } from './import-session.ts';
 import type { RegistryStore } from './registry.ts';
 
@@ -40,6 +41,8 @@ export interface StorageDependencies {
 export interface Storage {
   /** As the configuration names it. */
   readonly location: string;
+  /** Every kind of file that a registry keeps at a location. */
+  readonly files: readonly KeptFile[];
   /** Whether a registry was created there. */
   exists(): Awaitable<boolean>;
   /**
@@ -75,6 +78,18 @@ export interface Storage {
   refreshReadModel(nowSeconds: number): Awaitable<number>;
   /** Removes what killed imports have left. @returns how many imports that were */
   removeStaleStaging(): Awaitable<number>;
+  /**
+   * Writes a backup while others read and write, without making them wait.
+   * @param folder new or empty; it gets this name only when it is complete, checked and on disk
+   * @throws StorageError (as rejection), or the reason of the signal
+   */
+  backUp(folder: string, options: BackupOptions): Promise<Backup>;
+  /**
+   * Reads every byte of a backup and changes nothing. It does not look at the location.
+   * @throws StorageError (as rejection) `unusable` when there is no backup in the folder, or one of a newer
+   * release
+   */
+  verifyBackup(folder: string): Promise<CheckedBackup>;
 }
 
 /** One result of a check. */

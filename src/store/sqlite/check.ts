@@ -13,7 +13,8 @@ import { REGISTRY_SCHEMA } from './migrations/registry.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { countOutOfDate, findWrongColumn } from './read-model/verify.ts';
 
-const COUNTED = [
+/** Tables whose rows say how large a registry is. */
+export const COUNTED = [
   'cooperatives',
   'members',
   'production_entries',

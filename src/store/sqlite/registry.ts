@@ -9,13 +9,11 @@ import { WAIT_MS } from './connection/pragmas.ts';
 import { ReadSnapshot } from './connection/read-snapshot.ts';
 import { openCooperativeSummaries } from './cooperative-summaries.ts';
 import { openCooperatives } from './cooperatives.ts';
-import { readFreeBytes } from './files.ts';
+import { RESERVED_BYTES, readFreeBytes } from './files.ts';
 import { openMembers } from './members.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 
-/** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
-const RESERVED_BYTES = 64 * 1024 * 1024;
 const ROOM_CHECK_MS = 1_000;
 
 export interface SqliteRegistryOptions {

@@ -1,10 +1,12 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { openApiKeys } from './api-keys.ts';
+import { verifyBackup } from './backup/verify-backup.ts';
+import { writeBackup } from './backup/write-backup.ts';
 import { checkFiles } from './check.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
-import { exists, keysFileOf, ownsFile } from './files.ts';
+import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files.ts';
 import { openImportSession } from './import/session.ts';
 import { removeStaleStaging } from './import/staging.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
@@ -26,6 +28,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
   return {
     location: file,
     exists: () => exists(file),
+    files: KEPT_FILES,
     ownsFile: (path) => ownsFile(file, path),
     openRegistry: () => openSqliteRegistry({ file, monotonicMs, scheduler, format: formatOf() }),
     openKeys: (use) =>
@@ -45,5 +48,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
       }
     },
     removeStaleStaging: () => removeStaleStaging(file),
+    backUp: (folder, options) => writeBackup(file, folder, options),
+    verifyBackup,
   };
 }

@@ -52,6 +52,16 @@ export function assertNewest(db: Connection, schema: Schema): void {
   );
 }
 
+/**
+ * The version of the schema of a file that may be older than this release.
+ * @returns 0 for a file without tables
+ * @throws StorageError for a file of another program, or one that a newer release has written
+ */
+export function readVersion(db: Connection, schema: Schema): number {
+  assertOurs(db, schema);
+  return versionOf(db, schema);
+}
+
 function versionOf(db: Connection, schema: Schema): number {
   const version = readNumber(db, 'user_version');
   const newest = schema.migrations.length;

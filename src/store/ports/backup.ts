@@ -1,0 +1,53 @@
+/** Copies of a registry: what it keeps, what a backup contains, and what writing or checking one reports. */
+
+/** One kind of file, or of folder, that a registry keeps at its location. */
+export interface KeptFile {
+  /** Its name where the location is called `registry.db`. */
+  readonly name: string;
+  /** Its permissions, in octal. */
+  readonly mode: string;
+  readonly contains: string;
+  /** What of it is about people; `none` if nothing is. */
+  readonly personalData: string;
+  /** What of it opens something; `none` if nothing does. */
+  readonly secrets: string;
+  /** Whether a backup contains it. */
+  readonly isBackedUp: boolean;
+}
+
+/** One file of a backup. */
+export interface BackupFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** Of its bytes, in hexadecimal digits. */
+  readonly sha256: string;
+  readonly schemaVersion: number;
+}
+
+/** What a backup says of itself. */
+export interface Backup {
+  /** The version of the program that wrote it. */
+  readonly program: string;
+  /** Epoch milliseconds: every write that was acknowledged before is in the backup. */
+  readonly instantMs: number;
+  readonly files: readonly BackupFile[];
+  /** Rows by table: how large the registry is. */
+  readonly rows: { readonly [table: string]: number };
+}
+
+export interface BackupOptions {
+  /** The version of the program, for the manifest. */
+  readonly program: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Ends the work before its next step; nothing is left behind then. */
+  readonly signal?: AbortSignal;
+}
+
+/** The result of checking a backup. */
+export interface CheckedBackup {
+  /** Undefined when the manifest cannot be relied on. */
+  readonly backup: Backup | undefined;
+  /** The first difference, beginning with the name of its file; null when the backup is sound. */
+  readonly fault: string | null;
+}

@@ -1,0 +1,67 @@
+/** Files that must survive a power cut: synced, and read back by their hash. */
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Syncs a file, or the names in a folder. */
+export function syncPath(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Creates an empty file that only its owner can read. @throws the system's error when it exists */
+export function createPrivateFile(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600));
+}
+
+/** Creates a file that only its owner can read, and syncs it. */
+export function writePrivateFile(path: string, text: string): void {
+  const handle = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+export interface FileHash {
+  readonly bytes: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/**
+ * Reads a file to its end.
+ * @param onChunk gets each part of it, which is only valid during the call
+ * @param signal ends the reading before its next chunk
+ */
+export async function hashFile(
+  path: string,
+  onChunk: (chunk: Uint8Array) => unknown = () => undefined,
+  signal?: AbortSignal,
+): Promise<FileHash> {
+  const handle = await open(path, 'r');
+  try {
+    const hash = createHash('sha256');
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    let bytes = 0;
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+      const chunk = buffer.subarray(0, bytesRead);
+      hash.update(chunk);
+      await onChunk(chunk);
+      bytes += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The folder in which a backup is written before it gets its name: `NAME.incomplete-PID`. A backup that was
+ * killed leaves it behind, and the next one of the same name removes it.
+ */
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { createFolder } from '../../../create-folder.ts';
+import { StorageError } from '../../ports/storage-error.ts';
+import { syncPath } from './durable-files.ts';
+
+const INFIX = '.incomplete-';
+
+/**
+ * Creates the folder for a backup that will be called `target`, and removes what killed ones have left.
+ * @throws StorageError `unusable` when the target is not a new or empty folder, or cannot be created
+ */
+export function createWorkFolder(target: string): string {
+  assertNewOrEmpty(target);
+  const folder = `${resolve(target)}${INFIX}${process.pid}`;
+  try {
+    createFolder(dirname(folder));
+    removeIncomplete(dirname(folder), (name) => name === basename(resolve(target)));
+    mkdirSync(folder, 0o700);
+    return folder;
+  } catch (error) {
+    throw cannotBeWritten(target, error);
+  }
+}
+
+function assertNewOrEmpty(target: string): void {
+  const found = statSync(target, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isDirectory()) throw new StorageError('unusable', `${target} is not a folder.`);
+  let names: string[];
+  try {
+    names = readdirSync(target);
+  } catch (error) {
+    throw cannotBeWritten(target, error);
+  }
+  if (names.length > 0)
+    throw new StorageError('unusable', `${target} is not empty. Choose a new or an empty folder.`);
+}
+
+/** Gives the complete folder its name; on disk when this returns. */
+export function completeFolder(folder: string, target: string): void {
+  syncPath(folder);
+  try {
+    // Also in the place of an empty folder.
+    renameSync(folder, resolve(target));
+  } catch (error) {
+    throw cannotBeWritten(target, error);
+  }
+  syncPath(dirname(folder));
+}
+
+const cannotBeWritten = (target: string, error: unknown): StorageError => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const hint = code === 'EBUSY' ? ' It is the root of a disk: choose a folder in it.' : '';
+  return new StorageError('unusable', `${target} cannot be written: ${message}.${hint}`, { cause: error });
+};
+
+/**
+ * Removes the folders that killed backups have left.
+ * @param isTarget whether a folder was for a backup of this name
+ */
+export function removeIncomplete(parent: string, isTarget: (name: string) => boolean): void {
+  for (const name of readdirSync(parent)) {
+    const [, target, pid] = /^(.*)\.incomplete-([0-9]+)$/.exec(name) ?? [];
+    if (target === undefined || !isTarget(target) || isRunning(Number(pid))) continue;
+    rmSync(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+/** In a container every backup may have the same process id: one that is our own is of an earlier process. */
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,100 @@
+/** Writes a backup of a registry, which may be in use (docs/operating.md#backup). */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Backup, BackupOptions } from '../../ports/backup.ts';
+import { StorageError } from '../../ports/storage-error.ts';
+import { COUNTED } from '../check.ts';
+import { isDiskFull } from '../connection/errors.ts';
+import { RESERVED_BYTES, readFreeBytes } from '../files.ts';
+import { hashFile, writePrivateFile } from './durable-files.ts';
+import { countRows, inspectDatabase } from './inspect.ts';
+import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
+import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './snapshots.ts';
+import { completeFolder, createWorkFolder } from './work-folder.ts';
+
+/** @param freeBytes of the disk that a path is on */
+export type ReadFreeBytes = (path: string) => number;
+
+/**
+ * Writes a backup to a folder that does not exist or is empty. The folder gets its name only when everything
+ * in it is complete, checked and on disk.
+ * @throws StorageError; nothing is left in the folder then
+ */
+export async function writeBackup(
+  databaseFile: string,
+  target: string,
+  options: BackupOptions,
+  freeBytes: ReadFreeBytes = readFreeBytes,
+): Promise<Backup> {
+  const instantMs = options.now();
+  const snapshots = takeSnapshots(databaseFile);
+  let folder: string | undefined;
+  try {
+    folder = createWorkFolder(target);
+    assertRoom(snapshots, folder, target, freeBytes);
+    for (const snapshot of snapshots)
+      await copySnapshot(snapshot, join(folder, snapshot.file.name), options.signal);
+    closeSnapshots(snapshots);
+    const manifest = await describe(folder, snapshots, { ...options, instantMs });
+    writePrivateFile(join(folder, MANIFEST_NAME), formatManifest(manifest));
+    completeFolder(folder, target);
+    return manifest;
+  } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    throw toBackupError(target, error);
+  } finally {
+    closeSnapshots(snapshots);
+  }
+}
+
+/** @returns the error with the path of the backup, if its disk caused it */
+function toBackupError(target: string, error: unknown): unknown {
+  if (isFull(error)) return diskFull(target, error);
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (error instanceof StorageError || !/^(?:E[A-Z]+|SQLITE_IOERR.*)$/.test(code)) return error;
+  return new StorageError('failed', `The backup in ${target} failed: ${message}. Nothing was kept of it.`, {
+    cause: error,
+  });
+}
+
+const isFull = (error: unknown): boolean =>
+  isDiskFull(error) || ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+const diskFull = (target: string, cause?: unknown) =>
+  new StorageError('failed', `The disk of ${target} has no room for the backup. Nothing was kept of it.`, {
+    cause,
+  });
+
+/** The disk may be that of the registry, which takes no writes when less than the reserve is free. */
+function assertRoom(
+  snapshots: readonly Snapshot[],
+  folder: string,
+  target: string,
+  freeBytes: ReadFreeBytes,
+): void {
+  const needed = snapshots.reduce((sum, { bytes }) => sum + bytes, RESERVED_BYTES);
+  if (freeBytes(folder) < needed) throw diskFull(target);
+}
+
+/** Reads the copies back: what the manifest says of them was seen on the disk. */
+async function describe(
+  folder: string,
+  snapshots: readonly Snapshot[],
+  { program, instantMs, signal }: BackupOptions & { readonly instantMs: number },
+): Promise<Manifest> {
+  const files: ManifestFile[] = [];
+  for (const { file } of snapshots) {
+    const path = join(folder, file.name);
+    const hash = await hashFile(path, undefined, signal);
+    const { fault, applicationId, schemaVersion } = inspectDatabase(path, 'quick');
+    if (fault !== null) {
+      throw new StorageError(
+        'failed',
+        `The copy of ${file.name} is damaged: ${fault}. No backup was written. Run check.`,
+      );
+    }
+    files.push({ name: file.name, ...hash, applicationId, schemaVersion });
+  }
+  const rows = countRows(join(folder, (files[0] as ManifestFile).name), COUNTED);
+  return { program, instantMs, files, rows };
+}

@@ -1,0 +1,63 @@
+/** Backups of a registry that is written to as fast as it takes. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { temporaryFolder } from '../support/app.ts';
+import { command, spawnPlainly } from '../support/command.ts';
+import { issueWriter, post, serveProcess, writeMembers } from '../support/serving.ts';
+import { openFile } from '../support/sqlite.ts';
+
+test('a backup under load contains every write acknowledged before its instant, and is sound', async (context) => {
+  const root = temporaryFolder(context);
+  const db = join(root, 'live', 'registry.db');
+  assert.equal((await command(['seed', '--db', db])).status, 0);
+  const key = await issueWriter(db);
+  const { port } = await serveProcess(context, db);
+  const body = { code: 'LOAD', name: 'Load' };
+  const { json: cooperative } = await post(port, '/cooperatives', { key, body });
+  const writing = writeMembers(port, key, cooperative.id);
+  await sleep(500);
+  const folders = ['first', 'second'].map((name) => join(root, name));
+  const instants: number[] = [];
+  for (const folder of folders) {
+    const backup = spawnPlainly(['node', 'src/main.ts', 'backup', folder, '--db', db, '--json']);
+    assert.equal(await backup.ended, 0, backup.output());
+    instants.push(Date.parse(JSON.parse(backup.output()).instant));
+  }
+  await writing.stop();
+  const { acknowledged } = writing;
+  assert.ok(acknowledged.length > 500, `only ${acknowledged.length} writes`);
+  for (const [i, folder] of folders.entries()) {
+    const before = acknowledged.filter(({ atMs }) => atMs < (instants[i] as number));
+    assert.ok(before.length > 200 && before.length < acknowledged.length, `${before.length} writes before`);
+    assert.equal((await command(['backup', 'verify', folder])).status, 0);
+    const registry = openFile(join(folder, 'registry.db'));
+    const codes = new Set(registry.raw.prepare('SELECT member_code FROM members').pluck().all());
+    registry.close();
+    assert.deepEqual(
+      before.filter(({ memberCode }) => !codes.has(memberCode)),
+      [],
+    );
+  }
+});
+
+test('SIGTERM ends a backup with 1, and nothing is left of it', async (context) => {
+  const root = temporaryFolder(context);
+  const db = join(root, 'live', 'registry.db');
+  assert.equal((await command(['seed', '--db', db])).status, 0);
+  const folder = join(root, 'backup');
+  const backup = spawnPlainly(['node', 'src/main.ts', 'backup', folder, '--db', db]);
+  while (!readdirSync(root).some((name) => name.startsWith('backup.incomplete-'))) await sleep(1);
+  backup.child.kill('SIGTERM');
+  await once(backup.child, 'close');
+  // It may have been too late to interrupt it.
+  if (backup.child.exitCode === 0) assert.ok(existsSync(folder));
+  else {
+    assert.equal(backup.child.exitCode, 1);
+    assert.match(backup.output(), /Interrupted\. No backup was written\./);
+    assert.deepEqual(readdirSync(root), ['live']);
+  }
+});

@@ -1,0 +1,40 @@
+/** Backups of SQLite files: what needs a look behind the commands. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { writeBackup } from '../../../src/store/sqlite/backup/write-backup.ts';
+import { DATABASE_FILES, KEPT_FILES, ownsFile } from '../../../src/store/sqlite/files.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { command } from '../../support/command.ts';
+
+const OPTIONS = { program: '1.0.0', now: Date.now };
+const MIB = 1024 * 1024;
+
+test('a backup is refused that would leave the disk nearly full', async (context) => {
+  const root = temporaryFolder(context);
+  const db = join(root, 'live', 'registry.db');
+  assert.equal((await command(['seed', '--db', db])).status, 0);
+  const folder = join(root, 'backup');
+  // The reserve without the copies.
+  await assert.rejects(
+    writeBackup(db, folder, OPTIONS, () => 65 * MIB),
+    {
+      message: `The disk of ${folder} has no room for the backup. Nothing was kept of it.`,
+    },
+  );
+  assert.deepEqual(readdirSync(root), ['live']);
+  await writeBackup(db, folder, OPTIONS, () => 80 * MIB);
+});
+
+test('the list of files names every database, and all of them belong to the registry', () => {
+  const backedUp = KEPT_FILES.filter(({ isBackedUp }) => isBackedUp).map(({ name }) => name);
+  assert.deepEqual(
+    DATABASE_FILES.map(({ name }) => name),
+    backedUp,
+  );
+  for (const { name, pathAt } of DATABASE_FILES) {
+    assert.equal(pathAt('/data/registry.db'), `/data/${name}`);
+    assert.ok(ownsFile('/data/registry.db', `/data/${name}-wal`));
+  }
+});

@@ -2,15 +2,21 @@
 import { mayEcho } from '../domain/errors.ts';
 import type { ImportKind } from '../store/ports/import-session.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from './columns.ts';
+import { FAULTS_COLUMN, type Heading, recogniseHeadings } from './headings.ts';
+import type { ReadingMap } from './map/reading-map.ts';
+import { nearestName } from './near-spelling.ts';
+import type { NoteTaker } from './notes.ts';
 import { FileFault, type FileRecord } from './records.ts';
 
 export interface Header {
-  /** The known columns that the file has. */
+  readonly line: number;
+  readonly headings: readonly Heading[];
+  /** The known columns that the file has, those with a constant included. */
   readonly columns: ReadonlySet<string>;
-  /** How many cells it has, and so each row must have. */
-  readonly width: number;
   /** For each column of the kind, in its order, the index of its cell; -1 for one that the file lacks. */
   readonly places: readonly number[];
+  /** Whether the file holds the refused rows of an import. */
+  readonly isOfRejects: boolean;
 }
 
 interface HeaderFault {
@@ -18,54 +24,119 @@ interface HeaderFault {
   readonly message: string;
 }
 
+export interface HeaderOptions {
+  readonly map?: ReadingMap | undefined;
+  /** Whether the row was recognised as the header; otherwise an unknown column is a fault. */
+  readonly isCertain: boolean;
+  readonly notes: NoteTaker;
+}
+
 /**
- * Reads a header: known columns in any order, each once, none of the required ones missing.
+ * Reads a header: its columns in any order, each once, none of the required ones missing.
  * @throws FileFault with every fault of the header
  */
-export function readHeader(kind: ImportKind, { line, cells }: FileRecord): Header {
-  const names = cells.map((cell) => cell.trim().toLowerCase());
-  const faults = [...wrongColumns(kind, names), ...missingColumns(kind, names)];
+export function readHeader(kind: ImportKind, { line, cells }: FileRecord, options: HeaderOptions): Header {
+  const { map, notes } = options;
+  const headings = recogniseHeadings(kind, cells, map);
+  const constants = [...(map?.constants ?? [])].flatMap(([column, cell]) =>
+    cell.trim() === '' ? [] : column,
+  );
+  const found = headings.flatMap(({ column }) => column ?? []);
+  const columns = new Set([...found, ...constants]);
+  const faults = [
+    ...repeatedColumns(headings),
+    ...constants.filter((column) => found.includes(column)).map(columnAndConstant),
+    ...unknownColumns(kind, { line, headings, columns }, options),
+    ...missingColumns(kind, columns),
+  ];
   if (faults.length > 0)
     throw new FileFault(faults.map((fault) => ({ line, ...fault, refuses: 'file' as const })));
+  for (const { column, by } of headings) if (by === 'dictionary') notes.note('heading', column ?? '', line);
   return {
-    columns: new Set(names),
-    width: names.length,
-    places: IMPORT_COLUMNS[kind].map(({ name }) => names.indexOf(name)),
+    ...{ line, headings, columns },
+    places: IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name)),
+    isOfRejects: headings.some(isFaultsColumn),
   };
 }
 
-function wrongColumns(kind: ImportKind, names: readonly string[]): HeaderFault[] {
-  const known = IMPORT_COLUMNS[kind].map(({ name }) => name);
-  const faults: HeaderFault[] = [];
-  const isHeader = looksLikeHeader(names, known);
-  const add = (name: string, message: string) =>
-    faults.push({ column: isHeader && looksLikeHeading(name) ? name : '', message });
-  names.forEach((name, i) => {
-    if (!known.includes(name)) add(name, `Unknown column in position ${i + 1}. Known: ${known.join(', ')}.`);
-    else if (names.indexOf(name) < i)
-      faults.push({ column: name, message: 'This column appears twice in the header.' });
+const isFaultsColumn = ({ text }: Heading): boolean => text.toLowerCase() === FAULTS_COLUMN;
+
+function repeatedColumns(headings: readonly Heading[]): HeaderFault[] {
+  return headings.flatMap(({ column, text }, i) => {
+    const first = headings.findIndex((other) => other.column === column);
+    if (column === undefined || column === null || first === i) return [];
+    const isSameText = headings[first]?.text.toLowerCase() === text.toLowerCase();
+    const message = isSameText
+      ? 'This column appears twice in the header.'
+      : `The headings in positions ${first + 1} and ${i + 1} both mean this column. Let a map ignore one.`;
+    return [{ column, message }];
   });
-  return faults;
+}
+
+const columnAndConstant = (column: string): HeaderFault => ({
+  column,
+  message: 'The file has this column, and a constant is given for it. Remove one of them.',
+});
+
+interface Unread {
+  readonly line: number;
+  readonly headings: readonly Heading[];
+  readonly columns: ReadonlySet<string>;
+}
+
+/** Faults of unknown columns; of those that are ignored, a note. */
+function unknownColumns(
+  kind: ImportKind,
+  { line, headings, columns }: Unread,
+  { isCertain, notes }: HeaderOptions,
+): HeaderFault[] {
+  const known = IMPORT_COLUMNS[kind].map(({ name }) => name);
+  const isHeader = looksLikeHeader(headings);
+  return headings.flatMap(({ text, column }, i) => {
+    if (text === '' || column !== undefined) return [];
+    const shown = isHeader && looksLikeHeading(text) ? text.toLowerCase() : '';
+    const meant = nearestName(
+      text,
+      known.filter((name) => !columns.has(name)),
+    );
+    if (meant !== undefined) {
+      const what = shown === '' ? `column in position ${i + 1}` : `column "${shown}"`;
+      return [{ column: shown, message: `Unknown ${what}. Did you mean "${meant}"?` }];
+    }
+    const message = `Unknown column in position ${i + 1}. Known: ${known.join(', ')}.`;
+    if (!isCertain) return [{ column: shown, message }];
+    notes.note('ignored_column', shown === '' ? `#${i + 1}` : shown, line, message);
+    return [];
+  });
 }
 
 /**
- * Whether a first line names columns. Of a file without a header it is the data of a person, of which nothing
- * is shown: so the unknown columns must not be the majority.
+ * Whether a row names columns. Of a file without a header it is the data of a person, of which nothing is
+ * shown: so the unknown columns must not be the majority.
  */
-const looksLikeHeader = (names: readonly string[], known: readonly string[]): boolean =>
-  2 * names.filter((name) => known.includes(name)).length >= names.length;
+function looksLikeHeader(headings: readonly Heading[]): boolean {
+  const named = headings.filter(({ text }) => text !== '');
+  return 2 * named.filter(({ column }) => column !== undefined).length >= named.length;
+}
 
 /** One word, as column names are: a person's name has several, a code or a date has other characters. */
-const looksLikeHeading = (name: string): boolean => /^\p{L}[\p{L}\p{N}_]*$/u.test(name) && mayEcho(name);
+const looksLikeHeading = (text: string): boolean => /^\p{L}[\p{L}\p{N}_]*$/u.test(text) && mayEcho(text);
 
-function missingColumns(kind: ImportKind, names: readonly string[]): HeaderFault[] {
+const MISSING = 'The column is missing.';
+const MISSING_COOPERATIVE =
+  'The column is missing. For a file of one cooperative, give its code with --cooperative CODE.';
+
+function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): HeaderFault[] {
   const faults: HeaderFault[] = IMPORT_COLUMNS[kind]
-    .filter(({ name, isRequired }) => isRequired && !names.includes(name))
-    .map(({ name }) => ({ column: name, message: 'The column is missing.' }));
+    .filter(({ name, isRequired }) => isRequired && !columns.has(name))
+    .map(({ name }) => ({
+      column: name,
+      message: name === 'cooperative_code' ? MISSING_COOPERATIVE : MISSING,
+    }));
   const alternatives = ALTERNATIVES[kind];
   if (alternatives !== undefined) {
     const { column, others, missing } = alternatives;
-    if (!names.includes(column) && !others.every((name) => names.includes(name)))
+    if (!columns.has(column) && !others.every((name) => columns.has(name)))
       faults.push({ column, message: missing });
   }
   return faults;

@@ -12,11 +12,12 @@ import type {
   ImportSession,
 } from '../store/ports/import-session.ts';
 import { cellContext } from './cells/context.ts';
-import { IMPORT_COLUMNS } from './columns.ts';
+import { scoreHeader } from './headings.ts';
 import type { ReadingMap } from './map/reading-map.ts';
+import type { ImportNote } from './notes.ts';
 import { openFile } from './open-file.ts';
 import type { RecordSource } from './records.ts';
-import { stageFile } from './stage-file.ts';
+import { type FileReading, stageFile } from './stage-file.ts';
 
 export interface ImportFile {
   readonly kind: ImportKind;
@@ -44,8 +45,14 @@ export interface ImportObserver {
   /**
    * Before anything of the file is written. What it throws makes the file a failed one.
    * @param source the open file, to be read once more
+   * @param reading its notes, and where its faults are
    */
-  checked?(file: ImportFile, checked: CheckedFile, source: RecordSource): Promise<void> | void;
+  checked?(
+    file: ImportFile,
+    checked: CheckedFile,
+    source: RecordSource,
+    reading: FileReading,
+  ): Promise<void> | void;
   /** Called for each file, those that were not reached included. */
   finished?(report: FileReport): void;
 }
@@ -65,6 +72,8 @@ export interface FileReport {
   readonly faults: number;
   /** Refused for what concerns no single row: its header, its bytes, all its national IDs. */
   readonly isFileFaulty: boolean;
+  /** What was read leniently or skipped. */
+  readonly notes: readonly ImportNote[];
   /** What was done; in a dry run, what an import would do. */
   readonly changes: ImportChanges;
   readonly lockMs: number;
@@ -114,7 +123,7 @@ export async function importFiles(
 const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0, kept: 0 };
 
 const emptyReport = (file: ImportFile): FileReport => ({
-  ...{ file, outcome: 'not_reached', rows: 0, refusedRows: 0, faults: 0, isFileFaulty: false },
+  ...{ file, outcome: 'not_reached', rows: 0, refusedRows: 0, faults: 0, isFileFaulty: false, notes: [] },
   ...{ changes: NO_CHANGES, lockMs: 0, seconds: 0 },
 });
 
@@ -131,11 +140,11 @@ async function importFile(
   try {
     source = await openFile(file.path, {
       encoding: options.map?.encoding,
-      scoreHeader: exactHeadings(file.kind),
+      scoreHeader: (cells) => scoreHeader(file.kind, cells, options.map),
     });
-    const checked = await checkFile(session, file, source, options, observer);
-    report = { ...report, ...countsOf(checked) };
-    await observer.checked?.(file, checked, source);
+    const { checked, reading } = await checkFile(session, file, source, options, observer);
+    report = { ...report, ...countsOf(checked), notes: reading.notes };
+    await observer.checked?.(file, checked, source, reading);
     options.signal?.throwIfAborted();
     const done = checked.isRefused ? { outcome: 'refused' as const } : await settle(checked, options);
     return { ...report, ...done, seconds: secondsNow() };
@@ -146,21 +155,16 @@ async function importFile(
   }
 }
 
-function exactHeadings(kind: ImportKind): (cells: readonly string[]) => number {
-  const names = new Set(IMPORT_COLUMNS[kind].map(({ name }) => name));
-  return (cells) => cells.filter((cell) => names.has(cell.trim().toLowerCase())).length;
-}
-
 function checkFile(
   session: ImportSession,
   file: ImportFile,
   source: RecordSource,
   options: ImportOptions,
   observer: ImportObserver,
-): Promise<CheckedFile> {
-  const { acceptTrailingZero, skipInvalid, zone, clock, signal } = options;
+): ReturnType<typeof stageFile> {
+  const { acceptTrailingZero, skipInvalid, map, isStrict, zone, clock, signal } = options;
   return stageFile(session, source, {
-    ...{ kind: file.kind, acceptTrailingZero, skipInvalid },
+    ...{ kind: file.kind, map, isStrict, acceptTrailingZero, skipInvalid },
     cells: cellContext(zone, nowSeconds(clock)),
     onBatch(bytesRead) {
       signal?.throwIfAborted();

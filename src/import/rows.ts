@@ -4,8 +4,9 @@ import { composeNames } from '../domain/members.ts';
 import type { ImportKind, StagedValue } from '../store/ports/import-session.ts';
 import type { CellContext } from './cells/context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
-import { readHeader } from './header.ts';
-import type { FileRecord } from './records.ts';
+import type { Header } from './header.ts';
+import type { ReadingMap } from './map/reading-map.ts';
+import { FileFault, type FileRecord } from './records.ts';
 
 /** Receives each fault of a row; `column` is empty when the fault concerns no single one. */
 export type OnFault = (column: string, message: string) => void;
@@ -17,7 +18,16 @@ export interface RowReader {
    * Checks one row.
    * @returns the values in the order of the kind's columns, null where a cell is empty or invalid
    */
-  read(cells: readonly string[], onFault: OnFault): StagedValue[];
+  read(record: FileRecord, onFault: OnFault): StagedValue[];
+}
+
+export interface RowReaderOptions {
+  readonly kind: ImportKind;
+  readonly header: Header;
+  readonly context: CellContext;
+  readonly map?: ReadingMap | undefined;
+  /** Whether a row may end before its last columns, as in a workbook. */
+  readonly isOpenEnded: boolean;
 }
 
 const NAMES = {
@@ -25,25 +35,39 @@ const NAMES = {
   entries: ['member_code', 'identity_card'],
 };
 
-/** @throws FileFault with every fault of the header */
-export function createRowReader(kind: ImportKind, header: FileRecord, context: CellContext): RowReader {
+/** @throws FileFault when a constant of the map is invalid */
+export function createRowReader(options: RowReaderOptions): RowReader {
+  const { kind, header, context, isOpenEnded } = options;
   const declared = IMPORT_COLUMNS[kind];
-  const { columns, width, places } = readHeader(kind, header);
+  const { columns, places, headings } = header;
+  const width = headings.length;
+  const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
+  const constants = readConstants(options);
   const isMembers = kind === 'members';
   const isEntries = ALTERNATIVES[kind]?.column === 'member_code';
   const names = isEntries ? NAMES.entries : NAMES.members;
 
-  function read(cells: readonly string[], onFault: OnFault): StagedValue[] {
-    if (cells.length !== width) {
+  function hasWrongWidth(cells: readonly string[]): boolean {
+    if (cells.length === width) return false;
+    if (cells.length < namedWidth) return !isOpenEnded;
+    return cells.slice(width).some((cell) => cell.trim() !== '');
+  }
+
+  function read({ cells }: FileRecord, onFault: OnFault): StagedValue[] {
+    if (hasWrongWidth(cells)) {
       onFault('', `Expected ${width} cells, found ${cells.length}.`);
       return declared.map(() => null);
     }
     const values: StagedValue[] = new Array(declared.length);
     let isNameFaulty = false;
     for (let i = 0; i < declared.length; i++) {
-      const column = declared[i] as ImportColumn;
       const place = places[i] as number;
-      const cell = place < 0 ? '' : (cells[place] as string).trim();
+      const column = declared[i] as ImportColumn;
+      if (place < 0) {
+        values[i] = constants[i] as StagedValue;
+        continue;
+      }
+      const cell = (cells[place] ?? '').trim();
       const value = cell === '' ? null : column.parse(cell, context);
       values[i] = value instanceof FieldError ? null : value;
       if (value instanceof FieldError) onFault(column.name, value.message);
@@ -58,6 +82,17 @@ export function createRowReader(kind: ImportKind, header: FileRecord, context: C
   }
 
   return { columns: isMembers ? new Set([...columns, 'full_name']) : columns, read };
+}
+
+/** The values that every row has; null for a column without a constant. */
+function readConstants({ kind, header, context, map }: RowReaderOptions): StagedValue[] {
+  return IMPORT_COLUMNS[kind].map(({ name, parse }) => {
+    const cell = map?.constants.get(name)?.trim() ?? '';
+    const value = cell === '' ? null : parse(cell, context);
+    if (!(value instanceof FieldError)) return value;
+    const message = `The constant for this column is invalid. ${value.message}`;
+    throw new FileFault([{ line: header.line, column: name, message, refuses: 'file' }]);
+  });
 }
 
 const positionOf = (column: string): number =>

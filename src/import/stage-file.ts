@@ -8,14 +8,30 @@ import type {
   ImportSession,
 } from '../store/ports/import-session.ts';
 import type { CellContext } from './cells/context.ts';
-import { FileFault, fileFault, type RecordBatch, type RecordSource } from './records.ts';
-import { createRowReader, type RowReader } from './rows.ts';
+import { withHeaderRows } from './find-header.ts';
+import type { Header } from './header.ts';
+import type { ReadingMap } from './map/reading-map.ts';
+import { createNoteTaker, type ImportNote } from './notes.ts';
+import { FileFault, fileFault, type RecordSource, type SourceFormat } from './records.ts';
+import { openTable, type Table } from './table.ts';
 
 export interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
+  readonly map?: ReadingMap | undefined;
+  /** What would be read leniently or skipped is a fault. */
+  readonly isStrict?: boolean | undefined;
   readonly cells: CellContext;
   /** Called between batches; what it throws ends the reading. @param bytesRead of the file so far */
   readonly onBatch: (bytesRead: number) => void;
+}
+
+/** How a file was read. */
+export interface FileReading {
+  readonly notes: readonly ImportNote[];
+  /** Undefined when it could not be read. */
+  readonly header: Header | undefined;
+  /** The cell of a workbook in which a fault is, such as `C12`; undefined where it is not in a single one. */
+  cellOf(fault: Pick<ImportFault, 'line' | 'column'>): string | undefined;
 }
 
 /** @throws RegistryError `unavailable`; the system's error when the file cannot be read */
@@ -23,39 +39,51 @@ export async function stageFile(
   session: ImportSession,
   source: RecordSource,
   options: StageOptions,
-): Promise<CheckedFile> {
-  const { kind, cells, onBatch } = options;
-  let reader: RowReader | undefined;
+): Promise<{ checked: CheckedFile; reading: FileReading }> {
+  const { kind, map, cells, onBatch } = options;
+  const { format } = source;
+  const notes = createNoteTaker(options.isStrict === true);
+  if (isEncodingGuessed(format, map)) notes.note('encoding', '', 1);
+  let table: Table | undefined;
   let staging: FileStaging | undefined;
   try {
-    for await (const batch of source.read()) {
+    for await (const batch of withHeaderRows(source.read(), map)) {
       onBatch(batch.bytesRead);
-      const [header] = batch.records;
-      if (header === undefined) continue;
-      const isFirst = reader === undefined;
-      reader ??= createRowReader(kind, header, cells);
-      staging ??= await session.stage(kind, reader.columns);
-      await stageBatch(staging, reader, isFirst ? batch.records.slice(1) : batch.records);
+      if (batch.records.length === 0 && table === undefined) continue;
+      table ??= openTable(batch.records, { kind, map, cells, format, notes });
+      staging ??= await session.stage(kind, table.columns);
+      const { rows, faults } = table.read(batch);
+      await staging.addRows(rows);
+      if (faults.length > 0) await staging.addFaults(faults);
     }
     if (staging === undefined) throw fileFault(1, 'The file is empty: its first line must name the columns.');
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
     staging ??= await session.stage(kind, new Set());
-    await staging.addFaults(error.faults);
+    await staging.addFaults([...notes.takeFaults(), ...error.faults]);
   }
-  return staging.check(options);
+  const header = table?.header;
+  const checked = await staging.check(options);
+  return {
+    checked,
+    reading: { notes: notes.list(), header, cellOf: (fault) => cellOf(format, header, fault) },
+  };
 }
 
-async function stageBatch(
-  staging: FileStaging,
-  reader: RowReader,
-  records: RecordBatch['records'],
-): Promise<void> {
-  const faults: ImportFault[] = [];
-  const rows = records.map(({ line, cells }) => ({
-    line,
-    values: reader.read(cells, (column, message) => faults.push({ line, column, message, refuses: 'row' })),
-  }));
-  await staging.addRows(rows);
-  if (faults.length > 0) await staging.addFaults(faults);
+const isEncodingGuessed = (format: SourceFormat, map: ReadingMap | undefined): boolean =>
+  format.type === 'text' && format.encoding === 'windows-1252' && map?.encoding === undefined;
+
+function cellOf(
+  format: SourceFormat,
+  header: Header | undefined,
+  { line, column }: Pick<ImportFault, 'line' | 'column'>,
+): string | undefined {
+  const place = header?.headings.findIndex((heading) => heading.column === column) ?? -1;
+  return format.type === 'text' || place < 0 ? undefined : `${columnLetters(place)}${line}`;
+}
+
+/** How a workbook calls a column: `A` to `Z`, `AA`, … @param place counted from 0 */
+function columnLetters(place: number): string {
+  const last = String.fromCharCode(65 + (place % 26));
+  return place < 26 ? last : columnLetters(Math.floor(place / 26) - 1) + last;
 }

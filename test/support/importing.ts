@@ -5,9 +5,16 @@ import type { TestContext } from 'node:test';
 import { runCommand } from '../../src/cli/program.ts';
 import type { Clock } from '../../src/clock.ts';
 import { KIGALI } from '../../src/domain/date-time.ts';
-import type { ImportOptions } from '../../src/import/import-files.ts';
+import {
+  type FileReport,
+  type ImportFile,
+  type ImportOptions,
+  importFiles,
+} from '../../src/import/import-files.ts';
+import type { ImportFault, ImportKind } from '../../src/store/ports/import-session.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
 import { openFile } from './sqlite.ts';
+import { storageAt } from './storage.ts';
 
 export interface CommandResult {
   readonly status: number;
@@ -106,6 +113,49 @@ export const importOptions = (place: ImportPlace): ImportOptions => ({
   ...{ zone: KIGALI, clock: place.clock, isDryRun: false },
   ...{ acceptTrailingZero: false, skipInvalid: false },
 });
+
+/** What became of one file, with all that was found in it. */
+export interface ReadFile {
+  readonly report: FileReport;
+  readonly faults: readonly ImportFault[];
+  /** `kind column lines`, as in `heading mobile 1`. */
+  readonly notes: readonly string[];
+}
+
+/** Imports one file without the command. */
+export async function importFile(
+  place: ImportPlace,
+  file: ImportFile,
+  options: Partial<ImportOptions> = {},
+): Promise<ReadFile> {
+  const session = storageAt(place.databaseFile).openImportSession();
+  const faults: ImportFault[] = [];
+  try {
+    const [report] = await importFiles(
+      session,
+      [file],
+      { ...importOptions(place), ...options },
+      {
+        async checked(_file, checked) {
+          for await (const fault of checked.listFaults()) faults.push(fault);
+        },
+      },
+    );
+    if (report?.failure !== undefined) throw report.failure.error;
+    const notes = report?.notes.map(({ kind, column, lines }) => `${kind} ${column} ${[...lines()].join()}`);
+    return { report: report as FileReport, faults, notes: notes ?? [] };
+  } finally {
+    await session.close();
+  }
+}
+
+/** Imports one file with this content without the command. */
+export const importText = (
+  place: ImportPlace,
+  kind: ImportKind,
+  content: string | Buffer,
+  options: Partial<ImportOptions> = {},
+): Promise<ReadFile> => importFile(place, { kind, path: place.write(`${kind}.csv`, content) }, options);
 
 /** SQL that adds a member to A-1, as the service may while a file is imported. */
 export const insertMemberSql = (identityCard: string, code: string): string =>

@@ -1,0 +1,103 @@
+/** The table of a file: where it begins, and its records → rows, faults and notes. */
+import type { ImportFault, ImportKind, StagedRow } from '../store/ports/import-session.ts';
+import type { CellContext } from './cells/context.ts';
+import { findHeader } from './find-header.ts';
+import { type Header, readHeader } from './header.ts';
+import type { ReadingMap } from './map/reading-map.ts';
+import type { NoteTaker } from './notes.ts';
+import type { FileRecord, RecordBatch, SourceFormat } from './records.ts';
+import { createRowReader } from './rows.ts';
+import { isTotalsRow } from './totals.ts';
+
+export interface TableOptions {
+  readonly kind: ImportKind;
+  readonly map?: ReadingMap | undefined;
+  readonly cells: CellContext;
+  readonly format: SourceFormat;
+  readonly notes: NoteTaker;
+}
+
+export interface Table {
+  readonly header: Header;
+  /** The columns that the file has, those made from others included. */
+  readonly columns: ReadonlySet<string>;
+  /** Reads the next batch; of the first one, what follows the header. */
+  read(batch: RecordBatch): { rows: StagedRow[]; faults: ImportFault[] };
+}
+
+/**
+ * @param records from the beginning of the file, as many as are searched for the header
+ * @throws FileFault with every fault of the header
+ */
+export function openTable(records: readonly FileRecord[], options: TableOptions): Table {
+  const { kind, map, format, notes } = options;
+  const { index, isCertain } = findHeader(kind, records, map);
+  const header = readHeader(kind, records[index] as FileRecord, { map, isCertain, notes });
+  // Where a map says where the header is, nothing was guessed.
+  if (map?.headerRow === undefined)
+    for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
+  const reader = createRowReader({
+    ...{ kind, header, map, context: options.cells, isOpenEnded: format.type === 'workbook' },
+  });
+  const emptyLines = createEmptyLines(header.line, notes);
+  const unnamed = createUnnamedColumns(header, notes);
+
+  return {
+    header,
+    columns: reader.columns,
+    read(batch) {
+      const rows: StagedRow[] = [];
+      const faults: ImportFault[] = [];
+      emptyLines.add(batch.emptyLines);
+      for (const record of batch.records) {
+        const { line, cells } = record;
+        if (line <= header.line) continue;
+        emptyLines.noteBefore(line);
+        const known = faults.length;
+        const values = reader.read(record, (column, message) =>
+          faults.push({ line, column, message, refuses: 'row' }),
+        );
+        if (faults.length > known && isTotalsRow(kind, header, cells)) {
+          faults.length = known;
+          notes.note('totals_row', '', line);
+          continue;
+        }
+        unnamed.look(record);
+        rows.push({ line, values });
+      }
+      faults.push(...notes.takeFaults());
+      return { rows, faults };
+    },
+  };
+}
+
+/** Notes the empty lines between the header and the last row. */
+function createEmptyLines(headerLine: number, notes: NoteTaker) {
+  let pending: number[] = [];
+  return {
+    add(lines: readonly number[] | undefined): void {
+      if (lines !== undefined && lines.length > 0) pending = [...pending, ...lines];
+    },
+    noteBefore(line: number): void {
+      if (pending.length === 0 || (pending[0] as number) > line) return;
+      const later = pending.findIndex((empty) => empty > line);
+      const before = later < 0 ? pending : pending.slice(0, later);
+      pending = later < 0 ? [] : pending.slice(later);
+      for (const empty of before) if (empty > headerLine) notes.note('empty_row', '', empty);
+    },
+  };
+}
+
+/** Notes each column without a heading once, on the first row that has a value in it. */
+function createUnnamedColumns({ headings }: Header, notes: NoteTaker) {
+  let places = headings.flatMap(({ text }, place) => (text === '' ? [place] : []));
+  return {
+    look({ line, cells }: FileRecord): void {
+      if (places.length === 0) return;
+      const found = places.filter((place) => (cells[place] ?? '').trim() !== '');
+      if (found.length === 0) return;
+      for (const place of found) notes.note('ignored_column', `#${place + 1}`, line);
+      places = places.filter((place) => !found.includes(place));
+    },
+  };
+}

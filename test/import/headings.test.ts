@@ -1,0 +1,133 @@
+/** Headings as cooperatives write them (docs/operating.md#headings). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
+import { foldPhrase } from '../../src/import/dictionary/fold-phrase.ts';
+import { BRACKETS, HEADINGS } from '../../src/import/dictionary/headings.ts';
+import { foldHeading } from '../../src/import/fold.ts';
+import { recogniseHeadings, scoreHeader } from '../../src/import/headings.ts';
+import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
+
+const columnOf = (kind: ImportKind, heading: string) => recogniseHeadings(kind, [heading])[0]?.column;
+const mapOf = (columns: Record<string, string | null>): ReadingMap => ({
+  ...{ kind: 'members', constants: new Map(), values: new Map() },
+  columns: new Map(Object.entries(columns).map(([heading, column]) => [foldHeading(heading), column])),
+});
+
+test('within a kind, each heading of the dictionary leads to one column', () => {
+  let looked = 0;
+  for (const kind of IMPORT_KINDS) {
+    const leadsTo = new Map<string, string>();
+    for (const { name } of IMPORT_COLUMNS[kind]) {
+      for (const heading of [name, ...(HEADINGS[kind][name] ?? [])]) {
+        for (const folded of new Set([foldHeading(heading), foldPhrase(heading)])) {
+          assert.equal(leadsTo.get(folded) ?? name, name, `${kind}: ${heading}`);
+          leadsTo.set(folded, name);
+          looked++;
+        }
+        assert.equal(columnOf(kind, heading), name, `${kind}: ${heading}`);
+      }
+    }
+  }
+  assert.ok(looked > 500, `${looked} headings`);
+});
+
+test('the dictionary has headings of columns that exist only, and none twice', () => {
+  for (const kind of IMPORT_KINDS) {
+    const known = IMPORT_COLUMNS[kind].map(({ name }) => name);
+    assert.deepEqual(
+      Object.keys(HEADINGS[kind]).filter((name) => !known.includes(name)),
+      [],
+      kind,
+    );
+    for (const [column, headings] of Object.entries(HEADINGS[kind])) {
+      const folded = headings.map(foldPhrase);
+      const twice = headings.filter((_, i) => folded.indexOf(folded[i] as string) !== i);
+      assert.deepEqual(twice, [], `${kind} ${column}`);
+      assert.ok(
+        headings.every((heading) => /\p{L}/u.test(heading)),
+        `${kind} ${column}`,
+      );
+    }
+  }
+  const columns = IMPORT_KINDS.flatMap((kind) => IMPORT_COLUMNS[kind].map(({ name }) => name));
+  assert.deepEqual(
+    Object.keys(BRACKETS).filter((name) => !columns.includes(name)),
+    [],
+  );
+});
+
+test('headings of three languages are recognised without regard to case, accents, spaces and punctuation', () => {
+  const expected: [ImportKind, string, string][] = [
+    ['members', 'INDANGAMUNTU', 'identity_card'],
+    ['members', 'N° de la carte d’identité', 'identity_card'],
+    ['members', 'No. CNI', 'identity_card'],
+    ['members', 'I.D. Number', 'identity_card'],
+    ['members', 'Nº y’indangamuntu', 'identity_card'],
+    ['members', 'NOM ET PRENOMS', 'full_name'],
+    ['members', 'Noms & Prénoms', 'full_name'],
+    ['members', ' Amazina: ', 'full_name'],
+    ['members', 'Numero ya terefone', 'mobile'],
+    ['members', 'Tél.', 'mobile'],
+    ['members', 'Sexe (M/F)', 'gender'],
+    ['members', 'Italiki yinjiriyeho', 'registration_date'],
+    ['members', 'Date d’adhésion (jj/mm/aaaa)', 'registration_date'],
+    ['members', 'Member Code', 'member_code'],
+    ['members', "Nomero y'umunyamuryango", 'member_code'],
+    ['members', 'DateOfBirth', 'date_of_birth'],
+    ['production', 'Quantité (Kg)', 'kg'],
+    ['production', 'IBIRO', 'kg'],
+    ['production', 'Date de\nlivraison', 'delivered_at'],
+    ['loans', "Taux d'intérêt (%)", 'interest_rate'],
+    ['loans', 'Montant (Frw)', 'amount'],
+    ['savings', 'Konti', 'account_number'],
+    ['cooperatives', 'Nom de la coopérative', 'name'],
+  ];
+  for (const [kind, heading, column] of expected) assert.equal(columnOf(kind, heading), column, heading);
+});
+
+test('a heading that may mean something else is not recognised', () => {
+  const unknown: [ImportKind, string][] = [
+    ['members', 'N°'],
+    ['members', 'État civil'],
+    ['members', 'Année de naissance'],
+    ['members', 'Registration date (mm/dd/yyyy)'],
+    ['production', 'Poids (tonnes)'],
+    ['production', 'Quantité'],
+    ['loans', 'Amount (USD)'],
+    ['loans', 'Taux (par mois)'],
+    ['cooperatives', 'Secteur'],
+    ['cooperatives', 'Umurenge'],
+  ];
+  for (const [kind, heading] of unknown) assert.equal(columnOf(kind, heading), undefined, heading);
+});
+
+test('beside first names, the heading of a single name is the family name', () => {
+  const columns = (...cells: string[]) => recogniseHeadings('members', cells).map(({ column }) => column);
+  assert.deepEqual(columns('Nom', 'Prénom'), ['last_name', 'first_name']);
+  assert.deepEqual(columns('Nom', 'NID'), ['full_name', 'identity_card']);
+  assert.deepEqual(columns('Nom complet', 'Prénom'), ['full_name', 'first_name']);
+  assert.deepEqual(columns('Nom', 'Prénom', 'last_name'), ['full_name', 'first_name', 'last_name']);
+});
+
+test('a map decides before names and dictionary, and ignores what it leads nowhere', () => {
+  const map = mapOf({ 'izina ryuzuye': 'full_name', full_name: 'first_name', NID: null });
+  const found = recogniseHeadings('members', ['IZINA RYUZUYE', 'full_name', 'N.I.D.', 'Sexe'], map);
+  assert.deepEqual(
+    found.map(({ column, by }) => [column, by]),
+    [
+      ['full_name', 'map'],
+      ['first_name', 'map'],
+      [null, 'map'],
+      ['gender', 'dictionary'],
+    ],
+  );
+});
+
+test('the score of a row is the number of columns that it names', () => {
+  assert.equal(scoreHeader('members', ['NID', 'Amazina', 'Umudugudu', '']), 2);
+  assert.equal(scoreHeader('members', ['NID', 'Indangamuntu']), 1);
+  assert.equal(scoreHeader('members', ['1198589000123042', 'Keza', 'M-1']), 0);
+  assert.equal(scoreHeader('members', ['A', 'B'], mapOf({ A: 'full_name', B: null })), 2);
+});

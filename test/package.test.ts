@@ -49,6 +49,7 @@ test('the package installs in an empty project, embeds twice and runs as a comma
   };
   const paths = packed.files.map(({ path }) => path);
   assert.ok(paths.includes('dist/index.d.ts') && paths.includes('data/seed/members.csv'));
+  assert.ok(paths.includes('import-map.schema.json'));
   assert.deepEqual(
     paths.filter((path) => /^(src|test|bench|node_modules)\/|\.db$|demo-keys/.test(path)),
     [],

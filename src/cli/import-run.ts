@@ -6,6 +6,7 @@ import {
   type FileReport,
   ImportError,
   type ImportFile,
+  type ImportOptions,
   importFiles,
   systemCodeOf,
 } from '../import/import-files.ts';
@@ -28,6 +29,8 @@ export interface ImportCommandOptions extends SettingOptions {
   readonly skipInvalid?: boolean;
   readonly acceptTrailingZero?: boolean;
   readonly json?: boolean;
+  /** How the files are to be read. */
+  readonly reading?: Pick<ImportOptions, 'map' | 'isStrict'>;
 }
 
 /** @throws CommandError `refused` unless every file is imported without a fault; any unexpected error */
@@ -103,7 +106,7 @@ async function importWithSession(
       session,
       files,
       {
-        ...{ zone, clock, isDryRun, signal: interruption.signal },
+        ...{ zone, clock, isDryRun, signal: interruption.signal, ...options.reading },
         skipInvalid: options.skipInvalid === true,
         acceptTrailingZero: options.acceptTrailingZero === true,
       },

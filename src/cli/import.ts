@@ -6,6 +6,7 @@ import type { ImportFile } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
 import { IMPORT_KINDS } from '../store/ports/import-session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
+import { addReadingOptions, type ReadingOptions, readReadingOptions } from './import-reading.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
 import { addSettingOptions } from './settings.ts';
 
@@ -19,8 +20,10 @@ Examples:
   import members members-huye.csv --dry-run
 `;
 
+type Options = ImportCommandOptions & ReadingOptions;
+
 export function declareImport(command: Command, context: CliContext): void {
-  addSettingOptions(command, 'REGISTRY_DB')
+  addReadingOptions(addSettingOptions(command, 'REGISTRY_DB'))
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file, when a kind is named')
     .option('--create', 'with --db: create the database if it does not exist')
@@ -30,8 +33,10 @@ export function declareImport(command: Command, context: CliContext): void {
     .option('--accept-trailing-zero', 'national IDs may all end in 0')
     .option('--json', 'one JSON document, every fault included')
     .addHelpText('after', MORE_HELP)
-    .action(async (kindOrFolder: string, path: string | undefined, options: ImportCommandOptions) => {
-      await runImport(context, findFiles(context, kindOrFolder, path), options);
+    .action(async (kindOrFolder: string, path: string | undefined, options: Options) => {
+      const files = findFiles(context, kindOrFolder, path);
+      const reading = readReadingOptions(context, path === undefined ? undefined : files[0]?.kind, options);
+      await runImport(context, files, { ...options, reading });
     });
 }
 

@@ -1,9 +1,33 @@
-/** How one cooperative writes its files: what a map document says (docs/importing.md). */
+/** How one cooperative writes its files: what a map document says (docs/operating.md#maps). */
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import type { Encoding } from '../records.ts';
 
 /** `dmy`: 31/3/2024, `mdy`: 3/31/2024, `ymd`: 2024/3/31. */
-export type DateOrder = 'dmy' | 'mdy' | 'ymd';
+export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
+export type DateOrder = (typeof DATE_ORDERS)[number];
+
+export const DECIMAL_MARKS = [',', '.'] as const;
+export type DecimalMark = (typeof DECIMAL_MARKS)[number];
+
+export const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+] as const satisfies readonly Encoding[];
+
+/** The keys of a map document. */
+export const MAP_KEYS = [
+  'kind',
+  'columns',
+  'constants',
+  'values',
+  'dates',
+  'decimal',
+  'encoding',
+  'header_row',
+  'sheet',
+] as const;
 
 export interface ReadingMap {
   readonly kind: ImportKind;
@@ -14,7 +38,7 @@ export interface ReadingMap {
   /** By column of the kind, by folded word of the file, the word of the registry. */
   readonly values: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly dates?: DateOrder;
-  readonly decimal?: ',' | '.';
+  readonly decimal?: DecimalMark;
   readonly encoding?: Encoding;
   /** Line of the header. */
   readonly headerRow?: number;

@@ -1,0 +1,88 @@
+/** How the files of an import are to be read: its options --map, --cooperative, --sheet and --strict. */
+import { readFileSync, statSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import { nowSeconds } from '../clock.ts';
+import { FieldError } from '../domain/errors.ts';
+import { parseCooperativeCode } from '../domain/text.ts';
+import { cellContext } from '../import/cells/context.ts';
+import { type ImportOptions, systemCodeOf } from '../import/import-files.ts';
+import { parseReadingMap } from '../import/map/parse-reading-map.ts';
+import type { ReadingMap } from '../import/map/reading-map.ts';
+import type { ImportKind } from '../store/ports/import-session.ts';
+import { type CliContext, CommandError, EXIT } from './context.ts';
+import { configOf, type SettingOptions } from './settings.ts';
+
+export interface ReadingOptions extends SettingOptions {
+  readonly map?: string;
+  readonly cooperative?: string;
+  readonly sheet?: string;
+  readonly strict?: boolean;
+}
+
+export const addReadingOptions = (command: Command): Command =>
+  command
+    .option('--map <map>', 'read the file as this map says; `import map` proposes one')
+    .option('--cooperative <code>', 'the cooperative of every row', parseCode)
+    .option('--sheet <name>', 'the sheet of a workbook')
+    .option('--strict', 'refuse what would be read with a note');
+
+function parseCode(text: string): string {
+  const code = parseCooperativeCode(text);
+  if (code instanceof FieldError) throw new InvalidArgumentError(code.message);
+  return code;
+}
+
+/**
+ * @param kind of the one file of the import; undefined for a folder
+ * @throws CommandError `usage` with every fault of the map
+ */
+export function readReadingOptions(
+  context: CliContext,
+  kind: ImportKind | undefined,
+  options: ReadingOptions,
+): Pick<ImportOptions, 'map' | 'isStrict'> {
+  const { cooperative, sheet } = options;
+  const isStrict = options.strict === true;
+  if (options.map === undefined && cooperative === undefined && sheet === undefined) return { isStrict };
+  if (kind === undefined) {
+    const text = '--map, --cooperative and --sheet are for one file. Usage: import <kind> FILE.';
+    throw new CommandError(EXIT.usage, text);
+  }
+  if (cooperative !== undefined && kind === 'cooperatives')
+    throw new CommandError(EXIT.usage, 'A file of cooperatives has no --cooperative: its column is code.');
+  const constants = new Map(cooperative === undefined ? [] : [['cooperative_code', cooperative]]);
+  const empty: ReadingMap = { kind, columns: new Map(), constants, values: new Map() };
+  const map = options.map === undefined ? empty : readMap(context, options.map, { kind, constants, options });
+  return { isStrict, map: sheet === undefined ? map : { ...map, sheet } };
+}
+
+interface MapUse {
+  readonly kind: ImportKind;
+  readonly constants: ReadonlyMap<string, string>;
+  readonly options: SettingOptions;
+}
+
+function readMap(context: CliContext, path: string, { kind, constants, options }: MapUse): ReadingMap {
+  const cells = cellContext(configOf(context, options).zone, nowSeconds(context.clock));
+  const map = parseReadingMap(readMapFile(path), { kind, cells, constants });
+  if ('kind' in map) return map;
+  const lines = map.map((fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`);
+  throw new CommandError(EXIT.usage, lines.join('\n'));
+}
+
+/** A larger file was not meant. */
+const MAX_MAP_BYTES = 1024 * 1024;
+
+/** @throws CommandError `usage` */
+function readMapFile(path: string): string {
+  const refuse = (text: string) => new CommandError(EXIT.usage, text);
+  try {
+    if (statSync(path).size > MAX_MAP_BYTES) throw refuse(`${path} is too large for a map.`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    if (error instanceof TypeError) throw refuse(`${path} is not UTF-8. Save it again as UTF-8.`);
+    const reason = systemCodeOf(error);
+    if (reason === undefined) throw error;
+    throw refuse(reason === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read (${reason}).`);
+  }
+}

@@ -21,7 +21,8 @@ export function declareCheck(command: Command, context: CliContext): void {
     });
 }
 
-const formatFindings = (findings: readonly Finding[]): string =>
+/** A line for each finding. */
+export const formatFindings = (findings: readonly Finding[]): string =>
   formatTable(
     ['CHECK', 'RESULT'],
     findings.map(({ check, fault, value }) => [

@@ -44,6 +44,10 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'write a backup of everything the registry keeps, while it is in use',
     load: async () => (await import('./backup.ts')).declareBackup,
   },
+  restore: {
+    description: 'put a backup in the place of the registry, which nothing may have open',
+    load: async () => (await import('./restore.ts')).declareRestore,
+  },
   summarize: {
     description:
       'refresh the read model where it is out of date: after an upgrade or an import that was killed',

@@ -51,3 +51,18 @@ export interface CheckedBackup {
   /** The first difference, beginning with the name of its file; null when the backup is sound. */
   readonly fault: string | null;
 }
+
+export interface RestoreOptions {
+  /** Moves what is at the location aside; otherwise nothing may be there. */
+  readonly replace: boolean;
+  /** Epoch milliseconds, for the name of the folder of the old files. */
+  readonly now: () => number;
+}
+
+export interface Restored {
+  readonly backup: Backup;
+  /** Where the files are that were at the location; undefined when there were none. */
+  readonly replacedFolder: string | undefined;
+  /** Whether an older release has written the backup: it is migrated when the registry is opened. */
+  readonly isOlder: boolean;
+}

@@ -7,7 +7,7 @@ import type { Loan } from '../../domain/loans.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type { Awaitable } from './awaitable.ts';
-import type { Backup, BackupOptions, CheckedBackup, KeptFile } from './backup.ts';
+import type { Backup, BackupOptions, CheckedBackup, KeptFile, Restored, RestoreOptions } from './backup.ts';
 import type { ImportSession } from './import-session.ts';
 import type { RegistryStore } from './registry.ts';
 
@@ -90,6 +90,13 @@ export interface Storage {
    * release
    */
   verifyBackup(folder: string): Promise<CheckedBackup>;
+  /**
+   * Puts a backup in the place of whatever is at the location. A process that is killed in the middle leaves
+   * the old registry, or a location at which nothing but another restore can be opened.
+   * @throws StorageError (as rejection) when the backup is not sound, the location is in use, or something is
+   * there and is not to be replaced; nothing has changed then
+   */
+  restore(folder: string, options: RestoreOptions): Promise<Restored>;
 }
 
 /** One result of a check. */

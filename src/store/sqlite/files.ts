@@ -36,6 +36,10 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
 
 /** What follows the name of a database in the names of its staging files. */
 export const STAGING_INFIX = '.importing-';
+/** What follows the name of a database in the name of the folder of a running restore. */
+const RESTORING_SUFFIX = '.restoring';
+/** Between the name of a database, without its ending, and the instant of a restore that has replaced it. */
+const REPLACED_INFIX = '.replaced-';
 /** SQLite's own files beside a database. */
 export const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
@@ -73,17 +77,49 @@ export const KEPT_FILES: readonly KeptFile[] = [
     secrets: 'none',
     isBackedUp: false,
   },
+  {
+    name: `registry.db${RESTORING_SUFFIX}`,
+    mode: '0700',
+    contains: 'a folder: the copies and the old files of a running restore, or of one that was killed',
+    personalData: 'as in the databases',
+    secrets: 'as in the databases',
+    isBackedUp: false,
+  },
+  {
+    name: `registry${REPLACED_INFIX}…`,
+    mode: '0700',
+    contains: 'a folder: the files that a restore has replaced; yours to delete',
+    personalData: 'as in the databases',
+    secrets: 'as in the databases',
+    isBackedUp: false,
+  },
 ];
 
+/** The folder of a running restore. */
+export const restoringFolderOf = (databaseFile: string): string => `${databaseFile}${RESTORING_SUFFIX}`;
+
+/** A folder that does not exist yet, for the files that a restore replaces now, in epoch milliseconds. */
+export function replacedFolderOf(databaseFile: string, nowMs: number): string {
+  const instant = new Date(nowMs).toISOString().replace(/[-:]|\.[0-9]+/g, '');
+  const folder = `${stemOf(databaseFile)}${REPLACED_INFIX}${instant}`;
+  let free = folder;
+  for (let next = 2; existsSync(free); next++) free = `${folder}-${next}`;
+  return free;
+}
+
 /**
- * Whether a path names a file of the registry: a database, what SQLite keeps beside it, or a staging file,
- * whether or not it exists yet.
+ * Whether a path names a file of the registry: a database, what SQLite keeps beside it, a staging file, or a
+ * file in the folder of a restore, whether or not it exists yet.
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
   const owned = new Set(databases.flatMap(withSideFiles));
-  const staging = pathsOf(databaseFile).map((file) => file + STAGING_INFIX);
-  return pathsOf(path).some((file) => owned.has(file) || staging.some((start) => file.startsWith(start)));
+  const starts = pathsOf(databaseFile).flatMap((file) => [
+    file + STAGING_INFIX,
+    restoringFolderOf(file),
+    stemOf(file) + REPLACED_INFIX,
+  ]);
+  return pathsOf(path).some((file) => owned.has(file) || starts.some((start) => file.startsWith(start)));
 }
 
 /** A database and SQLite's files beside it, whether or not they exist. */

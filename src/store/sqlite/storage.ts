@@ -1,6 +1,8 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { openApiKeys } from './api-keys.ts';
+import { restoreBackup } from './backup/restore-backup.ts';
+import { assertNotRestoring } from './backup/restoring-folder.ts';
 import { verifyBackup } from './backup/verify-backup.ts';
 import { writeBackup } from './backup/write-backup.ts';
 import { checkFiles } from './check.ts';
@@ -25,22 +27,27 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     format ??= createReadModelFormat(serializer);
     return format;
   };
+  /** The path, for whatever opens it. @throws StorageError while a restore is under way */
+  const settled = (): string => {
+    assertNotRestoring(file);
+    return file;
+  };
   return {
     location: file,
     exists: () => exists(file),
     files: KEPT_FILES,
     ownsFile: (path) => ownsFile(file, path),
-    openRegistry: () => openSqliteRegistry({ file, monotonicMs, scheduler, format: formatOf() }),
+    openRegistry: () => openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format: formatOf() }),
     openKeys: (use) =>
-      openApiKeys(keysFileOf(file), {
+      openApiKeys(keysFileOf(settled()), {
         waitMs: use === 'serve' ? WAIT_MS.serving : WAIT_MS.command,
         create: use !== 'manage',
         scheduler,
       }),
-    openImportSession: (use) => openImportSession(file, formatOf(), monotonicMs, use),
-    check: () => checkFiles(file, keysFileOf(file), formatOf()),
+    openImportSession: (use) => openImportSession(settled(), formatOf(), monotonicMs, use),
+    check: () => checkFiles(settled(), keysFileOf(file), formatOf()),
     refreshReadModel(nowSeconds) {
-      const db = openDatabase(file, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+      const db = openDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
       try {
         return refreshOutOfDate(db, formatOf(), { nowSeconds, pause: letOthersWrite });
       } finally {
@@ -48,7 +55,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
       }
     },
     removeStaleStaging: () => removeStaleStaging(file),
-    backUp: (folder, options) => writeBackup(file, folder, options),
+    backUp: async (folder, options) => writeBackup(settled(), folder, options),
     verifyBackup,
+    restore: (folder, options) => restoreBackup(file, folder, options),
   };
 }

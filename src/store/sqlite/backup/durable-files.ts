@@ -44,7 +44,7 @@ export interface FileHash {
  */
 export async function hashFile(
   path: string,
-  onChunk: (chunk: Uint8Array) => unknown = () => undefined,
+  onChunk: (chunk: Uint8Array) => void = () => undefined,
   signal?: AbortSignal,
 ): Promise<FileHash> {
   const handle = await open(path, 'r');
@@ -58,10 +58,24 @@ export async function hashFile(
       if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
       const chunk = buffer.subarray(0, bytesRead);
       hash.update(chunk);
-      await onChunk(chunk);
+      onChunk(chunk);
       bytes += bytesRead;
     }
   } finally {
     await handle.close();
+  }
+}
+
+/** Copies a file to one that only its owner can read, and syncs it. @returns the hash of what was copied */
+export async function copyPrivately(source: string, target: string): Promise<FileHash> {
+  const handle = openSync(target, 'wx', 0o600);
+  try {
+    const hash = await hashFile(source, (chunk) => {
+      for (let written = 0; written < chunk.length; ) written += writeSync(handle, chunk, written);
+    });
+    fsyncSync(handle);
+    return hash;
+  } finally {
+    closeSync(handle);
   }
 }

@@ -22,21 +22,28 @@ export async function verifyBackup(folder: string): Promise<CheckedBackup> {
   }
   for (const file of manifest.files) {
     const path = join(folder, file.name);
-    const fault = (await findWrongBytes(path, file)) ?? findWrongContent(path, file);
+    const fault =
+      findWrongFile(path, file) ?? (await findWrongBytes(path, file)) ?? findWrongContent(path, file, 'full');
     if (fault !== undefined) return { backup: manifest, fault: `${file.name}: ${fault}` };
   }
   const fault = findWrongRows(folder, manifest);
   return { backup: manifest, fault: fault ?? null };
 }
 
-async function findWrongBytes(path: string, { bytes, sha256 }: ManifestFile): Promise<string | undefined> {
+/** Whether the file is there as the manifest says, without reading it. */
+export function findWrongFile(path: string, { bytes }: ManifestFile): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return 'it is missing.';
   if (!found.isFile()) return 'it is not a file.';
   if (found.size !== bytes) return `it has ${found.size} bytes instead of ${bytes}.`;
   // SQLite would take it for a part of the database.
   const side = SIDE_SUFFIXES.find((suffix) => existsSync(path + suffix));
-  if (side !== undefined) return `a file that does not belong to the backup is beside it, with ${side}.`;
+  return side === undefined
+    ? undefined
+    : `a file that does not belong to the backup is beside it, with ${side}.`;
+}
+
+async function findWrongBytes(path: string, { sha256 }: ManifestFile): Promise<string | undefined> {
   try {
     const hash = await hashFile(path);
     return hash.sha256 === sha256 ? undefined : 'its content has changed: the SHA-256 differs.';
@@ -45,8 +52,13 @@ async function findWrongBytes(path: string, { bytes, sha256 }: ManifestFile): Pr
   }
 }
 
-function findWrongContent(path: string, file: ManifestFile): string | undefined {
-  const { fault, applicationId, schemaVersion } = inspectDatabase(path, 'full');
+/** @param depth how thoroughly the database is examined (inspect.ts) */
+export function findWrongContent(
+  path: string,
+  file: ManifestFile,
+  depth: 'quick' | 'full',
+): string | undefined {
+  const { fault, applicationId, schemaVersion } = inspectDatabase(path, depth);
   if (fault !== null) return `it is damaged: ${fault}.`;
   const schema = DATABASE_FILES.find(({ name }) => name === file.name)?.schema;
   if (applicationId !== file.applicationId || applicationId !== schema?.applicationId)

@@ -1,0 +1,60 @@
+/** Whether a process has a database open, even if it does nothing with it. */
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { isBusy } from '../connection/errors.ts';
+
+/**
+ * Every connection in WAL mode holds a shared lock on the file until it is closed, so that an exclusive one
+ * cannot be had. A file that is damaged or was deleted cannot be asked in this way; the system's list of open
+ * files shows it, as far as this user may see the process.
+ */
+export const isInUse = (file: string): boolean => isLocked(file) || isOpenElsewhere(file);
+
+function isLocked(file: string): boolean {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(file, { timeout: 0, fileMustExist: true });
+    // Asks for the file itself: in WAL mode BEGIN EXCLUSIVE only waits for writers.
+    db.pragma('locking_mode = EXCLUSIVE');
+    db.exec('BEGIN EXCLUSIVE; ROLLBACK');
+    return false;
+  } catch (error) {
+    return isBusy(error);
+  } finally {
+    db?.close();
+  }
+}
+
+function isOpenElsewhere(file: string): boolean {
+  const path = join(realpathSync(dirname(file)), basename(file));
+  const names = [path, `${path} (deleted)`];
+  return otherProcesses().some((pid) =>
+    listOpenFiles(pid).some((handle) => names.includes(readLink(`/proc/${pid}/fd/${handle}`))),
+  );
+}
+
+/** Ids of the processes of this machine; none where the system does not list them as Linux does. */
+function otherProcesses(): string[] {
+  const isOther = (name: string) => /^[0-9]+$/.test(name) && name !== String(process.pid);
+  return readNames('/proc').filter(isOther);
+}
+
+const listOpenFiles = (pid: string): string[] => readNames(`/proc/${pid}/fd`);
+
+/** Empty also for what ends meanwhile, or belongs to another user. */
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,157 @@
+/** Restores a backup to a location (docs/operating.md#restore). */
+import { lstatSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Restored, RestoreOptions } from '../../ports/backup.ts';
+import { StorageError } from '../../ports/storage-error.ts';
+import { openDatabase } from '../connection/open-database.ts';
+import { DATABASE_FILES, type DatabaseFile, RESERVED_BYTES, readFreeBytes } from '../files.ts';
+import { removeStaleStaging } from '../import/staging.ts';
+import { copyPrivately, syncPath } from './durable-files.ts';
+import { isInUse } from './in-use.ts';
+import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
+import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
+import { findWrongContent, findWrongFile } from './verify-backup.ts';
+
+/** A process may have looked for the folder of a restore just before it was there, and opened files since. */
+const LOOK_AGAIN_MS = 200;
+/** For a command that is about to end, such as `keys list`. */
+const MAX_LOOKS = 5;
+
+/** @param onStep called after each change on disk; given by tests, which end the process in it */
+export async function restoreBackup(
+  location: string,
+  folder: string,
+  options: RestoreOptions,
+  onStep: (step: string) => void = () => undefined,
+): Promise<Restored> {
+  const databaseFile = resolve(location);
+  const manifest = readSound(folder);
+  const isResumed = wasInterrupted(databaseFile);
+  if (!isResumed && !options.replace) assertNothingAt(databaseFile);
+  assertNoLinks(databaseFile);
+  const restoring = new RestoringFolder(databaseFile);
+  try {
+    await copyAll(folder, manifest, { restoring, location }, onStep);
+    removeStaleStaging(databaseFile);
+    restoring.moveOldFiles(onStep);
+    onStep('moved');
+    restoring.placeCopies(onStep);
+    onStep('placed');
+    const replacedFolder = restoring.finish(options.now());
+    const isOlder = manifest.files.some((file) => file.schemaVersion < newestOf(file));
+    return { backup: manifest, replacedFolder, isOlder };
+  } catch (error) {
+    throw toRestoreError(error, location);
+  } finally {
+    restoring.close();
+  }
+}
+
+/** Changes nothing at the location; whatever goes wrong, it is as it was. */
+async function copyAll(
+  folder: string,
+  manifest: Manifest,
+  { restoring, location }: { readonly restoring: RestoringFolder; readonly location: string },
+  onStep: (step: string) => void,
+): Promise<void> {
+  try {
+    onStep('announced');
+    await assertUnused(resolve(location), location);
+    assertRoom(manifest, location);
+    restoring.prepareCopies();
+    onStep('prepared');
+    for (const file of manifest.files) {
+      await copy(folder, restoring.copies, file);
+      onStep(`copied ${file.name}`);
+    }
+  } catch (error) {
+    restoring.abandon();
+    throw error;
+  }
+}
+
+function toRestoreError(error: unknown, location: string): unknown {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (error instanceof StorageError || !/^(?:E[A-Z]+|SQLITE_\w+)$/.test(code)) return error;
+  return new StorageError('failed', `The restore into ${location} failed: ${message}. Run it again.`, {
+    cause: error,
+  });
+}
+
+const kindOf = ({ name }: ManifestFile): DatabaseFile =>
+  DATABASE_FILES.find((file) => file.name === name) as DatabaseFile;
+
+const newestOf = (file: ManifestFile): number => kindOf(file).schema.migrations.length;
+
+const notSound = (folder: string, fault: string, cause?: unknown) =>
+  new StorageError('failed', `${folder} is not a sound backup. Nothing was restored. ${fault}`, { cause });
+
+function readSound(folder: string): Manifest {
+  let manifest: Manifest;
+  try {
+    manifest = readManifest(folder);
+  } catch (error) {
+    if (error instanceof ManifestError) throw notSound(folder, error.message, error);
+    throw error;
+  }
+  for (const file of manifest.files) {
+    const fault = findWrongFile(join(folder, file.name), file);
+    if (fault !== undefined) throw notSound(folder, `${file.name}: ${fault}`);
+  }
+  return manifest;
+}
+
+function assertNothingAt(databaseFile: string): void {
+  const found = filesAt(databaseFile);
+  if (found.length === 0) return;
+  throw new StorageError(
+    'failed',
+    `There are files of a registry already: ${found.join(', ')}. To move them aside, add --replace.`,
+  );
+}
+
+/** SQLite keeps its files beside the one that a link points to; a restore would replace the link. */
+function assertNoLinks(databaseFile: string): void {
+  for (const path of DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw new StorageError('unusable', `${path} is a symbolic link. Name the file that it points to.`);
+  }
+}
+
+async function assertUnused(databaseFile: string, location: string): Promise<void> {
+  const files = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
+  for (let looks = 1; ; looks++) {
+    await sleep(LOOK_AGAIN_MS);
+    const used = files.find(isInUse);
+    if (used === undefined) return;
+    if (looks < MAX_LOOKS) continue;
+    throw new StorageError(
+      'failed',
+      `A process has ${used} open. Stop the service and every command on ${location}, then restore.`,
+    );
+  }
+}
+
+function assertRoom({ files }: Manifest, location: string): void {
+  const needed = files.reduce((sum, { bytes }) => sum + bytes, RESERVED_BYTES);
+  if (readFreeBytes(resolve(location)) >= needed) return;
+  throw new StorageError(
+    'failed',
+    `The disk of ${location} has no room for the backup. Nothing was restored.`,
+  );
+}
+
+/** What is checked is the copy itself, and before anything at the location changes. */
+async function copy(folder: string, target: string, file: ManifestFile): Promise<void> {
+  const path = join(target, file.name);
+  const { bytes, sha256 } = await copyPrivately(join(folder, file.name), path);
+  if (bytes !== file.bytes || sha256 !== file.sha256)
+    throw notSound(folder, `${file.name}: its content has changed: the SHA-256 differs.`);
+  // Nothing else will look into a file of an older schema before it is migrated.
+  const fault = findWrongContent(path, file, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
+  if (fault !== undefined) throw notSound(folder, `${file.name}: ${fault}`);
+  // As every process of this program would when it opens the file: in WAL mode.
+  openDatabase(path, { waitMs: 0 }).close();
+  syncPath(path);
+}

@@ -1,0 +1,143 @@
+/**
+ * The folder of a running restore, `registry.db.restoring` beside the database. While it exists, nothing is
+ * opened at the location, so that registry and keys change together for every other process. It contains the
+ * copies until they are in place, and the old files; at the end it gets its final name in one step.
+ */
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { createFolder } from '../../../create-folder.ts';
+import { StorageError } from '../../ports/storage-error.ts';
+import { isBusy } from '../connection/errors.ts';
+import { DATABASE_FILES, replacedFolderOf, restoringFolderOf, withSideFiles } from '../files.ts';
+import { createPrivateFile, syncPath } from './durable-files.ts';
+
+/** Held open with an exclusive lock while a restore runs: one that was killed has lost it. */
+const LOCK = '.lock';
+/** The copies. */
+const NEW = '.new';
+/** Exists once every old file is in the folder: only restores put files at the location from then on. */
+const MOVED = '.moved';
+const OWN_NAMES = [LOCK, NEW, MOVED];
+
+/** What there is of a registry at a location: databases, and what SQLite has left beside them. */
+export const filesAt = (databaseFile: string): string[] =>
+  DATABASE_FILES.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))).filter((path) =>
+    existsSync(path),
+  );
+
+/** Whether a restore was killed after it had begun to copy. */
+export const wasInterrupted = (databaseFile: string): boolean =>
+  existsSync(join(restoringFolderOf(databaseFile), NEW));
+
+/**
+ * Nothing may be opened at the location while a restore is under way: registry and keys would not fit.
+ * @throws StorageError
+ */
+export function assertNotRestoring(databaseFile: string): void {
+  if (!existsSync(restoringFolderOf(databaseFile))) return;
+  throw new StorageError(
+    'unusable',
+    `A restore into ${databaseFile} is running or was interrupted. Wait for it, or run restore again.`,
+  );
+}
+
+export class RestoringFolder {
+  readonly copies: string;
+  private readonly path: string;
+  private readonly databaseFile: string;
+  private readonly lock: Database.Database;
+
+  /** @throws StorageError when another restore is running, or the folder cannot be created */
+  constructor(databaseFile: string) {
+    this.databaseFile = databaseFile;
+    this.path = restoringFolderOf(databaseFile);
+    this.copies = join(this.path, NEW);
+    try {
+      createFolder(dirname(this.path));
+      if (!existsSync(this.path)) mkdirSync(this.path, 0o700);
+      if (!existsSync(join(this.path, LOCK))) createPrivateFile(join(this.path, LOCK));
+    } catch (error) {
+      const message = `${databaseFile} cannot be restored: ${(error as Error).message}.`;
+      throw new StorageError('unusable', message, { cause: error });
+    }
+    this.lock = openLocked(join(this.path, LOCK), databaseFile);
+  }
+
+  /** Makes room for the copies; what an earlier restore has copied is copied again. */
+  prepareCopies(): void {
+    rmSync(this.copies, { recursive: true, force: true });
+    mkdirSync(this.copies, 0o700);
+  }
+
+  /** Moves every file of the old registry into the folder, and has it on disk that all are. */
+  moveOldFiles(onStep: (step: string) => void): void {
+    if (existsSync(join(this.path, MOVED))) return;
+    for (const file of filesAt(this.databaseFile)) {
+      renameSync(file, join(this.path, basename(file)));
+      onStep(`moved ${basename(file)}`);
+    }
+    this.sync();
+    mkdirSync(join(this.path, MOVED), 0o700);
+    this.sync();
+  }
+
+  /** Puts the copies in place. What is there was put there by a restore that was killed. */
+  placeCopies(onStep: (step: string) => void): void {
+    for (const file of filesAt(this.databaseFile)) rmSync(file);
+    for (const { name, pathAt } of DATABASE_FILES) {
+      const copy = join(this.copies, name);
+      if (!existsSync(copy)) continue;
+      renameSync(copy, pathAt(this.databaseFile));
+      onStep(`placed ${name}`);
+    }
+    this.sync();
+  }
+
+  /**
+   * Ends the restore: from here on the location is open to others.
+   * @param nowMs epoch milliseconds, for the folder's name
+   * @returns the folder of the old files; undefined when there were none
+   */
+  finish(nowMs: number): string | undefined {
+    const replaced = replacedFolderOf(this.databaseFile, nowMs);
+    renameSync(this.path, replaced);
+    this.close();
+    for (const name of OWN_NAMES) rmSync(join(replaced, name), { recursive: true, force: true });
+    const isEmpty = readdirSync(replaced).length === 0;
+    if (isEmpty) rmdirSync(replaced);
+    syncPath(dirname(this.path));
+    return isEmpty ? undefined : replaced;
+  }
+
+  /** Gives up before anything has changed at the location. */
+  abandon(): void {
+    this.close();
+    const isUntouched = readdirSync(this.path).every((name) => name === LOCK || name === NEW);
+    if (isUntouched) rmSync(this.path, { recursive: true });
+  }
+
+  close(): void {
+    if (this.lock.open) this.lock.close();
+  }
+
+  private sync(): void {
+    syncPath(this.path);
+    syncPath(dirname(this.path));
+  }
+}
+
+function openLocked(file: string, databaseFile: string): Database.Database {
+  const lock = new Database(file, { timeout: 0 });
+  try {
+    // Without a journal file, which would be left behind.
+    lock.pragma('journal_mode = MEMORY');
+    lock.pragma('locking_mode = EXCLUSIVE');
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new StorageError('failed', `Another restore into ${databaseFile} is running.`, { cause: error });
+  }
+}

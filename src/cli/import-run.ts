@@ -12,6 +12,7 @@ import {
 } from '../import/import-files.ts';
 import type { RecordSource } from '../import/records.ts';
 import { createRejectsFile, isReplaceable, type RejectsFile } from '../import/rejects.ts';
+import { UnknownSheetError } from '../import/workbook/open-workbook.ts';
 import { openConfiguredStorage } from '../storage.ts';
 import type { CheckedFile } from '../store/ports/import-session.ts';
 import type { Storage } from '../store/ports/storage.ts';
@@ -47,6 +48,8 @@ export async function runImport(
   let reports: FileReport[];
   try {
     reports = await importWithSession(context, { storage, zone: config.zone, files, rejects }, options);
+  } catch (error) {
+    throw error instanceof UnknownSheetError ? new CommandError(EXIT.usage, error.message) : error;
   } finally {
     await rejects?.close();
   }

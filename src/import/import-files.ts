@@ -18,6 +18,7 @@ import type { ImportNote } from './notes.ts';
 import { openFile } from './open-file.ts';
 import type { RecordSource } from './records.ts';
 import { type FileReading, stageFile } from './stage-file.ts';
+import { UnknownSheetError } from './workbook/open-workbook.ts';
 
 export interface ImportFile {
   readonly kind: ImportKind;
@@ -100,6 +101,7 @@ export class ImportError extends Error {
 /**
  * Imports the files in their order and stops after the first that is refused or fails.
  * @returns a report for each
+ * @throws UnknownSheetError when a workbook has no sheet of the map's name
  */
 export async function importFiles(
   session: ImportSession,
@@ -140,6 +142,7 @@ async function importFile(
   try {
     source = await openFile(file.path, {
       encoding: options.map?.encoding,
+      sheet: options.map?.sheet,
       scoreHeader: (cells) => scoreHeader(file.kind, cells, options.map),
     });
     const { checked, reading } = await checkFile(session, file, source, options, observer);
@@ -149,6 +152,7 @@ async function importFile(
     const done = checked.isRefused ? { outcome: 'refused' as const } : await settle(checked, options);
     return { ...report, ...done, seconds: secondsNow() };
   } catch (error) {
+    if (error instanceof UnknownSheetError) throw error;
     return { ...report, outcome: 'failed', failure: toFailure(error), seconds: secondsNow() };
   } finally {
     await source?.close();

@@ -273,13 +273,3 @@ test('rows of separators only, as spreadsheets leave them at the end, are passed
   assert.equal(result.status, 0, result.err);
   assert.match(result.out, /1 new/);
 });
-
-test('an Excel workbook is recognised and refused', async (context) => {
-  const place = await startedPlace(context);
-  const { status, err } = await place.load(
-    'members',
-    Buffer.from('PK\u0003\u0004\u0014\u0000rest', 'latin1'),
-  );
-  assert.equal(status, 1);
-  assert.match(err, /line 1: This is an Excel workbook\. Save it as "CSV UTF-8" and import that file\./);
-});

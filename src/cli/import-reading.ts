@@ -1,15 +1,15 @@
 /** How the files of an import are to be read: its options --map, --cooperative, --sheet and --strict. */
-import { readFileSync, statSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { FieldError } from '../domain/errors.ts';
 import { parseCooperativeCode } from '../domain/text.ts';
 import { cellContext } from '../import/cells/context.ts';
-import { type ImportOptions, systemCodeOf } from '../import/import-files.ts';
+import type { ImportOptions } from '../import/import-files.ts';
 import { parseReadingMap } from '../import/map/parse-reading-map.ts';
 import type { ReadingMap } from '../import/map/reading-map.ts';
 import type { ImportKind } from '../store/ports/import-session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
+import { readMapFile } from './map-file.ts';
 import { configOf, type SettingOptions } from './settings.ts';
 
 export interface ReadingOptions extends SettingOptions {
@@ -68,21 +68,4 @@ function readMap(context: CliContext, path: string, { kind, constants, options }
   if ('kind' in map) return map;
   const lines = map.map((fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`);
   throw new CommandError(EXIT.usage, lines.join('\n'));
-}
-
-/** A larger file was not meant. */
-const MAX_MAP_BYTES = 1024 * 1024;
-
-/** @throws CommandError `usage` */
-function readMapFile(path: string): string {
-  const refuse = (text: string) => new CommandError(EXIT.usage, text);
-  try {
-    if (statSync(path).size > MAX_MAP_BYTES) throw refuse(`${path} is too large for a map.`);
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
-  } catch (error) {
-    if (error instanceof TypeError) throw refuse(`${path} is not UTF-8. Save it again as UTF-8.`);
-    const reason = systemCodeOf(error);
-    if (reason === undefined) throw error;
-    throw refuse(reason === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read (${reason}).`);
-  }
 }

@@ -6,6 +6,7 @@ import type { ImportFile } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
 import { IMPORT_KINDS } from '../store/ports/import-session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
+import { declareImportMap } from './import-map.ts';
 import { addReadingOptions, type ReadingOptions, readReadingOptions } from './import-reading.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
 import { addSettingOptions } from './settings.ts';
@@ -18,6 +19,8 @@ ${columnsHelp}
 Examples:
   import data/incoming
   import members members-huye.csv --dry-run
+  import map members members-huye.csv --out huye.map.json
+  import members members-huye.csv --map huye.map.json
 `;
 
 type Options = ImportCommandOptions & ReadingOptions;
@@ -38,6 +41,9 @@ export function declareImport(command: Command, context: CliContext): void {
       const reading = readReadingOptions(context, path === undefined ? undefined : files[0]?.kind, options);
       await runImport(context, files, { ...options, reading });
     });
+  // Otherwise the options of `import` would be taken from its subcommand, which has some of the same names.
+  command.enablePositionalOptions().helpCommand(false);
+  declareImportMap(command.command('map').description('propose a map for a file'), context);
 }
 
 function findFiles(context: CliContext, kindOrFolder: string, path: string | undefined): ImportFile[] {

@@ -65,8 +65,11 @@ export async function createProgram(
     .version(packageVersion(), '--version', 'the version of this program')
     .showHelpAfterError('Add --help to see what is expected.')
     .addHelpText('after', `\nSettings (environment variables):\n${settingsHelp()}`);
-  // Before the commands are added, as they inherit both.
-  program.exitOverride().configureOutput({ writeOut: context.out, writeErr: context.err });
+  // Before the commands are added, as they inherit both. What follows a command's name is the command's.
+  program
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ writeOut: context.out, writeErr: context.err });
   for (const [name, { description, load }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(description);
     if (loaded.includes(name)) (await load())(command, context);

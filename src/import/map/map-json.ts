@@ -1,6 +1,7 @@
 /** The JSON of a map document with what `JSON.parse` does not report: repeated keys, and where a fault is. */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { mayEcho } from '../../domain/errors.ts';
+import { MAP_KEYS } from './reading-map.ts';
 
 export interface MapFault {
   /** `columns.Izina`; empty when the fault concerns the entire document. */
@@ -85,3 +86,12 @@ function pathTo(path: string, key: string, index: number): string {
 /** The text of a node; undefined for anything else. */
 export const textOf = (node: Node): string | undefined =>
   node.type === 'string' ? (node.value as string) : undefined;
+
+/** Whether a text is a map, faulty or not: an object with no other keys than those of one. */
+export function isMapDocument(text: string): boolean {
+  const tree = parseMapJson(text);
+  if (!('type' in tree) || tree.type !== 'object') return false;
+  const entries = entriesOf(tree, '', () => {});
+  const isKey = (key: string) => MAP_KEYS.some((known) => known === key);
+  return entries.some(({ key }) => key === 'kind') && entries.every(({ key }) => isKey(key));
+}

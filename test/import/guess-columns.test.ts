@@ -1,0 +1,198 @@
+/** Guesses of columns: only what nearly all values fit, and only where nothing else would fit. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KIGALI } from '../../src/domain/date-time.ts';
+import { cellContext } from '../../src/import/cells/context.ts';
+import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
+import { dateSigns, decimalSign, isPersonsName } from '../../src/import/map/cell-signs.ts';
+import { typeOf } from '../../src/import/map/column-types.ts';
+import { guessColumns } from '../../src/import/map/guess-columns.ts';
+import { createObserver } from '../../src/import/map/observe-cells.ts';
+import type { ImportKind } from '../../src/store/ports/import-session.ts';
+import { nid } from '../support/importing.ts';
+
+const cells = cellContext(KIGALI, 1_784_000_000);
+const count = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+/** By heading, the column that is guessed for it. */
+function guess(
+  columns: { readonly [heading: string]: readonly string[] },
+  { kind = 'members', taken = [] }: { kind?: ImportKind; taken?: readonly string[] } = {},
+): { [heading: string]: string } {
+  const unknown = Object.entries(columns).map(([text, values], place) => ({ place, text, values }));
+  const guesses = guessColumns(unknown, { kind, cells, taken: new Set(taken) });
+  return Object.fromEntries(
+    guesses.map(({ place, column, by }) => [unknown[place]?.text, `${column} by ${by}`]),
+  );
+}
+
+const LETTERS = 'abcdefghijklmnopqrst';
+const NAMES = count(20).map((i) => `Uwera ${LETTERS[i]?.toUpperCase()}line${LETTERS[i]}`);
+const NIDS = count(20).map(nid);
+const years = (from: number, step: number) => count(20).map((i) => `${i + 1}/3/${from + i * step}`);
+
+test('values of sixteen digits, phone numbers, names and words of a choice are recognised', () => {
+  assert.deepEqual(
+    guess({
+      X1: NIDS.map((digits) => `${digits.slice(0, 1)} ${digits.slice(1)}`),
+      X2: count(20).map((i) => `0788 123 4${10 + i}`),
+      X3: NAMES,
+      X4: count(20).map((i) => (i % 2 ? 'M' : 'F')),
+      X5: count(20).map((i) => (i ? 'MEMBER' : 'PRESIDENT')),
+      X6: count(20).map(() => 'suspended'),
+    }),
+    {
+      X1: 'identity_card by values',
+      X2: 'mobile by values',
+      X3: 'full_name by values',
+      X4: 'gender by values',
+      X5: 'role by values',
+      X6: 'status by values',
+    },
+  );
+});
+
+test('dates are of birth or of registration by their years, and left alone where these do not tell', () => {
+  assert.deepEqual(guess({ X1: years(1950, 2), X2: years(2013, 0) }), {
+    X1: 'date_of_birth by values',
+    X2: 'registration_date by values',
+  });
+  assert.deepEqual(guess({ X: years(1985, 1) }), {}, 'adults or founders');
+  assert.deepEqual(guess({ X: years(1990, 2) }), {}, 'both');
+  assert.deepEqual(guess({ X: count(20).map((i) => String(1950 + i)) }), {}, 'years only');
+  assert.deepEqual(guess({ X: years(2026, 0) }, { kind: 'production' }), { X: 'delivered_at by values' });
+  assert.deepEqual(guess({ X: years(2026, 0), Y: years(2026, 0) }, { kind: 'production' }), {});
+  assert.deepEqual(guess({ X: years(2026, 0) }, { kind: 'loans' }), {}, 'a loan has several dates');
+});
+
+test('nothing is guessed for two columns that fit, for a column that another heading means, or from little', () => {
+  assert.deepEqual(guess({ Own: NAMES, Father: NAMES }), {});
+  assert.deepEqual(guess({ Father: NAMES }, { taken: ['full_name'] }), {});
+  assert.deepEqual(guess({ Father: NAMES }, { taken: ['first_name', 'last_name'] }), {});
+  assert.deepEqual(guess({ X: NIDS.slice(0, 2) }), {});
+  assert.deepEqual(guess({ X: NAMES.slice(0, 4) }), {});
+  assert.deepEqual(guess({ X: [] }), {});
+});
+
+test('one value in twenty may not fit, two may not', () => {
+  assert.deepEqual(guess({ X: [...NIDS.slice(1), 'unknown'] }), { X: 'identity_card by values' });
+  assert.deepEqual(guess({ X: [...NIDS.slice(2), 'unknown', 'lost'] }), {});
+});
+
+test('one letter that is always the same may mean anything', () => {
+  assert.deepEqual(guess({ X: count(20).map(() => 'M') }), {});
+  assert.deepEqual(guess({ X: count(20).map((i) => (i % 2 ? 'M' : 'C')) }), {}, 'married or single');
+});
+
+test('places and words that repeat are no names', () => {
+  assert.deepEqual(guess({ X: count(20).map((i) => `Kabeza ${i % 2 ? 'Hepfo' : 'Haruguru'}`) }), {});
+});
+
+test('a heading with a typo means its column, if the values are of it', () => {
+  const codes = count(20).map((i) => `M-${i}`);
+  assert.deepEqual(guess({ memer_code: codes }), { memer_code: 'member_code by spelling' });
+  assert.deepEqual(guess({ memer_code: codes }, { taken: ['member_code'] }), {});
+  assert.deepEqual(guess({ mobil: codes }), {});
+  assert.deepEqual(guess({ 'interest rat': count(20).map((i) => `1${i},5`) }, { kind: 'loans' }), {
+    'interest rat': 'interest_rate by spelling',
+  });
+});
+
+test('the type of each column is known from its parser', () => {
+  const types = Object.fromEntries(
+    Object.values(IMPORT_COLUMNS)
+      .flat()
+      .map((column) => [column.name, typeOf(column, cells)]),
+  );
+  for (const [name, type] of Object.entries(types)) {
+    const expected = /date|_at$|until/.test(name)
+      ? 'date'
+      : /^(kg|amount|paid_amount|interest_rate)$/.test(name)
+        ? 'number'
+        : /^(status|kind|method|role|gender|sector)$/.test(name)
+          ? 'choice'
+          : 'text';
+    assert.equal(type, expected, name);
+  }
+});
+
+test('dates show their form, their year and what may be day and month', () => {
+  const signs = (cell: string) => {
+    const { form, year } = dateSigns(cell) ?? {};
+    return form === undefined ? undefined : `${form} ${year}`;
+  };
+  assert.deepEqual(['2024-03-31', '2024/3/31', '31.3.2024', '3-31-2024 08:30', '3/4/2024'].map(signs), [
+    'iso 2024',
+    'year first 2024',
+    'year last 2024',
+    'year last 2024',
+    'year last 2024',
+  ]);
+  for (const cell of ['32/13/2024', '31/3/24', '2024', '31/3-2024', '2024-13-45', '1/2/20245', 'mars 2024'])
+    assert.equal(dateSigns(cell), undefined, cell);
+});
+
+test('numbers show their decimal mark, unless the comma may separate thousands', () => {
+  const cases = {
+    '12,5': ',',
+    '1.250,50': ',',
+    '1 250,50': ',',
+    '12.5': '.',
+    '1,250.50': '.',
+    '12,500': 'unclear',
+  };
+  for (const [cell, mark] of Object.entries(cases)) assert.equal(decimalSign(cell), mark, cell);
+  for (const cell of ['12', '1 250 000', '12 kg', '']) assert.equal(decimalSign(cell), undefined, cell);
+});
+
+test('names have several words of letters', () => {
+  for (const name of ['Uwera Aline', "N'Dori Ange-Marie", 'Nkuriza J. Bosco'])
+    assert.ok(isPersonsName(name), name);
+  for (const text of ['Kigali', 'Umurenge 2', 'A-1', '0788 123 456', '-'])
+    assert.ok(!isPersonsName(text), text);
+});
+
+function observe(kind: ImportKind, column: string, values: readonly string[], hasSemicolons = false) {
+  const observer = createObserver(cells, hasSemicolons);
+  const declared = IMPORT_COLUMNS[kind].find(({ name }) => name === column);
+  for (const value of values) if (declared !== undefined) observer.look(declared, value);
+  return observer;
+}
+
+test('the order of dates is settled by a day above twelve that nothing contradicts', () => {
+  const order = (...values: string[]) => observe('members', 'date_of_birth', values).dates();
+  assert.equal(order('3/4/1990', '13/4/1990'), 'dmy');
+  assert.equal(order('3/4/1990', '4/13/1990'), 'mdy');
+  assert.equal(order('13/4/1990', '4/13/1990'), null);
+  assert.equal(order('3/4/1990'), null);
+  assert.equal(order('03/04/1990', '1990-04-03'), undefined, 'two digits each are read as day first');
+  assert.equal(order('1990/4/3'), 'ymd');
+  assert.equal(order('1990/4/3', '13/4/1990'), null);
+  assert.equal(order('1990-04-03'), undefined);
+});
+
+test('the decimal mark is settled by decimals of which there are not three', () => {
+  const mark = (values: string[], column = 'kg', hasSemicolons = false) =>
+    observe(column === 'kg' ? 'production' : 'loans', column, values, hasSemicolons).decimal();
+  assert.equal(mark(['12', '12,5']), ',');
+  assert.equal(mark(['12', '12.5']), undefined);
+  assert.equal(mark(['12,5', '12.5']), null);
+  assert.equal(mark(['12,500']), null);
+  assert.equal(mark(['12,500', '12.5']), null);
+  assert.equal(mark(['12,500'], 'kg', true), ',');
+  assert.equal(mark(['12,500'], 'amount'), undefined, 'money has no three decimals');
+});
+
+test('words without a meaning are listed once, in the spelling that comes first', () => {
+  const words = observe('members', 'status', [
+    'Ailleurs',
+    'active',
+    'AILLEURS',
+    'parti 123456',
+  ]).unknownWords();
+  assert.deepEqual(words, [{ column: 'status', words: ['Ailleurs'], hasMore: true }]);
+  const many = count(30).map((i) => `word ${LETTERS[i % 20]}${i}`);
+  assert.deepEqual(observe('members', 'status', many).unknownWords(), [
+    { column: 'status', words: [], hasMore: true },
+  ]);
+});

@@ -8,7 +8,6 @@ import { MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
 import type { FieldError } from '../domain/errors.ts';
 import { LOAN_STATUSES } from '../domain/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../domain/members.ts';
-import { parseMobile } from '../domain/mobile.ts';
 import { TRANSACTION_KINDS } from '../domain/savings.ts';
 import { MAX_LENGTH, parseCooperativeCode, parseText } from '../domain/text.ts';
 import type { ImportKind } from '../store/ports/import-session.ts';
@@ -16,7 +15,16 @@ import type { CellContext } from './cells/context.ts';
 import { readDateTime, readPastDate, readPastDateTime } from './cells/dates.ts';
 import { readDecimal } from './cells/decimals.ts';
 import { readIdentityCard } from './cells/identity-card.ts';
+import { readMobile } from './cells/mobiles.ts';
 import { readChoice, readGender } from './cells/words.ts';
+import {
+  COOPERATIVE_STATUS_WORDS,
+  LOAN_STATUS_WORDS,
+  MEMBER_STATUS_WORDS,
+  ROLE_WORDS,
+  SECTOR_WORDS,
+  TRANSACTION_KIND_WORDS,
+} from './dictionary/words.ts';
 
 export interface ImportColumn {
   readonly name: string;
@@ -39,11 +47,10 @@ const optional = (name: string, parse: ImportColumn['parse']): ImportColumn => (
   parse,
 });
 /** An optional column of one of these words. */
-const choice = (
-  name: string,
-  choices: readonly string[],
-  parse: ImportColumn['parse'] = readChoice(choices),
-): ImportColumn => ({ ...optional(name, parse), choices });
+const choice = (name: string, choices: readonly string[], parse: ImportColumn['parse']): ImportColumn => ({
+  ...optional(name, parse),
+  choices,
+});
 const upTo = (length: number) => (cell: string) => parseText(cell, length);
 
 const COOPERATIVE_CODE = required('cooperative_code', parseCooperativeCode);
@@ -61,11 +68,11 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
   cooperatives: [
     required('code', parseCooperativeCode),
     required('name', upTo(MAX_LENGTH.name)),
-    choice('sector', SECTORS),
+    choice('sector', SECTORS, readChoice(SECTORS, SECTOR_WORDS)),
     optional('province', upTo(MAX_LENGTH.place)),
     optional('district', upTo(MAX_LENGTH.place)),
     optional('registration_date', readPastDate),
-    choice('status', COOPERATIVE_STATUSES),
+    choice('status', COOPERATIVE_STATUSES, readChoice(COOPERATIVE_STATUSES, COOPERATIVE_STATUS_WORDS)),
   ],
   members: [
     COOPERATIVE_CODE,
@@ -77,9 +84,9 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     optional('last_name', upTo(MAX_LENGTH.name)),
     choice('gender', GENDERS, readGender),
     optional('date_of_birth', readPastDate),
-    optional('mobile', parseMobile),
-    choice('role', ROLES),
-    choice('status', MEMBER_STATUSES),
+    optional('mobile', readMobile),
+    choice('role', ROLES, readChoice(ROLES, ROLE_WORDS)),
+    choice('status', MEMBER_STATUSES, readChoice(MEMBER_STATUSES, MEMBER_STATUS_WORDS)),
     optional('registration_date', readPastDateTime),
   ],
   production: [
@@ -96,7 +103,7 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     REFERENCE,
     required('amount', readDecimal(MONEY)),
     required('interest_rate', readDecimal(RATE)),
-    choice('status', LOAN_STATUSES),
+    choice('status', LOAN_STATUSES, readChoice(LOAN_STATUSES, LOAN_STATUS_WORDS)),
     optional('paid_amount', readDecimal(MONEY_OR_ZERO)),
     optional('loan_start_date', readDateTime),
     optional('loan_end_date', readDateTime),
@@ -107,7 +114,10 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     ...NAMED_MEMBER,
     required('account_number', upTo(MAX_LENGTH.accountNumber)),
     DERIVABLE_REFERENCE,
-    { ...choice('kind', TRANSACTION_KINDS), isRequired: true },
+    {
+      ...choice('kind', TRANSACTION_KINDS, readChoice(TRANSACTION_KINDS, TRANSACTION_KIND_WORDS)),
+      isRequired: true,
+    },
     required('amount', readDecimal(MONEY)),
     required('transacted_at', readPastDateTime),
   ],

@@ -19,6 +19,12 @@ export const NOTES = {
   ignored_column: ofFile('Refused with --strict: the column is unknown.'),
   empty_row: ofRow('Refused with --strict: the line is empty.'),
   totals_row: ofRow('Refused with --strict: this is a row of totals.'),
+  word: ofRow("Refused with --strict: the word is not one of the registry's."),
+  empty_word: ofRow('Refused with --strict: leave the cell empty.'),
+  second_phone: ofRow('Refused with --strict: the cell has several telephone numbers.'),
+  spreadsheet_text: ofRow('Refused with --strict: the text is wrapped as a formula or has an apostrophe.'),
+  decimal_comma: ofRow('Refused with --strict: this is a decimal comma.'),
+  date_order: ofRow('Refused with --strict: write day and month with two digits.'),
 } as const satisfies { readonly [kind: string]: NoteMeaning };
 
 export type NoteKind = keyof typeof NOTES;

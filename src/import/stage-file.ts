@@ -13,6 +13,7 @@ import type { Header } from './header.ts';
 import type { ReadingMap } from './map/reading-map.ts';
 import { createNoteTaker, type ImportNote } from './notes.ts';
 import { FileFault, fileFault, type RecordSource, type SourceFormat } from './records.ts';
+import { type DateSurvey, surveyDates } from './survey-dates.ts';
 import { openTable, type Table } from './table.ts';
 
 export interface StageOptions extends CheckOptions {
@@ -40,9 +41,34 @@ export async function stageFile(
   source: RecordSource,
   options: StageOptions,
 ): Promise<{ checked: CheckedFile; reading: FileReading }> {
-  const { kind, map, cells, onBatch } = options;
+  let staged = await stageOnce(session, source, options);
+  if (staged.needsSurvey && staged.header !== undefined) {
+    // Rare, so that a file with dates in one order only is read once.
+    const dates = await surveyDates(source, options.kind, staged.header, options.onBatch);
+    staged = await stageOnce(session, source, options, dates);
+  }
+  const { staging, header, notes } = staged;
+  const cellOfFault = (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, header, fault);
+  const checked = await staging.check(options);
+  return { checked, reading: { notes, header, cellOf: cellOfFault } };
+}
+
+interface Staged {
+  readonly staging: FileStaging;
+  readonly header: Header | undefined;
+  readonly notes: readonly ImportNote[];
+  /** Whether it is to be staged again, with the dates surveyed. */
+  readonly needsSurvey: boolean;
+}
+
+async function stageOnce(
+  session: ImportSession,
+  source: RecordSource,
+  { kind, map, cells, isStrict, onBatch }: StageOptions,
+  dates?: DateSurvey,
+): Promise<Staged> {
   const { format } = source;
-  const notes = createNoteTaker(options.isStrict === true);
+  const notes = createNoteTaker(isStrict === true);
   if (isEncodingGuessed(format, map)) notes.note('encoding', '', 1);
   let table: Table | undefined;
   let staging: FileStaging | undefined;
@@ -50,24 +76,21 @@ export async function stageFile(
     for await (const batch of withHeaderRows(source.read(), map)) {
       onBatch(batch.bytesRead);
       if (batch.records.length === 0 && table === undefined) continue;
-      table ??= openTable(batch.records, { kind, map, cells, format, notes });
+      table ??= openTable(batch.records, { kind, map, cells, format, notes, dates });
       staging ??= await session.stage(kind, table.columns);
       const { rows, faults } = table.read(batch);
+      if (table.needsSurvey()) return { staging, header: table.header, notes: [], needsSurvey: true };
       await staging.addRows(rows);
       if (faults.length > 0) await staging.addFaults(faults);
     }
     if (staging === undefined) throw fileFault(1, 'The file is empty: its first line must name the columns.');
+    await staging.addFaults(table?.end() ?? []);
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
     staging ??= await session.stage(kind, new Set());
     await staging.addFaults([...notes.takeFaults(), ...error.faults]);
   }
-  const header = table?.header;
-  const checked = await staging.check(options);
-  return {
-    checked,
-    reading: { notes: notes.list(), header, cellOf: (fault) => cellOf(format, header, fault) },
-  };
+  return { staging, header: table?.header, notes: notes.list(), needsSurvey: false };
 }
 
 const isEncodingGuessed = (format: SourceFormat, map: ReadingMap | undefined): boolean =>

@@ -4,9 +4,10 @@ import type { CellContext } from './cells/context.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
 import type { ReadingMap } from './map/reading-map.ts';
-import type { NoteTaker } from './notes.ts';
+import type { NoteKind, NoteTaker } from './notes.ts';
 import type { FileRecord, RecordBatch, SourceFormat } from './records.ts';
-import { createRowReader } from './rows.ts';
+import { createRowReader, type RowFindings } from './rows.ts';
+import type { DateSurvey } from './survey-dates.ts';
 import { isTotalsRow } from './totals.ts';
 
 export interface TableOptions {
@@ -15,6 +16,8 @@ export interface TableOptions {
   readonly cells: CellContext;
   readonly format: SourceFormat;
   readonly notes: NoteTaker;
+  /** Undefined before the dates of the file were surveyed. */
+  readonly dates?: DateSurvey | undefined;
 }
 
 export interface Table {
@@ -23,6 +26,10 @@ export interface Table {
   readonly columns: ReadonlySet<string>;
   /** Reads the next batch; of the first one, what follows the header. */
   read(batch: RecordBatch): { rows: StagedRow[]; faults: ImportFault[] };
+  /** Whether the file must be surveyed, and then read again. */
+  needsSurvey(): boolean;
+  /** Ends the file. @returns faults of its columns as a whole */
+  end(): ImportFault[];
 }
 
 /**
@@ -30,46 +37,69 @@ export interface Table {
  * @throws FileFault with every fault of the header
  */
 export function openTable(records: readonly FileRecord[], options: TableOptions): Table {
-  const { kind, map, format, notes } = options;
+  const { kind, map, format, notes, dates } = options;
   const { index, isCertain } = findHeader(kind, records, map);
   const header = readHeader(kind, records[index] as FileRecord, { map, isCertain, notes });
   // Where a map says where the header is, nothing was guessed.
   if (map?.headerRow === undefined)
     for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
-  const reader = createRowReader({
-    ...{ kind, header, map, context: options.cells, isOpenEnded: format.type === 'workbook' },
-  });
+  const reader = createRowReader({ kind, header, map, format, dates, context: options.cells });
   const emptyLines = createEmptyLines(header.line, notes);
   const unnamed = createUnnamedColumns(header, notes);
+
+  // One object for all rows: a clean row costs nothing more.
+  let line = 0;
+  let faults: ImportFault[] = [];
+  const found: { kind: NoteKind; column: string }[] = [];
+  const findings: RowFindings = {
+    fault: (column, message) => faults.push({ line, column, message, refuses: 'row' }),
+    note: (note, column) => found.push({ kind: note, column }),
+  };
+
+  /** @returns undefined for a row of totals */
+  function readRow(record: FileRecord): StagedRow | undefined {
+    line = record.line;
+    const known = faults.length;
+    const values = reader.read(record, findings);
+    const isTotals = faults.length > known && isTotalsRow(kind, header, record.cells);
+    if (isTotals) {
+      faults.length = known;
+      notes.note('totals_row', '', line);
+    } else {
+      for (const note of found) notes.note(note.kind, note.column, line);
+      unnamed.look(record);
+    }
+    found.length = 0;
+    return isTotals ? undefined : { line, values };
+  }
 
   return {
     header,
     columns: reader.columns,
-    read(batch) {
+    read({ records: batch, emptyLines: empty }) {
       const rows: StagedRow[] = [];
-      const faults: ImportFault[] = [];
-      emptyLines.add(batch.emptyLines);
-      for (const record of batch.records) {
-        const { line, cells } = record;
-        if (line <= header.line) continue;
-        emptyLines.noteBefore(line);
-        const known = faults.length;
-        const values = reader.read(record, (column, message) =>
-          faults.push({ line, column, message, refuses: 'row' }),
-        );
-        if (faults.length > known && isTotalsRow(kind, header, cells)) {
-          faults.length = known;
-          notes.note('totals_row', '', line);
-          continue;
-        }
-        unnamed.look(record);
-        rows.push({ line, values });
+      faults = [];
+      emptyLines.add(empty);
+      for (const record of batch) {
+        if (record.line <= header.line) continue;
+        emptyLines.noteBefore(record.line);
+        const row = readRow(record);
+        if (row !== undefined) rows.push(row);
       }
-      faults.push(...notes.takeFaults());
-      return { rows, faults };
+      return { rows, faults: [...faults, ...notes.takeFaults()] };
     },
+    needsSurvey: reader.needsSurvey,
+    end: () =>
+      reader.unclearDecimals().map((column) => ({
+        ...{ line: header.line, column, refuses: 'file' },
+        message: UNCLEAR_DECIMALS,
+      })),
   };
 }
+
+const UNCLEAR_DECIMALS =
+  'Some values of this column have a decimal comma, and others a point before three digits, which may ' +
+  'separate thousands. Name the decimal mark in a map, "decimal": "," or ".".';
 
 /** Notes the empty lines between the header and the last row. */
 function createEmptyLines(headerLine: number, notes: NoteTaker) {

@@ -1,5 +1,6 @@
 /** Rows of totals that people and spreadsheets write among or below the rows (docs/operating.md#notes). */
 import type { ImportKind } from '../store/ports/import-session.ts';
+import { isEmptyWord } from './cells/blanks.ts';
 import { IMPORT_COLUMNS } from './columns.ts';
 import type { Header } from './header.ts';
 
@@ -26,6 +27,7 @@ export function isTotalsRow(
   if (!isTotal(cells[first])) return false;
   return IMPORT_COLUMNS[kind].every(({ name }, i) => {
     const place = places[i] as number;
-    return !IDENTITY.includes(name) || place === first || place < 0 || (cells[place] ?? '').trim() === '';
+    const cell = (cells[place] ?? '').trim();
+    return !IDENTITY.includes(name) || place === first || cell === '' || isEmptyWord(cell);
   });
 }

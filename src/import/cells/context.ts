@@ -1,15 +1,48 @@
 /** What the reading of a cell may depend on, beside the cell. */
 import { formatDate, type TimeZone } from '../../domain/date-time.ts';
+import type { DateOrder } from '../map/reading-map.ts';
+import type { NoteKind } from '../notes.ts';
 
+/** Which orders of day and month the dates of a column show, such as `31/3/2024`. */
+export interface DateEvidence {
+  hasDayFirst: boolean;
+  hasMonthFirst: boolean;
+}
+
+/** What a column of decimals has shown so far. */
+export interface DecimalEvidence {
+  hasComma: boolean;
+  /** `12.500`, which is twelve and a half unless a point separates thousands. */
+  hasPointBeforeThree: boolean;
+}
+
+/** Of one column of one file. */
 export interface CellContext {
   readonly zone: TimeZone;
   readonly nowSeconds: number;
   /** The day of now in the zone, `YYYY-MM-DD`. */
   readonly today: string;
+  /** What a map says; undefined where none does. */
+  readonly dateOrder: DateOrder | undefined;
+  readonly decimalMark: ',' | '.' | undefined;
+  /** As it is where the comma is the decimal mark. */
+  readonly isSeparatedBySemicolons: boolean;
+  /** Whether a workbook stores this cell as a number. */
+  readonly isNumber: boolean;
+  readonly decimals: DecimalEvidence;
+  /** Undefined until the dates of the column were surveyed. */
+  readonly dates: DateEvidence | undefined;
+  /** The order of day and month cannot be known before the entire column is. */
+  askForSurvey(): void;
+  note(kind: NoteKind): void;
 }
 
+/** For cells of no particular file. */
 export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
-  zone,
-  nowSeconds,
-  today: formatDate(nowSeconds, zone),
+  ...{ zone, nowSeconds, today: formatDate(nowSeconds, zone) },
+  ...{ dateOrder: undefined, decimalMark: undefined, isSeparatedBySemicolons: false, isNumber: false },
+  decimals: { hasComma: false, hasPointBeforeThree: false },
+  dates: { hasDayFirst: false, hasMonthFirst: false },
+  askForSurvey() {},
+  note() {},
 });

@@ -1,39 +1,135 @@
-/** Dates as spreadsheets write them → days and instants (docs/operating.md#what-spreadsheets-do). */
+/** Dates as spreadsheets write them → days and instants (docs/operating.md#dates). */
 import { FUTURE_ERROR, formatDate, outOfRange, parseDate, parseDateTime } from '../../domain/date-time.ts';
 import { FieldError } from '../../domain/errors.ts';
-import type { CellContext } from './context.ts';
+import type { DateOrder } from '../map/reading-map.ts';
+import type { CellContext, DateEvidence } from './context.ts';
 
-const DAY_FIRST = /^([0-9]{2})\/([0-9]{2})\/([0-9]{4})$/;
-const ONE_DIGIT = /^[0-9]{1,2}\/[0-9]{1,2}\/[0-9]{4}$/;
+/** Three numbers with the same separator, and perhaps a time. */
+const NUMBERS =
+  /^([0-9]{1,4})([/.-])([0-9]{1,2})\2([0-9]{1,4})(?:\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?$/;
+const MONTHS = [
+  ...['January', 'February', 'March', 'April', 'May', 'June'],
+  ...['July', 'August', 'September', 'October', 'November', 'December'],
+];
+const LAST_MONTH = 12;
+
 const CELL_DATE_FAULT = new FieldError('Date has wrong format. Write 2024-03-31 or 31/03/2024.');
-const ONE_DIGIT_FAULT = new FieldError('Write day and month with two digits: 31/03/2024.');
 const CELL_DATE_TIME_FAULT = new FieldError(
   'Date has wrong format. Write 2024-03-31, 31/03/2024 or 2024-03-31T08:30:00+02:00.',
 );
-
-const isoOf = (cell: string): string => cell.replace(DAY_FIRST, '$3-$2-$1');
+const MONTH_FIRST_FAULT = new FieldError(
+  'This date begins with the month. If all of the file do, say so in a map, "dates": "mdy"; ' +
+    'or write 2024-03-31.',
+);
+const CONTRADICTORY_FAULT = new FieldError(
+  'Some dates of this column begin with the day and others with the month. Write 2024-03-31.',
+);
+/** Stands for the fault or value of a cell of which the entire column decides. */
+const NOT_YET_KNOWN = new FieldError('');
 
 /** `2024-03-31`, `31/03/2024` or the day of a date-time in the registry's zone; not after today. */
-export function readPastDate(cell: string, { zone, today }: CellContext): string | FieldError {
-  const instant = cell.length > 10 ? parseDateTime(cell, zone) : undefined;
-  const date = typeof instant === 'number' ? formatDate(instant, zone) : parseDate(isoOf(cell));
+export function readPastDate(cell: string, context: CellContext): string | FieldError {
+  const { zone, today } = context;
+  const iso = toIso(cell, context);
+  if (iso instanceof FieldError) return iso;
+  const instant = iso.length > 10 ? parseDateTime(iso, zone) : undefined;
+  const date = typeof instant === 'number' ? formatDate(instant, zone) : parseDate(iso);
   const refused = outOfRange(instant) ?? outOfRange(date);
   if (refused !== undefined) return refused;
-  if (date instanceof FieldError)
-    return !DAY_FIRST.test(cell) && ONE_DIGIT.test(cell) ? ONE_DIGIT_FAULT : CELL_DATE_FAULT;
+  if (date instanceof FieldError) return CELL_DATE_FAULT;
   return date > today ? FUTURE_ERROR : date;
 }
 
 /** Epoch seconds of a date or date-time; without an offset it is in the registry's zone. */
-export function readDateTime(cell: string, { zone }: CellContext): number | FieldError {
-  const instant = parseDateTime(isoOf(cell), zone);
+export function readDateTime(cell: string, context: CellContext): number | FieldError {
+  const iso = toIso(cell, context);
+  if (iso instanceof FieldError) return iso;
+  const instant = parseDateTime(iso, context.zone);
   if (typeof instant === 'number') return instant;
-  const refused = outOfRange(instant);
-  if (refused !== undefined) return refused;
-  return !DAY_FIRST.test(cell) && ONE_DIGIT.test(cell) ? ONE_DIGIT_FAULT : CELL_DATE_TIME_FAULT;
+  return outOfRange(instant) ?? CELL_DATE_TIME_FAULT;
 }
 
 export function readPastDateTime(cell: string, context: CellContext): number | FieldError {
   const instant = readDateTime(cell, context);
   return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
+}
+
+/** Whether these are the cells of dates. */
+export const readsDates = (parse: unknown): boolean =>
+  parse === readPastDate || parse === readDateTime || parse === readPastDateTime;
+
+/** Notes which order the numbers of a date show. */
+export function collectEvidence(cell: string, evidence: DateEvidence): void {
+  const [, first = '', , second = '', third = ''] = NUMBERS.exec(cell) ?? [];
+  if (first.length > 2 || third.length !== 4) return;
+  if (Number(first) > LAST_MONTH && Number(second) <= LAST_MONTH) evidence.hasDayFirst = true;
+  if (Number(second) > LAST_MONTH && Number(first) <= LAST_MONTH) evidence.hasMonthFirst = true;
+}
+
+/** The date in the order of ISO 8601; a text that is not three numbers, as it is. */
+function toIso(cell: string, context: CellContext): string | FieldError {
+  if (cell[4] === '-' && cell[7] === '-') return cell;
+  const match = NUMBERS.exec(cell);
+  if (match === null) return cell;
+  const [, first = '', mark = '', second = '', third = '', hour, minute = '', seconds = '00'] = match;
+  const numbers = { first, second, third, mark };
+  const order = context.dateOrder ?? orderOf(numbers, context);
+  if (order instanceof FieldError) return order;
+  const iso = order === undefined ? undefined : inOrder(order, numbers);
+  if (iso === undefined) return cell;
+  return hour === undefined ? iso : `${iso}T${hour.padStart(2, '0')}:${minute}:${seconds}`;
+}
+
+interface Numbers {
+  readonly first: string;
+  readonly second: string;
+  readonly third: string;
+  /** What separates them. */
+  readonly mark: string;
+}
+
+/** @returns undefined when the year is not where the order expects it */
+function inOrder(order: DateOrder, { first, second, third }: Numbers): string | undefined {
+  const [year, month, day] = {
+    ymd: [first, second, third] as const,
+    mdy: [third, first, second] as const,
+    dmy: [third, second, first] as const,
+  }[order];
+  if (year.length !== 4 || month.length > 2 || day.length > 2) return undefined;
+  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+}
+
+/**
+ * The order of a date without a map. With two digits each, the day is first, unless the column shows another
+ * order; with one digit, the column must show it.
+ * @returns undefined for what is not written in either order
+ */
+function orderOf(numbers: Numbers, context: CellContext): 'dmy' | undefined | FieldError {
+  const { first, second, third } = numbers;
+  if (first.length > 2 || third.length !== 4) return undefined;
+  const [one, two] = [Number(first), Number(second)];
+  const hasTwoDigits = first.length === 2 && second.length === 2;
+  const isMonthFirst = two > LAST_MONTH && one <= LAST_MONTH;
+  const { dates } = context;
+  if (dates === undefined) {
+    if (hasTwoDigits && !isMonthFirst) return 'dmy';
+    context.askForSurvey();
+    return NOT_YET_KNOWN;
+  }
+  if (isMonthFirst) return dates.hasDayFirst ? CONTRADICTORY_FAULT : MONTH_FIRST_FAULT;
+  const isOpen = one <= LAST_MONTH && one !== two;
+  const isDayFirst = dates.hasDayFirst && !dates.hasMonthFirst;
+  if (isOpen && !isDayFirst && (dates.hasMonthFirst || !hasTwoDigits))
+    return dates.hasDayFirst ? CONTRADICTORY_FAULT : bothReadings(numbers);
+  if (!hasTwoDigits) context.note('date_order');
+  return 'dmy';
+}
+
+function bothReadings({ first, second, third, mark }: Numbers): FieldError {
+  const reading = (day: string, month: string) => `${Number(day)} ${MONTHS[Number(month) - 1]}`;
+  const shown = [first, second, third].join(mark);
+  const readings = `${reading(first, second)} or ${reading(second, first)} ${third}`;
+  return new FieldError(
+    `${shown} may be ${readings}. Name the order in a map, "dates": "dmy" or "mdy", or write 2024-03-31.`,
+  );
 }

@@ -1,29 +1,73 @@
-/** Amounts as people and spreadsheets write them → minor units (docs/operating.md#what-spreadsheets-do). */
+/** Amounts as people and spreadsheets write them → minor units (docs/operating.md#decimals). */
 import { type DecimalKind, parseDecimal } from '../../domain/decimal.ts';
 import { FieldError } from '../../domain/errors.ts';
-import { SPACES } from './spaces.ts';
+import type { CellContext } from './context.ts';
 
 const PLAIN = /^-?[0-9]+(?:\.[0-9]+)?$/;
+const POINT_BEFORE_THREE = /^[0-9]{1,3}\.[0-9]{3}$/;
 const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
 const SPACE_GROUPS = /^[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:\.[0-9]+)?$/;
 const ONE_COMMA_GROUP = /^[0-9]{1,3},[0-9]{3}$/;
+/** A comma before the decimals; thousands, if separated, by points or by spaces. */
+const DECIMAL_COMMA =
+  /^(?:-?[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+),[0-9]+$/;
+const GROUPS_OF_COMMA_STYLE = /^[0-9]{1,3}(?:(?:\.[0-9]{3})+|(?:[ \u00a0\u202f][0-9]{3})+)$/;
+const WHOLE = /^-?[0-9]+$/;
+const ONE_OR_TWO_DECIMALS = /,[0-9]{1,2}$/;
+const GROUPING = /[,\s\u00a0\u202f]/g;
+const GROUPING_OF_COMMA_STYLE = /[.\s\u00a0\u202f]/g;
+
 const AMBIGUOUS_FAULT = new FieldError(
   'It is unclear whether the comma separates thousands or decimals. Write 12500 or 12.500.',
 );
 const DECIMAL_COMMA_FAULT = new FieldError(
   'This is a decimal comma. Write a point before the decimals: 1250.50.',
 );
+const COMMA_STYLE_FAULT = new FieldError(
+  'The map says that decimals follow a comma. Write 1250,50 or 1.250,50.',
+);
+
+type ReadDecimal = (cell: string, context: CellContext) => number | FieldError;
+
+/** Minor units of an amount with or without separated thousands. */
+export const readDecimal =
+  (kind: DecimalKind): ReadDecimal =>
+  (cell, context) => {
+    if (context.isNumber) return parseDecimal(cell, kind);
+    if (context.decimalMark === ',') return readCommaStyle(cell, kind);
+    if (PLAIN.test(cell)) {
+      if (kind.fractionDigits >= 3 && POINT_BEFORE_THREE.test(cell))
+        context.decimals.hasPointBeforeThree = true;
+      return parseDecimal(cell, kind);
+    }
+    if (SPACE_GROUPS.test(cell)) return parseDecimal(cell.replace(GROUPING, ''), kind);
+    return cell.includes(',') ? readWithComma(cell, kind, context) : parseDecimal(cell, kind);
+  };
 
 /**
- * Minor units of an amount with or without separated thousands. `12,500` is ambiguous where three decimals
- * may be meant, as in kilograms; in money it can only be thousands.
+ * A comma separates thousands or decimals. `12,500` may be either where three decimals may be meant, as in
+ * kilograms; in money it can only be thousands, unless semicolons separate the cells of the file because
+ * commas are in them.
  */
-export const readDecimal =
-  (kind: DecimalKind) =>
-  (cell: string): number | FieldError => {
-    if (PLAIN.test(cell)) return parseDecimal(cell, kind);
-    if (kind.fractionDigits >= 3 && ONE_COMMA_GROUP.test(cell)) return AMBIGUOUS_FAULT;
-    if (COMMA_GROUPS.test(cell)) return parseDecimal(cell.replaceAll(',', ''), kind);
-    if (SPACE_GROUPS.test(cell)) return parseDecimal(cell.replace(SPACES, ''), kind);
-    return cell.includes(',') ? DECIMAL_COMMA_FAULT : parseDecimal(cell, kind);
-  };
+function readWithComma(cell: string, kind: DecimalKind, context: CellContext): number | FieldError {
+  const { decimalMark, isSeparatedBySemicolons } = context;
+  const isUnclear = ONE_COMMA_GROUP.test(cell) && decimalMark === undefined;
+  if (isUnclear && !isSeparatedBySemicolons && kind.fractionDigits >= 3) return AMBIGUOUS_FAULT;
+  const isThousands = COMMA_GROUPS.test(cell) && !(isUnclear && isSeparatedBySemicolons);
+  if (isThousands) return parseDecimal(cell.replace(GROUPING, ''), kind);
+  const isCertain = isSeparatedBySemicolons || ONE_OR_TWO_DECIMALS.test(cell);
+  if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
+  const units = readCommaStyle(cell, kind);
+  if (typeof units === 'number') {
+    context.decimals.hasComma = true;
+    context.note('decimal_comma');
+  }
+  return units;
+}
+
+/** `1250,50`, `1.250,50` or `1 250,50`, and `12.500` as thousands. */
+function readCommaStyle(cell: string, kind: DecimalKind): number | FieldError {
+  const isOfStyle = WHOLE.test(cell) || DECIMAL_COMMA.test(cell) || GROUPS_OF_COMMA_STYLE.test(cell);
+  if (isOfStyle) return parseDecimal(cell.replace(GROUPING_OF_COMMA_STYLE, '').replace(',', '.'), kind);
+  return /[.,]/.test(cell) ? COMMA_STYLE_FAULT : parseDecimal(cell, kind);
+}

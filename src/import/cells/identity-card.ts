@@ -1,17 +1,20 @@
 /** National IDs as spreadsheets write them → 16 digits (docs/operating.md#what-spreadsheets-do). */
 import { FieldError } from '../../domain/errors.ts';
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../domain/identity-card.ts';
+import type { CellContext } from './context.ts';
 import { SPACES } from './spaces.ts';
 
 const SCIENTIFIC = /^[0-9](?:[.,][0-9]+)?[Ee]\+?[0-9]+$/;
-const SCIENTIFIC_FAULT = new FieldError(
+const NUMBER_FAULT = new FieldError(
   'A spreadsheet turned this national ID into a number and lost digits. ' +
     'Format the column as text and enter it again.',
 );
 
-export function readIdentityCard(cell: string): string | FieldError {
+export function readIdentityCard(cell: string, { isNumber }: CellContext): string | FieldError {
+  // A workbook keeps 15 digits of a number, whatever the cell shows.
+  if (isNumber) return NUMBER_FAULT;
   if (isIdentityCard(cell)) return cell;
   const digits = cell.replace(SPACES, '');
-  if (SCIENTIFIC.test(digits)) return SCIENTIFIC_FAULT;
+  if (SCIENTIFIC.test(digits)) return NUMBER_FAULT;
   return isIdentityCard(digits) ? digits : IDENTITY_CARD_ERROR;
 }

@@ -1,27 +1,56 @@
-/** Words of people → the values of a choice (docs/operating.md#what-spreadsheets-do). */
-import type { FieldError } from '../../domain/errors.ts';
+/** Words of people → the values of a choice (docs/operating.md#words). */
+import { FieldError, mayEcho } from '../../domain/errors.ts';
 import { GENDERS, type Gender } from '../../domain/members.ts';
-import { parseChoice } from '../../domain/text.ts';
+import { GENDER_WORDS, type Words } from '../dictionary/words.ts';
+import { foldHeading } from '../fold.ts';
+import type { CellContext } from './context.ts';
 
-const GENDER_WORDS: { readonly [word: string]: Gender } = {
-  m: 'MALE',
-  male: 'MALE',
-  gabo: 'MALE',
-  f: 'FEMALE',
-  female: 'FEMALE',
-  gore: 'FEMALE',
-  other: 'OTHER',
+type ReadChoice<T> = (cell: string, context: CellContext) => T | FieldError;
+
+/** Forms of the registry's own, which need no note. */
+const GENDER_FORMS: { readonly [word: string]: Gender } = {
+  ...{ m: 'MALE', gabo: 'MALE' },
+  ...{ f: 'FEMALE', gore: 'FEMALE' },
 };
 
-export function readGender(cell: string): Gender | FieldError {
+const readGenderWord = readChoice(GENDERS, GENDER_WORDS);
+
+export function readGender(cell: string, context: CellContext): Gender | FieldError {
   const word = cell.toLowerCase();
-  return Object.hasOwn(GENDER_WORDS, word) ? (GENDER_WORDS[word] as Gender) : parseChoice(cell, GENDERS);
+  return Object.hasOwn(GENDER_FORMS, word) ? (GENDER_FORMS[word] as Gender) : readGenderWord(cell, context);
 }
 
-/** A choice in any letter case. */
-export const readChoice =
-  <T extends string>(choices: readonly T[]) =>
-  (cell: string): T | FieldError => {
-    const folded = cell.toLowerCase();
-    return choices.find((choice) => choice.toLowerCase() === folded) ?? parseChoice(cell, choices);
+/** A choice in any letter case, or a word that means one. */
+export function readChoice<T extends string>(choices: readonly T[], words: Words<T> = {}): ReadChoice<T> {
+  let meanings: ReadonlyMap<string, T> | undefined;
+  return (cell, context) => {
+    const lower = cell.toLowerCase();
+    const choice = choices.find((known) => known.toLowerCase() === lower);
+    if (choice !== undefined) return choice;
+    meanings ??= meaningsOf(choices, words);
+    const meant = meanings.get(foldHeading(cell));
+    if (meant === undefined) return unknownChoice(cell, choices);
+    context.note('word');
+    return meant;
   };
+}
+
+/** By folded word, the choice that it means. */
+export const meaningsOf = <T extends string>(
+  choices: readonly T[],
+  words: Words<T>,
+): ReadonlyMap<string, T> =>
+  new Map(
+    choices.flatMap((choice) =>
+      [choice, ...(words[choice] ?? [])].map((word): [string, T] => [foldHeading(word), choice]),
+    ),
+  );
+
+function unknownChoice(cell: string, choices: readonly string[]): FieldError {
+  const known = choices.join(', ');
+  return new FieldError(
+    mayEcho(cell)
+      ? `"${cell}" is not a valid choice. Known: ${known}.`
+      : `Not a valid choice. Known: ${known}.`,
+  );
+}

@@ -1,0 +1,25 @@
+/** What stands for nothing, and what spreadsheets wrap around a text (docs/operating.md#notes). */
+
+const LONGEST = 6;
+const EMPTY_WORDS = new Set(['-', '--', '---', '–', '—', 'n/a', 'n.a.', 'néant', 'neant', 'ntabyo']);
+
+/** Whether a cell says that there is no value. */
+export const isEmptyWord = (cell: string): boolean =>
+  cell.length <= LONGEST && EMPTY_WORDS.has(cell.normalize('NFC').toLowerCase());
+
+const FORMULA_TEXT = /^="(.*)"$/s;
+const APOSTROPHE_TEXT = /^'(?=[0-9+=-])/;
+
+/** The text in `="…"`, or behind an apostrophe that keeps digits a text; any other cell as it is. */
+export function unwrapText(cell: string): string {
+  const formula = FORMULA_TEXT.exec(cell)?.[1];
+  if (formula !== undefined) return formula.replaceAll('""', '"').trim();
+  return APOSTROPHE_TEXT.test(cell) ? cell.slice(1).trim() : cell;
+}
+
+/** Whether a cell may be one of these. Most cells are dismissed by their first character. */
+export function mayBeSpecial(cell: string): boolean {
+  const first = cell.charCodeAt(0);
+  // Apostrophe and minus are below the digits; equals sign, N, n, dashes.
+  return first < 0x30 || first === 0x3d || first === 0x4e || first === 0x6e || first > 0x2000;
+}

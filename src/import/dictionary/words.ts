@@ -1,0 +1,91 @@
+/**
+ * What people write for the values of a choice, in English, French and Kinyarwanda. Words are compared folded
+ * (`../fold.ts`). Only what is certain is here: whether `Démissionnaire` has withdrawn, a map says.
+ */
+import type { CooperativeStatus, Sector } from '../../domain/cooperatives.ts';
+import type { LoanStatus } from '../../domain/loans.ts';
+import type { Gender, MemberStatus, Role } from '../../domain/members.ts';
+import type { TransactionKind } from '../../domain/savings.ts';
+
+export type Words<Choice extends string> = { readonly [choice in Choice]?: readonly string[] };
+
+const ACTIVE = ['actif', 'active', 'en activité', 'arakora', 'irakora', 'ikora'];
+const INACTIVE = ['inactif', 'inactive', 'non actif', 'non active', 'not active', 'ntakora', 'ntikora'];
+
+export const GENDER_WORDS: Words<Gender> = {
+  MALE: ['masculin', 'masc', 'mâle', 'homme', 'h', 'man', 'boy', 'garçon', 'umugabo', 'umuhungu'],
+  FEMALE: ['féminin', 'fém', 'femelle', 'femme', 'woman', 'girl', 'fille', 'umugore', 'umukobwa'],
+  OTHER: ['autre'],
+};
+
+export const MEMBER_STATUS_WORDS: Words<MemberStatus> = {
+  active: ACTIVE,
+  inactive: INACTIVE,
+  suspended: ['suspendu', 'suspendue', 'yahagaritswe', 'arahagaritswe'],
+  deceased: ['décédé', 'décédée', 'dead', 'died', 'mort', 'morte', 'yapfuye', 'yitabye Imana'],
+};
+
+export const COOPERATIVE_STATUS_WORDS: Words<CooperativeStatus> = {
+  active: ACTIVE,
+  inactive: INACTIVE,
+  dissolved: ['dissous', 'dissoute', 'yasheshwe', 'yarasheshwe'],
+};
+
+export const LOAN_STATUS_WORDS: Words<LoanStatus> = {
+  pending: ['en attente', 'waiting', 'irategereje', 'itegereje'],
+  approved: ['approuvé', 'accordé', 'granted', 'yemejwe', 'yemewe'],
+  rejected: ['rejeté', 'refusé', 'refused', 'yanzwe'],
+  cancelled: ['annulé', 'canceled'],
+  paid: ['payé', 'remboursé', 'soldé', 'repaid', 'fully paid', 'paid off', 'yishyuwe', 'yarishyuwe'],
+  defaulted: ['en défaut', 'in default', 'default'],
+};
+
+export const ROLE_WORDS: Words<Role> = {
+  MEMBER: [
+    ...[
+      'ordinary member',
+      'simple member',
+      'membre',
+      'membre simple',
+      'simple membre',
+      'adhérent',
+      'adhérente',
+    ],
+    ...['umunyamuryango', 'umunyamuryango usanzwe'],
+  ],
+  PRESIDENT: ['présidente', 'chairperson', 'chairman', 'chairwoman', 'chair', 'perezida', 'perezidante'],
+  VICE_PRESIDENT: [
+    ...['vice', 'vice-présidente', 'deputy president', 'vice chairperson', 'vice chairman', 'vice chair'],
+    ...['visi perezida', 'vice perezida', 'perezida wungirije', 'visi-perezidante'],
+  ],
+  SECRETARY: ['secrétaire', 'umunyamabanga', 'umwanditsi'],
+  TREASURER: ['trésorier', 'trésorière', 'umubitsi'],
+  ADVISOR: ['adviser', 'conseiller', 'conseillère', 'umujyanama'],
+  AUDITOR: ['auditeur', 'auditrice', 'commissaire aux comptes', 'umugenzuzi'],
+  MANAGER: ['gérant', 'gérante', 'umucungamutungo'],
+};
+
+export const SECTOR_WORDS: Words<Sector> = {
+  agriculture: ['agricole', 'agricultural', 'farming', 'ubuhinzi'],
+  livestock: ['élevage', 'ubworozi', 'animal husbandry'],
+  fishing: ['pêche', 'fisheries', 'fishery', 'uburobyi'],
+  trading: ['trade', 'commerce', 'ubucuruzi'],
+  services: ['service', 'serivisi'],
+  transport: ['transports', 'transportation', 'ubwikorezi'],
+  housing: ['logement', 'habitat', 'imiturire'],
+  handicraft: ['handicrafts', 'craft', 'crafts', 'artisanat', 'ubukorikori'],
+  mining: ['mines', 'mine', 'exploitation minière', 'ubucukuzi', "ubucukuzi bw'amabuye y'agaciro"],
+  savings_credit: [
+    ...['savings and credit', 'saving and credit', 'savings & credit', 'sacco', 'épargne et crédit'],
+    ...['épargne & crédit', 'kubitsa no kuguriza', 'kuzigama no kuguriza'],
+  ],
+  other: ['others', 'autre', 'autres', 'ibindi'],
+};
+
+export const TRANSACTION_KIND_WORDS: Words<TransactionKind> = {
+  contribution: [
+    ...['contributions', 'deposit', 'saving', 'dépôt', 'versement', 'cotisation', 'épargne'],
+    ...['kubitsa', 'ubwizigame', 'kuzigama', 'umusanzu'],
+  ],
+  withdrawal: ['withdrawals', 'withdraw', 'retrait', 'kubikuza'],
+};

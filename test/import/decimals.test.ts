@@ -1,0 +1,109 @@
+/** Amounts with commas, points and spaces (docs/operating.md#decimals). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KIGALI } from '../../src/domain/date-time.ts';
+import { type DecimalKind, MONEY, WEIGHT } from '../../src/domain/decimal.ts';
+import { FieldError } from '../../src/domain/errors.ts';
+import { type CellContext, cellContext } from '../../src/import/cells/context.ts';
+import { readDecimal } from '../../src/import/cells/decimals.ts';
+import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import { importText, startedPlace } from '../support/importing.ts';
+
+const UNCLEAR = /thousands or decimals/;
+const COMMA = /This is a decimal comma/;
+const STYLE = /The map says that decimals follow a comma/;
+const TWO = /no more than 2 decimal places/;
+
+type File = Partial<CellContext>;
+const PLAIN: File = {};
+const SEMICOLONS: File = { isSeparatedBySemicolons: true };
+const COMMA_MAP: File = { decimalMark: ',' };
+const POINT_MAP: File = { decimalMark: '.', isSeparatedBySemicolons: true };
+const WORKBOOK: File = { isNumber: true, decimalMark: ',' };
+
+/** [file, kind, cell, minor units or fault, whether it is noted] */
+const CASES: readonly [File, DecimalKind, string, number | RegExp, boolean?][] = [
+  [PLAIN, WEIGHT, '12500', 12_500_000],
+  [PLAIN, WEIGHT, '12.500', 12_500],
+  [PLAIN, WEIGHT, '12,500', UNCLEAR],
+  [PLAIN, WEIGHT, '0,500', UNCLEAR],
+  [PLAIN, WEIGHT, '1250,500', COMMA],
+  [PLAIN, WEIGHT, '1.250,500', COMMA],
+  [PLAIN, WEIGHT, '12,5', 12_500, true],
+  [PLAIN, WEIGHT, '1250,50', 1_250_500, true],
+  [PLAIN, WEIGHT, '1 250,5', 1_250_500, true],
+  [PLAIN, WEIGHT, '1.250,5', 1_250_500, true],
+  [PLAIN, WEIGHT, '1,250,5', COMMA],
+  [PLAIN, WEIGHT, '1,25 0', COMMA],
+  [PLAIN, WEIGHT, '12,50,5', COMMA],
+  [PLAIN, MONEY, '12,500', 1_250_000],
+  [PLAIN, MONEY, '1,250,000.50', 125_000_050],
+  [PLAIN, MONEY, '1250,50', 125_050, true],
+  [PLAIN, MONEY, '1.250', TWO],
+  [SEMICOLONS, WEIGHT, '12,500', 12_500, true],
+  [SEMICOLONS, WEIGHT, '12.500', 12_500],
+  [SEMICOLONS, WEIGHT, '1.250,50', 1_250_500, true],
+  [SEMICOLONS, WEIGHT, '1,250,000', 1_250_000_000],
+  [SEMICOLONS, MONEY, '1,250', TWO],
+  [SEMICOLONS, MONEY, '1\u202f250,50', 125_050, true],
+  [SEMICOLONS, MONEY, '1,250.50', 125_050],
+  [COMMA_MAP, WEIGHT, '12.500', 12_500_000],
+  [COMMA_MAP, WEIGHT, '12,500', 12_500],
+  [COMMA_MAP, WEIGHT, '12.5', STYLE],
+  [COMMA_MAP, WEIGHT, '1,250,000', STYLE],
+  [COMMA_MAP, MONEY, '1 250 000,50', 125_000_050],
+  [COMMA_MAP, MONEY, 'many', /valid number/],
+  [POINT_MAP, WEIGHT, '12,500', 12_500_000],
+  [POINT_MAP, WEIGHT, '12,5', COMMA],
+  [WORKBOOK, WEIGHT, '12.500', 12_500],
+  [WORKBOOK, MONEY, '12.500', TWO],
+];
+
+test('a comma and a point are read as the file or the map settles them, and refused where nothing does', () => {
+  for (const [file, kind, cell, expected, isNoted = false] of CASES) {
+    const notes: string[] = [];
+    const value = readDecimal(kind)(cell, {
+      ...cellContext(KIGALI, 0),
+      ...file,
+      note: (note) => void notes.push(note),
+    });
+    const what = `${cell} ${JSON.stringify(file)}`;
+    if (expected instanceof RegExp)
+      assert.match(value instanceof FieldError ? value.message : '', expected, what);
+    else assert.equal(value, expected, what);
+    assert.deepEqual(notes, isNoted ? ['decimal_comma'] : [], what);
+  }
+});
+
+const HEADER = 'cooperative_code;member_code;reference;delivered_at;kg\n';
+const delivery = (n: number, kg: string) => `A-1;M-1;P-${n};2025-03-01;${kg}\n`;
+
+test('a column with decimal commas and with points before three digits is refused without a map', async (context) => {
+  const place = await startedPlace(context);
+  const content = HEADER + delivery(1, '12.500') + delivery(2, '1.250,5');
+  const { faults, report } = await importText(place, 'production', content, { skipInvalid: true });
+  assert.equal(report.outcome, 'refused');
+  assert.deepEqual(
+    faults.map(({ line, column, refuses }) => [line, column, refuses]),
+    [[1, 'kg', 'file']],
+  );
+  assert.match(faults[0]?.message ?? '', /Name the decimal mark in a map/);
+  const map: ReadingMap = {
+    ...{ kind: 'production', columns: new Map(), constants: new Map(), values: new Map(), decimal: ',' },
+  };
+  const mapped = await importText(place, 'production', content, { map });
+  assert.deepEqual([mapped.report.outcome, mapped.notes], ['imported', []]);
+  assert.deepEqual(place.query('SELECT grams FROM production_entries ORDER BY id'), [
+    { grams: 12_500_000 },
+    { grams: 1_250_500 },
+  ]);
+});
+
+test('decimal commas only, or points only, need no map where semicolons separate the cells', async (context) => {
+  const place = await startedPlace(context);
+  const commas = await importText(place, 'production', HEADER + delivery(1, '12,500') + delivery(2, '3,5'));
+  assert.deepEqual([commas.report.outcome, commas.notes], ['imported', ['decimal_comma kg 2,3']]);
+  const points = await importText(place, 'production', HEADER + delivery(3, '12.500') + delivery(4, '3.5'));
+  assert.deepEqual([points.report.outcome, points.notes], ['imported', []]);
+  assert.equal(place.value('SELECT sum(grams) FROM production_entries'), 32_000);
+});

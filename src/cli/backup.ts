@@ -1,34 +1,67 @@
 /** `backup`: copies a registry that is in use, and checks copies (docs/operating.md#backup). */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { openConfiguredStorage } from '../storage.ts';
 import type { Backup } from '../store/ports/backup.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import { packageVersion } from '../version.ts';
 import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
+import { type BackupTimer, runBackupTimer } from './backup-timer.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
+import { parseDuration } from './options.ts';
 import { formatJson } from './output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
 interface BackupCommandOptions extends SettingOptions {
+  readonly every?: number;
+  readonly keep?: number;
   readonly json?: true;
 }
 
 const MORE_HELP = `
 Examples:
   backup /backups/before-upgrade
+  backup /backups --every 6h --keep 14
   backup verify /backups/before-upgrade
 `;
 
 export function declareBackup(command: Command, context: CliContext): void {
   addSettingOptions(command, 'REGISTRY_DB')
-    .argument('<dir>', 'a new or empty folder')
-    .option('--json', 'print one JSON document')
+    .argument('<dir>', 'a new or empty folder; with --every, the folder of all backups')
+    .option(
+      '--every <time>',
+      'write one backup after the other until SIGTERM, such as 6h or 1d',
+      parseInterval,
+    )
+    .option('--keep <n>', 'with --every: how many complete backups stay; older ones are removed', parseKeep)
+    .option('--json', 'print one JSON document; with --every, one on each line')
     .addHelpText('after', MORE_HELP)
     .action(async (folder: string, options: BackupCommandOptions) => {
       const storage = openConfiguredStorage(configOf(context, options), context.clock);
+      const timer = timerOf(options);
+      if (timer !== undefined) return runBackupTimer(context, storage, folder, timer);
       printBackup(context, storage, folder, await backUp(context, storage, folder), options);
     });
   declareVerify(command.command('verify'), context);
+}
+
+function parseInterval(text: string): number {
+  const seconds = parseDuration(text);
+  if (seconds > 0) return seconds;
+  throw new InvalidArgumentError('Expected a time such as 6h or 1d.');
+}
+
+function parseKeep(text: string): number {
+  if (/^[1-9][0-9]{0,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number from 1 to 9999.');
+}
+
+/** How many stay must be said: too few are no backup, and too many fill the disk. */
+function timerOf({ every, keep, json }: BackupCommandOptions): BackupTimer | undefined {
+  if (every === undefined && keep === undefined) return undefined;
+  if (every === undefined || keep === undefined) {
+    throw new CommandError(EXIT.usage, '--every and --keep go together, such as --every 6h --keep 14.');
+  }
+  return { everySeconds: every, keep, isJson: json === true };
 }
 
 /** Writes one backup; at SIGINT or SIGTERM what was written of it is removed. */

@@ -66,3 +66,20 @@ export interface Restored {
   /** Whether an older release has written the backup: it is migrated when the registry is opened. */
   readonly isOlder: boolean;
 }
+
+/** A complete backup that is named by its instant, beside others. */
+export interface DatedBackup {
+  readonly name: string;
+  /** Epoch milliseconds. */
+  readonly instantMs: number;
+}
+
+/** The name of a backup by its instant in UTC, so that names sort by time: `2026-11-21T18-30-00Z`. */
+export const datedNameOf = (instantMs: number): string =>
+  new Date(instantMs)
+    .toISOString()
+    .replace(/\.[0-9]+/, '')
+    .replaceAll(':', '-');
+
+export const isDatedName = (name: string): boolean =>
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z$/.test(name);

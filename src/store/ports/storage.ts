@@ -7,7 +7,15 @@ import type { Loan } from '../../domain/loans.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type { Awaitable } from './awaitable.ts';
-import type { Backup, BackupOptions, CheckedBackup, KeptFile, Restored, RestoreOptions } from './backup.ts';
+import type {
+  Backup,
+  BackupOptions,
+  CheckedBackup,
+  DatedBackup,
+  KeptFile,
+  Restored,
+  RestoreOptions,
+} from './backup.ts';
 import type { ImportSession } from './import-session.ts';
 import type { RegistryStore } from './registry.ts';
 
@@ -90,6 +98,16 @@ export interface Storage {
    * release
    */
   verifyBackup(folder: string): Promise<CheckedBackup>;
+  /** The complete backups in a folder that are named by `datedNameOf`, oldest first. */
+  listBackups(parent: string): Awaitable<readonly DatedBackup[]>;
+  /**
+   * Removes the oldest of the complete backups in a folder, and nothing that is not one.
+   * @param keep how many stay, at least 1
+   * @returns the names of those that were removed
+   */
+  pruneBackups(parent: string, keep: number): Awaitable<readonly string[]>;
+  /** Removes what backups named by `datedNameOf` that were killed have left in a folder. */
+  removeIncompleteBackups(parent: string): Awaitable<void>;
   /**
    * Puts a backup in the place of whatever is at the location. A process that is killed in the middle leaves
    * the old registry, or a location at which nothing but another restore can be opened.

@@ -1,6 +1,7 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { openApiKeys } from './api-keys.ts';
+import { listDatedBackups, pruneDatedBackups, removeIncompleteDated } from './backup/dated-backups.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
 import { assertNotRestoring } from './backup/restoring-folder.ts';
 import { verifyBackup } from './backup/verify-backup.ts';
@@ -57,6 +58,9 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     removeStaleStaging: () => removeStaleStaging(file),
     backUp: async (folder, options) => writeBackup(settled(), folder, options),
     verifyBackup,
+    listBackups: listDatedBackups,
+    pruneBackups: pruneDatedBackups,
+    removeIncompleteBackups: removeIncompleteDated,
     restore: (folder, options) => restoreBackup(file, folder, options),
   };
 }

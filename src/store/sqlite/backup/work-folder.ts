@@ -8,7 +8,8 @@ import { createFolder } from '../../../create-folder.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { syncPath } from './durable-files.ts';
 
-const INFIX = '.incomplete-';
+/** The name of a folder that is, or was, about to become a backup, or to be removed. */
+export const incompleteNameOf = (name: string): string => `${name}.incomplete-${process.pid}`;
 
 /**
  * Creates the folder for a backup that will be called `target`, and removes what killed ones have left.
@@ -16,7 +17,7 @@ const INFIX = '.incomplete-';
  */
 export function createWorkFolder(target: string): string {
   assertNewOrEmpty(target);
-  const folder = `${resolve(target)}${INFIX}${process.pid}`;
+  const folder = incompleteNameOf(resolve(target));
   try {
     createFolder(dirname(folder));
     removeIncomplete(dirname(folder), (name) => name === basename(resolve(target)));

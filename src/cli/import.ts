@@ -28,7 +28,7 @@ type Options = ImportCommandOptions & ReadingOptions;
 export function declareImport(command: Command, context: CliContext): void {
   addReadingOptions(addSettingOptions(command, 'REGISTRY_DB'))
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
-    .argument('[file]', 'the CSV file, when a kind is named')
+    .argument('[file]', 'the CSV file or workbook, when a kind is named')
     .option('--create', 'with --db: create the database if it does not exist')
     .option('--dry-run', 'check everything and count what would change, write nothing')
     .option('--rejects <file>', 'write the refused rows with the reasons to this file')
@@ -68,7 +68,7 @@ function findFiles(context: CliContext, kindOrFolder: string, path: string | und
 function findFilesIn(context: CliContext, folder: string): ImportFile[] {
   const kinds = IMPORT_KINDS.join(', ');
   const { files, skipped } = listImportFiles(folder);
-  for (const name of skipped) context.err(`Skipped ${name}: its name does not start with any of ${kinds}.\n`);
+  for (const { name, reason } of skipped) context.err(`Skipped ${name}: ${reason}.\n`);
   if (files.length > 0) return files;
-  throw new CommandError(EXIT.usage, `${folder} has no file called <kind>*.csv (${kinds}).`);
+  throw new CommandError(EXIT.usage, `${folder} has no file called <kind>*.csv or <kind>*.xlsx (${kinds}).`);
 }

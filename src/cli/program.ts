@@ -29,7 +29,8 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./seed.ts')).declareSeed,
   },
   import: {
-    description: 'import CSV files: a folder with <kind>*.csv, or one file of a kind',
+    description:
+      'import CSV files and workbooks: a folder with <kind>*.csv and <kind>*.xlsx, or one file of a kind',
     load: async () => (await import('./import.ts')).declareImport,
   },
   keys: {

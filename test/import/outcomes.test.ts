@@ -1,6 +1,6 @@
 /** What becomes of each file is reported, whatever goes wrong (docs/operating.md#import). */
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../../src/cli/program.ts';
@@ -84,7 +84,7 @@ test('with --json the document reports the same for every file', async (context)
   const place = importPlace(context);
   const folder = incoming(place, { ...FILES, 'members-2.csv': WITH_FAULT });
   rmSync(join(folder, 'members-2.csv'));
-  mkdirSync(join(folder, 'members-2.csv'));
+  symlinkSync(join(folder, 'gone'), join(folder, 'members-2.csv'));
   const { status, out } = await place.run(folder, '--json');
   assert.equal(status, 1);
   const { files } = JSON.parse(out) as { files: Record<string, unknown>[] };
@@ -93,7 +93,7 @@ test('with --json the document reports the same for every file', async (context)
     [
       ['imported', 2, true, null],
       ['imported', 1, true, null],
-      ['failed', 0, false, 'The file cannot be read (EISDIR).'],
+      ['failed', 0, false, 'The file cannot be read (ENOENT).'],
       ['not_reached', 0, false, null],
     ],
   );

@@ -3,8 +3,8 @@
  * (docs/operating.md#import).
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import {
@@ -19,6 +19,7 @@ import {
   SAVINGS_HEADER,
   startedPlace,
 } from '../support/importing.ts';
+import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 const countMembers = (place: ImportPlace) => place.value('SELECT count(*) FROM members');
 const withGender = (...rows: string[]) => `${MEMBERS_HEADER},gender\n${rows.join('\n')}\n`;
@@ -210,15 +211,54 @@ test('a folder stops at the first bad file and says which files are imported', a
   assert.equal(place.value('SELECT count(*) FROM loans'), 0);
 });
 
-test('files of a folder that belong to no kind are named and skipped', async (context) => {
+test('everything in a folder that is not imported is named as skipped, with the reason', async (context) => {
   const place = importPlace(context);
-  const result = await place.run(incoming(place, { ...RUN, 'payments.csv': 'x\n' }));
-  assert.equal(result.status, 0);
-  assert.equal(
-    result.err,
+  const others = ['.DS_Store', 'members.ods', 'members.xls', 'notes.txt', 'payments.csv', '~$members-1.xlsx'];
+  const folder = incoming(place, { ...RUN, ...Object.fromEntries(others.map((name) => [name, 'x\n'])) });
+  mkdirSync(join(folder, 'members-of-2025.csv'));
+  symlinkSync('/dev/null', join(folder, 'members-linked.csv'));
+  const result = await place.run(folder);
+  assert.equal(result.status, 0, result.err);
+  assert.deepEqual(result.err.trimEnd().split('\n'), [
+    'Skipped .DS_Store: it is hidden.',
+    'Skipped members-linked.csv: it is not a file.',
+    'Skipped members-of-2025.csv: it is a folder.',
+    'Skipped members.ods: it is not a .csv or .xlsx file.',
+    'Skipped members.xls: it is an .xls file; save it as .xlsx or "CSV UTF-8".',
+    'Skipped notes.txt: it is not a .csv or .xlsx file.',
     'Skipped payments.csv: its name does not start with any of cooperatives, members, production, loans, ' +
-      `savings.\nCreated a new, empty registry at ${place.databaseFile}.\n`,
+      'savings.',
+    'Skipped ~$members-1.xlsx: it is a lock file, which Excel keeps while a workbook is open.',
+    `Created a new, empty registry at ${place.databaseFile}.`,
+  ]);
+});
+
+test('files of a folder are found in any letter case, workbooks too, in order of kind and name', async (context) => {
+  const place = importPlace(context);
+  const folder = incoming(place, {
+    'Cooperatives 2026.CSV': COOPERATIVES,
+    'MEMBERS b.csv': members(member(2)),
+    'savings.Csv': `${SAVINGS_HEADER}\n`,
+  });
+  const rows = rowsOf(MEMBERS_HEADER.split(','), member(1).split(','));
+  writeFileSync(join(folder, 'MEMBERS a.XLSX'), workbookOf({ sheets: [{ name: 'S', rows }] }));
+  const { files } = JSON.parse((await place.run(folder, '--json')).out);
+  assert.deepEqual(
+    files.map(({ file, kind, outcome }: Record<string, string>) => [basename(String(file)), kind, outcome]),
+    [
+      ['Cooperatives 2026.CSV', 'cooperatives', 'imported'],
+      ['MEMBERS a.XLSX', 'members', 'imported'],
+      ['MEMBERS b.csv', 'members', 'imported'],
+      ['savings.Csv', 'savings', 'imported'],
+    ],
   );
+});
+
+test('a folder without a file to import is wrong usage', async (context) => {
+  const place = importPlace(context);
+  const { status, err } = await place.run(incoming(place, { 'notes.txt': 'x' }));
+  assert.equal(status, 2);
+  assert.match(err, /has no file called <kind>\*\.csv or <kind>\*\.xlsx \(cooperatives, /);
 });
 
 test('in a dry run references resolve against the files before, and nothing is written', async (context) => {

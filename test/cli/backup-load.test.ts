@@ -34,9 +34,15 @@ test('a backup under load contains every write acknowledged before its instant, 
     const before = acknowledged.filter(({ atMs }) => atMs < (instants[i] as number));
     assert.ok(before.length > 200 && before.length < acknowledged.length, `${before.length} writes before`);
     assert.equal((await command(['backup', 'verify', folder])).status, 0);
-    const registry = openFile(join(folder, 'registry.db'));
-    const codes = new Set(registry.raw.prepare('SELECT member_code FROM members').pluck().all());
+    const restored = join(root, `restored-${i}`, 'registry.db');
+    const outcome = await command(['restore', folder, '--db', restored]);
+    assert.equal(outcome.status, 0, outcome.out + outcome.err);
+    const registry = openFile(restored);
+    const complete =
+      "identity_card = '11985' || printf('%011d', substr(member_code, 3)) AND full_name = 'Uwase'";
+    const members = registry.raw.prepare(`SELECT member_code FROM members WHERE ${complete}`).pluck().all();
     registry.close();
+    const codes = new Set(members);
     assert.deepEqual(
       before.filter(({ memberCode }) => !codes.has(memberCode)),
       [],

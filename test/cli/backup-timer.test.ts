@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../support/app.ts';
 import { command, spawnPlainly } from '../support/command.ts';
+import { openFile } from '../support/sqlite.ts';
 
 const DATED = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z$/;
 
@@ -106,6 +107,21 @@ test('SIGTERM ends the timer at once with 0, in the middle of a backup too', asy
     readdirSync(all).filter((name) => !DATED.test(name)),
     [],
   );
+});
+
+test('SIGTERM ends the timer at once, also while SQLite does not return', async (context) => {
+  const { db, all } = await prepare(context);
+  const lock = openFile(db);
+  lock.raw.pragma('locking_mode = EXCLUSIVE');
+  lock.exec('BEGIN IMMEDIATE');
+  context.after(() => lock.close());
+  // The backup waits for the lock, inside SQLite.
+  const timer = startTimer(context, [all, '--every', '1h', '--keep', '2', '--db', db]);
+  await sleep(2_000);
+  const { status, ms } = await timer.stop();
+  assert.equal(status, 0);
+  assert.ok(ms < 2_000, `${ms} ms`);
+  assert.equal(timer.output(), '');
 });
 
 test('a timer that is started again goes on where it was', async (context) => {

@@ -9,6 +9,7 @@ import { systemCodeOf } from '../import/import-files.ts';
 import { type MapProposal, proposeMap } from '../import/map/propose-map.ts';
 import { openFile } from '../import/open-file.ts';
 import { FileFault, type RecordSource } from '../import/records.ts';
+import { UnknownSheetError } from '../import/workbook/open-workbook.ts';
 import { openConfiguredStorage } from '../storage.ts';
 import { IMPORT_KINDS, type ImportKind } from '../store/ports/import-session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
@@ -67,9 +68,10 @@ async function propose(
 ): Promise<MapProposal> {
   let source: RecordSource | undefined;
   try {
-    source = await openFile(path, { scoreHeader: (cells) => scoreHeader(kind, cells) });
+    source = await openFile(path, { sheet: options.sheet, scoreHeader: (cells) => scoreHeader(kind, cells) });
     return await proposeMap(source, { kind, ...options });
   } catch (error) {
+    if (error instanceof UnknownSheetError) throw new CommandError(EXIT.usage, error.message);
     if (error instanceof FileFault) {
       const lines = error.faults.map(({ line, message }) => `${basename(path)} line ${line}: ${message}`);
       throw new CommandError(EXIT.refused, lines.join('\n'));

@@ -41,8 +41,8 @@ export function declareImport(command: Command, context: CliContext): void {
       const reading = readReadingOptions(context, path === undefined ? undefined : files[0]?.kind, options);
       await runImport(context, files, { ...options, reading });
     });
-  // Otherwise the options of `import` would be taken from its subcommand, which has some of the same names.
-  command.enablePositionalOptions().helpCommand(false);
+  // A folder may be called `help`.
+  command.helpCommand(false);
   declareImportMap(command.command('map').description('propose a map for a file'), context);
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COOPERATIVES, importPlace, nid } from '../support/importing.ts';
+import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 const PEOPLE = [
   ...['Uwera Aline', 'Habimana Jean Bosco', 'Mukamana Claudine', 'Ndayisenga Eric'],
@@ -141,6 +142,7 @@ test('no national ID, name or phone number is shown, whatever the headings are',
   const files = {
     'headings.csv': `NID,Amazina,Telefoni,Statut\n${rows.join('\n')}`,
     'without.csv': rows.join('\n'),
+    'codes.csv': PEOPLE.map((name, i) => `M-${i},${name}`).join('\n'),
     'one.csv': `${nid(1)},${phone(1)},A-1\n${nid(2)},${phone(2)},A-1\n`,
   };
   for (const [name, content] of Object.entries(files)) {
@@ -180,6 +182,31 @@ test('a heading that no map can name is named by its position', async (t) => {
   const { out, err } = await place.run('map', 'members', file);
   assert.deepEqual(JSON.parse(out).columns, { NID: 'identity_card', Amazina: 'full_name' });
   assert.match(err, /No map can name the headings in these positions, which are ignored: 3, 4, 5\./);
+});
+
+test('of a workbook the sheet with the header is taken, or the one that is asked for', async (t) => {
+  const place = importPlace(t);
+  const rows = (heading: string) =>
+    rowsOf(['Liste'], ['CNI', heading], ...PEOPLE.map((name, i) => [nid(i), name]));
+  const sheets = [
+    { name: 'Notes', rows: rowsOf(['Rien ici']) },
+    { name: '2026', rows: rows('Noms') },
+    { name: '2025', rows: rows('Uko yitwa') },
+  ];
+  const file = place.write('list.xlsx', workbookOf({ sheets }));
+  const found = await place.run('map', 'members', file);
+  assert.deepEqual(JSON.parse(found.out), {
+    kind: 'members',
+    columns: { CNI: 'identity_card', Noms: 'full_name' },
+    constants: { cooperative_code: null },
+    header_row: 2,
+  });
+  const asked = await place.run('map', 'members', file, '--sheet', '2025');
+  const { columns, sheet } = JSON.parse(asked.out);
+  assert.deepEqual([columns, sheet], [{ CNI: 'identity_card', 'Uko yitwa': 'full_name' }, '2025']);
+  const unknown = await place.run('map', 'members', file, '--sheet', '2024');
+  assert.equal(unknown.status, 2);
+  assert.match(unknown.err, /2026/);
 });
 
 test('--out replaces an earlier map and an empty file, and nothing else', async (t) => {

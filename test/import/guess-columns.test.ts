@@ -93,6 +93,7 @@ test('a heading with a typo means its column, if the values are of it', () => {
   assert.deepEqual(guess({ memer_code: codes }), { memer_code: 'member_code by spelling' });
   assert.deepEqual(guess({ memer_code: codes }, { taken: ['member_code'] }), {});
   assert.deepEqual(guess({ mobil: codes }), {});
+  assert.deepEqual(guess({ fist_name: codes.map(() => 'Aline') }), { fist_name: 'first_name by spelling' });
   assert.deepEqual(guess({ 'interest rat': count(20).map((i) => `1${i},5`) }, { kind: 'loans' }), {
     'interest rat': 'interest_rate by spelling',
   });

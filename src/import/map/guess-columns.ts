@@ -127,18 +127,17 @@ function areDatesOf(
   return column === 'registration_date' && share((age) => age < YOUNGEST) >= NEARLY_ALL;
 }
 
-/** Columns of whose known headings one differs by a typo, and which take nearly all of the values. */
+/** The column with a known heading that differs by a typo, if it takes nearly all of the values. */
 function columnsBySpelling({ text, values }: UnknownHeading, { kind, cells, taken }: GuessContext): string[] {
-  const known = [...dictionaryOf(kind)];
-  return IMPORT_COLUMNS[kind]
-    .filter((column) => {
-      if (taken.has(column.name)) return false;
-      const headings = known.flatMap(([heading, name]) => (name === column.name ? heading : []));
-      if (nearestName(text, headings) === undefined) return false;
-      // How dates and numbers are written is not known yet, so those are only looked at.
-      if (typeOf(column, cells) === 'date') return nearlyAll(values, (cell) => dateSigns(cell) !== undefined);
-      if (typeOf(column, cells) === 'number') return nearlyAll(values, (cell) => /^[0-9.,\s]+$/.test(cell));
-      return nearlyAll(values, (cell) => accepts(column, cell, cells));
-    })
-    .map(({ name }) => name);
+  const dictionary = dictionaryOf(kind);
+  const nearest = nearestName(text, [...dictionary.keys()]) ?? '';
+  const column = IMPORT_COLUMNS[kind].find(({ name }) => name === dictionary.get(nearest));
+  if (column === undefined || taken.has(column.name)) return [];
+  const type = typeOf(column, cells);
+  const fits = (cell: string): boolean => {
+    // How the file writes dates and numbers is not known yet.
+    if (type === 'date') return dateSigns(cell) !== undefined;
+    return type === 'number' ? /^[0-9.,\s]+$/.test(cell) : accepts(column, cell, cells);
+  };
+  return nearlyAll(values, fits) ? [column.name] : [];
 }

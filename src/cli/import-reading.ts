@@ -21,7 +21,7 @@ export interface ReadingOptions extends SettingOptions {
 
 export const addReadingOptions = (command: Command): Command =>
   command
-    .option('--map <map>', 'read the file as this map says; `import map` proposes one')
+    .option('--map <map>', 'read the file as this map says; "import map" proposes one')
     .option('--cooperative <code>', 'the cooperative of every row', parseCode)
     .option('--sheet <name>', 'the sheet of a workbook')
     .option('--strict', 'refuse what would be read with a note');

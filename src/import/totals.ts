@@ -16,7 +16,7 @@ const IDENTITY = ['code', 'identity_card', 'member_code', 'reference', 'account_
  */
 export function isTotalsRow(
   kind: ImportKind,
-  { places, headings }: Header,
+  { places, headings }: Pick<Header, 'places' | 'headings'>,
   cells: readonly string[],
 ): boolean {
   const isOfCooperative = (place: number) => headings[place]?.column === 'cooperative_code';

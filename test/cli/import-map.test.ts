@@ -1,6 +1,6 @@
 /** `import map`: what it proposes, what it leaves open, and that it shows nobody's data. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COOPERATIVES, importPlace, nid } from '../support/importing.ts';
@@ -21,13 +21,24 @@ const FRENCH = Buffer.from(
     ...PEOPLE.map((name, i) => {
       const status = i === 3 ? 'Ailleurs' : 'active';
       const birth = `${i + 8}/${i + 1}/19${60 + i}`;
-      return [i + 1, `M-${i}`, name, nid(i), i % 2 ? 'M' : 'F', phone(i), status, birth, 'Kabeza'].join(';');
+      return [
+        i + 1,
+        `M-${i}`,
+        name,
+        nid(i),
+        i % 2 ? 'M' : 'F',
+        i ? phone(i) : 'N/A',
+        status,
+        birth,
+        'Kabeza',
+      ].join(';');
     }),
+    'Total;;8;;;;Somme;;',
   ].join('\r\n'),
   'latin1',
 );
 
-test('a map is proposed, with null where a person must decide, which an import refuses', async (t) => {
+test('a map is proposed, with null where a person must decide, and works once that is filled in', async (t) => {
   const place = importPlace(t);
   await place.load('cooperatives', COOPERATIVES);
   const file = place.write('membres.csv', FRENCH);
@@ -77,6 +88,27 @@ test('a map is proposed, with null where a person must decide, which an import r
       `${map}: values.status.Ailleurs: Not chosen yet: replace null by "active", "inactive", "suspended", ` +
       '"withdrawn" or "deceased".\n',
   });
+
+  const constants = { cooperative_code: 'A-1' };
+  const values = { status: { Ailleurs: 'withdrawn' } };
+  writeFileSync(map, JSON.stringify({ ...proposal, constants, values }));
+  const imported = await place.run('members', file, '--map', map);
+  assert.equal(imported.status, 0, imported.err);
+  assert.deepEqual(
+    place.query('SELECT full_name, gender, status, date_of_birth, mobile FROM members WHERE id IN (1, 4)'),
+    [
+      {
+        ...{ full_name: 'Uwera Aline', gender: 'FEMALE', status: 'active' },
+        date_of_birth: '1960-01-08',
+        mobile: null,
+      },
+      {
+        ...{ full_name: 'Ndayisenga Eric', gender: 'MALE', status: 'withdrawn' },
+        date_of_birth: '1963-04-11',
+        mobile: '+250788123453',
+      },
+    ],
+  );
 });
 
 test('a proposal without open places is a map as it is', async (t) => {

@@ -140,7 +140,8 @@ test('numbers show their decimal mark, unless the comma may separate thousands',
     '1 250,50': ',',
     '12.5': '.',
     '1,250.50': '.',
-    '12,500': 'unclear',
+    '12,500': 'comma before three',
+    '12.500': 'point before three',
   };
   for (const [cell, mark] of Object.entries(cases)) assert.equal(decimalSign(cell), mark, cell);
   for (const cell of ['12', '1 250 000', '12 kg', '']) assert.equal(decimalSign(cell), undefined, cell);
@@ -166,6 +167,7 @@ test('the order of dates is settled by a day above twelve that nothing contradic
   assert.equal(order('3/4/1990', '4/13/1990'), 'mdy');
   assert.equal(order('13/4/1990', '4/13/1990'), null);
   assert.equal(order('3/4/1990'), null);
+  assert.equal(order('4/4/1990'), undefined, 'the same date in both orders');
   assert.equal(order('03/04/1990', '1990-04-03'), undefined, 'two digits each are read as day first');
   assert.equal(order('1990/4/3'), 'ymd');
   assert.equal(order('1990/4/3', '13/4/1990'), null);
@@ -182,6 +184,9 @@ test('the decimal mark is settled by decimals of which there are not three', () 
   assert.equal(mark(['12,500', '12.5']), null);
   assert.equal(mark(['12,500'], 'kg', true), ',');
   assert.equal(mark(['12,500'], 'amount'), undefined, 'money has no three decimals');
+  assert.equal(mark(['12.500']), undefined, 'read as decimals');
+  assert.equal(mark(['12,5', '12.500']), null, 'twelve and a half, or a thousand times as much');
+  assert.equal(mark(['1250,50', '1.250'], 'amount'), ',');
 });
 
 test('words without a meaning are listed once, in the spelling that comes first', () => {

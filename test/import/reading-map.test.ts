@@ -1,5 +1,6 @@
 /** Map documents: what they say, and every fault of a wrong one (docs/operating.md#maps). */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { KIGALI } from '../../src/domain/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
@@ -52,6 +53,12 @@ test('a map says how headings, constants, words, dates, decimals, encoding and h
     headerRow: 4,
     sheet: '2026',
   });
+});
+
+test('the map in the manual is a map', () => {
+  const manual = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const [, example = ''] = /### Maps[\s\S]*?```json\n([\s\S]*?)```/.exec(manual) ?? [];
+  assert.deepEqual(faultsOf(example), []);
 });
 
 test('every key but the kind may be missing', () => {

@@ -1,6 +1,13 @@
 /** What single cells show of their column: a national ID, a date and its order, a number, a person's name. */
 import { isIdentityCard } from '../../domain/identity-card.ts';
+import { isEmptyWord, unwrapText } from '../cells/blanks.ts';
 import { SPACES } from '../cells/spaces.ts';
+
+/** The value in a cell; empty where there is none. */
+export function valueIn(cells: readonly string[], place: number): string {
+  const text = unwrapText((cells[place] ?? '').trim());
+  return isEmptyWord(text) ? '' : text;
+}
 
 export const isNationalId = (cell: string): boolean => isIdentityCard(cell.replace(SPACES, ''));
 
@@ -20,6 +27,7 @@ export interface DateSigns {
   /** Of a date with the year last. */
   readonly first: number;
   readonly second: number;
+  /** Whether the order must be known: only two digits each are read as day first. */
   readonly hasOneDigit: boolean;
 }
 
@@ -30,7 +38,8 @@ export function dateSigns(cell: string): DateSigns | undefined {
     const [, first = '', , second = '', year = ''] = last;
     const [a, b] = [Number(first), Number(second)];
     if (!isDayAndMonth(a, b) && !isDayAndMonth(b, a)) return undefined;
-    const hasOneDigit = first.length === 1 || second.length === 1;
+    // Either order is the same date where both are equal.
+    const hasOneDigit = (first.length === 1 || second.length === 1) && a !== b;
     return { year: Number(year), form: 'year last', first: a, second: b, hasOneDigit };
   }
   const [, year = '', , month = '', day = ''] = YEAR_FIRST.exec(cell) ?? [];
@@ -45,10 +54,14 @@ const isDayAndMonth = (day: number, month: number): boolean =>
 const COMMA_DECIMALS = /^-?[0-9]{1,3}(?:[ .\u00a0\u202f]?[0-9]{3})*,[0-9]{1,2}$|^-?[0-9]+,[0-9]{1,2}$/;
 const POINT_DECIMALS = /^-?[0-9]{1,3}(?:[ ,\u00a0\u202f]?[0-9]{3})*\.[0-9]{1,2}$|^-?[0-9]+\.[0-9]{1,2}$/;
 const COMMA_THREE = /^[0-9]{1,3},[0-9]{3}$/;
+const POINT_THREE = /^[0-9]{1,3}\.[0-9]{3}$/;
 
-/** What a number says of the decimal mark; `unclear`: a comma before three digits, which may be either. */
-export function decimalSign(cell: string): ',' | '.' | 'unclear' | undefined {
+/** What a number shows of the decimal mark. A mark before three digits may separate thousands as well. */
+export function decimalSign(
+  cell: string,
+): ',' | '.' | 'comma before three' | 'point before three' | undefined {
   if (COMMA_DECIMALS.test(cell)) return ',';
   if (POINT_DECIMALS.test(cell)) return '.';
-  return COMMA_THREE.test(cell) ? 'unclear' : undefined;
+  if (COMMA_THREE.test(cell)) return 'comma before three';
+  return POINT_THREE.test(cell) ? 'point before three' : undefined;
 }

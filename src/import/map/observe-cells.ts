@@ -32,7 +32,7 @@ export interface Observer {
 export function createObserver(cells: CellContext, hasSemicolons: boolean): Observer {
   const types = new Map<ImportColumn, ReturnType<typeof typeOf>>();
   const dates = { dayFirst: 0, monthFirst: 0, oneDigit: 0, yearLast: 0, yearFirst: 0 };
-  const marks = { ',': 0, '.': 0, unclear: 0 };
+  const marks = { comma: 0, point: 0, unclearComma: 0, unclearPoint: 0 };
   /** By column, by folded word, the first spelling. */
   const unknown = new Map<string, Map<string, string>>();
 
@@ -48,11 +48,14 @@ export function createObserver(cells: CellContext, hasSemicolons: boolean): Obse
 
   function lookAtNumber(column: ImportColumn, cell: string): void {
     const sign = decimalSign(cell);
-    if (sign === undefined) return;
-    if (sign !== 'unclear') marks[sign]++;
-    // Where only two decimals are possible it separates thousands.
-    else if (hasSemicolons) marks[',']++;
-    else if (column.parse(cell, cells) instanceof FieldError) marks.unclear++;
+    // Where only two decimals are possible, a mark before three digits separates thousands.
+    const mayBeDecimals = () => !(column.parse('0.125', cells) instanceof FieldError);
+    if (sign === ',') marks.comma++;
+    else if (sign === '.') marks.point++;
+    else if (sign === 'point before three' && mayBeDecimals()) marks.unclearPoint++;
+    else if (sign !== 'comma before three') return;
+    else if (hasSemicolons) marks.comma++;
+    else if (mayBeDecimals()) marks.unclearComma++;
   }
 
   function lookAtWord({ name, parse }: ImportColumn, cell: string): void {
@@ -80,8 +83,9 @@ export function createObserver(cells: CellContext, hasSemicolons: boolean): Obse
       return oneDigit > 0 ? null : undefined;
     },
     decimal() {
-      if (marks[','] > 0) return marks['.'] > 0 ? null : ',';
-      return marks.unclear > 0 ? null : undefined;
+      const { comma, point, unclearComma, unclearPoint } = marks;
+      if (comma > 0) return point + unclearPoint > 0 ? null : ',';
+      return unclearComma > 0 ? null : undefined;
     },
     unknownWords: () => [...unknown].map(([column, words]) => shownWords(column, [...words.values()])),
   };

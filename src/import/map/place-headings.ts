@@ -1,8 +1,11 @@
 /** The headings of a file, each with the column that it means, is guessed to mean, or null. */
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
+import { IMPORT_COLUMNS } from '../columns.ts';
 import { foldHeading } from '../fold.ts';
 import { FAULTS_COLUMN, recogniseHeadings } from '../headings.ts';
+import { isTotalsRow } from '../totals.ts';
+import { valueIn } from './cell-signs.ts';
 import { type Guess, guessColumns } from './guess-columns.ts';
 import type { FileSample } from './sample-file.ts';
 
@@ -22,9 +25,11 @@ export function placeHeadings(
 ): PlacedHeading[] {
   const known = withoutRivals(recogniseHeadings(kind, header.cells).map(toPlaced));
   const taken = new Set(known.flatMap(({ column }) => column ?? []));
+  const isTotals = totalsCheck(kind, known);
+  const counted = rows.filter((row) => !isTotals(row.cells));
   const unknown = known.flatMap(({ text, isNameable, column }, place) => {
     if (column !== null || !isNameable) return [];
-    const values = rows.map((row) => (row.cells[place] ?? '').trim()).filter((value) => value !== '');
+    const values = counted.map((row) => valueIn(row.cells, place)).filter((value) => value !== '');
     return [{ place, text, values }];
   });
   const guesses = guessColumns(unknown, { kind, cells, taken });
@@ -32,6 +37,16 @@ export function placeHeadings(
     const guess = guesses.find((each) => each.place === place);
     return guess === undefined ? heading : { ...heading, column: guess.column, by: guess.by };
   });
+}
+
+/** Whether a row is one of totals, as far as the headings show. */
+export function totalsCheck(
+  kind: ImportKind,
+  placed: readonly PlacedHeading[],
+): (cells: readonly string[]) => boolean {
+  const headings = placed.map(({ text, column }) => ({ text, column }));
+  const places = IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name));
+  return (cells) => isTotalsRow(kind, { places, headings }, cells);
 }
 
 type Recognised = ReturnType<typeof recogniseHeadings>[number];

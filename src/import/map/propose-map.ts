@@ -1,10 +1,11 @@
 /** A file → the map that it seems to need, with null where a person must decide (docs/operating.md#maps). */
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
-import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns.ts';
 import type { RecordSource } from '../records.ts';
+import { valueIn } from './cell-signs.ts';
 import { createObserver, type Observer, type UnknownWords } from './observe-cells.ts';
-import { type PlacedHeading, placeHeadings } from './place-headings.ts';
+import { type PlacedHeading, placeHeadings, totalsCheck } from './place-headings.ts';
 import type { DateOrder, DecimalMark } from './reading-map.ts';
 import { sampleFile } from './sample-file.ts';
 
@@ -46,7 +47,7 @@ export async function proposeMap(source: RecordSource, options: ProposeOptions):
   const headings = placeHeadings(sample, options);
   const { line } = sample.header;
   const observer = createObserver(cells, format.type === 'text' && format.separator === ';');
-  await observeRows(source, { line, columns: columnsAt(kind, headings), observer });
+  await observeRows(source, { kind, line, headings }, observer);
   const given = new Set(headings.flatMap(({ column }) => column ?? []));
   const constants = constantsFor(kind, given);
   const unknownWords = observer.unknownWords();
@@ -84,23 +85,20 @@ const columnsOf = (headings: readonly PlacedHeading[]): Entries =>
     isNameable && by !== 'name' ? [[text, column]] : [],
   );
 
-const columnsAt = (kind: ImportKind, headings: readonly PlacedHeading[]): (ImportColumn | undefined)[] =>
-  headings.map(({ column }) => IMPORT_COLUMNS[kind].find(({ name }) => name === column));
-
 async function observeRows(
   source: RecordSource,
-  {
-    line,
-    columns,
-    observer,
-  }: { line: number; columns: readonly (ImportColumn | undefined)[]; observer: Observer },
+  { kind, line, headings }: { kind: ImportKind; line: number; headings: readonly PlacedHeading[] },
+  observer: Observer,
 ): Promise<void> {
+  const declared = IMPORT_COLUMNS[kind];
+  const places = declared.map(({ name }) => headings.findIndex(({ column }) => column === name));
+  const isTotals = totalsCheck(kind, headings);
   for await (const { records } of source.read())
     for (const record of records) {
-      if (record.line <= line) continue;
-      columns.forEach((column, place) => {
-        const cell = (record.cells[place] ?? '').trim();
-        if (column !== undefined && cell !== '') observer.look(column, cell);
+      if (record.line <= line || isTotals(record.cells)) continue;
+      declared.forEach((column, i) => {
+        const value = valueIn(record.cells, places[i] as number);
+        if (value !== '') observer.look(column, value);
       });
     }
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { KIGALI } from '../../src/domain/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
 import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
-import { dateSigns, decimalSign, isPersonsName } from '../../src/import/map/cell-signs.ts';
+import { dateSigns, decimalSign, isPersonsName, valueIn } from '../../src/import/map/cell-signs.ts';
 import { typeOf } from '../../src/import/map/column-types.ts';
 import { guessColumns } from '../../src/import/map/guess-columns.ts';
 import { createObserver } from '../../src/import/map/observe-cells.ts';
@@ -145,6 +145,14 @@ test('numbers show their decimal mark, unless the comma may separate thousands',
   };
   for (const [cell, mark] of Object.entries(cases)) assert.equal(decimalSign(cell), mark, cell);
   for (const cell of ['12', '1 250 000', '12 kg', '']) assert.equal(decimalSign(cell), undefined, cell);
+});
+
+test('a word for nothing is no value, and what spreadsheets wrap around a text is not part of it', () => {
+  const row = [' Kabeza ', '-', 'N/A', '', '="0788123456"', "'0788123456"];
+  assert.deepEqual(
+    [...row, 'beyond the row'].map((_, place) => valueIn(row, place)),
+    ['Kabeza', '', '', '', '0788123456', '0788123456', ''],
+  );
 });
 
 test('names have several words of letters', () => {

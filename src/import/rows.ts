@@ -1,22 +1,11 @@
 /** The records of one file → values to be staged, and faults. */
 import { FieldError } from '../domain/errors.ts';
 import { composeNames } from '../domain/members.ts';
-import type { ImportKind, StagedValue } from '../store/ports/import-session.ts';
-import { isEmptyWord, mayBeSpecial, unwrapText } from './cells/blanks.ts';
-import type { CellContext } from './cells/context.ts';
+import type { StagedValue } from '../store/ports/import-session.ts';
+import { type CellReaderOptions, createCellReader, type RowFindings } from './cell-reader.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
-import { foldHeading } from './fold.ts';
 import type { Header } from './header.ts';
-import type { ReadingMap } from './map/reading-map.ts';
-import type { NoteKind } from './notes.ts';
 import { FileFault, type FileRecord, type SourceFormat } from './records.ts';
-import type { DateSurvey } from './survey-dates.ts';
-
-/** Receives what is found in a row; `column` is empty when it concerns no single one. */
-export interface RowFindings {
-  fault(column: string, message: string): void;
-  note(kind: NoteKind, column: string): void;
-}
 
 export interface RowReader {
   /** The columns that the file has, those made from others included. */
@@ -28,18 +17,10 @@ export interface RowReader {
   read(record: FileRecord, findings: RowFindings): StagedValue[];
   /** Whether a date was met that cannot be read before all dates of its column are surveyed. */
   needsSurvey(): boolean;
-  /** What the file shows as a whole. @returns columns whose decimals contradict each other */
+  /** Forgets what the last row has shown of its columns: it is not one of the table's. */
+  forgetRow(): void;
+  /** The columns whose decimals contradict each other. */
   unclearDecimals(): string[];
-}
-
-export interface RowReaderOptions {
-  readonly kind: ImportKind;
-  readonly header: Header;
-  readonly context: CellContext;
-  readonly format: SourceFormat;
-  readonly map?: ReadingMap | undefined;
-  /** Undefined before the first survey. */
-  readonly dates?: DateSurvey | undefined;
 }
 
 const NAMES = {
@@ -48,8 +29,8 @@ const NAMES = {
 };
 
 /** @throws FileFault when a constant of the map is invalid */
-export function createRowReader(options: RowReaderOptions): RowReader {
-  const { kind, header, format, map } = options;
+export function createRowReader(options: CellReaderOptions): RowReader {
+  const { kind, header, format } = options;
   const declared = IMPORT_COLUMNS[kind];
   const { columns, places, headings } = header;
   const constants = readConstants(options);
@@ -57,45 +38,11 @@ export function createRowReader(options: RowReaderOptions): RowReader {
   const isMembers = kind === 'members';
   const isEntries = ALTERNATIVES[kind]?.column === 'member_code';
   const names = isEntries ? NAMES.entries : NAMES.members;
-  const words = declared.map(({ name }) => map?.values.get(name));
-  let isSurveyNeeded = false;
-  let findings: RowFindings;
-  const contexts = declared.map(({ name }) =>
-    columnContext(options, name, {
-      note: (note) => findings.note(note, name),
-      askForSurvey() {
-        isSurveyNeeded = true;
-      },
-    }),
-  );
+  const cellReader = createCellReader(options);
 
-  /** @returns an empty text where there is no value */
-  function unwrap(cell: string, i: number): string {
-    let text = unwrapText(cell);
-    const { name, isRequired } = declared[i] as ImportColumn;
-    // Our own rejects of a workbook keep national IDs so.
-    if (text !== cell && !header.isOfRejects) findings.note('spreadsheet_text', name);
-    text = words[i]?.get(foldHeading(text)) ?? text;
-    if (isRequired || !isEmptyWord(text)) return text;
-    findings.note('empty_word', name);
-    return '';
-  }
-
-  function readCell({ cells, numbers }: FileRecord, i: number, place: number): StagedValue | FieldError {
-    let cell = (cells[place] ?? '').trim();
-    if (cell === '') return null;
-    if (mayBeSpecial(cell) || words[i] !== undefined) cell = unwrap(cell, i);
-    if (cell === '') return null;
-    const context = contexts[i] as OwnContext;
-    if (numbers !== undefined) context.isNumber = numbers.has(place);
-    return (declared[i] as ImportColumn).parse(cell, context);
-  }
-
-  function read(record: FileRecord, rowFindings: RowFindings): StagedValue[] {
-    findings = rowFindings;
-    const { cells } = record;
-    if (isWrongWidth(cells)) {
-      findings.fault('', `Expected ${headings.length} cells, found ${cells.length}.`);
+  function read(record: FileRecord, findings: RowFindings): StagedValue[] {
+    if (isWrongWidth(record.cells)) {
+      findings.fault('', `Expected ${headings.length} cells, found ${record.cells.length}.`);
       return declared.map(() => null);
     }
     const values: StagedValue[] = new Array(declared.length);
@@ -103,7 +50,7 @@ export function createRowReader(options: RowReaderOptions): RowReader {
     for (let i = 0; i < declared.length; i++) {
       const { name, isRequired } = declared[i] as ImportColumn;
       const place = places[i] as number;
-      const value = place < 0 ? (constants[i] as StagedValue) : readCell(record, i, place);
+      const value = place < 0 ? (constants[i] as StagedValue) : cellReader.read(record, i, findings);
       values[i] = value instanceof FieldError ? null : value;
       if (value instanceof FieldError) findings.fault(name, value.message);
       else if (value === null && isRequired) findings.fault(name, 'This field may not be blank.');
@@ -119,33 +66,9 @@ export function createRowReader(options: RowReaderOptions): RowReader {
   return {
     columns: isMembers ? new Set([...columns, 'full_name']) : columns,
     read,
-    needsSurvey: () => isSurveyNeeded,
-    unclearDecimals: () =>
-      declared.flatMap(({ name }, i) => {
-        const { hasComma, hasPointBeforeThree } = (contexts[i] as OwnContext).decimals;
-        return hasComma && hasPointBeforeThree ? [name] : [];
-      }),
-  };
-}
-
-/** The reader's own context of a column, changed from cell to cell. */
-interface OwnContext extends CellContext {
-  isNumber: boolean;
-}
-
-function columnContext(
-  { context, map, format, dates }: RowReaderOptions,
-  column: string,
-  found: Pick<CellContext, 'note' | 'askForSurvey'>,
-): OwnContext {
-  return {
-    ...context,
-    dateOrder: map?.dates,
-    decimalMark: map?.decimal,
-    isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
-    decimals: { hasComma: false, hasPointBeforeThree: false },
-    dates: dates?.get(column),
-    ...found,
+    needsSurvey: cellReader.needsSurvey,
+    forgetRow: cellReader.forgetRow,
+    unclearDecimals: cellReader.unclearDecimals,
   };
 }
 
@@ -164,7 +87,7 @@ function createWidthCheck({ headings }: Header, format: SourceFormat): (cells: r
 }
 
 /** The values that every row has; null for a column without a constant. */
-function readConstants({ kind, header, context, map }: RowReaderOptions): StagedValue[] {
+function readConstants({ kind, header, context, map }: CellReaderOptions): StagedValue[] {
   return IMPORT_COLUMNS[kind].map(({ name, parse }) => {
     const cell = map?.constants.get(name)?.trim() ?? '';
     const value = cell === '' ? null : parse(cell, context);

@@ -1,12 +1,13 @@
 /** The table of a file: where it begins, and its records → rows, faults and notes. */
 import type { ImportFault, ImportKind, StagedRow } from '../store/ports/import-session.ts';
+import type { RowFindings } from './cell-reader.ts';
 import type { CellContext } from './cells/context.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
 import type { ReadingMap } from './map/reading-map.ts';
 import type { NoteKind, NoteTaker } from './notes.ts';
 import type { FileRecord, RecordBatch, SourceFormat } from './records.ts';
-import { createRowReader, type RowFindings } from './rows.ts';
+import { createRowReader } from './rows.ts';
 import type { DateSurvey } from './survey-dates.ts';
 import { isTotalsRow } from './totals.ts';
 
@@ -64,6 +65,7 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
     const isTotals = faults.length > known && isTotalsRow(kind, header, record.cells);
     if (isTotals) {
       faults.length = known;
+      reader.forgetRow();
       notes.note('totals_row', '', line);
     } else {
       for (const note of found) notes.note(note.kind, note.column, line);

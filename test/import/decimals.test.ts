@@ -107,3 +107,10 @@ test('decimal commas only, or points only, need no map where semicolons separate
   assert.deepEqual([points.report.outcome, points.notes], ['imported', []]);
   assert.equal(place.value('SELECT sum(grams) FROM production_entries'), 32_000);
 });
+
+test('a row of totals does not speak for the decimals of its column', async (context) => {
+  const place = await startedPlace(context);
+  const content = `${HEADER}${delivery(1, '12,500')}Total;;;;18.004\n`;
+  const { report, notes } = await importText(place, 'production', content);
+  assert.deepEqual([report.outcome, notes], ['imported', ['decimal_comma kg 2', 'totals_row  3']]);
+});

@@ -9,11 +9,11 @@ export interface DateEvidence {
   hasMonthFirst: boolean;
 }
 
-/** What a column of decimals has shown so far. */
+/** The lines on which a column of decimals first showed these forms; 0 for one that it has not shown. */
 export interface DecimalEvidence {
-  hasComma: boolean;
+  commaLine: number;
   /** `12.500`, which is twelve and a half unless a point separates thousands. */
-  hasPointBeforeThree: boolean;
+  pointBeforeThreeLine: number;
 }
 
 /** Of one column of one file. */
@@ -27,6 +27,8 @@ export interface CellContext {
   readonly decimalMark: ',' | '.' | undefined;
   /** As it is where the comma is the decimal mark. */
   readonly isSeparatedBySemicolons: boolean;
+  /** Line of the row. */
+  readonly line: number;
   /** Whether a workbook stores this cell as a number. */
   readonly isNumber: boolean;
   readonly decimals: DecimalEvidence;
@@ -41,7 +43,8 @@ export interface CellContext {
 export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
   ...{ zone, nowSeconds, today: formatDate(nowSeconds, zone) },
   ...{ dateOrder: undefined, decimalMark: undefined, isSeparatedBySemicolons: false, isNumber: false },
-  decimals: { hasComma: false, hasPointBeforeThree: false },
+  line: 0,
+  decimals: { commaLine: 0, pointBeforeThreeLine: 0 },
   dates: { hasDayFirst: false, hasMonthFirst: false },
   askForSurvey() {},
   note() {},

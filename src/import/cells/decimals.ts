@@ -37,7 +37,7 @@ export const readDecimal =
     if (context.decimalMark === ',') return readCommaStyle(cell, kind);
     if (PLAIN.test(cell)) {
       if (kind.fractionDigits >= 3 && POINT_BEFORE_THREE.test(cell))
-        context.decimals.hasPointBeforeThree = true;
+        context.decimals.pointBeforeThreeLine ||= context.line;
       return parseDecimal(cell, kind);
     }
     if (SPACE_GROUPS.test(cell)) return parseDecimal(cell.replace(GROUPING, ''), kind);
@@ -59,7 +59,7 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
   if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
   const units = readCommaStyle(cell, kind);
   if (typeof units === 'number') {
-    context.decimals.hasComma = true;
+    context.decimals.commaLine ||= context.line;
     context.note('decimal_comma');
   }
   return units;

@@ -1,6 +1,4 @@
 /** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { TimeZone } from '../domain/date-time.ts';
 import {
   type FileReport,
@@ -8,17 +6,16 @@ import {
   type ImportFile,
   type ImportOptions,
   importFiles,
-  systemCodeOf,
+  nameOf,
 } from '../import/import-files.ts';
-import type { RecordSource } from '../import/records.ts';
-import { createRejectsFile, isReplaceable, type RejectsFile } from '../import/rejects.ts';
+import type { RejectsFile } from '../import/rejects.ts';
 import { UnknownSheetError } from '../import/workbook/open-workbook.ts';
 import { openConfiguredStorage } from '../storage.ts';
-import type { CheckedFile } from '../store/ports/import-session.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
+import { appendRejects, openRejects } from './import-rejects.ts';
 import { createImportScreen } from './import-screen.ts';
 import { newRegistryNote, noRegistryNote } from './output.ts';
 import { configOf, type SettingOptions } from './settings.ts';
@@ -115,10 +112,12 @@ async function importWithSession(
       },
       {
         progress: bar.update,
-        async checked(file, checked, source) {
+        async checked(file, checked, source, { header }) {
           bar.stop();
           await output.checked(file, checked);
-          if (checked.faults > 0 && rejects !== undefined) await appendRejects(rejects, checked, source);
+          if (checked.faults === 0 || rejects === undefined) return;
+          const path = await appendRejects(rejects, checked, source, header);
+          if (path !== undefined) context.err(`The refused rows of ${nameOf(file)} are in ${path}.\n`);
         },
         finished(report) {
           bar.stop();
@@ -132,46 +131,5 @@ async function importWithSession(
     bar.stop();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await session.close();
-  }
-}
-
-/** An earlier rejects file is replaced, so that the new one has its own mode; anything else is refused. */
-async function openRejects(
-  path: string,
-  files: readonly ImportFile[],
-  storage: Storage,
-): Promise<RejectsFile> {
-  const refuse = (reason: string, another = 'another file') =>
-    new CommandError(EXIT.usage, `${path} ${reason}. Choose ${another} for --rejects.`);
-  if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
-  if (storage.ownsFile(path)) throw refuse('is a file of the registry');
-  try {
-    if (existsSync(path)) {
-      if (!statSync(path).isFile()) throw refuse('is not a file', 'another one');
-      if (files.some((file) => realpathSync(file.path) === realpathSync(path)))
-        throw refuse('is to be imported');
-      if (!(await isReplaceable(path))) throw refuse('already exists and is not a rejects file');
-    }
-    rmSync(path, { force: true });
-    return await createRejectsFile(path);
-  } catch (error) {
-    const reason = systemCodeOf(error);
-    throw reason === undefined ? error : refuse(`cannot be written (${reason})`);
-  }
-}
-
-async function appendRejects(
-  rejects: RejectsFile,
-  checked: CheckedFile,
-  source: RecordSource,
-): Promise<void> {
-  try {
-    await rejects.append(checked.listFaults(), source);
-  } catch (error) {
-    const reason = systemCodeOf(error);
-    if (reason === undefined) throw error;
-    throw new ImportError(`The rejects cannot be written (${reason}). Nothing of this file was imported.`, {
-      cause: error,
-    });
   }
 }

@@ -58,7 +58,7 @@ async function showFaults(
     context.err(`${name} line ${line}${column === '' ? '' : `, column ${column}`}: ${message}\n`);
   }
   const rest = checked.faults - SHOWN_FAULTS;
-  const place = rejects === undefined ? '--rejects FILE writes all of them' : `all of them go to ${rejects}`;
+  const place = rejects === undefined ? '--rejects FILE writes all of them' : 'the rejects have all of them';
   if (rest > 0) context.err(`${name}: ${rest} more; ${place}.\n`);
 }
 

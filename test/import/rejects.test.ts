@@ -19,6 +19,11 @@ import type { ImportFault } from '../../src/store/ports/import-session.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 
+/** That of FAULTY. */
+const HEADER = {
+  line: 1,
+  headings: [...MEMBERS_HEADER.split(','), 'gender'].map((text) => ({ text, column: text })),
+};
 const CHOOSE = 'Choose another file for --rejects.';
 const FAULTY = `${MEMBERS_HEADER},gender\n${member(10)},X\n`;
 
@@ -86,7 +91,13 @@ test('a database that is a symbolic link owns the file behind it, and a new one 
 test('only an earlier rejects file or an empty file is replaced', async (context) => {
   const place = await startedPlace(context);
   const path = place.write('members.csv', FAULTY);
-  for (const content of ['a letter\n', 'line,column,reasons\n', 'line,column,reason', '\n']) {
+  for (const content of [
+    'a letter\n',
+    'line,column,reason\n',
+    'code,registry_faults_of_mine\n',
+    'code,"registry_faults\n',
+    '\n',
+  ]) {
     const rejects = place.write('other.csv', content);
     const { status, out, err } = await place.run('members', path, '--rejects', rejects);
     const refusal = `${rejects} already exists and is not a rejects file. ${CHOOSE}\n`;
@@ -97,64 +108,72 @@ test('only an earlier rejects file or an empty file is replaced', async (context
   // The second time it is what the first one has written.
   for (let i = 0; i < 2; i++) {
     assert.equal((await place.run('members', path, '--rejects', empty)).status, 1);
-    assert.match(readFileSync(empty, 'utf8'), /^line,column,reason,.*\n2,gender,/);
+    assert.match(readFileSync(empty, 'utf8'), /^cooperative_code,.*,gender,registry_faults\n.*,X,"?gender: /);
   }
 });
 
-test('the rejects of a file without a readable header have a header too, so that they can be replaced', async (context) => {
+test('a file that is refused for its header, or for all its rows, leaves no rejects', async (context) => {
   const place = await startedPlace(context);
-  const rejects = join(place.folder, 'rejects.csv');
-  for (let i = 0; i < 2; i++) {
-    const { status } = await place.load('members', '%PDF-1.7\n', '--rejects', rejects);
-    assert.equal(status, 1);
-    assert.match(readFileSync(rejects, 'utf8'), /^line,column,reason\n1,,"This is a PDF/);
+  const zeros = Array.from(
+    { length: 20 },
+    (_, i) => `A-1,119858900${String(i).padStart(2, '0')}01040,Z-${i},P`,
+  );
+  for (const content of ['%PDF-1.7\n', 'code\nA-1\n', members(...zeros)]) {
+    const rejects = place.write('rejects.csv', 'code,registry_faults\n');
+    const { status, err } = await place.load('members', content, '--rejects', rejects);
+    assert.deepEqual([status, existsSync(rejects)], [1, false], err);
+    assert.doesNotMatch(err, /refused rows/);
   }
 });
 
 test('without a refused row there is no rejects file, and an earlier one is removed', async (context) => {
   const place = await startedPlace(context);
-  const rejects = place.write('rejects.csv', 'line,column,reason,code\n2,code,Of an earlier run.,A\n');
+  const rejects = place.write('rejects.csv', 'code;registry_faults\nA;Of an earlier run.\n');
   const { status } = await place.load('members', members(member(10)), '--rejects', rejects);
   assert.deepEqual([status, existsSync(rejects)], [0, false]);
 });
 
-test('the rejects of a folder are in one file, each with its own header', async (context) => {
+test('a title row that --strict refuses is not among the rejects', async (context) => {
+  const place = await startedPlace(context);
+  const rejects = join(place.folder, 'rejects.csv');
+  const { err } = await place.load('members', `Title\n${FAULTY}`, '--strict', '--rejects', rejects);
+  assert.match(err, /line 1: Refused with --strict: this line is above the header/);
+  assert.match(readFileSync(rejects, 'utf8'), /^cooperative_code,.*,registry_faults\nA-1,.*,X,.*\n$/);
+});
+
+test('each file of a folder has rejects of its own, which the screen names', async (context) => {
   const place = await startedPlace(context);
   const folder = join(place.folder, 'incoming');
   mkdirSync(folder);
   writeFileSync(join(folder, 'members-1.csv'), FAULTY);
-  writeFileSync(join(folder, 'members-2.csv'), FAULTY.replace('M-10', 'M-20'));
-  const rejects = join(place.folder, 'rejects.csv');
-  await place.run(folder, '--skip-invalid', '--rejects', rejects);
-  const rows = parse(readFileSync(rejects)) as string[][];
-  assert.deepEqual(
-    rows.map(([line, , , , , code]) => [line, code]),
-    [
-      ['line', 'member_code'],
-      ['2', 'M-10'],
-      ['line', 'member_code'],
-      ['2', 'M-20'],
-    ],
-  );
+  writeFileSync(join(folder, 'members-2.csv'), members(member(15)));
+  writeFileSync(join(folder, 'members-3.csv'), FAULTY.replace('M-10', 'M-20').replaceAll(',', ';'));
+  const rejects = join(place.folder, 'rejects.of.csv');
+  const second = place.write('rejects.of-2.csv', '"code";registry_faults\r\nold');
+  const third = place.write('rejects.of-3.csv', '');
+  const { err } = await place.run(folder, '--skip-invalid', '--rejects', rejects);
+  assert.match(readFileSync(rejects, 'utf8'), /^cooperative_code,.*,registry_faults\nA-1,.*,M-10,/);
+  assert.match(readFileSync(second, 'utf8'), /^cooperative_code;.*;registry_faults\nA-1;.*;M-20;/);
+  assert.equal(existsSync(third), false);
+  assert.ok(err.includes(`The refused rows of members-1.csv are in ${rejects}.\n`), err);
+  assert.ok(err.includes(`The refused rows of members-3.csv are in ${second}.\n`), err);
+
+  writeFileSync(second, 'a letter');
+  const refused = await place.run(folder, '--skip-invalid', '--rejects', rejects);
+  const message = `${second} already exists and is not a rejects file. ${CHOOSE}\n`;
+  assert.deepEqual([refused.status, refused.err.split('\n').slice(-2).join('\n')], [2, message]);
+  assert.equal(readFileSync(second, 'utf8'), 'a letter');
 });
 
-test('faults of the header and of a row that cannot be read are among the rejects', async (context) => {
+test('of a file that cannot be read to its end the rows before are among the rejects', async (context) => {
   const place = await startedPlace(context);
   const rejects = join(place.folder, 'rejects.csv');
-  const rejected = async (content: string) => {
-    await place.load('members', content, '--rejects', rejects);
-    const rows = parse(readFileSync(rejects), { relax_column_count: true }) as string[][];
-    return rows.map(([line, column, , ...cells]) => [line, column, cells.length]);
-  };
-  assert.deepEqual(await rejected(`${MEMBERS_HEADER},gendre\n`), [
-    ['line', 'column', 5],
-    ['1', 'gendre', 5],
-  ]);
-  assert.deepEqual(await rejected(`${FAULTY}A-1,${nid(11)},M-11,"Keza,F\n`), [
-    ['line', 'column', 5],
-    ['2', 'gender', 5],
-    ['3', '', 0],
-  ]);
+  await place.load('members', `${FAULTY}A-1,${nid(11)},M-11,"Keza,F\n`, '--rejects', rejects);
+  const rows = parse(readFileSync(rejects)) as string[][];
+  assert.deepEqual(
+    rows.map((cells) => cells[2]),
+    ['member_code', 'M-10'],
+  );
 });
 
 test('the rejects of a file that is deleted while it is checked still hold its rows', async (context) => {
@@ -164,7 +183,7 @@ test('the rejects of a file that is deleted while it is checked still hold its r
   context.after(() => source.close());
   rmSync(path);
   const out = await open(join(place.folder, 'rejects.csv'), 'wx');
-  await writeRejects(out, faultsOn(2), source);
+  await writeRejects(out, faultsOn(2), source, HEADER);
   await out.close();
   assert.match(readFileSync(join(place.folder, 'rejects.csv'), 'utf8'), /M-10/);
 });
@@ -186,7 +205,7 @@ test('a full disk is an error of the rejects, not a crash', async (context) => {
   const { source, lines } = await manyRows(context);
   const full = await open('/dev/full', 'w');
   context.after(() => full.close());
-  await assert.rejects(writeRejects(full, faultsOn(...lines), source), { code: 'ENOSPC' });
+  await assert.rejects(writeRejects(full, faultsOn(...lines), source, HEADER), { code: 'ENOSPC' });
 });
 
 test('the next rows are read only after the rejects before them were written', async (context) => {
@@ -194,11 +213,11 @@ test('the next rows are read only after the rejects before them were written', a
   let written = 0;
   let reading = 0;
   const slow = {
-    async writeFile(text: unknown) {
+    async writeFile(bytes: unknown) {
       const before = reading;
       await new Promise((resolve) => setTimeout(resolve, 20));
       assert.equal(reading, before, 'It read on while a write was under way.');
-      written += String(text).split('\n').length - 1;
+      written += String(bytes).split('\n').length - 1;
     },
   };
   const watched = {
@@ -210,7 +229,7 @@ test('the next rows are read only after the rejects before them were written', a
       }
     },
   };
-  await writeRejects(slow, faultsOn(...lines), watched);
+  await writeRejects(slow, faultsOn(...lines), watched, HEADER);
   assert.equal(written, 30_001);
   assert.ok(reading > 3);
 });
@@ -222,6 +241,7 @@ test('of more than 20 faults the screen says where the others are, or how to hav
   const rejects = join(place.folder, 'refused.csv');
   assert.match((await place.load('members', content)).err, /: 3 more; --rejects FILE writes all of them\.$/m);
   const { err } = await place.load('members', content, '--rejects', rejects);
-  assert.ok(err.includes(`: 3 more; all of them go to ${rejects}.\n`), err);
+  assert.ok(err.includes(': 3 more; the rejects have all of them.\n'), err);
+  assert.ok(err.includes(`The refused rows of members.csv are in ${rejects}.\n`), err);
   assert.equal(readFileSync(rejects, 'utf8').trimEnd().split('\n').length, 24);
 });

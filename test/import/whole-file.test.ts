@@ -53,25 +53,28 @@ test('the first 20 faults are on screen and the rest is counted; all are in the 
   assert.equal(json.files[0].imported, false);
 });
 
-test("rejects hold line, column, reason and the row's own cells, readable by their owner only", async (context) => {
+test('rejects hold the refused rows as delivered and the reasons, readable by their owner only', async (context) => {
   const place = await startedPlace(context);
   const rejects = join(place.folder, 'rejects.csv');
-  writeFileSync(rejects, 'line,column,reason\n', { mode: 0o644 });
+  writeFileSync(rejects, 'code,registry_faults\n', { mode: 0o644 });
   const name = '"Uwase, ""Mimi"""';
   const lines = [`A-1,${nid(10)},M-10,${name},X`, `${member(11)},F`, `Z-9,${nid(12)},M-12,Keza,Y`];
   const content = `\ufeff${withGender(...lines).replaceAll('\n', '\r\n')}`;
   await place.load('members', content, '--rejects', rejects);
   assert.equal(statSync(rejects).mode & 0o777, 0o600);
-  const [header, ...rows] = parse(readFileSync(rejects)) as string[][];
-  assert.deepEqual(header, ['line', 'column', 'reason', ...MEMBERS_HEADER.split(','), 'gender']);
+  const text = readFileSync(rejects, 'utf8');
+  assert.ok(text.startsWith('\ufeff'));
+  const [header, ...rows] = parse(text.slice(1)) as string[][];
+  assert.deepEqual(header, [...MEMBERS_HEADER.split(','), 'gender', 'registry_faults']);
   assert.deepEqual(
-    rows.map(([line, column, , ...cells]) => [line, column, ...cells]),
+    rows.map((cells) => cells.slice(0, -1)),
     [
-      ['2', 'gender', 'A-1', nid(10), 'M-10', 'Uwase, "Mimi"', 'X'],
-      ['4', 'gender', 'Z-9', nid(12), 'M-12', 'Keza', 'Y'],
-      ['4', 'cooperative_code', 'Z-9', nid(12), 'M-12', 'Keza', 'Y'],
+      ['A-1', nid(10), 'M-10', 'Uwase, "Mimi"', 'X'],
+      ['Z-9', nid(12), 'M-12', 'Keza', 'Y'],
     ],
   );
+  const reasons = rows.map((cells) => String(cells.at(-1)).replace(/[:].*?(?=; |$)/g, ''));
+  assert.deepEqual(reasons, ['gender', 'gender; cooperative_code']);
 });
 
 test('a rejects file that is the import file itself is refused, and the file stays', async (context) => {

@@ -138,6 +138,7 @@ for (const [what, separator, text] of [
   ['commas', ',', 'code,name\nA-1,Abahuje; Huye\n'],
   ['semicolons and decimal commas', ';', 'code;kg\nA-1;12,5\nA-2;13,5\nA-3;1,25\n'],
   ['semicolons and more decimal commas than cells', ';', 'code;a;b;c\nA-1;1,5;2,5;3,5\nA-2;1,5;2,5;3,5\n'],
+  ['semicolons, decimal commas and one row of more cells', ';', 'code;kg\nA-1;1,5\nA-2;2,5\nA-3;3;x\n'],
   ['tabs', '\t', 'code\tname\nA-1\tAbahuje, Huye\n'],
   ['bars', '|', 'code|name\nA-1|Abahuje, Huye; Tumba\n'],
   [

@@ -48,7 +48,7 @@ export async function openArchive(handle: FileHandle): Promise<Archive> {
   await damagedUnlessSystem(async () => {
     for await (const entry of zip.eachEntry()) {
       unpacked += entry.uncompressedSize;
-      if (unpacked > MAX_UNPACKED_BYTES || entries.size > MAX_PARTS) throw new UnreadableWorkbook(TOO_LARGE);
+      if (unpacked > MAX_UNPACKED_BYTES) throw new UnreadableWorkbook(TOO_LARGE);
       if (entry.isEncrypted()) throw new UnreadableWorkbook(PASSWORD);
       entries.set(entry.fileName.toLowerCase(), entry);
     }

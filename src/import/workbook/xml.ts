@@ -11,7 +11,8 @@ export interface XmlEvents {
 }
 
 /**
- * Reads a part that is entirely in UTF-8, which both Excel and LibreOffice write.
+ * Reads a part that is entirely in UTF-8, which both Excel and LibreOffice write. An entity that it declares
+ * is an error and never expanded.
  * @returns takes the part in chunks, and its end as undefined; throws UnreadableWorkbook
  */
 export function createXmlReader(events: XmlEvents): (chunk: Buffer | undefined) => void {
@@ -21,10 +22,6 @@ export function createXmlReader(events: XmlEvents): (chunk: Buffer | undefined) 
     events.open(localName(name), attributes as Record<string, string>);
   parser.onclosetag = (name) => events.close?.(localName(name));
   parser.ontext = parser.oncdata = (text) => events.text?.(text);
-  // The parts have none, and what one declares would have to be trusted.
-  parser.ondoctype = () => {
-    throw new UnreadableWorkbook();
-  };
   parser.onerror = (error) => {
     throw new UnreadableWorkbook(undefined, { cause: error });
   };

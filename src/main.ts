@@ -27,6 +27,18 @@ function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
   };
 }
 
+async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  // Not as a terminal of its own: Ctrl-C then is a signal, as at any other time.
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  try {
+    return await Promise.race([lines.question(question, { signal }).catch(() => ''), ended]);
+  } finally {
+    lines.close();
+  }
+}
+
 const out = writerTo(process.stdout);
 const err = writerTo(process.stderr);
 
@@ -45,4 +57,5 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   out,
   err,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
+  ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 });

@@ -56,6 +56,7 @@ test('generated tables are as the code declares them, and no document lacks one'
     'commands',
     'options of keys create',
     'scopes',
+    'import warnings',
     'import columns',
   ]);
 });

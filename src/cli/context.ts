@@ -10,6 +10,11 @@ export interface CliContext {
   readonly err: (text: string) => void;
   /** Standard error when it is a terminal: where a progress bar may be drawn. */
   readonly terminal: NodeJS.WriteStream | undefined;
+  /**
+   * Asks the person at the terminal; undefined unless standard input and standard error are one. The answer
+   * is empty when the input ends or the signal is aborted.
+   */
+  readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
 }
 
 /** Exit statuses of every command (docs/operating.md#commands). */

@@ -1,71 +1,93 @@
 /** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
 import type { FileReport, ImportFile } from '../import/import-files.ts';
-import type { ImportFault, RegistrySize } from '../store/ports/import-session.ts';
+import type { FileReading } from '../import/stage-file.ts';
+import type { AcceptedFile, RegistrySize } from '../store/ports/import-session.ts';
 import type { CliContext } from './context.ts';
-import { type ImportOutput, rowsPerSecond } from './import-output.ts';
+import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
+import { createJsonWriter, type Item, type Items, withNumbers } from './json-writer.ts';
 
-/** A write for each fault would cost more than the fault. */
-const WRITE_CHARACTERS = 64 * 1024;
+const INDENT = ' '.repeat(8);
+/** Lists of a file that are known once it is checked, in their order. */
+const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
 
 export function createImportJson(context: CliContext, database: string, isDryRun: boolean): ImportOutput {
-  let pending = `{\n  "database": ${JSON.stringify(database)},\n  "dry_run": ${isDryRun},\n  "files": [`;
+  const document = createJsonWriter(context.out);
+  document.write(`{\n  "database": ${JSON.stringify(database)},\n  "dry_run": ${isDryRun},\n  "files": [`);
   let before: RegistrySize | undefined;
   let files = 0;
   let openFile: ImportFile | undefined;
-  let faults = 0;
+  let missing: (typeof CHECKED_LISTS)[number][] = [];
 
-  function write(text: string): void {
-    pending += text;
-    if (pending.length > WRITE_CHARACTERS) flush();
-  }
-
-  function flush(): void {
-    context.out(pending);
-    pending = '';
-  }
-
-  /** The errors come first, as what becomes of the file is not known yet. */
+  /** The faults and warnings come first, as what becomes of the file is not known yet. */
   function begin(file: ImportFile): void {
     if (openFile === file) return;
     openFile = file;
-    faults = 0;
-    write(`${files++ === 0 ? '' : ','}\n    {\n`);
-    write(`      "file": ${JSON.stringify(file.path)},\n      "kind": "${file.kind}",\n      "errors": [`);
+    missing = [...CHECKED_LISTS];
+    document.write(`${files++ === 0 ? '' : ','}\n    {\n`);
+    document.write(`      "file": ${JSON.stringify(file.path)},\n      "kind": "${file.kind}"`);
   }
 
-  function addFault({ line, column, message }: ImportFault): void {
-    write(`${faults++ === 0 ? '' : ','}\n        ${JSON.stringify({ line, column, message })}`);
+  async function list(items: Items): Promise<void> {
+    document.write(`,\n      "${missing.shift()}": `);
+    await document.list(items, INDENT);
   }
 
   return {
     begin(registry) {
       before = registry;
     },
-    async checked(file, checked) {
-      begin(file);
-      for await (const fault of checked.listFaults()) addFault(fault);
+    async checked(shown) {
+      begin(shown.file);
+      await list(describeFaults(shown));
+      await list(describeNotes(shown.reading));
+      if (shown.checked.isRefused) return;
+      await list(describeWarnings(shown.checked));
+      await list(describeConflicts(shown.checked));
     },
     finished(report) {
       begin(report.file);
-      const members = Object.entries(describeReport(report));
-      write(`${faults === 0 ? '' : '\n      '}],\n`);
-      write(members.map(([name, value]) => `      "${name}": ${JSON.stringify(value)}`).join(',\n'));
-      write('\n    }');
+      for (const name of missing) document.write(`,\n      "${name}": []`);
+      for (const [name, value] of Object.entries(describeReport(report)))
+        document.write(`,\n      "${name}": ${JSON.stringify(value)}`);
+      document.write('\n    }');
     },
     end(_reports, after) {
       const registry = `{ "before": ${JSON.stringify(before)}, "after": ${JSON.stringify(after)} }`;
-      write(`${files === 0 ? '' : '\n  '}],\n  "registry": ${registry}\n}\n`);
-      flush();
+      document.write(`${files === 0 ? '' : '\n  '}],\n  "registry": ${registry}\n}\n`);
+      document.flush();
     },
   };
 }
 
+async function* describeFaults({ checked, source, reading }: FileToShow): AsyncGenerator<Item> {
+  const sheet = source.format.type === 'workbook' ? source.format.sheet : null;
+  for await (const { line, column, message } of checked.listFaults()) {
+    const cell = reading.cellOf({ line, column }) ?? null;
+    yield JSON.stringify({ line, sheet, cell, column, message });
+  }
+}
+
+function* describeNotes({ notes }: FileReading): Generator<Item> {
+  for (const { kind, column, count, lines } of notes)
+    yield withNumbers({ kind, column, count }, 'lines', lines());
+}
+
+function* describeWarnings({ warnings }: AcceptedFile): Generator<Item> {
+  for (const { kind, stops, message, lines } of warnings)
+    yield withNumbers({ kind, stops, message }, 'lines', lines());
+}
+
+async function* describeConflicts(accepted: AcceptedFile): AsyncGenerator<Item> {
+  for await (const { line, column } of accepted.listKept()) yield JSON.stringify({ line, column });
+}
+
 const describeReport = (report: FileReport) => ({
   outcome: report.outcome,
-  message: report.failure?.message ?? null,
+  message: report.outcome === 'stopped' ? STOPPED : (report.failure?.message ?? null),
   rows: report.rows,
   ...report.changes,
   refused_rows: report.refusedRows,
+  columns: Object.fromEntries([...report.columns].map(([name, changed]) => [name, { changed }])),
   imported: report.outcome === 'imported',
   seconds: Number(report.seconds.toFixed(3)),
   rows_per_second: rowsPerSecond(report),

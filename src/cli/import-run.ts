@@ -1,5 +1,7 @@
 /** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
+import { resolve } from 'node:path';
 import type { TimeZone } from '../domain/date-time.ts';
+import { type ChangesFile, createChangesFile, isChangesFile } from '../import/changes-file.ts';
 import {
   type FileReport,
   ImportError,
@@ -7,16 +9,19 @@ import {
   type ImportOptions,
   importFiles,
   nameOf,
+  systemCodeOf,
 } from '../import/import-files.ts';
 import type { RejectsFile } from '../import/rejects.ts';
 import { UnknownSheetError } from '../import/workbook/open-workbook.ts';
 import { openConfiguredStorage } from '../storage.ts';
+import type { StagedChange } from '../store/ports/import-session.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
 import { appendRejects, openRejects } from './import-rejects.ts';
 import { createImportScreen } from './import-screen.ts';
+import { openSideFile } from './import-side-files.ts';
 import { newRegistryNote, noRegistryNote } from './output.ts';
 import { configOf, type SettingOptions } from './settings.ts';
 
@@ -24,6 +29,8 @@ export interface ImportCommandOptions extends SettingOptions {
   readonly create?: boolean;
   readonly dryRun?: boolean;
   readonly rejects?: string;
+  readonly changes?: string;
+  readonly yes?: boolean;
   readonly skipInvalid?: boolean;
   readonly acceptTrailingZero?: boolean;
   readonly json?: boolean;
@@ -40,15 +47,21 @@ export async function runImport(
   const config = configOf(context, options);
   const storage = openConfiguredStorage(config, context.clock);
   await assertMeant(storage, options);
-  const rejects =
-    options.rejects === undefined ? undefined : await openRejects(options.rejects, files, storage);
+  const { zone } = config;
+  if (options.changes !== undefined && resolve(options.changes) === resolve(options.rejects ?? ''))
+    throw new CommandError(EXIT.usage, `Choose different files for --rejects and --changes.`);
+  let rejects: RejectsFile | undefined;
+  let changes: ChangesFile | undefined;
   let reports: FileReport[];
   try {
-    reports = await importWithSession(context, { storage, zone: config.zone, files, rejects }, options);
+    if (options.rejects !== undefined) rejects = await openRejects(options.rejects, files, storage);
+    if (options.changes !== undefined) changes = await openChanges(options.changes, zone, files, storage);
+    reports = await importWithSession(context, { storage, zone, files, rejects, changes }, options);
   } catch (error) {
     throw error instanceof UnknownSheetError ? new CommandError(EXIT.usage, error.message) : error;
   } finally {
     await rejects?.close();
+    await changes?.close();
   }
   const unexpected = reports.find(({ failure }) => failure?.isExpected === false)?.failure;
   if (unexpected !== undefined) throw unexpected.error;
@@ -70,16 +83,29 @@ async function assertMeant(storage: Storage, { db, create }: ImportCommandOption
   );
 }
 
+/** A program that reads the JSON answers nothing, and has not seen the warnings yet. */
+async function isConfirmed(
+  { ask }: CliContext,
+  signal: AbortSignal,
+  { json }: ImportCommandOptions,
+): Promise<boolean> {
+  if (ask === undefined || json === true) return false;
+  const answer = await ask('Import it nevertheless? [y/N] ', signal);
+  signal.throwIfAborted();
+  return answer.trim().toLowerCase() === 'y';
+}
+
 interface ImportWork {
   readonly storage: Storage;
   readonly zone: TimeZone;
   readonly files: readonly ImportFile[];
   readonly rejects: RejectsFile | undefined;
+  readonly changes: ChangesFile | undefined;
 }
 
 async function importWithSession(
   context: CliContext,
-  { storage, zone, files, rejects }: ImportWork,
+  { storage, zone, files, rejects, changes }: ImportWork,
   options: ImportCommandOptions,
 ): Promise<FileReport[]> {
   const { clock } = context;
@@ -87,7 +113,9 @@ async function importWithSession(
   const output =
     options.json === true
       ? createImportJson(context, storage.location, isDryRun)
-      : createImportScreen(context, { database: storage.location, isDryRun, rejects: options.rejects });
+      : createImportScreen(context, {
+          ...{ database: storage.location, zone, isDryRun, rejects: options.rejects },
+        });
   const bar = createProgressBar(context);
   const isNew = !(await storage.exists());
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
@@ -109,16 +137,21 @@ async function importWithSession(
         ...{ zone, clock, isDryRun, signal: interruption.signal, ...options.reading },
         skipInvalid: options.skipInvalid === true,
         acceptTrailingZero: options.acceptTrailingZero === true,
+        acceptsWarnings: options.yes === true,
       },
       {
         progress: bar.update,
-        async checked(file, checked, source, { header }) {
+        async checked(file, checked, source, reading) {
           bar.stop();
-          await output.checked(file, checked);
-          if (checked.faults === 0 || rejects === undefined) return;
-          const path = await appendRejects(rejects, checked, source, header);
-          if (path !== undefined) context.err(`The refused rows of ${nameOf(file)} are in ${path}.\n`);
+          await output.checked({ file, checked, source, reading });
+          if (checked.faults > 0 && rejects !== undefined) {
+            const path = await appendRejects(rejects, checked, source, reading.header);
+            if (path !== undefined) context.err(`The refused rows of ${nameOf(file)} are in ${path}.\n`);
+          }
+          if (!checked.isRefused && changes !== undefined)
+            await appendChanges(changes, checked.listChanges());
         },
+        confirm: async () => isConfirmed(context, interruption.signal, options),
         finished(report) {
           bar.stop();
           output.finished(report);
@@ -131,5 +164,33 @@ async function importWithSession(
     bar.stop();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await session.close();
+  }
+}
+
+const openChanges = (
+  path: string,
+  zone: TimeZone,
+  files: readonly ImportFile[],
+  storage: Storage,
+): Promise<ChangesFile> =>
+  openSideFile(
+    path,
+    {
+      ...{ option: '--changes', name: 'a list of changes', isReplaceable: isChangesFile },
+      create: (file) => createChangesFile(file, zone),
+    },
+    files,
+    storage,
+  );
+
+async function appendChanges(file: ChangesFile, changes: AsyncIterable<StagedChange>): Promise<void> {
+  try {
+    await file.append(changes);
+  } catch (error) {
+    const reason = systemCodeOf(error);
+    if (reason === undefined) throw error;
+    throw new ImportError(`The changes cannot be written (${reason}). Nothing of this file was imported.`, {
+      cause: error,
+    });
   }
 }

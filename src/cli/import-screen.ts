@@ -1,32 +1,51 @@
 /** What an operator sees of an import. */
+import type { TimeZone } from '../domain/date-time.ts';
 import { type FileReport, nameOf } from '../import/import-files.ts';
-import type { CheckedFile, ImportChanges, RegistrySize } from '../store/ports/import-session.ts';
+import type { ImportNote } from '../import/notes.ts';
+import type { AcceptedFile, ImportChanges, RegistrySize } from '../store/ports/import-session.ts';
+import type { ImportWarning } from '../store/ports/import-warnings.ts';
 import type { CliContext } from './context.ts';
-import { type ImportOutput, rowsPerSecond } from './import-output.ts';
+import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
+import { describePreview } from './import-preview.ts';
 
-/** Faults shown of one file; the rest is counted. */
+/** Faults shown of one file, and values that are kept; the rest is counted. */
 const SHOWN_FAULTS = 20;
+/** Lines shown of a note or warning. */
+const SHOWN_LINES = 5;
 
 interface ScreenOptions {
   /** Its location. */
   readonly database: string;
+  readonly zone: TimeZone;
   readonly isDryRun: boolean;
   /** The path given by `--rejects`. */
   readonly rejects: string | undefined;
 }
 
-export function createImportScreen(
-  context: CliContext,
-  { database, isDryRun, rejects }: ScreenOptions,
-): ImportOutput {
+export function createImportScreen(context: CliContext, options: ScreenOptions): ImportOutput {
+  const { database, zone, isDryRun } = options;
+  let preview = '';
   return {
     begin: (registry) => context.out(`Registry ${database}: ${describeSize(registry)}\n`),
-    checked: (file, checked) => showFaults(context, nameOf(file), { checked, rejects }),
+    async checked(shown) {
+      const { file, checked, reading } = shown;
+      const say = (text: string) => context.err(`${nameOf(file)}${text}\n`);
+      for (const note of reading.notes) say(`: note: ${describeNote(note)}`);
+      await showFaults(say, shown, options.rejects);
+      if (checked.isRefused) return;
+      for (const warning of checked.warnings) say(`: warning: ${await describeWarning(warning)}`);
+      await showKept(say, checked);
+      if (isDryRun) preview = await describePreview(nameOf(file), checked, zone);
+    },
     finished(report) {
       const name = nameOf(report.file);
       if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
+      if (report.outcome === 'accepted' || report.outcome === 'stopped') context.out(preview);
+      preview = '';
       if (report.failure !== undefined) context.err(`${name}: ${report.failure.message}\n`);
-      if (report.outcome === 'refused') context.err(`Nothing of ${name} was imported.\n`);
+      if (report.outcome === 'stopped') context.err(`${name}: ${STOPPED}\n`);
+      if (report.outcome === 'refused' || report.outcome === 'stopped')
+        context.err(`Nothing of ${name} was imported.\n`);
     },
     end(reports, registry) {
       context.out(`Registry ${database} ${isDryRun ? 'is unchanged' : 'now'}: ${describeSize(registry)}\n`);
@@ -47,19 +66,60 @@ const describeSize = ({ cooperatives, members, deliveries, loans, transactions }
 const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
+/** Shows something about the file whose name it begins with. */
+type Say = (text: string) => void;
+
 async function showFaults(
-  context: CliContext,
-  name: string,
-  { checked, rejects }: { checked: CheckedFile; rejects: string | undefined },
+  say: Say,
+  { checked, source, reading }: FileToShow,
+  rejects: string | undefined,
 ): Promise<void> {
+  const sheet = source.format.type === 'workbook' ? ` ${source.format.sheet}` : '';
   let shown = 0;
   for await (const { line, column, message } of checked.listFaults()) {
     if (shown++ === SHOWN_FAULTS) break;
-    context.err(`${name} line ${line}${column === '' ? '' : `, column ${column}`}: ${message}\n`);
+    const cell = reading.cellOf({ line, column });
+    const place = cell === undefined ? `line ${line}` : `sheet${sheet} cell ${cell}`;
+    say(` ${place}${column === '' ? '' : `, column ${column}`}: ${message}`);
   }
   const rest = checked.faults - SHOWN_FAULTS;
   const place = rejects === undefined ? '--rejects FILE writes all of them' : 'the rejects have all of them';
-  if (rest > 0) context.err(`${name}: ${rest} more; ${place}.\n`);
+  if (rest > 0) say(`: ${rest} more; ${place}.`);
+}
+
+async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {
+  let shown = 0;
+  for await (const { line, column } of accepted.listKept()) {
+    if (shown++ === SHOWN_FAULTS) break;
+    say(` line ${line}, column ${column}: kept as it was corrected since; the file has the value of before.`);
+  }
+  const rest = accepted.changes.kept - SHOWN_FAULTS;
+  if (rest > 0) say(`: ${rest} more values are kept; --json lists all of them.`);
+}
+
+/** The kind of a note reads as prose without its underscores. */
+function describeNote({ kind, column, count, lines }: ImportNote): string {
+  const where = column === '' ? '' : ` in column ${column}`;
+  return `${kind.replaceAll('_', ' ')}${where}: ${describeLines([...firstOf(lines())], count)}`;
+}
+
+async function describeWarning({ message, count, lines }: ImportWarning): Promise<string> {
+  const first: number[] = [];
+  for await (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
+  return `${message} (${describeLines(first, count)})`;
+}
+
+function* firstOf(lines: Iterable<number>): Generator<number> {
+  let shown = 0;
+  for (const line of lines) {
+    yield line;
+    if (++shown === SHOWN_LINES) return;
+  }
+}
+
+function describeLines(first: readonly number[], count: number): string {
+  const rest = count - first.length;
+  return `${count === 1 ? 'line' : 'lines'} ${first.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function describeOutcome(report: FileReport): string {
@@ -69,13 +129,15 @@ function describeOutcome(report: FileReport): string {
     return report.isFileFaulty ? 'refused, see above' : `refused, ${refusedRows} of ${rows} rows have faults`;
   }
   const changes = `${describeChanges(report.changes)}${refusedRows === 0 ? '' : `, ${refusedRows} refused`}`;
+  if (outcome === 'stopped') return `${rows} rows checked: ${changes}; stopped by warnings`;
   if (outcome === 'accepted') return `${rows} rows checked: ${changes}; nothing was written`;
   const speed = `${report.seconds.toFixed(1)} s, ${rowsPerSecond(report)} rows/s`;
   return `${changes} (${speed}, locked for ${(report.lockMs / 1000).toFixed(3)} s)`;
 }
 
-const describeChanges = ({ created, changed, unchanged }: ImportChanges): string =>
-  `${created} new, ${changed} changed, ${unchanged} unchanged`;
+const describeChanges = ({ created, changed, unchanged, kept }: ImportChanges): string =>
+  `${created} new, ${changed} changed, ${unchanged} unchanged` +
+  (kept === 0 ? '' : `, ${counted(kept, 'value')} kept`);
 
 /** Where an import of several files has stopped. */
 function showStop(context: CliContext, reports: readonly FileReport[], isDryRun: boolean): void {

@@ -31,6 +31,8 @@ export function declareImport(command: Command, context: CliContext): void {
     .argument('[file]', 'the CSV file or workbook, when a kind is named')
     .option('--create', 'with --db: create the database if it does not exist')
     .option('--dry-run', 'check everything and count what would change, write nothing')
+    .option('--yes', 'import also what warnings stop')
+    .option('--changes <file>', 'write every changed value, as it was and as it is, to this file')
     .option('--rejects <file>', 'write the refused rows with the reasons to this file')
     .option('--skip-invalid', 'import the good rows of a file that has bad ones')
     .option('--accept-trailing-zero', 'national IDs may all end in 0')

@@ -1,6 +1,7 @@
 /** A cooperative, and the values it may hold. */
 
 export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const;
+export const ENDED_COOPERATIVE_STATUSES: readonly CooperativeStatus[] = ['dissolved'];
 export type CooperativeStatus = (typeof COOPERATIVE_STATUSES)[number];
 
 /** What a new cooperative gets unless its status is given. */

@@ -4,6 +4,8 @@ import { FieldError } from './errors.ts';
 import { MAX_LENGTH, parseText } from './text.ts';
 
 export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;
+/** Of memberships that are over. */
+export const ENDED_MEMBER_STATUSES: readonly MemberStatus[] = ['withdrawn', 'deceased'];
 export type MemberStatus = (typeof MEMBER_STATUSES)[number];
 
 export const ROLES = [
@@ -78,4 +80,16 @@ export function composeNames(
   if (firstName === null || lastName === null) return undefined;
   const composed = parseText(`${firstName} ${lastName}`, MAX_LENGTH.name);
   return composed instanceof FieldError ? composed : { fullName: composed, firstName, lastName };
+}
+
+const MARKS = /\p{M}+/gu;
+const WORD = /\p{L}{2,}/gu;
+
+const wordsOf = (name: string): string[] =>
+  name.normalize('NFKD').replace(MARKS, '').toLowerCase().match(WORD) ?? [];
+
+/** Whether two names share a word of two letters or more, in any order, whatever its case and accents. */
+export function haveCommonWord(one: string, other: string): boolean {
+  const words = new Set(wordsOf(one));
+  return wordsOf(other).some((word) => words.has(word));
 }

@@ -37,6 +37,8 @@ export interface ImportOptions extends CheckOptions {
   readonly map?: ReadingMap;
   /** What would be read leniently or skipped is a fault. */
   readonly isStrict?: boolean;
+  /** Goes on where warnings would stop a file. */
+  readonly acceptsWarnings?: boolean;
   /** Aborted, it ends the import before the next step of the current file; what is imported stays. */
   readonly signal?: AbortSignal;
 }
@@ -54,16 +56,22 @@ export interface ImportObserver {
     source: RecordSource,
     reading: FileReading,
   ): Promise<void> | void;
+  /**
+   * Asked when warnings stop a file that is to be imported, after `checked`.
+   * @returns whether it is imported nevertheless; without this it is not
+   */
+  confirm?(file: ImportFile, accepted: AcceptedFile): Promise<boolean>;
   /** Called for each file, those that were not reached included. */
   finished?(report: FileReport): void;
 }
 
 /**
- * `imported`; `accepted`: a dry run found nothing that refuses the file; `refused`: its faults do; `failed`:
- * something else went wrong, see the report's failure; `not_reached`: an earlier file was refused or failed.
- * Nothing is written of any file but an imported one.
+ * `imported`; `accepted`: a dry run found nothing that refuses or stops the file; `refused`: its faults do;
+ * `stopped`: warnings do, and nobody has accepted them; `failed`: something else went wrong, see the report's
+ * failure; `not_reached`: an earlier file did not get through. Nothing is written of any file but an imported
+ * one.
  */
-export type Outcome = 'imported' | 'accepted' | 'refused' | 'failed' | 'not_reached';
+export type Outcome = 'imported' | 'accepted' | 'refused' | 'stopped' | 'failed' | 'not_reached';
 
 export interface FileReport {
   readonly file: ImportFile;
@@ -75,8 +83,10 @@ export interface FileReport {
   readonly isFileFaulty: boolean;
   /** What was read leniently or skipped. */
   readonly notes: readonly ImportNote[];
-  /** What was done; in a dry run, what an import would do. */
+  /** What was done; in a dry run and for a stopped file, what an import would do. */
   readonly changes: ImportChanges;
+  /** How many stored values of each column changed, likewise; a column without any is missing. */
+  readonly columns: ReadonlyMap<string, number>;
   readonly lockMs: number;
   readonly seconds: number;
   readonly failure?: Failure;
@@ -115,7 +125,7 @@ export async function importFiles(
     const report: FileReport = isStopped
       ? emptyReport(file)
       : await importFile(session, file, options, observer);
-    isStopped ||= report.outcome === 'refused' || report.failure !== undefined;
+    isStopped ||= ['refused', 'stopped'].includes(report.outcome) || report.failure !== undefined;
     reports.push(report);
     observer.finished?.(report);
   }
@@ -126,7 +136,7 @@ const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0, kept: 
 
 const emptyReport = (file: ImportFile): FileReport => ({
   ...{ file, outcome: 'not_reached', rows: 0, refusedRows: 0, faults: 0, isFileFaulty: false, notes: [] },
-  ...{ changes: NO_CHANGES, lockMs: 0, seconds: 0 },
+  ...{ changes: NO_CHANGES, columns: new Map(), lockMs: 0, seconds: 0 },
 });
 
 async function importFile(
@@ -149,8 +159,13 @@ async function importFile(
     report = { ...report, ...countsOf(checked), notes: reading.notes };
     await observer.checked?.(file, checked, source, reading);
     options.signal?.throwIfAborted();
-    const done = checked.isRefused ? { outcome: 'refused' as const } : await settle(checked, options);
-    return { ...report, ...done, seconds: secondsNow() };
+    if (checked.isRefused) return { ...report, outcome: 'refused', seconds: secondsNow() };
+    const { changes, columns } = checked;
+    if (!(await isConfirmed(file, checked, options, observer)))
+      return { ...report, outcome: 'stopped', changes, columns, seconds: secondsNow() };
+    options.signal?.throwIfAborted();
+    const done = await settle(checked, options);
+    return { ...report, columns, ...done, seconds: secondsNow() };
   } catch (error) {
     if (error instanceof UnknownSheetError) throw error;
     return { ...report, outcome: 'failed', failure: toFailure(error), seconds: secondsNow() };
@@ -183,6 +198,17 @@ const countsOf = (checked: CheckedFile) => ({
   faults: checked.faults,
   isFileFaulty: checked.isRefused && checked.isFileFaulty,
 });
+
+/** A dry run asks nobody: it says what the import would do by itself. */
+async function isConfirmed(
+  file: ImportFile,
+  accepted: AcceptedFile,
+  { acceptsWarnings, isDryRun }: ImportOptions,
+  { confirm }: ImportObserver,
+): Promise<boolean> {
+  if (acceptsWarnings === true || !accepted.warnings.some(({ stops }) => stops)) return true;
+  return !isDryRun && (await confirm?.(file, accepted)) === true;
+}
 
 async function settle(
   accepted: AcceptedFile,

@@ -42,3 +42,35 @@ test('Ctrl-C restores the cursor of the terminal, reports every file, and leaves
   const message = 'Interrupted. Nothing of this file was imported.';
   assert.deepEqual([file.outcome, file.imported, file.message], ['failed', false, message]);
 });
+
+test('on a terminal an import that warnings stop asks, and only y imports the file', async (context) => {
+  const place = await startedPlace(context);
+  await place.load('members', `${MEMBERS_HEADER},status\n${member(1)},deceased\n`);
+  const path = place.write('members.csv', `${MEMBERS_HEADER},status\n${member(1)},active\n`);
+  const command = `exec '${process.execPath}' --import tsx src/main.ts import members '${path}'`;
+  const question = 'Import it nevertheless? [y/N] ';
+  const statusOf = () => place.value("SELECT status FROM members WHERE member_code = 'M-1'");
+  for (const [typed, exit, status] of [
+    ['\n', 1, 'deceased'],
+    ['yes please\n', 1, 'deceased'],
+    // The end of the input.
+    ['\u0004', 1, 'deceased'],
+    [CONTROL_C, 1, 'deceased'],
+    ['y\n', 0, 'active'],
+  ] as const) {
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+      env: { ...process.env, REGISTRY_DB: place.databaseFile, TERM: 'xterm' },
+    });
+    context.after(() => terminal.kill('SIGKILL'));
+    let shown = '';
+    terminal.stdout.on('data', (chunk: Buffer) => {
+      const isAsked = shown.includes(question);
+      shown += chunk.toString();
+      if (!isAsked && shown.includes(question)) terminal.stdin.write(typed);
+    });
+    const [code] = await once(terminal, 'exit');
+    assert.deepEqual([code, statusOf()], [exit, status], JSON.stringify([typed, shown]));
+    assert.ok(shown.indexOf('would no longer be') < shown.indexOf(question), shown);
+  }
+  assert.deepEqual(place.leftovers(), []);
+});

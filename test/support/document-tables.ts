@@ -8,6 +8,7 @@ import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/api-keys.ts';
 import { describeColumns } from '../../src/import/columns.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
+import { WARNINGS } from '../../src/store/ports/import-warnings.ts';
 import { storageAt } from './storage.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
@@ -114,6 +115,13 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     'options of keys create': () => optionsOf(named.get('keys create')),
     scopes,
     'import columns': importColumns,
+    'import warnings': () =>
+      table(
+        ['Warning', 'Stops', 'Kind of file', 'Means'],
+        Object.entries(WARNINGS).map(([kind, { stops, files, meaning }]) => [
+          ...[code(kind), stops ? 'yes' : 'no', files.join(', '), meaning],
+        ]),
+      ),
   };
 }
 

@@ -1,5 +1,6 @@
 /** An import, from its first row to its commit. */
 import type { Awaitable } from './awaitable.ts';
+import type { ImportWarning } from './import-warnings.ts';
 
 export const IMPORT_KINDS = ['cooperatives', 'members', 'production', 'loans', 'savings'] as const;
 /** In the order in which later ones refer to earlier ones. */
@@ -148,6 +149,10 @@ export interface AcceptedFile extends FileCheck {
   readonly columns: ReadonlyMap<string, number>;
   /** Every stored value that an apply would change, in order of line. May be read until the apply. */
   listChanges(): AsyncIterable<StagedChange>;
+  /** Values that the file would change and that an apply keeps as they are stored, likewise. */
+  listKept(): AsyncIterable<StagedChange>;
+  /** What the sender of the file should look at, those that stop first. */
+  readonly warnings: readonly ImportWarning[];
   /** Lets the next files of this session refer to the rows of this one, which is not applied: a dry run. */
   keepForReference(): Awaitable<void>;
   /**

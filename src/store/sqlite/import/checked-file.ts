@@ -10,6 +10,7 @@ import { countByColumn, countChanges, listChanges, stageChanges } from './change
 import type { FileScope } from './file-scope.ts';
 import { toRegistryError } from './refusal.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
+import { hasNewStops, lastWarning, listWarnings, runGuards } from './run-guards.ts';
 import { listFaults } from './tables.ts';
 import { TARGETS } from './targets.ts';
 
@@ -36,15 +37,21 @@ export function openCheckedFile(
   if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
   if (check.faults > 0) dropRefusedRows(db);
   stageChanges(scope);
+  runGuards(scope);
 
   return {
     ...check,
     isRefused: false,
+    warnings: listWarnings(scope),
     changes: countChanges(scope),
     columns: countByColumn(scope),
     listChanges() {
       assertCurrent();
       return listChanges(scope);
+    },
+    listKept() {
+      assertCurrent();
+      return listChanges(scope, 'kept');
     },
     keepForReference() {
       assertCurrent();
@@ -108,7 +115,10 @@ function checkAgain(scope: FileScope): void {
   const isNewFault = `rowid > ${before} AND line IN (SELECT line FROM staging.rows)`;
   if (count(db, `staging.faults WHERE ${isNewFault}`) === 0) {
     stageChanges(scope);
-    return;
+    const lastSeen = lastWarning(db);
+    runGuards(scope);
+    // Nobody has seen a new one, and so nobody has accepted it.
+    if (!hasNewStops(db, lastSeen)) return;
   }
   throw new RegistryError(
     'unavailable',

@@ -20,6 +20,9 @@ export function createSessionTables(db: Connection): void {
     -- Changes that are not made: the same rows, with the same ids.
     CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       old, new);
+    -- What the guards found (guards.ts), and members of other cooperatives with a national ID of the file.
+    CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
+    CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
@@ -31,7 +34,7 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
   db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
     DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
-    DELETE FROM staging.kept;
+    DELETE FROM staging.kept; DELETE FROM staging.warnings;
     CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
     CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
       member_id INTEGER, account_id INTEGER);`);

@@ -1,0 +1,64 @@
+/** What may be wrong with a file that has no faults. */
+
+/** Each kind of warning (docs/operating.md#warnings). */
+export const WARNINGS = {
+  ended_status: stopping(
+    ['cooperatives', 'members'],
+    'a status that has ended (deceased, withdrawn, dissolved) would become another one',
+  ),
+  many_changes: stopping(
+    ['members'],
+    'more than a tenth and more than five of the members of a cooperative would change name, NID or ' +
+      'status',
+  ),
+  other_cooperative: stopping(
+    ['members'],
+    'nine tenths or more of the members listed for a cooperative, at least three, are new to it and belong ' +
+      'to one and the same other cooperative, and less than a tenth belong to this one already: the code ' +
+      'is probably wrong',
+  ),
+  name_differs: stopping(
+    ['members'],
+    'another cooperative has a member with this NID under a name without a common word, and with another ' +
+      'year of birth',
+  ),
+  near_duplicate: stopping(
+    ['members'],
+    'two members of a cooperative would have equal name and phone, and NIDs that differ in one digit',
+  ),
+  impossible_id: only(['members'], 'a NID begins with neither 1, 2 nor 3, such as one of zeros'),
+  born_after_registration: only(['members'], 'the date of birth is after the registration'),
+  overpaid: only(['loans'], 'more than three times the amount is paid'),
+  end_before_start: only(['loans'], 'the end is before the start'),
+} as const satisfies { readonly [kind: string]: WarningMeaning };
+
+export type WarningKind = keyof typeof WARNINGS;
+
+type WarnedKind = 'cooperatives' | 'members' | 'loans';
+
+interface WarningMeaning {
+  /** Whether an import goes on only after somebody has looked at it. */
+  readonly stops: boolean;
+  /** Kinds of files that it is about. */
+  readonly files: readonly WarnedKind[];
+  readonly meaning: string;
+}
+
+function stopping(files: readonly WarnedKind[], meaning: string): WarningMeaning {
+  return { stops: true, files, meaning };
+}
+
+function only(files: readonly WarnedKind[], meaning: string): WarningMeaning {
+  return { stops: false, files, meaning };
+}
+
+export interface ImportWarning {
+  readonly kind: WarningKind;
+  readonly stops: boolean;
+  /** For the operator; it holds no personal data. */
+  readonly message: string;
+  /** How many lines it is about. */
+  readonly count: number;
+  /** In their order. May be read until the apply. */
+  lines(): AsyncIterable<number>;
+}

@@ -1,0 +1,15 @@
+/** Every declared warning is looked for in the files that it is declared for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WARNINGS } from '../../../src/store/ports/import-warnings.ts';
+import { GUARDS } from '../../../src/store/sqlite/import/guards.ts';
+
+test('each kind of file is examined for the warnings that are declared for it, and no other', () => {
+  const declared = Object.entries(WARNINGS).flatMap(([kind, { files }]) =>
+    files.map((file) => `${file} ${kind}`),
+  );
+  const examined = Object.entries(GUARDS).flatMap(([file, guards]) =>
+    guards.map(({ kind }) => `${file} ${kind}`),
+  );
+  assert.deepEqual(examined.sort(), declared.sort());
+});

@@ -197,8 +197,9 @@ test('one row per cooperative and NID: the same person may be in two cooperative
 
 test('a member_code that another person of the cooperative has is a fault', async (context) => {
   const place = await startedPlace(context);
-  for (const row of [`A-1,${nid(90)},M-1,New`, `A-1,${nid(2)},M-1,Known`]) {
-    const result = await place.load('members', members(row));
+  // A known person, and a new one beside the holder of the code.
+  for (const rows of [[`A-1,${nid(2)},M-1,Known`], [`A-1,${nid(90)},M-1,New`, member(1)]]) {
+    const result = await place.load('members', members(...rows));
     assert.equal(result.status, 1);
     assert.match(result.err, /line 2, column member_code: /);
   }

@@ -1,5 +1,6 @@
 /** What stops an import until somebody has looked, and what does not (docs/operating.md#warnings). */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { importFiles } from '../../src/import/import-files.ts';
@@ -264,4 +265,38 @@ test('a warning that nobody has seen stops the file, whatever was accepted befor
   const [done] = await importWhile("UPDATE members SET role = 'ADVISOR' WHERE member_code = 'M-1'");
   assert.equal(done?.outcome, 'imported');
   session.close();
+});
+
+test('a member code with another national ID is a changed number, and replaces it when that is accepted', async (context) => {
+  const place = await startedPlace(context);
+  const content = members(`A-1,${nid(90)},M-1,Person 1`, row(2), row(3));
+  assert.deepEqual(await kindsOf(place, 'members', content), ['changed_id 2']);
+  const shown = await place.load('members', content, '--dry-run');
+  assert.match(shown.out, /^members\.csv: identity_card changes in 1 row$/m);
+  assert.equal((await place.load('members', content)).status, 1);
+  const changes = join(place.folder, 'changes.csv');
+  const done = await place.load('members', content, '--yes', '--changes', changes);
+  assert.match(done.out, /0 new, 1 changed, 2 unchanged/);
+  assert.deepEqual(place.query('SELECT id, identity_card FROM members ORDER BY id LIMIT 2'), [
+    { id: 1, identity_card: nid(90) },
+    { id: 2, identity_card: nid(2) },
+  ]);
+  assert.match(readFileSync(changes, 'utf8'), new RegExp(`^2,M-1,identity_card,${nid(1)},${nid(90)}$`, 'm'));
+  assert.doesNotMatch(shown.out + done.out + done.err, new RegExp(nid(90)));
+  assert.deepEqual(await kindsOf(place, 'members', content), []);
+  // The old number may come back, as that of a new person.
+  assert.equal((await place.load('members', members(`A-1,${nid(1)},M-10,New`))).status, 0);
+});
+
+test('a list with the member codes of another cooperative is stopped, though each code is known here', async (context) => {
+  const place = await placeWith(
+    context,
+    members(
+      ...numbers(1, 10).map((n) => row(n)),
+      ...numbers(1, 10).map((n) => `B-2,${nid(n + 50)},M-${n},Other`),
+    ),
+  );
+  const wrong = members(...numbers(1, 10).map((n) => row(n, 'B-2')));
+  const kinds = (await warningsOf(place, 'members', wrong)).map(({ kind }) => kind);
+  assert.deepEqual(kinds, ['many_changes', 'other_cooperative', 'changed_id']);
 });

@@ -26,6 +26,11 @@ export const WARNINGS = {
     ['members'],
     'two members of a cooperative would have equal name and phone, and NIDs that differ in one digit',
   ),
+  changed_id: stopping(
+    ['members'],
+    'a member code belongs to a member with another NID: a changed number, which replaces the stored one. ' +
+      'If the file has both numbers, or the new one is that of another member, it is a fault',
+  ),
   impossible_id: only(['members'], 'a NID begins with neither 1, 2 nor 3, such as one of zeros'),
   born_after_registration: only(['members'], 'the date of birth is after the registration'),
   overpaid: only(['loans'], 'more than three times the amount is paid'),

@@ -57,7 +57,7 @@ export function testChecks(testStarted: TestStarted): void {
     await (await accepted(session, 'production', [delivery(1, 'P-1', 5)])).apply(NOW);
     await (await accepted(session, 'savings', [deposit(1, 'S-1', 'R-1', 5)])).apply(NOW);
     for (const [kind, row, column] of [
-      ['members', person(9, { member_code: 'M-1' }), 'member_code'],
+      ['members', person(2, { member_code: 'M-1' }), 'member_code'],
       ['production', delivery(2, 'P-1', 5), 'reference'],
       ['savings', deposit(2, 'S-1', 'R-2', 5), 'account_number'],
     ] as const) {

@@ -33,9 +33,21 @@ const CHANGED = (target: Target): string => `staging.changed_rows c
 export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   const target = TARGETS[kind];
   const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
-  const all = target.resolved.includes('account_id') ? [...given, ACCOUNT] : given;
+  const all = [
+    ...given,
+    ...(target.resolved.includes('account_id') ? [ACCOUNT] : []),
+    ...(kind === 'members' ? [IDENTITY_CARD] : []),
+  ];
   return all.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
 }
+
+/** Of a member who was found by the member code (checks.ts). Whatever puts changes back must know it too. */
+const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
+  column: 'identity_card',
+  to: 'identity_card',
+  value: 'r.identity_card',
+  listed: { old: 't.identity_card', new: 'r.identity_card' },
+};
 
 function toAssignment({ from, to, whenEmpty }: TargetColumn): Omit<Assignment, 'bit'> {
   const value = whenEmpty === 'clear' ? `r.${from}` : `coalesce(r.${from}, t.${to})`;

@@ -97,8 +97,8 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
     where(
       'member_code',
       'Another member of the cooperative has this code.',
-      'm.identity_card <> r.identity_card',
-      'CROSS JOIN main.members m ON m.cooperative_id = p.cooperative_id AND m.member_code = r.member_code',
+      'p.id IS NOT h.member_id',
+      'CROSS JOIN staging.code_holders h ON h.line = p.line',
     ),
     where(
       'member_code',
@@ -201,6 +201,23 @@ export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
       WHERE a.cooperative_id = c.id AND a.account_number = r.account_number)`,
   ),
 };
+
+/**
+ * A member code that belongs to a member with another national ID: the number has changed, unless the file
+ * has the old one too, or the new one belongs to another member of the cooperative already. Such a row is
+ * refused.
+ */
+export const CHANGED_NUMBERS = `DELETE FROM staging.code_holders;
+  INSERT INTO staging.code_holders (line, member_id)
+    SELECT p.line, m.id FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    CROSS JOIN main.members m ON m.cooperative_id = p.cooperative_id AND m.member_code = r.member_code
+    WHERE m.identity_card <> r.identity_card;
+  UPDATE staging.resolved_references AS p SET id = h.member_id
+    FROM staging.code_holders h CROSS JOIN main.members m ON m.id = h.member_id
+    CROSS JOIN staging.rows r ON r.line = h.line
+    WHERE p.line = h.line AND p.id IS NULL AND (r.cooperative_code, m.identity_card) NOT IN
+      (SELECT cooperative_code, identity_card FROM staging.rows
+       WHERE cooperative_code IS NOT NULL AND identity_card IS NOT NULL)`;
 
 function withMember(id: string, accountId: string): string {
   return `SELECT r.line, ${id}, ${cooperativeId}, ${memberId}, ${accountId} FROM ${WITH_MEMBER}`;

@@ -55,8 +55,10 @@ const OTHER_COOPERATIVE = `WITH
     FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
     CROSS JOIN main.members m ON m.id = e.member_id
     WHERE m.status NOT IN (${ENDED_MEMBERS}) GROUP BY 1, 2 HAVING count(*) >= ${FEWEST_OF_OTHER}),
-  listed AS (SELECT r.cooperative_code AS code, count(*) AS rows, count(p.id) AS here FROM staging.rows r
+  listed AS (SELECT r.cooperative_code AS code, count(*) AS rows, count(p.id) - count(x.line) AS here
+    FROM staging.rows r
     CROSS JOIN staging.resolved_references p ON p.line = r.line
+    LEFT JOIN (SELECT line FROM staging.changes WHERE "column" = 'identity_card') x ON x.line = r.line
     WHERE r.cooperative_code IN (SELECT code FROM others) GROUP BY 1)
   SELECT r.line,
     o.rows || ' of the ' || l.rows || ' members listed for ' || o.code || ' are members of ' || c.code
@@ -117,6 +119,14 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
       (n) =>
         `${rows(n, 'row has', 'rows have')} the name and phone of another member of the cooperative, and a ` +
         'national ID that differs in one digit.',
+    ),
+    guard(
+      'changed_id',
+      [],
+      `SELECT line, '' FROM staging.changes WHERE "column" = 'identity_card'`,
+      (n) =>
+        `${rows(n, 'member code belongs', 'member codes belong')} to a member with another national ID, ` +
+        'which would be replaced.',
     ),
     guard(
       'impossible_id',

@@ -1,7 +1,7 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
 import type { ImportFault } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
-import { CHECKS, type Check, RESOLVED_REFERENCES } from './checks.ts';
+import { CHANGED_NUMBERS, CHECKS, type Check, RESOLVED_REFERENCES } from './checks.ts';
 import type { FileScope } from './file-scope.ts';
 
 /** A number that changes when another connection commits to the registry. */
@@ -13,6 +13,7 @@ export function resolveAndCheck({ db, kind, columns }: FileScope): void {
   db.exec(`DELETE FROM staging.resolved_references;
     INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id)
     ${RESOLVED_REFERENCES[kind]}`);
+  if (kind === 'members') db.exec(CHANGED_NUMBERS);
   const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
   runChecks(db, checks, 'row');
 }

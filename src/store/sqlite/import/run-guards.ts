@@ -37,7 +37,7 @@ export function hasNewStops(db: Connection, lastId: number): boolean {
 export const lastWarning = (db: Connection): number =>
   db.raw.prepare('SELECT coalesce(max(id), 0) FROM staging.warnings').pluck().get() as number;
 
-/** New rows, and those with another name or date of birth, that name a member of another cooperative. */
+/** New rows, and those with another number, name or birth, that name a member of another cooperative. */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
   if (db.raw.prepare('SELECT 1 FROM main.members LIMIT 1').get() === undefined) return;
@@ -45,7 +45,7 @@ function findElsewhere(db: Connection): void {
     SELECT p.line, m.id FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
     CROSS JOIN main.members m ON m.identity_card = r.identity_card
     WHERE m.cooperative_id <> p.cooperative_id AND (p.id IS NULL OR p.line IN
-      (SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'date_of_birth')))`);
+      (SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'date_of_birth', 'identity_card')))`);
 }
 
 /** @param assertCurrent called before lines are read */

@@ -23,6 +23,8 @@ export function createSessionTables(db: Connection): void {
     -- What the guards found (guards.ts), and members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
+    -- Rows whose member code belongs to a member with another national ID.
+    CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;

@@ -23,15 +23,38 @@ export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   const { candidates, stored } = measure(db, isCandidate);
   if (candidates === 0) return undefined;
   const mobile = columns.has('mobile') ? 'r.mobile' : 't.mobile';
-  // Name and phone as they will be.
-  const candidate = `candidate AS MATERIALIZED (
-    SELECT p.line, p.cooperative_id, r.cooperative_code AS code, r.identity_card,
-      coalesce(r.full_name, t.full_name) AS full_name, ${mobile} AS mobile
-    FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
-    LEFT JOIN main.members t ON t.id = p.id WHERE ${isCandidate} AND ${mobile} IS NOT NULL)`;
+  const from = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    LEFT JOIN main.members t ON t.id = p.id WHERE ${isCandidate} AND ${mobile} IS NOT NULL`;
   const isProbed = candidates * VARIANTS < stored;
-  const inOnePool = pooled(candidate, isProbed ? undefined : isCandidate);
-  return isProbed ? `${inOnePool} UNION ${probed(candidate)}` : inOnePool;
+  const searched = isProbed || stored === 0 ? undefined : storedMembers(isCandidate);
+  findSharedPhones(db, `SELECT ${phoneOf('p', mobile)} AS phone FROM ${from}`, searched);
+  // Name and phone as they will be.
+  const candidate = `SELECT p.line, p.cooperative_id, r.cooperative_code AS code, r.identity_card,
+    coalesce(r.full_name, t.full_name) AS full_name, ${mobile} AS mobile FROM ${from}`;
+  const isShared = db.raw.prepare('SELECT 1 FROM staging.shared_phones LIMIT 1').get() !== undefined;
+  const parts = [
+    ...(isShared ? [pooled(candidate, mobile, searched)] : []),
+    ...(isProbed ? [probed(candidate)] : []),
+  ];
+  return parts.length === 0 ? undefined : parts.join(' UNION ');
+}
+
+/** A number for a phone in a cooperative: fast to sort, and rarely that of another phone. */
+const phoneOf = (row: string, mobile: string): string =>
+  `${row}.cooperative_id * 1000003 + CAST(substr(${mobile}, 2) AS INTEGER)`;
+
+/** The stored members of the cooperatives of these rows, as they stay. */
+const storedMembers = (isCandidate: string): string => `main.members m WHERE m.cooperative_id IN
+    (SELECT p.cooperative_id FROM staging.resolved_references p WHERE ${isCandidate}) AND m.mobile IS NOT NULL
+    AND m.id NOT IN (SELECT row_id FROM staging.changes WHERE "column" IN ('full_name', 'mobile'))`;
+
+/** Few members of a cooperative share a phone: only their names and numbers are looked at afterwards. */
+function findSharedPhones(db: Connection, phones: string, searched: string | undefined): void {
+  const stored =
+    searched === undefined ? '' : `UNION ALL SELECT ${phoneOf('m', 'm.mobile')} FROM ${searched}`;
+  db.exec(`DELETE FROM staging.shared_phones;
+    INSERT INTO staging.shared_phones SELECT phone FROM (${phones} ${stored})
+    GROUP BY 1 HAVING count(*) > 1`);
 }
 
 /** How many rows may be mistyped, and how many members their cooperatives have. */
@@ -52,8 +75,8 @@ function measure(db: Connection, isCandidate: string): { candidates: number; sto
 }
 
 /** A few rows in large cooperatives: each number that differs in one digit is looked up. */
-const probed = (candidate: string): string => `SELECT line, '' FROM (WITH ${candidate}, ${PLACES}, ${DIGITS}
-  SELECT c.line FROM candidate c CROSS JOIN places CROSS JOIN digits
+const probed = (candidate: string): string => `SELECT line, '' FROM (WITH ${PLACES}, ${DIGITS}
+  SELECT c.line FROM (${candidate}) c CROSS JOIN places CROSS JOIN digits
   CROSS JOIN main.members m ON m.identity_card = ${replaced('d', 'c.')}
     AND m.cooperative_id = c.cooperative_id
   WHERE m.identity_card <> c.identity_card AND m.full_name = c.full_name AND m.mobile = c.mobile)`;
@@ -61,22 +84,20 @@ const probed = (candidate: string): string => `SELECT line, '' FROM (WITH ${cand
 /**
  * Many rows: those that share name and phone, with the stored members of their cooperatives where these are
  * searched too, and of them those that are equal but for one place. Linear, however many share one phone.
- * @param isCandidate undefined when what is stored is not searched
+ * @param mobile of the rows, as SQL
+ * @param searched stored members; undefined when these are not searched
  */
-function pooled(candidate: string, isCandidate: string | undefined): string {
-  const stored = `main.members m WHERE m.cooperative_id IN
-    (SELECT p.cooperative_id FROM staging.resolved_references p WHERE ${isCandidate}) AND m.mobile IS NOT NULL
-    AND m.id NOT IN (SELECT row_id FROM staging.changes WHERE "column" IN ('full_name', 'mobile'))`;
-  const withStored = (columns: string, more: string) =>
-    isCandidate === undefined ? '' : `UNION ALL SELECT ${columns} FROM ${stored} ${more}`;
-  const storedRow = `NULL, (SELECT code FROM main.cooperatives WHERE id = m.cooperative_id),
-    m.identity_card, m.full_name, m.mobile`;
-  return `SELECT line, '' FROM (WITH ${candidate},
-    phones AS MATERIALIZED (SELECT mobile FROM (SELECT mobile FROM candidate ${withStored('m.mobile', '')})
-      GROUP BY mobile HAVING count(*) > 1),
-    pool AS MATERIALIZED (SELECT line, code, identity_card, full_name, mobile FROM candidate
-      WHERE mobile IN (SELECT mobile FROM phones)
-      ${withStored(storedRow, 'AND m.mobile IN (SELECT mobile FROM phones)')}),
+function pooled(candidate: string, mobile: string, searched: string | undefined): string {
+  const isShared = (row: string, phone: string) =>
+    `${phoneOf(row, phone)} IN (SELECT phone FROM staging.shared_phones)`;
+  const stored =
+    searched === undefined
+      ? ''
+      : `UNION ALL SELECT NULL, m.cooperative_id,
+           (SELECT code FROM main.cooperatives WHERE id = m.cooperative_id),
+           m.identity_card, m.full_name, m.mobile FROM ${searched} AND ${isShared('m', 'm.mobile')}`;
+  return `SELECT line, '' FROM (WITH
+    pool AS MATERIALIZED (${candidate} AND ${isShared('p', mobile)} ${stored}),
     alike AS MATERIALIZED (SELECT * FROM pool WHERE (code, full_name, mobile) IN
       (SELECT code, full_name, mobile FROM pool GROUP BY 1, 2, 3 HAVING count(*) > 1)),
     ${PLACES},

@@ -1,13 +1,11 @@
 /** Where the refused rows of an import go: `--rejects`. */
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Header } from '../import/header.ts';
 import { ImportError, type ImportFile, systemCodeOf } from '../import/import-files.ts';
 import type { RecordSource } from '../import/records.ts';
 import { createRejectsFile, isReplaceable, type RejectsFile, rejectsPath } from '../import/rejects.ts';
 import type { CheckedFile } from '../store/ports/import-session.ts';
 import type { Storage } from '../store/ports/storage.ts';
-import { CommandError, EXIT } from './context.ts';
+import { openSideFile } from './import-side-files.ts';
 
 /**
  * Each file of an import may get rejects of its own. Earlier ones are replaced, so that the new ones have
@@ -19,34 +17,10 @@ export async function openRejects(
   files: readonly ImportFile[],
   storage: Storage,
 ): Promise<RejectsFile> {
+  const kind = { option: '--rejects', name: 'a rejects file', isReplaceable };
   for (let place = 2; place <= files.length; place++)
-    await openPlace(rejectsPath(path, place), files, storage, async () => {});
-  return openPlace(path, files, storage, createRejectsFile);
-}
-
-async function openPlace<Opened>(
-  path: string,
-  files: readonly ImportFile[],
-  storage: Storage,
-  create: (path: string) => Promise<Opened>,
-): Promise<Opened> {
-  const refuse = (reason: string, another = 'another file') =>
-    new CommandError(EXIT.usage, `${path} ${reason}. Choose ${another} for --rejects.`);
-  if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
-  if (storage.ownsFile(path)) throw refuse('is a file of the registry');
-  try {
-    if (existsSync(path)) {
-      if (!statSync(path).isFile()) throw refuse('is not a file', 'another one');
-      if (files.some((file) => realpathSync(file.path) === realpathSync(path)))
-        throw refuse('is to be imported');
-      if (!(await isReplaceable(path))) throw refuse('already exists and is not a rejects file');
-    }
-    rmSync(path, { force: true });
-    return await create(path);
-  } catch (error) {
-    const reason = systemCodeOf(error);
-    throw reason === undefined ? error : refuse(`cannot be written (${reason})`);
-  }
+    await openSideFile(rejectsPath(path, place), { ...kind, create: async () => {} }, files, storage);
+  return openSideFile(path, { ...kind, create: createRejectsFile }, files, storage);
 }
 
 /**

@@ -74,13 +74,13 @@ async function showFaults(
   { checked, source, reading }: FileToShow,
   rejects: string | undefined,
 ): Promise<void> {
-  const sheet = source.format.type === 'workbook' ? ` ${source.format.sheet}` : '';
+  const sheet = source.format.type === 'workbook' ? `sheet ${source.format.sheet}, ` : '';
   let shown = 0;
   for await (const { line, column, message } of checked.listFaults()) {
     if (shown++ === SHOWN_FAULTS) break;
     const cell = reading.cellOf({ line, column });
-    const place = cell === undefined ? `line ${line}` : `sheet${sheet} cell ${cell}`;
-    say(` ${place}${column === '' ? '' : `, column ${column}`}: ${message}`);
+    const place = cell === undefined ? '' : ` (${sheet}cell ${cell})`;
+    say(` line ${line}${column === '' ? '' : `, column ${column}`}: ${message}${place}`);
   }
   const rest = checked.faults - SHOWN_FAULTS;
   const place = rejects === undefined ? '--rejects FILE writes all of them' : 'the rejects have all of them';

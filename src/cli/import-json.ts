@@ -85,6 +85,8 @@ const describeReport = (report: FileReport) => ({
   outcome: report.outcome,
   message: report.outcome === 'stopped' ? STOPPED : (report.failure?.message ?? null),
   rows: report.rows,
+  import_id: report.importId ?? null,
+  same_as_import: report.sameAsImport ?? null,
   ...report.changes,
   refused_rows: report.refusedRows,
   columns: Object.fromEntries([...report.columns].map(([name, changed]) => [name, { changed }])),

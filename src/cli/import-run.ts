@@ -24,6 +24,7 @@ import { createImportScreen } from './import-screen.ts';
 import { openSideFile } from './import-side-files.ts';
 import { newRegistryNote, noRegistryNote } from './output.ts';
 import { configOf, type SettingOptions } from './settings.ts';
+import { systemUser } from './system-user.ts';
 
 export interface ImportCommandOptions extends SettingOptions {
   readonly create?: boolean;
@@ -135,6 +136,7 @@ async function importWithSession(
       files,
       {
         ...{ zone, clock, isDryRun, signal: interruption.signal, ...options.reading },
+        systemUser: systemUser(),
         skipInvalid: options.skipInvalid === true,
         acceptTrailingZero: options.acceptTrailingZero === true,
         acceptsWarnings: options.yes === true,

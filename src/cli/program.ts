@@ -33,6 +33,14 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
       'import CSV files and workbooks: a folder with <kind>*.csv and <kind>*.xlsx, or one file of a kind',
     load: async () => (await import('./import.ts')).declareImport,
   },
+  imports: {
+    description: 'the imports that were applied: list, show, undo',
+    load: async () => (await import('./imports.ts')).declareImports,
+  },
+  history: {
+    description: 'what has changed in a member or a cooperative, and who changed it',
+    load: async () => (await import('./history.ts')).declareHistory,
+  },
   keys: {
     description: 'issue and manage API keys',
     load: async () => (await import('./keys.ts')).declareKeys,

@@ -15,6 +15,7 @@ import { type CliContext, CommandError, EXIT } from './context.ts';
 import { formatJson } from './output.ts';
 import { demoKeysFileOf, formatDemoKeys, issueDemoKeys, readDemoKeys } from './seed-keys.ts';
 import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
+import { systemUser } from './system-user.ts';
 
 interface SeedOptions extends SettingOptions {
   readonly csv?: string;
@@ -81,7 +82,7 @@ async function seedIfEmpty(context: CliContext, config: Config, today: string): 
     if (!(await session.isRegistryEmpty())) return false;
     writeSeedFiles(folder, today);
     const reports = await importFiles(session, listImportFiles(folder).files, {
-      ...{ zone: config.zone, clock: context.clock, isDryRun: false },
+      ...{ zone: config.zone, clock: context.clock, isDryRun: false, systemUser: systemUser() },
       ...{ acceptTrailingZero: false, skipInvalid: false },
     });
     const wrong = reports.find(({ outcome }) => outcome !== 'imported');

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { type Clock, nowSeconds } from '../clock.ts';
 import type { TimeZone } from '../domain/date-time.ts';
 import { RegistryError } from '../domain/errors.ts';
+import type { ImportRecord } from '../store/ports/import-record.ts';
 import type {
   AcceptedFile,
   CheckedFile,
@@ -13,6 +14,7 @@ import type {
 } from '../store/ports/import-session.ts';
 import { cellContext } from './cells/context.ts';
 import { scoreHeader } from './headings.ts';
+import { toImportRecord } from './import-record.ts';
 import type { ReadingMap } from './map/reading-map.ts';
 import type { ImportNote } from './notes.ts';
 import { openFile } from './open-file.ts';
@@ -39,6 +41,8 @@ export interface ImportOptions extends CheckOptions {
   readonly isStrict?: boolean;
   /** Goes on where warnings would stop a file. */
   readonly acceptsWarnings?: boolean;
+  /** Name of the operating system's user, for the record of the import. */
+  readonly systemUser: string;
   /** Aborted, it ends the import before the next step of the current file; what is imported stays. */
   readonly signal?: AbortSignal;
 }
@@ -87,6 +91,10 @@ export interface FileReport {
   readonly changes: ImportChanges;
   /** How many stored values of each column changed, likewise; a column without any is missing. */
   readonly columns: ReadonlyMap<string, number>;
+  /** Under which the import is recorded. */
+  readonly importId?: number;
+  /** An import of the same bytes that was applied before and not undone. */
+  readonly sameAsImport?: number | undefined;
   readonly lockMs: number;
   readonly seconds: number;
   readonly failure?: Failure;
@@ -156,7 +164,8 @@ async function importFile(
       scoreHeader: (cells) => scoreHeader(file.kind, cells, options.map),
     });
     const { checked, reading } = await checkFile(session, file, source, options, observer);
-    report = { ...report, ...countsOf(checked), notes: reading.notes };
+    const sameAsImport = await session.findSameImport(file.kind, source.sha256);
+    report = { ...report, ...countsOf(checked), notes: reading.notes, sameAsImport };
     await observer.checked?.(file, checked, source, reading);
     options.signal?.throwIfAborted();
     if (checked.isRefused) return { ...report, outcome: 'refused', seconds: secondsNow() };
@@ -164,7 +173,7 @@ async function importFile(
     if (!(await isConfirmed(file, checked, options, observer)))
       return { ...report, outcome: 'stopped', changes, columns, seconds: secondsNow() };
     options.signal?.throwIfAborted();
-    const done = await settle(checked, options);
+    const done = await settle(checked, recordOf(file, source, report, options), options);
     return { ...report, columns, ...done, seconds: secondsNow() };
   } catch (error) {
     if (error instanceof UnknownSheetError) throw error;
@@ -210,13 +219,29 @@ async function isConfirmed(
   return !isDryRun && (await confirm?.(file, accepted)) === true;
 }
 
+function recordOf(
+  file: ImportFile,
+  { sha256 }: RecordSource,
+  { notes }: FileReport,
+  { map, systemUser, skipInvalid, acceptTrailingZero, isStrict }: ImportOptions,
+): ImportRecord {
+  const options = {
+    skip_invalid: skipInvalid,
+    accept_trailing_zero: acceptTrailingZero,
+    strict: isStrict === true,
+  };
+  return toImportRecord({ fileName: nameOf(file), sha256, systemUser, map, options, notes });
+}
+
 async function settle(
   accepted: AcceptedFile,
+  record: ImportRecord,
   { isDryRun, clock }: ImportOptions,
-): Promise<Pick<FileReport, 'outcome' | 'changes' | 'lockMs' | 'failure'>> {
+): Promise<Pick<FileReport, 'outcome' | 'changes' | 'importId' | 'lockMs' | 'failure'>> {
   if (!isDryRun) {
-    const { lockMs, errorAfterCommit: error, ...changes } = await accepted.apply(nowSeconds(clock));
-    const done = { outcome: 'imported' as const, changes, lockMs };
+    const result = await accepted.apply(nowSeconds(clock), record);
+    const { lockMs, importId, errorAfterCommit: error, ...changes } = result;
+    const done = { outcome: 'imported' as const, changes, importId, lockMs };
     if (error === undefined) return done;
     const message = 'The file is imported, but an unexpected error followed. Run the check command.';
     return { ...done, failure: { message, error, isExpected: false } };

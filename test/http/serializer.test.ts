@@ -63,6 +63,7 @@ test('a row of a list shows any text exactly', async (context) => {
       ...{ registrationDate: null, status: 'active' },
     },
     0,
+    'key:1',
   );
   const characters = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1 }),
@@ -79,7 +80,7 @@ test('a row of a list shows any text exactly', async (context) => {
         ...{ firstName: null, lastName: null, gender: null, dateOfBirth: null, mobile: null },
         ...{ role: 'MEMBER' as const, status: 'active' as const, registrationDate: 0 },
       };
-      const member = await store.members.create(values, 0);
+      const member = await store.members.create(values, 0, 'key:1');
       const [row] = (await store.members.list({ identityCard }, { page: 1, pageSize: 10 })).rows;
       const full = JSON.parse(serializeMember(member, KIGALI));
       const shown = Object.keys(JSON.parse(serializeMemberRow(row as ListedMember, KIGALI)));

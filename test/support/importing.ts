@@ -28,6 +28,8 @@ export interface ImportPlace {
   readonly clock: TestClock;
   /** @returns the path of the file */
   write(name: string, content: string | Buffer): string;
+  /** Runs any command in this process. */
+  command(...args: string[]): Promise<CommandResult>;
   /** Runs `import …` in this process. */
   run(...args: string[]): Promise<CommandResult>;
   /** Writes one file and imports it. */
@@ -49,7 +51,8 @@ export function importPlace(context: TestContext): ImportPlace {
     writeFileSync(join(folder, name), content);
     return join(folder, name);
   };
-  const run = (...args: string[]) => runImport(args, databaseFile, clock);
+  const command = (...args: string[]) => runIn(args, databaseFile, clock);
+  const run = (...args: string[]) => command('import', ...args);
   function query<Row>(sql: string): Row[] {
     if (!existsSync(databaseFile)) return [];
     const db = openFile(databaseFile);
@@ -65,6 +68,7 @@ export function importPlace(context: TestContext): ImportPlace {
     databaseFile,
     clock,
     write,
+    command,
     run,
     load: (kind, content, ...args) => run(kind, write(`${kind}.csv`, content), ...args),
     query,
@@ -73,14 +77,10 @@ export function importPlace(context: TestContext): ImportPlace {
   };
 }
 
-async function runImport(
-  args: readonly string[],
-  databaseFile: string,
-  clock: Clock,
-): Promise<CommandResult> {
+async function runIn(args: readonly string[], databaseFile: string, clock: Clock): Promise<CommandResult> {
   const out: string[] = [];
   const err: string[] = [];
-  const status = await runCommand(['import', ...args], {
+  const status = await runCommand(args, {
     env: { REGISTRY_DB: databaseFile },
     clock,
     out: (text) => void out.push(text),
@@ -110,7 +110,7 @@ export const member = (n: number, cooperative = 'A-1'): string =>
 
 /** Options that import a file of the place only without faults. */
 export const importOptions = (place: ImportPlace): ImportOptions => ({
-  ...{ zone: KIGALI, clock: place.clock, isDryRun: false },
+  ...{ zone: KIGALI, clock: place.clock, isDryRun: false, systemUser: 'operator' },
   ...{ acceptTrailingZero: false, skipInvalid: false },
 });
 

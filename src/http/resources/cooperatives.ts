@@ -10,6 +10,7 @@ import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { parseChoice } from '../../domain/text.ts';
 import type { CooperativeStore } from '../../store/ports/registry.ts';
+import { actorOf } from '../actor.ts';
 import { parseBody } from '../body-fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { created, JsonText, ok } from '../response.ts';
@@ -119,7 +120,11 @@ const createRoute = (dependencies: Dependencies): Route => ({
   refusals: [400, 503],
   async handle(request) {
     const { store, clock, zone } = dependencies;
-    const cooperative = await store.create(await readValues(dependencies, request.body), nowSeconds(clock));
+    const cooperative = await store.create(
+      await readValues(dependencies, request.body),
+      nowSeconds(clock),
+      actorOf(request),
+    );
     return created(`${API_PREFIX}/cooperatives/${cooperative.id}`, toBody(cooperative, zone));
   },
 });
@@ -166,7 +171,7 @@ const updateRoute = (dependencies: Dependencies): Route => ({
     const id = readCooperativeId(request);
     if ((await store.find(id)) === undefined) throw notFound();
     const values = await readValues(dependencies, request.body, id);
-    const cooperative = await store.update(id, () => values, nowSeconds(clock));
+    const cooperative = await store.update(id, () => values, nowSeconds(clock), actorOf(request));
     return ok(toBody(cooperative, zone));
   },
 });

@@ -7,6 +7,7 @@ import { ID, parseId } from '../../domain/ids.ts';
 import type { Member, MemberValues, Names } from '../../domain/members.ts';
 import { whenReady } from '../../store/ports/awaitable.ts';
 import type { CooperativeStore, MemberStore } from '../../store/ports/registry.ts';
+import { actorOf } from '../actor.ts';
 import { parseBody } from '../body-fields.ts';
 import { badRequest } from '../errors.ts';
 import { created, JsonText, ok } from '../response.ts';
@@ -104,7 +105,7 @@ const createRoute = (dependencies: Dependencies): Route => ({
   async handle(request) {
     const { store, clock, zone } = dependencies;
     const decide = await readValues(dependencies, request.body);
-    const member = await store.create(decide(undefined), nowSeconds(clock));
+    const member = await store.create(decide(undefined), nowSeconds(clock), actorOf(request));
     return created(`${API_PREFIX}/members/${member.id}`, toBody(member, zone));
   },
 });
@@ -163,7 +164,7 @@ const updateRoute = (dependencies: Dependencies): Route => ({
     const stored = await store.find(id);
     if (stored === undefined) throw notFound();
     const decide = await readValues(dependencies, request.body, stored);
-    const member = await store.update(id, decide, nowSeconds(clock));
+    const member = await store.update(id, decide, nowSeconds(clock), actorOf(request));
     return ok(toBody(member, zone));
   },
 });

@@ -1,5 +1,6 @@
 /** An import, from its first row to its commit. */
 import type { Awaitable } from './awaitable.ts';
+import type { ImportRecord } from './import-record.ts';
 import type { ImportWarning } from './import-warnings.ts';
 
 export const IMPORT_KINDS = ['cooperatives', 'members', 'production', 'loans', 'savings'] as const;
@@ -54,6 +55,8 @@ export interface StagedChange {
 }
 
 export interface ImportResult extends ImportChanges {
+  /** Under which the import is recorded. */
+  readonly importId: number;
   /** Milliseconds for which other writers were locked out; 0 where an engine locks nobody out. */
   readonly lockMs: number;
   /**
@@ -91,6 +94,11 @@ export interface ImportSession {
    * clear it
    */
   stage(kind: ImportKind, columns: ReadonlySet<string>): Awaitable<FileStaging>;
+  /**
+   * The last import of this kind of the same bytes that was not undone.
+   * @param sha256 64 hexadecimal digits
+   */
+  findSameImport(kind: ImportKind, sha256: string): Awaitable<number | undefined>;
   /** Discards what is staged. May be called at any time, after an error too. */
   close(): Awaitable<void>;
 }
@@ -159,9 +167,10 @@ export interface AcceptedFile extends FileCheck {
    * Writes all accepted rows in one transaction, and none of them on an error. What was checked must hold
    * inside this transaction: an engine checks again there, unless it knows that nobody has written since. New
    * rows get ids in order of line. A row that equals the stored one is not written and keeps its `updatedAt`.
+   * The import and each value that it changes are recorded in the same transaction.
    * @param nowSeconds epoch seconds, for the timestamps of written rows and for empty cells that mean "now"
    * @throws RegistryError `unavailable` when the registry has changed and no longer agrees with the file,
    * when other writers keep the lock, or when the disk is full
    */
-  apply(nowSeconds: number): Awaitable<ImportResult>;
+  apply(nowSeconds: number, record: ImportRecord): Awaitable<ImportResult>;
 }

@@ -10,6 +10,7 @@ import type { Membership } from '../../domain/lookup.ts';
 import type { Member, MemberFilter, MemberValues } from '../../domain/members.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { Actor } from './history.ts';
 import type { StorageError } from './storage-error.ts';
 
 export interface CooperativeStore {
@@ -18,12 +19,14 @@ export interface CooperativeStore {
   /** What a write of these values would be refused for: a code that another cooperative has. */
   conflicts(values: Partial<CooperativeValues>, exceptId?: number): Awaitable<FieldMessages>;
   /**
+   * Adds a row, with its origin in the history.
    * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
    * nearly full
    */
-  create(values: CooperativeValues, nowSeconds: number): Promise<Cooperative>;
+  create(values: CooperativeValues, nowSeconds: number, actor: Actor): Promise<Cooperative>;
   /**
-   * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
+   * Replaces the values, and records each that differs; equal ones leave the row untouched, `updatedAt`
+   * included.
    * @param decide gives the new values from the stored row, inside the transaction; it may throw a
    * RegistryError
    * @throws RegistryError `not_found`, `invalid`, `unavailable`
@@ -32,6 +35,7 @@ export interface CooperativeStore {
     id: number,
     decide: (stored: Cooperative) => CooperativeValues,
     nowSeconds: number,
+    actor: Actor,
   ): Promise<Cooperative>;
 }
 
@@ -71,18 +75,25 @@ export interface MemberStore {
   /** What a write of these values would be refused for: an unknown cooperative, a NID or code in use. */
   conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
   /**
+   * Adds a row, with its origin in the history.
    * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
    * nearly full
    */
-  create(values: MemberValues, nowSeconds: number): Promise<Member>;
+  create(values: MemberValues, nowSeconds: number, actor: Actor): Promise<Member>;
   /**
-   * Replaces the values; equal ones leave the row untouched, `updatedAt` included.
+   * Replaces the values, and records each that differs; equal ones leave the row untouched, `updatedAt`
+   * included.
    * @param decide gives the new values from the stored row, inside the transaction; it may throw a
    * RegistryError
    * @throws RegistryError `not_found`, `unavailable`, `invalid`: also for another cooperative than the stored
    * one
    */
-  update(id: number, decide: (stored: Member) => MemberValues, nowSeconds: number): Promise<Member>;
+  update(
+    id: number,
+    decide: (stored: Member) => MemberValues,
+    nowSeconds: number,
+    actor: Actor,
+  ): Promise<Member>;
 }
 
 export interface RegistryStore {

@@ -16,7 +16,9 @@ import type {
   Restored,
   RestoreOptions,
 } from './backup.ts';
+import type { HistoryStore } from './history.ts';
 import type { ImportSession } from './import-session.ts';
+import type { ImportLog } from './imports.ts';
 import type { RegistryStore } from './registry.ts';
 
 /** How storage has work done at the end of the current event-loop iteration. */
@@ -72,6 +74,10 @@ export interface Storage {
    * @throws StorageError
    */
   openImportSession(use?: 'import' | 'dryRun'): ImportSession;
+  /** The imports that were applied. @throws StorageError `unusable` when there is no registry */
+  openImportLog(): ImportLog;
+  /** What has changed in single rows. @throws StorageError `unusable` when there is no registry */
+  openHistory(): HistoryStore;
   /**
    * Reads everything and changes nothing.
    * @throws StorageError `unusable` when there is no registry of this release

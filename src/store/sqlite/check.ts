@@ -5,6 +5,7 @@ import type { Connection } from './connection/connection.ts';
 import type { Schema } from './connection/migrate.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
+import { IMPORT_CHECKS } from './imports/verify.ts';
 import { countChecksOf } from './lists/count-index.ts';
 import { COUNTED_ENTITIES } from './lists/counts.ts';
 import { ROW_COUNT_CHECKS } from './lists/row-counts.ts';
@@ -41,7 +42,7 @@ const openToRead = (file: string, schema: Schema): Connection =>
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
   const found = checkFile('registry', registry);
   if (found.length === 1) return found;
-  const counters = [...COUNTED_ENTITIES.flatMap(countChecksOf), ...ROW_COUNT_CHECKS].map(
+  const counters = [...COUNTED_ENTITIES.flatMap(countChecksOf), ...ROW_COUNT_CHECKS, ...IMPORT_CHECKS].map(
     ({ name, sql }): Finding => {
       const wrong = registry.raw.prepare(sql).get();
       return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };

@@ -11,6 +11,8 @@ import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { CooperativeStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { StoreDependencies } from './dependencies.ts';
+import { openHistoryRecorder } from './history/recorder.ts';
+import { newIdSql } from './removed-ids.ts';
 
 interface CooperativeRow {
   id: number;
@@ -32,6 +34,8 @@ interface Filters {
   sector: string | null;
   district: string | null;
 }
+/** In the order of `Values`. */
+const COLUMNS = ['code', 'name', 'sector', 'province', 'district', 'registration_date', 'status'];
 type Values = [string, string, string | null, string | null, string | null, string | null, string];
 
 const ROW = `c.id, c.code, c.name, c.sector, c.province, c.district, c.registration_date, c.status,
@@ -58,14 +62,14 @@ export function openCooperatives(
     FEW,
   );
   const insert = db.prepare<[...Values, createdAt: number, updatedAt: number]>(
-    `INSERT INTO cooperatives (code, name, sector, province, district, registration_date, status, created_at,
-       updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO cooperatives (id, ${COLUMNS.join(', ')}, created_at, updated_at)
+     VALUES (${newIdSql('cooperatives')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const replace = db.prepare<[...Values, updatedAt: number, id: number]>(
-    `UPDATE cooperatives SET code = ?, name = ?, sector = ?, province = ?, district = ?,
-       registration_date = ?, status = ?, updated_at = ? WHERE id = ?`,
+    `UPDATE cooperatives SET ${COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
+     WHERE id = ?`,
   );
+  const history = openHistoryRecorder(db, 'cooperatives');
 
   function find(id: number): Cooperative | undefined {
     const row = snapshot.read(() => selectOne.get(id));
@@ -92,22 +96,26 @@ export function openCooperatives(
       });
     },
 
-    create: (values, nowSeconds) =>
+    create: (values, nowSeconds, actor) =>
       commits.write(() => {
         refuseFields(conflicts(values));
         const { lastInsertRowid } = insert.run(...toColumns(values), nowSeconds, nowSeconds);
-        return find(Number(lastInsertRowid)) as Cooperative;
+        const id = Number(lastInsertRowid);
+        history.created(id, nowSeconds, actor);
+        return find(id) as Cooperative;
       }),
 
-    update: (id, decide, nowSeconds) =>
+    update: (id, decide, nowSeconds, actor) =>
       commits.write(() => {
         const stored = find(id);
         if (stored === undefined) throw notFound();
         const values = decide(stored);
         refuseFields(conflicts(values, id));
         const columns = toColumns(values);
-        if (toColumns(stored).every((column, i) => column === columns[i])) return stored;
+        const before = toColumns(stored);
+        if (before.every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);
+        history.changed(id, { fields: COLUMNS, old: before, new: columns }, nowSeconds, actor);
         cooperativeSummaries.invalidate();
         return find(id) as Cooperative;
       }),

@@ -14,6 +14,7 @@ import type { ListedMember, MemberStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { CooperativeSummaries } from './cooperative-summaries.ts';
 import type { StoreDependencies } from './dependencies.ts';
+import { openHistoryRecorder } from './history/recorder.ts';
 import { type Counted, type CountIndex, openCountIndex, wrongCounts } from './lists/count-index.ts';
 import { MEMBER_COUNTS } from './lists/counts.ts';
 import { openMemberPages } from './lists/member-pages.ts';
@@ -33,6 +34,7 @@ import {
 } from './member-rows.ts';
 import type { ReadModelFormat, StoredColumns } from './read-model/columns.ts';
 import { openReadModel } from './read-model/read.ts';
+import { newIdSql } from './removed-ids.ts';
 
 const prepareStatements = (db: Connection) => ({
   selectOne: db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`),
@@ -53,8 +55,8 @@ const prepareStatements = (db: Connection) => ({
     'SELECT id FROM members WHERE cooperative_id = ? AND member_code = ?',
   ),
   insert: db.prepare<Column[]>(
-    `INSERT INTO members (${MEMBER_COLUMNS.join(', ')}, created_at, updated_at)
-     VALUES (${MEMBER_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
+    `INSERT INTO members (id, ${MEMBER_COLUMNS.join(', ')}, created_at, updated_at)
+     VALUES (${newIdSql('members')}, ${MEMBER_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
   ),
   replace: db.prepare<Column[]>(
     `UPDATE members SET ${MEMBER_COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
@@ -139,6 +141,7 @@ export function openMembers(
   const statements = prepareStatements(db);
   const { selectOne, insert, replace } = statements;
   const counts = openCountIndex(db, MEMBER_COUNTS);
+  const history = openHistoryRecorder(db, 'members');
   const list = openList(db, counts, cooperativeSummaries);
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
   const findConflicts = openConflicts(statements);
@@ -165,15 +168,16 @@ export function openMembers(
     findActiveMembership: (cooperativeId, identityCard, at) =>
       snapshot.read(() => activeOf(identityCard, at, cooperativeId)[0]),
 
-    create: (values, nowSeconds) =>
+    create: (values, nowSeconds, actor) =>
       commits.write(() => {
         refuseFields(conflicts(values));
         const id = Number(insert.run(...toColumns(values), nowSeconds, nowSeconds).lastInsertRowid);
         counts.change(id, undefined, toCounted(values));
+        history.created(id, nowSeconds, actor);
         return find(id) as Member;
       }),
 
-    update: (id, decide, nowSeconds) =>
+    update: (id, decide, nowSeconds, actor) =>
       commits.write(() => {
         const stored = find(id);
         if (stored === undefined) throw notFound();
@@ -184,6 +188,7 @@ export function openMembers(
         const before = toColumns({ ...stored, cooperativeId: stored.cooperative.id });
         if (before.every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);
+        history.changed(id, { fields: MEMBER_COLUMNS, old: before, new: columns }, nowSeconds, actor);
         counts.change(id, toCounted({ ...stored, cooperativeId: stored.cooperative.id }), toCounted(values));
         return find(id) as Member;
       }),

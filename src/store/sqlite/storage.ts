@@ -10,8 +10,10 @@ import { checkFiles } from './check.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
 import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files.ts';
+import { openHistory } from './history/history.ts';
 import { openImportSession } from './import/session.ts';
 import { removeStaleStaging } from './import/staging.ts';
+import { openImportLog } from './imports/log.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
@@ -46,6 +48,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
         scheduler,
       }),
     openImportSession: (use) => openImportSession(settled(), formatOf(), monotonicMs, use),
+    openImportLog: () => openImportLog(settled(), formatOf, monotonicMs),
+    openHistory: () => openHistory(settled()),
     check: () => checkFiles(settled(), keysFileOf(file), formatOf()),
     refreshReadModel(nowSeconds) {
       const db = openDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });

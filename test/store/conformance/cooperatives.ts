@@ -20,10 +20,10 @@ export function cooperativesConformance(engine: Engine): void {
         district: 'Huye',
         registrationDate: '2019-05-06',
       } as const;
-      const written = await store.cooperatives.create(values, 7);
+      const written = await store.cooperatives.create(values, 7, 'key:1');
       assert.deepEqual(written, { ...values, id: 1, membersCount: 0, createdAt: 7, updatedAt: 7 });
-      await store.members.create(MEMBER, 8);
-      await store.members.create(memberOf(2, { status: 'withdrawn' }), 8);
+      await store.members.create(MEMBER, 8, 'key:1');
+      await store.members.create(memberOf(2, { status: 'withdrawn' }), 8, 'key:1');
       await nextIteration();
       assert.deepEqual(await store.cooperatives.find(1), { ...written, membersCount: 1 });
       assert.equal(await store.cooperatives.find(2), undefined);
@@ -37,7 +37,7 @@ export function cooperativesConformance(engine: Engine): void {
       for (let n = 0; n < 12; n++) {
         const district = n % 2 === 0 ? 'Huye' : 'Gasabo';
         const status = n % 3 === 0 ? 'inactive' : 'active';
-        await store.cooperatives.create({ ...COOPERATIVE, code: `C-${n}`, district, status }, 1);
+        await store.cooperatives.create({ ...COOPERATIVE, code: `C-${n}`, district, status }, 1, 'key:1');
       }
       await nextIteration();
       const ids = async (filter: Parameters<typeof store.cooperatives.list>[0], page = 1, pageSize = 5) => {
@@ -57,16 +57,17 @@ export function cooperativesConformance(engine: Engine): void {
     title('an update decides from the stored row, and one that changes nothing leaves updated_at'),
     async (context) => {
       const store = open(context);
-      const { id } = await store.cooperatives.create(COOPERATIVE, 1);
-      assert.equal((await store.cooperatives.update(id, (stored) => stored, 9)).updatedAt, 1);
+      const { id } = await store.cooperatives.create(COOPERATIVE, 1, 'key:1');
+      assert.equal((await store.cooperatives.update(id, (stored) => stored, 9, 'key:1')).updatedAt, 1);
       const renamed = await store.cooperatives.update(
         id,
         (stored) => ({ ...stored, name: `${stored.name} II` }),
         9,
+        'key:1',
       );
       assert.deepEqual([renamed.name, renamed.createdAt, renamed.updatedAt], ['Abahuje II', 1, 9]);
       await assert.rejects(
-        store.cooperatives.update(7, (stored) => stored, 1),
+        store.cooperatives.update(7, (stored) => stored, 1, 'key:1'),
         (error) => error instanceof RegistryError && error.code === 'not_found',
       );
     },
@@ -74,14 +75,14 @@ export function cooperativesConformance(engine: Engine): void {
 
   test(title('a code belongs to one cooperative; its own is not a conflict'), async (context) => {
     const store = open(context);
-    await store.cooperatives.create(COOPERATIVE, 1);
-    const { id } = await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1);
+    await store.cooperatives.create(COOPERATIVE, 1, 'key:1');
+    const { id } = await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1, 'key:1');
     const unique = { code: ['This field must be unique.'] };
     await nextIteration();
     assert.deepEqual({ ...(await store.cooperatives.conflicts({ code: 'A-1' })) }, unique);
     assert.deepEqual({ ...(await store.cooperatives.conflicts({ code: 'B' }, id)) }, {});
     await assert.rejects(
-      store.cooperatives.update(id, () => COOPERATIVE, 2),
+      store.cooperatives.update(id, () => COOPERATIVE, 2, 'key:1'),
       (error: RegistryError) => {
         assert.deepEqual({ ...error.fields }, unique);
         return true;
@@ -92,8 +93,8 @@ export function cooperativesConformance(engine: Engine): void {
   test(title('a new name is shown with every member, elsewhere too'), async (context) => {
     const { storage, elsewhere } = openPlace(engine, context);
     const [store, other] = [openRegistry(context, storage), openRegistry(context, elsewhere)];
-    await store.cooperatives.create(COOPERATIVE, 1);
-    await store.members.create(MEMBER, 1);
+    await store.cooperatives.create(COOPERATIVE, 1, 'key:1');
+    await store.members.create(MEMBER, 1, 'key:1');
     const names = async () => {
       await nextIteration();
       const [here, there] = [store, other].map((each) =>
@@ -102,7 +103,7 @@ export function cooperativesConformance(engine: Engine): void {
       return [(await here)?.[0]?.member.cooperative.name, (await there)?.[0]?.member.cooperative.name];
     };
     assert.deepEqual(await names(), ['Abahuje', 'Abahuje']);
-    await store.cooperatives.update(1, (stored) => ({ ...stored, name: 'Twisungane' }), 2);
+    await store.cooperatives.update(1, (stored) => ({ ...stored, name: 'Twisungane' }), 2, 'key:1');
     assert.deepEqual(await names(), ['Twisungane', 'Twisungane']);
   });
 }

@@ -23,6 +23,7 @@ import {
   nextIteration,
   nid,
   person,
+  RECORD,
   refused,
   rowFault,
   SKIPPING,
@@ -32,10 +33,13 @@ import {
 
 export function testChanges(testStarted: TestStarted): void {
   testStarted('the changes that are counted are those that an apply makes', async (_place, session) => {
-    await (await accepted(session, 'production', [delivery(1, 'P-1', 5), delivery(2, 'P-2', 5)])).apply(NOW);
+    await (await accepted(session, 'production', [delivery(1, 'P-1', 5), delivery(2, 'P-2', 5)])).apply(
+      NOW,
+      RECORD,
+    );
     await (
       await accepted(session, 'savings', [deposit(1, 'S-1', 'R-1', 5), deposit(2, 'S-2', 'R-2', 5)])
-    ).apply(NOW);
+    ).apply(NOW, RECORD);
     const expected = [1, 1, 1];
     for (const [kind, rows] of [
       ['cooperatives', [COOPERATIVES[0], { code: 'B-2', name: 'Renamed' }, { code: 'C-3', name: 'New' }]],
@@ -47,10 +51,14 @@ export function testChanges(testStarted: TestStarted): void {
       const counted = (await accepted(session, kind, rows)).changes;
       const file = await accepted(session, kind, rows);
       assert.deepEqual(countsOf(file.changes), expected, kind);
-      assert.deepEqual([countsOf(counted), countsOf(await file.apply(LATER))], [expected, expected], kind);
+      assert.deepEqual(
+        [countsOf(counted), countsOf(await file.apply(LATER, RECORD))],
+        [expected, expected],
+        kind,
+      );
       const again = await accepted(session, kind, rows);
       assert.deepEqual(countsOf(again.changes), [0, 0, 3], kind);
-      assert.deepEqual(countsOf(await again.apply(LATER)), [0, 0, 3], kind);
+      assert.deepEqual(countsOf(await again.apply(LATER, RECORD)), [0, 0, 3], kind);
     }
   });
 
@@ -64,7 +72,7 @@ export function testChanges(testStarted: TestStarted): void {
         'members',
         numbers.map((n) => person(n)),
       )
-    ).apply(NOW);
+    ).apply(NOW, RECORD);
     const renamed = numbers.map((n) => person(n, { full_name: `New ${n}`, mobile: '+250781234567' }));
     const file = await accepted(session, 'members', renamed);
     const listed = await changesOf(file);
@@ -93,7 +101,7 @@ export function testChanges(testStarted: TestStarted): void {
       (await changesOf(file)).map(({ row }) => row),
       ['M-2'],
     );
-    assert.deepEqual(countsOf(await file.apply(LATER)), [0, 1, 0]);
+    assert.deepEqual(countsOf(await file.apply(LATER, RECORD)), [0, 1, 0]);
     assert.equal(
       (await allMembers(place)).some(({ fullName }) => fullName === 'Wrong'),
       false,
@@ -112,8 +120,9 @@ export function testChanges(testStarted: TestStarted): void {
         1,
         (stored) => ({ ...toValues(stored), fullName: 'Meanwhile' }),
         NOW,
+        'key:1',
       );
-      assert.deepEqual(countsOf(await file.apply(LATER)), [0, 2, 0]);
+      assert.deepEqual(countsOf(await file.apply(LATER, RECORD)), [0, 2, 0]);
       const names = (await allMembers(place)).map(({ id, fullName }) => [id, fullName]).sort();
       assert.deepEqual(names.slice(0, 2), [
         [1, 'Person 1'],
@@ -126,7 +135,7 @@ export function testChanges(testStarted: TestStarted): void {
     'a row that equals the stored one keeps its time of change, another one gets the time of the apply',
     async (place, session) => {
       const rows = [person(1), person(2, { full_name: 'Renamed' })];
-      await (await accepted(session, 'members', rows)).apply(LATER);
+      await (await accepted(session, 'members', rows)).apply(LATER, RECORD);
       const members = await allMembers(place);
       assert.deepEqual(
         members.map(({ id, fullName, createdAt, updatedAt }) => [id, fullName, createdAt, updatedAt]).sort(),
@@ -148,11 +157,11 @@ export function testChanges(testStarted: TestStarted): void {
         const found = await place.registry.members.find(1);
         return [found?.gender, found?.mobile, found?.role, found?.registrationDate];
       };
-      await (await accepted(session, 'members', [person(1, full)])).apply(NOW);
-      await (await accepted(session, 'members', [person(1)])).apply(NOW);
+      await (await accepted(session, 'members', [person(1, full)])).apply(NOW, RECORD);
+      await (await accepted(session, 'members', [person(1)])).apply(NOW, RECORD);
       assert.deepEqual(await valuesNow(), Object.values(full));
       const empty = Object.fromEntries(Object.keys(full).map((name) => [name, null]));
-      await (await accepted(session, 'members', [person(1, empty)])).apply(NOW);
+      await (await accepted(session, 'members', [person(1, empty)])).apply(NOW, RECORD);
       assert.deepEqual(await valuesNow(), [null, null, 'TREASURER', 1_000]);
     },
   );
@@ -163,7 +172,7 @@ export function testChanges(testStarted: TestStarted): void {
       person(4, { status: null }),
       person(5, { status: 'withdrawn' }),
     ];
-    await (await accepted(session, 'members', rows)).apply(NOW);
+    await (await accepted(session, 'members', rows)).apply(NOW, RECORD);
     await nextIteration();
     const count = async (status: Member['status']) =>
       (await place.registry.members.list({ status }, { page: 1, pageSize: 10 })).count;
@@ -178,15 +187,18 @@ export function testChanges(testStarted: TestStarted): void {
       return found?.financials?.production.entriesCount;
     };
     assert.equal(await entriesOf(), 0);
-    await (await accepted(session, 'production', [delivery(1, 'P-1', 5), delivery(1, 'P-2', 5)])).apply(NOW);
+    await (await accepted(session, 'production', [delivery(1, 'P-1', 5), delivery(1, 'P-2', 5)])).apply(
+      NOW,
+      RECORD,
+    );
     assert.equal(await entriesOf(), 2);
   });
 }
 
 async function listsChanges(_place: ImportPlace, session: ImportSession): Promise<void> {
-  await (await accepted(session, 'production', [delivery(1, 'P-1', 5)])).apply(NOW);
-  await (await accepted(session, 'savings', [deposit(1, 'S-1', 'R-1', 5)])).apply(NOW);
-  await (await accepted(session, 'loans', [loan(1, 'L-1', 500)])).apply(NOW);
+  await (await accepted(session, 'production', [delivery(1, 'P-1', 5)])).apply(NOW, RECORD);
+  await (await accepted(session, 'savings', [deposit(1, 'S-1', 'R-1', 5)])).apply(NOW, RECORD);
+  await (await accepted(session, 'loans', [loan(1, 'L-1', 500)])).apply(NOW, RECORD);
   const change = (row: string, column: string, before: StagedValue, after: StagedValue): StagedChange => ({
     ...{ line: 2, row, column, old: before, new: after },
   });
@@ -226,7 +238,7 @@ async function listsChanges(_place: ImportPlace, session: ImportSession): Promis
       changes.map(({ column }) => [column, 1]),
       kind,
     );
-    await file.apply(LATER);
+    await file.apply(LATER, RECORD);
     await assert.rejects(() => changesOf(file), kind);
   }
 }

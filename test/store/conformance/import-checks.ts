@@ -11,6 +11,7 @@ import {
   NOW,
   person,
   placesOf,
+  RECORD,
   refused,
   rowFault,
   SKIPPING,
@@ -34,7 +35,7 @@ export function testChecks(testStarted: TestStarted): void {
       [3, 'cooperative_code'],
       [4, 'gender'],
     ]);
-    assert.deepEqual(countsOf(await file.apply(NOW)), [1, 0, 0]);
+    assert.deepEqual(countsOf(await file.apply(NOW, RECORD)), [1, 0, 0]);
     assert.equal((await allMembers(place)).length, 4);
   });
 
@@ -54,8 +55,8 @@ export function testChecks(testStarted: TestStarted): void {
   );
 
   testStarted('a code, an account and a reference keep their member', async (_place, session) => {
-    await (await accepted(session, 'production', [delivery(1, 'P-1', 5)])).apply(NOW);
-    await (await accepted(session, 'savings', [deposit(1, 'S-1', 'R-1', 5)])).apply(NOW);
+    await (await accepted(session, 'production', [delivery(1, 'P-1', 5)])).apply(NOW, RECORD);
+    await (await accepted(session, 'savings', [deposit(1, 'S-1', 'R-1', 5)])).apply(NOW, RECORD);
     for (const [kind, row, column] of [
       ['members', person(2, { member_code: 'M-1' }), 'member_code'],
       ['production', delivery(2, 'P-1', 5), 'reference'],

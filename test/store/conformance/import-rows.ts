@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import type { Member, MemberValues } from '../../../src/domain/members.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns.ts';
 import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
+import type { HistoryStore } from '../../../src/store/ports/history.ts';
+import type { ImportRecord } from '../../../src/store/ports/import-record.ts';
 import type {
   AcceptedFile,
   CheckedFile,
@@ -16,11 +18,14 @@ import type {
   StagedRow,
   StagedValue,
 } from '../../../src/store/ports/import-session.ts';
+import type { ImportLog } from '../../../src/store/ports/imports.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 
 export interface ImportPlace {
   /** Each call gives a new session on the same registry. */
   openSession(): Awaitable<ImportSession>;
+  openImportLog(): Awaitable<ImportLog>;
+  openHistory(): Awaitable<HistoryStore>;
   /** The same registry, as the service uses it. */
   readonly registry: RegistryStore;
 }
@@ -34,6 +39,12 @@ export const SKIPPING: CheckOptions = { ...STRICT, skipInvalid: true };
 
 /** Nobody holds these: order numbers from 9000000 on are not issued. */
 export const nid = (n: number): string => `119858${9_000_000 + n}042`;
+/** Of a file that never was. */
+export const RECORD: ImportRecord = {
+  ...{ fileName: 'sample.csv', sha256: 'a'.repeat(64), systemUser: 'operator' },
+  ...{ map: null, options: { strict: false }, notes: [] },
+};
+
 export const COOPERATIVES: readonly Cells[] = [
   { code: 'A-1', name: 'Abahuje' },
   { code: 'B-2', name: 'Biringaniye' },
@@ -105,10 +116,10 @@ export const placesOf = async (checked: CheckedFile) =>
   (await faultsOf(checked)).map(({ line, column }) => [line, column]);
 
 /** Two cooperatives, and members 1 to 3 of the first. */
-export async function start(place: ImportPlace): Promise<void> {
+export async function start(place: Pick<ImportPlace, 'openSession'>): Promise<void> {
   const session = await place.openSession();
-  await (await accepted(session, 'cooperatives', COOPERATIVES)).apply(NOW);
-  await (await accepted(session, 'members', [person(1), person(2), person(3)])).apply(NOW);
+  await (await accepted(session, 'cooperatives', COOPERATIVES)).apply(NOW, RECORD);
+  await (await accepted(session, 'members', [person(1), person(2), person(3)])).apply(NOW, RECORD);
   await session.close();
 }
 

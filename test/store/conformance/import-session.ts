@@ -10,6 +10,7 @@ import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
 import type { ImportSession } from '../../../src/store/ports/import-session.ts';
 import { testChanges } from './import-changes.ts';
 import { testChecks } from './import-checks.ts';
+import { testImportLog } from './import-log.ts';
 import {
   accepted,
   allMembers,
@@ -21,6 +22,7 @@ import {
   NOW,
   nid,
   person,
+  RECORD,
   refused,
   rowFault,
   SKIPPING,
@@ -48,6 +50,7 @@ export function testImportSession(
   testChanges(testStarted);
   testOrderOfCalls(testStarted);
   testOtherWriters(testStarted);
+  testImportLog(testStarted);
 
   test(`${engine}: a registry is empty until a file is applied`, async (context) => {
     const place = await open(context);
@@ -56,7 +59,7 @@ export function testImportSession(
     assert.equal(await session.isRegistryEmpty(), true);
     const file = await accepted(session, 'cooperatives', COOPERATIVES);
     assert.equal(await session.isRegistryEmpty(), true);
-    await file.apply(NOW);
+    await file.apply(NOW, RECORD);
     assert.equal(await session.isRegistryEmpty(), false);
   });
 }
@@ -65,7 +68,7 @@ function testStaging(testStarted: TestStarted): void {
   testStarted('nothing of a file is in the registry until it is applied', async (place, session) => {
     const file = await accepted(session, 'members', [person(4)]);
     assert.equal((await allMembers(place)).length, 3);
-    const { lockMs, ...changes } = await file.apply(NOW);
+    const { lockMs, ...changes } = await file.apply(NOW, RECORD);
     assert.deepEqual([countsOf(changes), lockMs >= 0], [[1, 0, 0], true]);
     assert.equal((await allMembers(place)).length, 4);
   });
@@ -80,7 +83,7 @@ function testStaging(testStarted: TestStarted): void {
     }
     const checked = await staging.check(STRICT);
     assert.ok(!checked.isRefused);
-    assert.deepEqual(countsOf(await checked.apply(NOW)), [95, 0, 0]);
+    assert.deepEqual(countsOf(await checked.apply(NOW, RECORD)), [95, 0, 0]);
     const added = (await allMembers(place)).filter(({ id }) => id > 3).sort((a, b) => a.id - b.id);
     assert.deepEqual(
       added.map(({ memberCode }) => memberCode),
@@ -90,7 +93,7 @@ function testStaging(testStarted: TestStarted): void {
 
   testStarted('a batch may be empty, and a file without rows changes nothing', async (_place, session) => {
     const file = await accepted(session, 'members', []);
-    assert.deepEqual([file.rows, file.faults, countsOf(await file.apply(NOW))], [0, 0, [0, 0, 0]]);
+    assert.deepEqual([file.rows, file.faults, countsOf(await file.apply(NOW, RECORD))], [0, 0, [0, 0, 0]]);
   });
 
   testStarted(
@@ -122,7 +125,7 @@ function testStaging(testStarted: TestStarted): void {
       const file = await accepted(session, 'members', rows, SKIPPING, faults);
       for await (const fault of file.listFaults()) {
         assert.equal(fault.line, 2);
-        await file.apply(NOW);
+        await file.apply(NOW, RECORD);
         break;
       }
       assert.equal((await allMembers(place)).length, 4);
@@ -141,19 +144,19 @@ function testOrderOfCalls(testStarted: TestStarted): void {
 
   testStarted('a file is applied or kept once', async (place, session) => {
     const applied = await accepted(session, 'members', [person(4)]);
-    await applied.apply(NOW);
-    await assert.rejects(async () => applied.apply(NOW));
+    await applied.apply(NOW, RECORD);
+    await assert.rejects(async () => applied.apply(NOW, RECORD));
     await assert.rejects(async () => changesOf(applied));
     const kept = await accepted(session, 'members', [person(5)]);
     await kept.keepForReference();
-    await assert.rejects(async () => kept.apply(NOW));
+    await assert.rejects(async () => kept.apply(NOW, RECORD));
     assert.equal((await allMembers(place)).length, 4);
   });
 
   testStarted('staging another file discards the one before', async (place, session) => {
     const first = await accepted(session, 'members', [person(4)]);
     const second = await session.stage('members', new Set(Object.keys(person(1))));
-    await assert.rejects(async () => first.apply(NOW));
+    await assert.rejects(async () => first.apply(NOW, RECORD));
     await second.check(STRICT);
     assert.equal((await allMembers(place)).length, 3);
   });
@@ -168,6 +171,7 @@ function testOtherWriters(testStarted: TestStarted): void {
         ...{ role: 'MEMBER', status: 'active', registrationDate: NOW },
       },
       NOW,
+      'key:1',
     );
 
   testStarted(
@@ -178,7 +182,7 @@ function testOtherWriters(testStarted: TestStarted): void {
         const file = await accepted(session, 'members', [person(20), person(taken)], options);
         await create(place, taken + 500, `M-${taken}`);
         await assert.rejects(
-          async () => file.apply(NOW),
+          async () => file.apply(NOW, RECORD),
           (error) => error instanceof RegistryError && error.code === 'unavailable',
         );
         const codes = (await allMembers(place)).map(({ memberCode }) => memberCode);
@@ -190,7 +194,7 @@ function testOtherWriters(testStarted: TestStarted): void {
   testStarted('a person who was added since the check is updated', async (place, session) => {
     const file = await accepted(session, 'members', [person(10), person(11)]);
     await create(place, 10, 'M-10');
-    assert.deepEqual(countsOf(await file.apply(NOW)), [1, 1, 0]);
+    assert.deepEqual(countsOf(await file.apply(NOW, RECORD)), [1, 1, 0]);
     const found = (await allMembers(place)).filter(({ identityCard }) => identityCard === nid(10));
     assert.deepEqual(
       found.map(({ fullName }) => fullName),

@@ -20,7 +20,8 @@ export function membersConformance(engine: Engine): void {
   /** With three cooperatives. */
   async function open(context: TestContext): Promise<RegistryStore> {
     const store = openRegistry(context, openPlace(engine, context).storage);
-    for (const code of ['A-1', 'B', 'C']) await store.cooperatives.create({ ...COOPERATIVE, code }, 1);
+    for (const code of ['A-1', 'B', 'C'])
+      await store.cooperatives.create({ ...COOPERATIVE, code }, 1, 'key:1');
     return store;
   }
 
@@ -36,7 +37,7 @@ export function membersConformance(engine: Engine): void {
       status: 'suspended',
       registrationDate: 1_500_000_000,
     });
-    const written = await store.members.create({ cooperativeId, ...values }, 7);
+    const written = await store.members.create({ cooperativeId, ...values }, 7, 'key:1');
     const cooperative = { id: 1, code: 'A-1', name: 'Abahuje' };
     assert.deepEqual(written, { ...values, id: 1, cooperative, createdAt: 7, updatedAt: 7 });
     await nextIteration();
@@ -46,11 +47,14 @@ export function membersConformance(engine: Engine): void {
 
   test(title('an update that changes nothing leaves updated_at as it was'), async (context) => {
     const store = await open(context);
-    await store.members.create(MEMBER, 1);
-    assert.equal((await store.members.update(1, () => MEMBER, 9)).updatedAt, 1);
-    assert.equal((await store.members.update(1, () => ({ ...MEMBER, fullName: 'Keza' }), 9)).updatedAt, 9);
+    await store.members.create(MEMBER, 1, 'key:1');
+    assert.equal((await store.members.update(1, () => MEMBER, 9, 'key:1')).updatedAt, 1);
+    assert.equal(
+      (await store.members.update(1, () => ({ ...MEMBER, fullName: 'Keza' }), 9, 'key:1')).updatedAt,
+      9,
+    );
     await assert.rejects(
-      store.members.update(7, () => MEMBER, 1),
+      store.members.update(7, () => MEMBER, 1, 'key:1'),
       (error) => error instanceof RegistryError && error.code === 'not_found',
     );
   });
@@ -59,10 +63,10 @@ export function membersConformance(engine: Engine): void {
     title('a member cannot be moved to another cooperative, whatever an update decides'),
     async (context) => {
       const store = await open(context);
-      await store.members.create(MEMBER, 1);
+      await store.members.create(MEMBER, 1, 'key:1');
       const moved = { ...MEMBER, cooperativeId: 2, status: 'suspended' } as const;
       await assert.rejects(
-        store.members.update(1, () => moved, 2),
+        store.members.update(1, () => moved, 2, 'key:1'),
         refusedFor({ cooperative_id: ['This field cannot be changed.'] }),
       );
       await nextIteration();
@@ -77,18 +81,18 @@ export function membersConformance(engine: Engine): void {
     title('a person and a member code are in a cooperative once, and the cooperative exists'),
     async (context) => {
       const store = await open(context);
-      await store.members.create(MEMBER, 1);
+      await store.members.create(MEMBER, 1, 'key:1');
       const both = {
         non_field_errors: ['The fields cooperative_id, identity_card must make a unique set.'],
         member_code: ['This field must be unique.'],
       };
-      await assert.rejects(store.members.create(MEMBER, 1), refusedFor(both));
+      await assert.rejects(store.members.create(MEMBER, 1, 'key:1'), refusedFor(both));
       await nextIteration();
       assert.deepEqual({ ...(await store.members.conflicts(MEMBER)) }, both);
       assert.deepEqual({ ...(await store.members.conflicts(MEMBER, 1)) }, {});
-      assert.equal((await store.members.create({ ...MEMBER, cooperativeId: 2 }, 1)).id, 2);
+      assert.equal((await store.members.create({ ...MEMBER, cooperativeId: 2 }, 1, 'key:1')).id, 2);
       await assert.rejects(
-        store.members.create({ ...MEMBER, cooperativeId: 9 }, 1),
+        store.members.create({ ...MEMBER, cooperativeId: 9 }, 1, 'key:1'),
         refusedFor({ cooperative_id: ['Invalid pk "9" - object does not exist.'] }),
       );
     },
@@ -104,7 +108,7 @@ export function membersConformance(engine: Engine): void {
       '9999999999999999',
     ];
     for (const card of cards)
-      await store.members.create({ ...MEMBER, identityCard: card, memberCode: card }, 1);
+      await store.members.create({ ...MEMBER, identityCard: card, memberCode: card }, 1, 'key:1');
     for (const card of cards) {
       const found = await store.members.listActiveMemberships(card, null);
       assert.deepEqual(
@@ -124,7 +128,7 @@ export function membersConformance(engine: Engine): void {
         [2, 9],
         [3, 5],
       ] as const)
-        await store.members.create({ ...MEMBER, cooperativeId, registrationDate }, 1);
+        await store.members.create({ ...MEMBER, cooperativeId, registrationDate }, 1, 'key:1');
       await nextIteration();
       const found = await store.members.listActiveMemberships(identityCard, null);
       assert.deepEqual(
@@ -132,7 +136,7 @@ export function membersConformance(engine: Engine): void {
         [2, 3, 1],
       );
       assert.ok(found.every(({ financials }) => financials === null));
-      await store.members.update(2, () => ({ ...MEMBER, cooperativeId: 2, status: 'deceased' }), 2);
+      await store.members.update(2, () => ({ ...MEMBER, cooperativeId: 2, status: 'deceased' }), 2, 'key:1');
       await nextIteration();
       assert.equal((await store.members.listActiveMemberships(identityCard, null)).length, 2);
       assert.equal(await store.members.findActiveMembership(2, identityCard, null), undefined);
@@ -142,7 +146,7 @@ export function membersConformance(engine: Engine): void {
 
   test(title('without entries the financials of a membership are empty, not missing'), async (context) => {
     const store = await open(context);
-    await store.members.create(MEMBER, 1);
+    await store.members.create(MEMBER, 1, 'key:1');
     const found = await store.members.findActiveMembership(1, MEMBER.identityCard, 1_750_000_000);
     assert.deepEqual(found?.financials?.production, { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null });
     assert.deepEqual(JSON.parse(found?.financials?.loanHistory ?? ''), []);
@@ -163,10 +167,17 @@ export function membersConformance(engine: Engine): void {
           fc.constantFrom(1, 3, 7),
           async (people, pageSize) => {
             const store = await open(context);
-            await Promise.all(people.map((each, n) => store.members.create(memberOf(n, toValues(each)), 1)));
+            await Promise.all(
+              people.map((each, n) => store.members.create(memberOf(n, toValues(each)), 1, 'key:1')),
+            );
             for (const [n, { later, ...each }] of people.entries())
               if (later !== null)
-                await store.members.update(n + 1, () => memberOf(n, { ...toValues(each), status: later }), 2);
+                await store.members.update(
+                  n + 1,
+                  () => memberOf(n, { ...toValues(each), status: later }),
+                  2,
+                  'key:1',
+                );
             await nextIteration();
             for (const cooperativeId of [undefined, 1, 2, 3, 99])
               for (const status of [undefined, ...MEMBER_STATUSES]) {
@@ -203,8 +214,8 @@ export function membersConformance(engine: Engine): void {
       [2, 'withdrawn'],
       [3, 'active'],
     ] as const)
-      await store.members.create({ ...MEMBER, cooperativeId, status }, 1);
-    await store.members.create(memberOf(9), 1);
+      await store.members.create({ ...MEMBER, cooperativeId, status }, 1, 'key:1');
+    await store.members.create(memberOf(9), 1, 'key:1');
     await nextIteration();
     const ids = async (more: object) => {
       const filter = { identityCard: MEMBER.identityCard, ...more };

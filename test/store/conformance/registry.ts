@@ -43,8 +43,8 @@ export function registryConformance(engine: Engine): void {
     async (context) => {
       const store = openRegistry(context, openPlace(engine, context).storage);
       const [first, second] = await Promise.allSettled([
-        store.cooperatives.create(COOPERATIVE, 1),
-        store.cooperatives.create({ ...COOPERATIVE, name: 'Other' }, 1),
+        store.cooperatives.create(COOPERATIVE, 1, 'key:1'),
+        store.cooperatives.create({ ...COOPERATIVE, name: 'Other' }, 1, 'key:1'),
       ]);
       assert.equal(first.status, 'fulfilled');
       assert.equal(second.status, 'rejected');
@@ -57,18 +57,19 @@ export function registryConformance(engine: Engine): void {
   test(title('a write that fails leaves nothing, and those beside it stay'), async (context) => {
     const { storage, elsewhere } = openPlace(engine, context);
     const store = openRegistry(context, storage);
-    await store.cooperatives.create(COOPERATIVE, 1);
+    await store.cooperatives.create(COOPERATIVE, 1, 'key:1');
     const results = await Promise.allSettled([
-      store.members.create(MEMBER, 1),
+      store.members.create(MEMBER, 1, 'key:1'),
       store.cooperatives.update(
         1,
         () => {
           throw new Error('decided otherwise');
         },
         1,
+        'key:1',
       ),
-      store.members.create({ ...MEMBER, identityCard: '1198589000123043' }, 1),
-      store.members.create({ ...MEMBER, identityCard: '1198589000123044', memberCode: 'M-2' }, 1),
+      store.members.create({ ...MEMBER, identityCard: '1198589000123043' }, 1, 'key:1'),
+      store.members.create({ ...MEMBER, identityCard: '1198589000123044', memberCode: 'M-2' }, 1, 'key:1'),
     ]);
     assert.deepEqual(
       results.map(({ status }) => status),
@@ -87,7 +88,7 @@ export function registryConformance(engine: Engine): void {
     const store = openRegistry(context, storage);
     const other = openRegistry(context, elsewhere);
     assert.equal(await other.cooperatives.find(1), undefined);
-    await store.cooperatives.create(COOPERATIVE, 1);
+    await store.cooperatives.create(COOPERATIVE, 1, 'key:1');
     await nextIteration();
     assert.equal((await other.cooperatives.find(1))?.code, 'A-1');
   });
@@ -95,8 +96,10 @@ export function registryConformance(engine: Engine): void {
   test(title('stores of two processes write beside each other'), async (context) => {
     const { storage, elsewhere } = openPlace(engine, context);
     const stores = [openRegistry(context, storage), openRegistry(context, elsewhere)];
-    await stores[0]?.cooperatives.create(COOPERATIVE, 1);
-    const writes = Array.from({ length: 40 }, (_, n) => stores[n % 2]?.members.create(memberOf(n), 1));
+    await stores[0]?.cooperatives.create(COOPERATIVE, 1, 'key:1');
+    const writes = Array.from({ length: 40 }, (_, n) =>
+      stores[n % 2]?.members.create(memberOf(n), 1, 'key:1'),
+    );
     assert.equal(new Set((await Promise.all(writes)).map((member) => member?.id)).size, 40);
     await nextIteration();
     for (const store of stores)
@@ -106,7 +109,7 @@ export function registryConformance(engine: Engine): void {
   test(title('closing finishes the writes that are queued'), async (context) => {
     const { storage, elsewhere } = openPlace(engine, context);
     const store = storage.openRegistry();
-    const writing = store.cooperatives.create(COOPERATIVE, 1);
+    const writing = store.cooperatives.create(COOPERATIVE, 1, 'key:1');
     await store.close();
     assert.equal((await writing).id, 1);
     assert.equal((await openRegistry(context, elsewhere).cooperatives.find(1))?.code, 'A-1');

@@ -53,8 +53,8 @@ test('after a commit that failed with an I/O error nothing is written, and the s
   assert.equal(store.isReady(), true);
   const heal = failCommits(store, 'SQLITE_IOERR_FSYNC');
   const results = await Promise.allSettled([
-    store.cooperatives.create(COOPERATIVE, 1),
-    store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1),
+    store.cooperatives.create(COOPERATIVE, 1, 'key:1'),
+    store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1, 'key:1'),
   ]);
   for (const result of results) {
     assert.equal(result.status, 'rejected');
@@ -62,7 +62,10 @@ test('after a commit that failed with an I/O error nothing is written, and the s
     assert.equal((result.reason as Error & { cause: { code: string } }).cause.code, 'SQLITE_IOERR_FSYNC');
   }
   heal();
-  await assert.rejects(store.cooperatives.create(COOPERATIVE, 1), isUnavailable(/takes no writes any more/));
+  await assert.rejects(
+    store.cooperatives.create(COOPERATIVE, 1, 'key:1'),
+    isUnavailable(/takes no writes any more/),
+  );
   assert.equal(store.isReady(), false);
   const failure = await store.failed;
   assert.ok(failure instanceof StorageError && failure.kind === 'failed');
@@ -75,13 +78,13 @@ for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_CONSTRAINT_FOREIGNKEY'
   test(`a commit that failed with ${code} does not stop further writes`, async (context) => {
     const store = open(context);
     const heal = failCommits(store, code);
-    const writing = store.cooperatives.create(COOPERATIVE, 1).catch(() => {});
+    const writing = store.cooperatives.create(COOPERATIVE, 1, 'key:1').catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 15));
     heal();
     await writing;
     assert.equal(store.isReady(), true);
     assert.equal(await settled(store.failed), false);
-    assert.equal((await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1)).code, 'B');
+    assert.equal((await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1, 'key:1')).code, 'B');
   });
 }
 
@@ -93,19 +96,19 @@ test('an error of statfs refuses the writes that wait, and the next one asks aga
   };
   const store = open(context, { freeBytes });
   await assert.rejects(
-    store.cooperatives.create(COOPERATIVE, 1),
+    store.cooperatives.create(COOPERATIVE, 1, 'key:1'),
     (error: Error & { cause?: { code?: string } }) =>
       isUnavailable(/cannot be examined/)(error) && error.cause?.code === 'EIO',
   );
   isBroken = false;
-  assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
+  assert.equal((await store.cooperatives.create(COOPERATIVE, 1, 'key:1')).id, 1);
 });
 
 test('a write that cannot even begin is refused, not left waiting', async (context) => {
   const store = open(context);
   failOnce(store, 'beginImmediate');
-  await assert.rejects(store.cooperatives.create(COOPERATIVE, 1), /I\/O error/);
-  assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
+  await assert.rejects(store.cooperatives.create(COOPERATIVE, 1, 'key:1'), /I\/O error/);
+  assert.equal((await store.cooperatives.create(COOPERATIVE, 1, 'key:1')).id, 1);
 });
 
 test('reads whose end fails end nevertheless, and the next ones begin', async (context) => {
@@ -114,7 +117,7 @@ test('reads whose end fails end nevertheless, and the next ones begin', async (c
   assert.equal(store.cooperatives.find(1), undefined);
   await immediate();
   assert.equal(store.connection.raw.inTransaction, false);
-  assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
+  assert.equal((await store.cooperatives.create(COOPERATIVE, 1, 'key:1')).id, 1);
   assert.equal((await store.cooperatives.find(1))?.id, 1);
 });
 

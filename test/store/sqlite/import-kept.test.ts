@@ -24,9 +24,7 @@ import { accepted, LATER, NOW, person, start } from '../conformance/import-rows.
 async function checkedFile(context: TestContext): Promise<FileScope> {
   const file = join(temporaryFolder(context), 'registry.db');
   const storage = storageAt(file);
-  const registry = storage.openRegistry();
-  context.after(() => registry.close());
-  await start({ registry, openSession: () => storage.openImportSession() });
+  await start({ openSession: () => storage.openImportSession() });
   const db = openDatabase(file, { waitMs: 0 });
   context.after(() => db.close());
   attachStaging(db, createStagingFile(file));

@@ -8,5 +8,10 @@ testImportSession('SQLite', (context) => {
   const storage = storageAt(join(temporaryFolder(context), 'registry.db'));
   const registry = storage.openRegistry();
   context.after(() => registry.close());
-  return { registry, openSession: () => storage.openImportSession() };
+  return {
+    registry,
+    openSession: () => storage.openImportSession(),
+    openImportLog: () => storage.openImportLog(),
+    openHistory: () => storage.openHistory(),
+  };
 });

@@ -66,5 +66,10 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
   assert.deepEqual(faults, []);
 });
 
-const REGISTRY_FINGERPRINTS: readonly string[] = ['df0fdc9ed803fd2d', 'ac27abf8d6e8f4b2', 'ce2e34f50b6e3645'];
+const REGISTRY_FINGERPRINTS: readonly string[] = [
+  'df0fdc9ed803fd2d',
+  'ac27abf8d6e8f4b2',
+  'ce2e34f50b6e3645',
+  '9dba3492f0d7605a',
+];
 const KEYS_FINGERPRINTS: readonly string[] = ['4070d1d3e00c2020'];

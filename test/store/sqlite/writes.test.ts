@@ -89,7 +89,7 @@ test('a write is visible to other connections when its promise settles, not befo
   const { file, store } = open(context);
   const other = openFile(file);
   const count = () => other.raw.prepare('SELECT count(*) FROM cooperatives').pluck().get();
-  const writing = store.cooperatives.create(COOPERATIVE, 1);
+  const writing = store.cooperatives.create(COOPERATIVE, 1, 'key:1');
   assert.equal(count(), 0);
   await writing;
   assert.equal(count(), 1);
@@ -100,7 +100,7 @@ test("a write waits for another process's lock, while reads go on", async (conte
   const { file, store } = open(context);
   const other = openFile(file);
   other.exec('BEGIN IMMEDIATE');
-  const writing = store.cooperatives.create(COOPERATIVE, 1);
+  const writing = store.cooperatives.create(COOPERATIVE, 1, 'key:1');
   await new Promise((resolve) => setTimeout(resolve, 40));
   assert.equal(await store.cooperatives.find(1), undefined);
   other.exec('COMMIT');
@@ -112,28 +112,28 @@ test('a write that waits for two seconds is refused as unavailable', async (cont
   const { file, store, advance } = open(context);
   const other = openFile(file);
   other.exec('BEGIN IMMEDIATE');
-  const writing = store.cooperatives.create(COOPERATIVE, 1);
+  const writing = store.cooperatives.create(COOPERATIVE, 1, 'key:1');
   advance(2_001);
   await assert.rejects(writing, isRefusal('unavailable', /busy/));
   other.exec('COMMIT');
-  assert.equal((await store.cooperatives.create(COOPERATIVE, 1)).id, 1);
+  assert.equal((await store.cooperatives.create(COOPERATIVE, 1, 'key:1')).id, 1);
   other.close();
 });
 
 test('with the disk nearly full a write is refused and says so, and reads go on', async (context) => {
   let free = Number.MAX_SAFE_INTEGER;
   const { store, advance } = open(context, { freeBytes: () => free });
-  await store.cooperatives.create(COOPERATIVE, 1);
+  await store.cooperatives.create(COOPERATIVE, 1, 'key:1');
   free = 1_000;
   advance(1_000);
   await assert.rejects(
-    store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1),
+    store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1, 'key:1'),
     isRefusal('unavailable', /disk/),
   );
   assert.equal((await store.cooperatives.find(1))?.code, 'A-1');
   free = Number.MAX_SAFE_INTEGER;
   advance(1_000);
-  assert.equal((await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1)).id, 2);
+  assert.equal((await store.cooperatives.create({ ...COOPERATIVE, code: 'B' }, 1, 'key:1')).id, 2);
 });
 
 test('every connection has the settings that protect what it writes', (context) => {

@@ -1,9 +1,11 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
 import type { Connection } from '../connection/connection.ts';
+import { type IdRange, NO_IDS } from '../imports/record.ts';
 import { countChangesSql } from '../lists/count-index.ts';
 import { MEMBER_COUNTS } from '../lists/counts.ts';
 import { addToRowCount, isRowCounted } from '../lists/row-counts.ts';
 import { markStaleSql } from '../read-model/stale-flag.ts';
+import { nextIdOf } from '../removed-ids.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './changes.ts';
 import type { FileScope } from './file-scope.ts';
 import { TARGETS, type Target } from './targets.ts';
@@ -13,32 +15,38 @@ const OF_NEW_ROWS = 'id IN (SELECT member_id FROM staging.resolved_references WH
 
 const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
+/** The ids of what an apply has added. */
+export interface AddedIds {
+  readonly rows: IdRange;
+  readonly accounts: IdRange;
+}
+
 /** Writes the new rows and the staged changes of stored ones. */
-export function applyStaged(scope: FileScope, nowSeconds: number): void {
+export function applyStaged(scope: FileScope, nowSeconds: number): AddedIds {
   const { db, kind } = scope;
   const target = TARGETS[kind];
   const columns = countByColumn(scope);
   const changed = assignmentsOf(scope).filter(({ column }) => columns.has(column));
-  if (kind === 'savings') openAccounts(db, changed);
+  const accounts = kind === 'savings' ? openAccounts(db, changed) : NO_IDS;
   update(db, target, changed, nowSeconds);
-  if (kind !== 'members') {
-    insert(db, target, nowSeconds);
-    return;
-  }
-  countChangedStatuses(db);
-  insertMembers(db, target, nowSeconds);
+  if (kind === 'members') countChangedStatuses(db);
+  const rows = insert(db, target, nowSeconds);
+  if (kind === 'members' && rows.last >= rows.first) countNewMembers(db, rows);
+  return { rows, accounts };
 }
 
-/** @returns how many */
-function insert(db: Connection, target: Target, nowSeconds: number): number {
+function insert(db: Connection, target: Target, nowSeconds: number): IdRange {
   const keys = target.keys.filter((key) => key.to !== undefined);
+  const first = nextIdOf(db, target.table);
   const names = [
+    ...(first.isUsual ? [] : ['id']),
     ...target.resolved,
     ...keys.map((key) => key.to),
     ...target.columns.map((column) => column.to),
     ...(target.hasTimestamps ? ['created_at', 'updated_at'] : []),
   ];
   const values = [
+    ...(first.isUsual ? [] : [`${first.id - 1} + row_number() OVER (ORDER BY p.line)`]),
     ...target.resolved.map((id) => `p.${id}`),
     ...keys.map((key) => `r.${key.name}`),
     ...target.columns.map((column) =>
@@ -58,7 +66,7 @@ function insert(db: Connection, target: Target, nowSeconds: number): number {
     if (isRowCounted(target.table)) addToRowCount(db, target.table, added);
   }
   for (const each of dropped) db.exec(each.sql);
-  return added;
+  return { first: first.id, last: first.id + added - 1 };
 }
 
 /** With fewer new rows than this, rebuilding gains nothing. */
@@ -104,11 +112,9 @@ function update(db: Connection, target: Target, changed: readonly Assignment[], 
   runWithNow(db, sql, nowSeconds);
 }
 
-function insertMembers(db: Connection, target: Target, nowSeconds: number): void {
-  const lastId = db.raw.prepare('SELECT coalesce(max(id), 0) FROM main.members').pluck().get() as number;
-  const created = insert(db, target, nowSeconds);
-  if (created > 0)
-    count(db, `SELECT id, cooperative_id, status, 1 AS delta FROM main.members WHERE id > ${lastId}`, true);
+function countNewMembers(db: Connection, { first, last }: IdRange): void {
+  const isNew = `id BETWEEN ${first} AND ${last}`;
+  count(db, `SELECT id, cooperative_id, status, 1 AS delta FROM main.members WHERE ${isNew}`, true);
 }
 
 /** What counted before a change of status no longer does, and the new status does. */
@@ -128,18 +134,25 @@ function count(db: Connection, changes: string, isNew: boolean): void {
 }
 
 /** Opens the accounts that the file names and the registry does not know, and resolves them. */
-function openAccounts(db: Connection, changed: readonly Assignment[]): void {
+function openAccounts(db: Connection, changed: readonly Assignment[]): IdRange {
   const moves = changed.find(({ to }) => to === 'account_id')?.bit ?? 0;
   const isMoved = `p.line IN (SELECT line FROM staging.changed_rows WHERE cells & ${moves})`;
-  db.exec(`INSERT INTO main.savings_accounts (cooperative_id, member_id, account_number)
-    SELECT p.cooperative_id, p.member_id, r.account_number FROM ${STAGED}
-    WHERE p.account_id IS NULL AND (p.id IS NULL OR ${isMoved})
-    GROUP BY p.cooperative_id, r.account_number ORDER BY min(p.line);
-    UPDATE staging.resolved_references AS p SET account_id = (
+  const { id: first } = nextIdOf(db, 'savings_accounts');
+  const opened = db.raw
+    .prepare(
+      `INSERT INTO main.savings_accounts (id, cooperative_id, member_id, account_number)
+       SELECT ${first - 1} + row_number() OVER (ORDER BY min(p.line)),
+         p.cooperative_id, p.member_id, r.account_number FROM ${STAGED}
+       WHERE p.account_id IS NULL AND (p.id IS NULL OR ${isMoved})
+       GROUP BY p.cooperative_id, r.account_number ORDER BY 1`,
+    )
+    .run().changes;
+  db.exec(`UPDATE staging.resolved_references AS p SET account_id = (
       SELECT a.id FROM staging.rows r CROSS JOIN main.savings_accounts a
         ON a.cooperative_id = p.cooperative_id AND a.account_number = r.account_number
       WHERE r.line = p.line)
     WHERE account_id IS NULL`);
+  return { first, last: first + opened - 1 };
 }
 
 function runWithNow(db: Connection, sql: string, nowSeconds: number): number {

@@ -2,7 +2,7 @@
  * What a file changes in stored rows, cell by cell. It is found before the lock is taken, and an apply writes
  * exactly these cells: one that was taken off this list keeps what is stored.
  */
-import type { ImportChanges, StagedChange } from '../../ports/import-session.ts';
+import type { ImportChanges, ImportKind, StagedChange } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { FileScope } from './file-scope.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
@@ -47,6 +47,12 @@ const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
   to: 'identity_card',
   value: 'r.identity_card',
   listed: { old: 't.identity_card', new: 'r.identity_card' },
+};
+
+/** The column of the table for each name under which a change of this kind is recorded. */
+export const assignmentColumns = (kind: ImportKind): ReadonlyMap<string, string> => {
+  const named = TARGETS[kind].columns.map(({ from, to }) => ({ column: from, to }));
+  return new Map([...named, IDENTITY_CARD, ACCOUNT].map(({ column, to }) => [column, to]));
 };
 
 function toAssignment({ from, to, whenEmpty }: TargetColumn): Omit<Assignment, 'bit'> {

@@ -1,10 +1,9 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
 import { RegistryError } from '../../../domain/errors.ts';
-import type { CheckedFile, CheckOptions, ImportChanges, ImportResult } from '../../ports/import-session.ts';
+import type { ImportRecord } from '../../ports/import-record.ts';
+import type { CheckedFile, CheckOptions, ImportResult } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
-import { isBusy, isDiskFull } from '../connection/errors.ts';
-import { WAIT_MS } from '../connection/pragmas.ts';
-import { letOthersWrite, refreshStale } from '../read-model/refresh.ts';
+import { recordImport } from '../imports/record.ts';
 import { applyStaged } from './apply.ts';
 import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
 import type { FileScope } from './file-scope.ts';
@@ -12,7 +11,7 @@ import { toRegistryError } from './refusal.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
 import { hasNewStops, lastWarning, listWarnings, runGuards } from './run-guards.ts';
 import { listFaults } from './tables.ts';
-import { TARGETS } from './targets.ts';
+import { tidyUp } from './tidy-up.ts';
 
 /**
  * Called in the transaction of the checks: what is staged here is compared with the registry they have seen.
@@ -58,9 +57,10 @@ export function openCheckedFile(
       keepForReference(scope);
       end();
     },
-    apply(nowSeconds) {
+    apply(nowSeconds, record) {
       assertCurrent();
-      const result = apply(scope, checkedVersion, nowSeconds);
+      const checked = { version: checkedVersion, refusedRows: check.refusedRows };
+      const result = apply(scope, checked, nowSeconds, record);
       end();
       const errorAfterCommit = tidyUp(scope, nowSeconds);
       return errorAfterCommit === undefined ? result : { ...result, errorAfterCommit };
@@ -85,20 +85,27 @@ function keepForReference({ db, kind }: FileScope): void {
   }
 }
 
-function apply(scope: FileScope, checkedVersion: number, nowSeconds: number): ImportResult {
-  const { db, monotonicMs } = scope;
+function apply(
+  scope: FileScope,
+  checked: { readonly version: number; readonly refusedRows: number },
+  nowSeconds: number,
+  record: ImportRecord,
+): ImportResult {
+  const { db, kind, monotonicMs } = scope;
   // What the rows refer to was resolved from the rows themselves, in the snapshot that the transaction
   // continues from, and nothing is deleted: looking each one up again would take longer than writing it.
   db.raw.pragma('foreign_keys = OFF');
   try {
     let lockedAtMs = 0;
-    const changes = db.transaction.immediate((): ImportChanges => {
+    const done = db.transaction.immediate(() => {
       lockedAtMs = monotonicMs();
-      if (readDataVersion(db) !== checkedVersion) checkAgain(scope);
-      applyStaged(scope, nowSeconds);
-      return countChanges(scope);
+      if (readDataVersion(db) !== checked.version) checkAgain(scope);
+      const added = applyStaged(scope, nowSeconds);
+      const changes = countChanges(scope);
+      const applied = { ...{ kind, changes, refusedRows: checked.refusedRows }, ...added };
+      return { ...changes, importId: recordImport(db, applied, record, nowSeconds) };
     });
-    return { ...changes, lockMs: monotonicMs() - lockedAtMs };
+    return { ...done, lockMs: monotonicMs() - lockedAtMs };
   } catch (error) {
     throw toRegistryError(error);
   } finally {
@@ -124,21 +131,4 @@ function checkAgain(scope: FileScope): void {
     'unavailable',
     'The registry was changed while the file was checked and no longer agrees with it. Import it again.',
   );
-}
-
-/**
- * What follows an apply. The import is committed; a busy lock or a full disk from here on is not its failure.
- * @returns any other error: thrown, it would mean that nothing was written
- */
-function tidyUp({ db, kind, format }: FileScope, nowSeconds: number): unknown {
-  try {
-    if (TARGETS[kind].readModelColumn !== undefined)
-      refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
-    // Outside the lock: the log of a large import would stay as large as the import.
-    db.emptyLog(WAIT_MS.command);
-    return undefined;
-  } catch (error) {
-    // What is still stale is computed by lookups, and counted by the check.
-    return isBusy(error) || isDiskFull(error) ? undefined : error;
-  }
 }

@@ -6,6 +6,7 @@ import type { Connection } from '../connection/connection.ts';
 import { openDatabase, openTemporary } from '../connection/open-database.ts';
 import { WAIT_MS } from '../connection/pragmas.ts';
 import { exists } from '../files.ts';
+import { findSameImport } from '../imports/same.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import type { FileScope } from './file-scope.ts';
@@ -57,6 +58,7 @@ export function openImportSession(
   let current: symbol | undefined;
   return {
     readSize: () => readSize(db),
+    findSameImport: (kind, sha256) => findSameImport(db, kind, sha256),
     isRegistryEmpty: () =>
       db.raw.prepare('SELECT count(*) FROM (SELECT 1 FROM main.cooperatives LIMIT 1)').pluck().get() === 0,
     stage(kind, columns) {

@@ -176,10 +176,60 @@ CREATE TABLE row_counts (
 ${['production_entries', 'loans', 'savings_transactions'].map(countTriggers).join('\n')}
 `;
 
+const REGISTRY_4 = `
+-- One row for each import that was applied. Its new rows have successive ids, and so have the accounts it
+-- opened and its changes; without any, the last id is one less than the first.
+CREATE TABLE imports (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  file_name TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  map TEXT,
+  options TEXT NOT NULL,
+  notes TEXT NOT NULL,
+  system_user TEXT NOT NULL,
+  imported_at INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  changed INTEGER NOT NULL,
+  unchanged INTEGER NOT NULL,
+  kept INTEGER NOT NULL,
+  refused_rows INTEGER NOT NULL,
+  first_row INTEGER NOT NULL,
+  last_row INTEGER NOT NULL,
+  first_account INTEGER NOT NULL,
+  last_account INTEGER NOT NULL,
+  first_change INTEGER NOT NULL,
+  last_change INTEGER NOT NULL,
+  undone_at INTEGER
+) STRICT;
+CREATE INDEX imports_sha256 ON imports (sha256);
+
+-- Each value that was changed: of which row, by whom, when. A row that was created over HTTP has one with the
+-- field 'created'; those of imports are known by their ids.
+CREATE TABLE changes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  entity TEXT NOT NULL,
+  row_id INTEGER NOT NULL,
+  field TEXT NOT NULL,
+  old ANY,
+  new ANY,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  line INTEGER
+) STRICT;
+CREATE INDEX changes_row ON changes (entity, row_id);
+
+-- The highest id that an undo has removed from a table: it is not used again.
+CREATE TABLE removed_ids (
+  table_name TEXT PRIMARY KEY,
+  last_id INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727231,
-  migrations: [REGISTRY_1, REGISTRY_2, REGISTRY_3],
+  migrations: [REGISTRY_1, REGISTRY_2, REGISTRY_3, REGISTRY_4],
   mistakenFor: {
     applicationId: KEYS_SCHEMA.applicationId,
     advice: "holds the keys of a registry. Name the registry's file instead.",

@@ -1,0 +1,48 @@
+/** Changes and their actors as commands show them: text for people, JSON for programs. */
+import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
+import { formatStored } from '../import/stored-values.ts';
+import type { Actor, HistoryEntry, RowHistory } from '../store/ports/history.ts';
+import { formatTable } from './output.ts';
+
+/** A change with its values as the API shows them. */
+export interface ShownChange {
+  readonly line: number;
+  readonly row: string;
+  readonly column: string;
+  readonly old: string | null;
+  readonly new: string | null;
+}
+
+/** The names of a change, in their order. */
+export const describeChange = ({ line, row, column, old, new: value }: ShownChange) => ({
+  ...{ line, row, column, old },
+  new: value,
+});
+
+export const formatChange = ({ line, row, column, old, new: value }: ShownChange): string =>
+  `line ${line}, ${row}, ${column}: ${old ?? '(empty)'} → ${value ?? '(empty)'}\n`;
+
+/** `key:7` → key 7; what is older than the history has no actor. */
+export function formatActor(actor: Actor | null): string {
+  if (actor === null) return 'before the history';
+  const [type, ...rest] = actor.split(':');
+  const name = rest.join(':');
+  return type === 'undo' ? `undo of import ${name}` : `${type} ${name}`;
+}
+
+export const describeEntry = ({ field, old, new: value, at, actor }: HistoryEntry, zone: TimeZone) => ({
+  field,
+  old: formatStored(field, old, zone),
+  new: formatStored(field, value, zone),
+  at: formatDateTime(at, zone),
+  actor,
+});
+
+/** The name of the row, and a line for each entry. */
+export function formatHistory({ id, name, entries }: RowHistory, zone: TimeZone): string {
+  const rows = entries.map((entry) => {
+    const { field, old, new: value, at, actor } = describeEntry(entry, zone);
+    return [at, field, old ?? '', value ?? '', formatActor(actor)];
+  });
+  return `${name} (id ${id})\n${formatTable(['AT', 'FIELD', 'OLD', 'NEW', 'BY'], rows)}`;
+}

@@ -1,0 +1,103 @@
+/** Imports and their undo as commands show them: text for people, JSON for programs. */
+import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
+import type { RecordedImport, UndoBlocker, UndoResult } from '../store/ports/imports.ts';
+import { formatActor } from './history-text.ts';
+import { formatFields, formatTable } from './output.ts';
+
+type Undone = Extract<UndoResult, { outcome: 'undone' }>;
+type Refused = Extract<UndoResult, { outcome: 'refused' }>;
+
+export const describeImport = (recorded: RecordedImport, zone: TimeZone) => ({
+  id: recorded.id,
+  file: recorded.fileName,
+  sha256: recorded.sha256,
+  kind: recorded.kind,
+  imported_at: formatDateTime(recorded.importedAt, zone),
+  user: recorded.systemUser,
+  created: recorded.created,
+  changed: recorded.changed,
+  unchanged: recorded.unchanged,
+  kept: recorded.kept,
+  refused_rows: recorded.refusedRows,
+  undone_at: recorded.undoneAt === null ? null : formatDateTime(recorded.undoneAt, zone),
+});
+
+export const describeRecord = (recorded: RecordedImport, zone: TimeZone) => ({
+  ...describeImport(recorded, zone),
+  map: recorded.map,
+  options: recorded.options,
+  notes: recorded.notes,
+});
+
+/** A row for each import. */
+export function formatImports(imports: readonly RecordedImport[], zone: TimeZone): string {
+  const rows = imports.map((each) => [
+    String(each.id),
+    each.fileName,
+    each.kind,
+    formatDateTime(each.importedAt, zone),
+    each.systemUser,
+    String(each.created),
+    String(each.changed),
+    String(each.unchanged),
+    each.undoneAt === null ? '' : formatDateTime(each.undoneAt, zone),
+  ]);
+  const headings = ['ID', 'FILE', 'KIND', 'IMPORTED', 'BY', 'NEW', 'CHANGED', 'UNCHANGED', 'UNDONE'];
+  return formatTable(headings, rows);
+}
+
+/** A line for each property. */
+export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
+  const shown = describeRecord(recorded, zone);
+  const kept = shown.kept === 0 ? '' : `, ${shown.kept} values kept`;
+  const refused = shown.refused_rows === 0 ? '' : `, ${shown.refused_rows} refused`;
+  return formatFields([
+    ['id', String(shown.id)],
+    ['file', shown.file],
+    ['SHA-256', shown.sha256],
+    ['kind', shown.kind],
+    ['imported', `${shown.imported_at} by ${shown.user}`],
+    ['rows', `${shown.created} new, ${shown.changed} changed, ${shown.unchanged} unchanged${kept}${refused}`],
+    ['options', JSON.stringify(shown.options)],
+    ['map', shown.map === null ? 'none' : JSON.stringify(shown.map)],
+    ['notes', Array.isArray(shown.notes) && shown.notes.length === 0 ? 'none' : JSON.stringify(shown.notes)],
+    ['undone', shown.undone_at ?? 'no'],
+  ]);
+}
+
+export const describeUndo = (id: number, result: Undone | Refused) =>
+  result.outcome === 'undone'
+    ? {
+        ...{ id, outcome: result.outcome, removed: result.removed, restored: result.restored },
+        lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
+      }
+    : { id, outcome: result.outcome, count: result.count, blockers: result.blockers };
+
+export const formatUndo = (id: number, { removed, restored, lockMs }: Undone): string =>
+  `Import ${id} is undone: ${removed} rows removed, ${restored} put back as they were ` +
+  `(locked for ${(lockMs / 1000).toFixed(3)} s).\n`;
+
+/** The blockers that were listed, and how many more there are. */
+export function formatRefusal(id: number, { count, blockers }: Refused): string {
+  const lines = blockers.map((blocker) => `  ${formatBlocker(blocker)}\n`).join('');
+  const rest = count - blockers.length;
+  const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
+  return `Nothing was undone: other rows build on import ${id}.\n${lines}${more}`;
+}
+
+const NAMES: { readonly [kind in UndoBlocker['kind']]: string } = {
+  cooperatives: 'cooperative',
+  members: 'member',
+  production: 'delivery',
+  loans: 'loan',
+  savings: 'savings transaction',
+};
+
+function formatBlocker({ kind, row, reason, actor }: UndoBlocker): string {
+  const name = `${NAMES[kind]} ${row}`;
+  const by = formatActor(actor);
+  if (reason === 'changed') return `${name} was changed since, by ${by}`;
+  if (reason === 'taken')
+    return `${name}, from ${by}, has a member code or national ID that would be put back`;
+  return `${name}, from ${by}, belongs to a row that the import created`;
+}

@@ -1,0 +1,11 @@
+/** Who runs the command, as the operating system names them. */
+import { userInfo } from 'node:os';
+
+/** A container may run under an id that has no name. */
+export function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

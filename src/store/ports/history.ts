@@ -1,0 +1,38 @@
+/** What has changed in the registry, by whom and when. It holds personal data, former values too. */
+import type { Awaitable } from './awaitable.ts';
+import type { StagedValue } from './import-session.ts';
+
+/** Who made a change: an API key, an import, the undo of an import, or a command's system user. */
+export type Actor = `key:${number}` | `import:${number}` | `undo:${number}` | `command:${string}`;
+
+/** The field of the entry that tells where a row comes from. */
+export const CREATED = 'created';
+
+export interface HistoryEntry {
+  /** A field of the API or a column of an import file; `created` for the origin of the row. */
+  readonly field: string;
+  /** As stored: amounts in minor units, weights in grams, instants in epoch seconds. */
+  readonly old: StagedValue;
+  readonly new: StagedValue;
+  /** Epoch seconds. */
+  readonly at: number;
+  /** Null for a row that is older than the history. */
+  readonly actor: Actor | null;
+}
+
+export interface RowHistory {
+  /** The id of the member or cooperative. */
+  readonly id: number;
+  /** What people call it: a member code with the code of its cooperative, or the code of a cooperative. */
+  readonly name: string;
+  /** Its origin, then each change, the newest last. */
+  readonly entries: readonly HistoryEntry[];
+}
+
+export interface HistoryStore {
+  ofMember(id: number): Awaitable<RowHistory | undefined>;
+  /** Of each membership of a person, in order of id; none when nobody has this national ID now. */
+  ofPerson(identityCard: string): Awaitable<readonly RowHistory[]>;
+  ofCooperative(code: string): Awaitable<RowHistory | undefined>;
+  close(): Awaitable<void>;
+}

@@ -1,0 +1,74 @@
+/** The imports that were applied: what is recorded of each, and how one is undone. */
+import type { Awaitable } from './awaitable.ts';
+import type { Actor } from './history.ts';
+import type { ImportRecord } from './import-record.ts';
+import type { ImportKind, StagedChange } from './import-session.ts';
+
+export interface RecordedImport extends ImportRecord {
+  readonly id: number;
+  readonly kind: ImportKind;
+  /** Epoch seconds. */
+  readonly importedAt: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly kept: number;
+  readonly refusedRows: number;
+  /** Epoch seconds; null while it stands. */
+  readonly undoneAt: number | null;
+}
+
+/** Why an import cannot be undone: one row that builds on it. */
+export interface UndoBlocker {
+  readonly kind: ImportKind;
+  /** What people call the row: never a national ID. */
+  readonly row: string;
+  /**
+   * `changed`: it was changed since; `refers`: it belongs to a row that the import created; `taken`: it has
+   * the member code or national ID that another row would get back.
+   */
+  readonly reason: 'changed' | 'refers' | 'taken';
+  /** Who changed or created it; null for a row that is older than the history. */
+  readonly actor: Actor | null;
+}
+
+export type UndoResult =
+  | {
+      readonly outcome: 'undone';
+      /** Rows that the import had created. */
+      readonly removed: number;
+      /** Stored rows that have their former values again. */
+      readonly restored: number;
+      /** Milliseconds for which other writers were locked out. */
+      readonly lockMs: number;
+      /** What went wrong after the commit, while the read model was refreshed. */
+      readonly errorAfterCommit?: unknown;
+    }
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'undone_before'; readonly undoneAt: number }
+  | {
+      readonly outcome: 'refused';
+      readonly count: number;
+      /** The first of them, as many as were asked for. */
+      readonly blockers: readonly UndoBlocker[];
+    };
+
+export interface ImportLog {
+  /** The newest last. */
+  list(): Awaitable<readonly RecordedImport[]>;
+  find(id: number): Awaitable<RecordedImport | undefined>;
+  /**
+   * Every stored value that an import has changed, in order of line; of one that was undone too. Rows that
+   * were removed since are left out.
+   */
+  listChanges(id: number): AsyncIterable<StagedChange>;
+  /**
+   * Removes what an import created and puts back what it changed, in one transaction, unless something builds
+   * on its rows: then nothing is done. Rows that are put back get `nowSeconds` as their time of change.
+   * @param nowSeconds epoch seconds
+   * @param listed how many blockers are listed at most
+   * @throws RegistryError `unavailable` when other writers keep the lock or the disk is full
+   */
+  undo(id: number, nowSeconds: number, listed: number): Awaitable<UndoResult>;
+  close(): Awaitable<void>;
+}

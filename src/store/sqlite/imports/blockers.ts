@@ -1,0 +1,116 @@
+/**
+ * What builds on an import, so that it cannot be undone: rows that were changed since, rows that refer to one
+ * it created, and rows that took a member code or national ID which would be put back. What an import did
+ * that was itself undone no longer counts.
+ */
+import type { Actor } from '../../ports/history.ts';
+import type { ImportKind } from '../../ports/import-session.ts';
+import type { UndoBlocker } from '../../ports/imports.ts';
+import type { Connection } from '../connection/connection.ts';
+import { openOrigins } from '../history/origin.ts';
+import { TARGETS } from '../import/targets.ts';
+import type { ImportRow } from './rows.ts';
+
+/** Actors whose changes were reversed, and who reversed them. */
+const REVERSED = `SELECT 'import:' || id FROM main.imports WHERE undone_at IS NOT NULL
+  UNION ALL SELECT 'undo:' || id FROM main.imports WHERE undone_at IS NOT NULL`;
+const OWN_CHANGES = 'c.id BETWEEN @first_change AND @last_change';
+// The plus keeps SQLite from reading all changes of the kind by their index.
+/** Also right without changes of its own: the range then ends before the next change. */
+const LATER_CHANGES = `c.id > @last_change AND +c.entity = @kind AND c.actor NOT IN (${REVERSED})`;
+
+/** SELECTs of `kind, id, reason, actor`. */
+const CHANGED = `SELECT c.entity AS kind, c.row_id AS id, 'changed' AS reason, c.actor
+  FROM main.changes c WHERE ${LATER_CHANGES} AND (c.row_id BETWEEN @first_row AND @last_row
+    OR c.row_id IN (SELECT c.row_id FROM main.changes c WHERE ${OWN_CHANGES}))`;
+
+const referring = (kind: ImportKind, table: string, column: string): string =>
+  `SELECT '${kind}' AS kind, id, 'refers' AS reason, NULL AS actor FROM main.${table}
+   WHERE ${column} BETWEEN @first_row AND @last_row`;
+
+/** A transaction is named by an account that it alone was moved out of: undoing that needs the account. */
+const IN_OPENED_ACCOUNTS = `SELECT 'savings' AS kind, t.id, 'refers' AS reason, NULL AS actor
+  FROM main.savings_transactions t
+  WHERE t.account_id BETWEEN @first_account AND @last_account AND t.id NOT BETWEEN @first_row AND @last_row
+    AND t.id NOT IN (
+      SELECT c.row_id FROM main.changes c WHERE ${OWN_CHANGES} AND c.field = 'account_number')`;
+const MOVED_FROM_OPENED_ACCOUNTS = `SELECT 'savings' AS kind, t.id, 'refers' AS reason, c.actor
+  FROM main.changes c CROSS JOIN main.savings_transactions t ON t.id = c.row_id
+  CROSS JOIN main.savings_accounts a ON a.cooperative_id = t.cooperative_id AND a.account_number = c.old
+  WHERE ${LATER_CHANGES} AND c.field = 'account_number'
+    AND a.id BETWEEN @first_account AND @last_account AND t.id NOT BETWEEN @first_row AND @last_row`;
+
+/** Another member of the cooperative has what would be put back. */
+const taken = (column: 'member_code' | 'identity_card'): string =>
+  `SELECT 'members' AS kind, m.id, 'taken' AS reason, NULL AS actor
+   FROM main.changes c CROSS JOIN main.members r ON r.id = c.row_id
+   CROSS JOIN main.members m ON m.cooperative_id = r.cooperative_id AND m.${column} = c.old AND m.id <> r.id
+   WHERE ${OWN_CHANGES} AND c.field = '${column}'`;
+
+const ENTRIES = [
+  ['production', 'production_entries'],
+  ['loans', 'loans'],
+] as const;
+
+const BLOCKERS: { readonly [kind in ImportKind]: readonly string[] } = {
+  cooperatives: [
+    CHANGED,
+    referring('members', 'members', 'cooperative_id'),
+    ...ENTRIES.map(([kind, table]) => referring(kind, table, 'cooperative_id')),
+    referring('savings', 'savings_transactions', 'cooperative_id'),
+  ],
+  members: [
+    CHANGED,
+    taken('member_code'),
+    taken('identity_card'),
+    ...ENTRIES.map(([kind, table]) => referring(kind, table, 'member_id')),
+    // Account by account: a member's transactions are those of its accounts.
+    `SELECT 'savings' AS kind, t.id, 'refers' AS reason, NULL AS actor
+     FROM main.savings_accounts a CROSS JOIN main.savings_transactions t ON t.account_id = a.id
+     WHERE a.member_id BETWEEN @first_row AND @last_row`,
+  ],
+  production: [CHANGED],
+  loans: [CHANGED],
+  savings: [CHANGED, IN_OPENED_ACCOUNTS, MOVED_FROM_OPENED_ACCOUNTS],
+};
+
+interface Found {
+  readonly kind: ImportKind;
+  readonly id: number;
+  readonly reason: UndoBlocker['reason'];
+  readonly actor: Actor | null;
+}
+
+/**
+ * @param listed how many are listed at most
+ * @returns each row once for each reason and actor
+ */
+export function findBlockers(
+  db: Connection,
+  row: ImportRow,
+  listed: number,
+): { readonly count: number; readonly blockers: UndoBlocker[] } {
+  const found = `SELECT DISTINCT kind, id, reason, actor FROM (${BLOCKERS[row.kind].join('\nUNION ALL ')})`;
+  const count = db.raw.prepare(`SELECT count(*) FROM (${found})`).pluck().get(row) as number;
+  if (count === 0) return { count, blockers: [] };
+  const rows = db.raw.prepare(`${found} LIMIT @listed`).all({ ...row, listed }) as Found[];
+  const originOf = openOrigins(db);
+  const labels = new Map<ImportKind, (id: number) => string>();
+  const labelOf = (kind: ImportKind, id: number): string => {
+    let label = labels.get(kind);
+    if (label === undefined) {
+      const { table, label: column } = TARGETS[kind];
+      const select = db.raw.prepare<[number], string>(`SELECT ${column} FROM main.${table} WHERE id = ?`);
+      label = (each) => select.pluck().get(each) as string;
+      labels.set(kind, label);
+    }
+    return label(id);
+  };
+  return {
+    count,
+    blockers: rows.map(({ kind, id, reason, actor }) => ({
+      ...{ kind, row: labelOf(kind, id), reason },
+      actor: actor ?? originOf(kind, id)?.actor ?? null,
+    })),
+  };
+}

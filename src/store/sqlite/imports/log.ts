@@ -1,0 +1,97 @@
+/** The imports that were applied, for commands: read and undone on a connection of its own. */
+import { RegistryError } from '../../../domain/errors.ts';
+import type { StagedChange } from '../../ports/import-session.ts';
+import type { ImportLog, UndoResult } from '../../ports/imports.ts';
+import type { Connection } from '../connection/connection.ts';
+import { isBusy, isDiskFull } from '../connection/errors.ts';
+import { openDatabase } from '../connection/open-database.ts';
+import { WAIT_MS } from '../connection/pragmas.ts';
+import { TARGETS } from '../import/targets.ts';
+import { tidyUp } from '../import/tidy-up.ts';
+import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
+import type { ReadModelFormat } from '../read-model/columns.ts';
+import { findBlockers } from './blockers.ts';
+import { findImport, type ImportRow, toRecordedImport } from './rows.ts';
+import { undoRows } from './undo.ts';
+
+const CACHE_KIB = 64 * 1024;
+const CHANGES_AT_ONCE = 1_000;
+
+/**
+ * @param format of the read model, made when something is undone
+ * @param monotonicMs of a clock that never steps back
+ * @throws StorageError `unusable` when there is no registry
+ */
+export function openImportLog(
+  databaseFile: string,
+  format: () => ReadModelFormat,
+  monotonicMs: () => number,
+): ImportLog {
+  const db = openDatabase(databaseFile, {
+    ...{ waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA },
+    ...{ tempStore: 'FILE', cacheKiB: CACHE_KIB },
+  });
+  // The log is copied back after an undo, when its lock is free.
+  db.raw.pragma('wal_autocheckpoint = 0');
+  return {
+    list() {
+      const rows = db.raw.prepare('SELECT * FROM main.imports ORDER BY id').all() as ImportRow[];
+      return rows.map(toRecordedImport);
+    },
+    find(id) {
+      const row = findImport(db, id);
+      return row && toRecordedImport(row);
+    },
+    listChanges: (id) => listChanges(db, findImport(db, id)),
+    undo(id, nowSeconds, listed) {
+      let lockedAtMs = 0;
+      let kind: ImportRow['kind'] | undefined;
+      const result = locked(db, (): UndoResult => {
+        lockedAtMs = monotonicMs();
+        const row = findImport(db, id);
+        if (row === undefined) return { outcome: 'unknown' };
+        if (row.undone_at !== null) return { outcome: 'undone_before', undoneAt: row.undone_at };
+        const found = findBlockers(db, row, listed);
+        if (found.count > 0) return { outcome: 'refused', ...found };
+        kind = row.kind;
+        return { outcome: 'undone', ...undoRows(db, row, nowSeconds), lockMs: 0 };
+      });
+      if (result.outcome !== 'undone' || kind === undefined) return result;
+      const done = { ...result, lockMs: monotonicMs() - lockedAtMs };
+      const errorAfterCommit = tidyUp({ db, kind, format: format() }, nowSeconds);
+      return errorAfterCommit === undefined ? done : { ...done, errorAfterCommit };
+    },
+    close: () => db.close(),
+  };
+}
+
+function locked<T>(db: Connection, work: () => T): T {
+  try {
+    return db.transaction.immediate(work);
+  } catch (error) {
+    const refuse = (message: string) => new RegistryError('unavailable', message, { cause: error });
+    if (isBusy(error))
+      throw refuse('Another process is writing to the registry. Nothing was undone; try again.');
+    if (isDiskFull(error)) throw refuse('The disk is full. Nothing was undone.');
+    throw error;
+  }
+}
+
+type ListedChange = StagedChange & { readonly id: number };
+
+async function* listChanges(db: Connection, row: ImportRow | undefined): AsyncGenerator<StagedChange> {
+  if (row === undefined) return;
+  const { table, label } = TARGETS[row.kind];
+  const page = db.raw.prepare<[number, number], ListedChange>(
+    `SELECT c.id, c.line, t.${label} AS row, c.field AS "column", c.old, c.new FROM main.changes c
+     CROSS JOIN main.${table} t ON t.id = c.row_id WHERE c.id > ? AND c.id <= ? ORDER BY c.id
+     LIMIT ${CHANGES_AT_ONCE}`,
+  );
+  let last = row.first_change - 1;
+  for (;;) {
+    const changes = page.all(last, row.last_change);
+    for (const { id: _id, ...change } of changes) yield change;
+    if (changes.length < CHANGES_AT_ONCE) return;
+    last = changes.at(-1)?.id ?? last;
+  }
+}

@@ -1,0 +1,294 @@
+/** Undoing imports in any order, against a model of what the tables held before and after each. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import type { ImportKind, ImportSession } from '../../../src/store/ports/import-session.ts';
+import type { Storage } from '../../../src/store/ports/storage.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { type Connection, openFile } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
+import { type Cells, check, NOW, nid, RECORD, SKIPPING, toValues } from '../conformance/import-rows.ts';
+
+interface Row {
+  readonly values: string;
+  /** Keys of the rows that it refers to. */
+  readonly parents: readonly string[];
+  /** What no other row may have. */
+  readonly unique: readonly string[];
+}
+type State = ReadonlyMap<string, Row>;
+
+/** One import or write, by what it did to the tables. */
+interface Step {
+  readonly importId: number | undefined;
+  readonly before: State;
+  readonly after: State;
+  isUndone: boolean;
+}
+
+/** Every row by its id, without the time of its last change. */
+function stateOf(db: Connection): State {
+  const rows = db.raw.prepare(DUMP).all() as { [column in 'key' | 'all' | 'parents' | 'unique']: string }[];
+  return new Map(
+    rows.map(({ key, all, parents, unique }) => [
+      key,
+      { values: all, parents: JSON.parse(parents), unique: JSON.parse(unique) },
+    ]),
+  );
+}
+
+const DUMP = `
+SELECT 'cooperative ' || id AS key, json_array(code, name, sector, province, district, registration_date,
+    status, created_at) AS "all", '[]' AS parents, '[]' AS "unique" FROM cooperatives
+UNION ALL SELECT 'member ' || id,
+    json_array(cooperative_id, identity_card, member_code, full_name, first_name, gender, mobile, role,
+      status, registration_date, created_at), json_array('cooperative ' || cooperative_id),
+    json_array(cooperative_id || ' code ' || member_code, cooperative_id || ' card ' || identity_card)
+  FROM members
+UNION ALL SELECT 'delivery ' || id, json_array(member_id, reference, delivered_at, grams, product),
+    json_array('cooperative ' || cooperative_id, 'member ' || member_id), '[]' FROM production_entries
+UNION ALL SELECT 'loan ' || id,
+    json_array(member_id, reference, amount_minor, interest_rate_hundredths, status, paid_amount_minor,
+      loan_start_date, created_at),
+    json_array('cooperative ' || cooperative_id, 'member ' || member_id), '[]' FROM loans
+UNION ALL SELECT 'account ' || id, json_array(member_id, account_number),
+    json_array('cooperative ' || cooperative_id, 'member ' || member_id), '[]' FROM savings_accounts
+UNION ALL SELECT 'transaction ' || id, json_array(account_id, reference, kind, amount_minor, transacted_at),
+    json_array('cooperative ' || cooperative_id, 'account ' || account_id), '[]' FROM savings_transactions`;
+
+const createdBy = ({ before, after }: Step) => [...after.keys()].filter((key) => !before.has(key));
+const changedBy = ({ before, after }: Step) =>
+  [...after.keys()].filter((key) => before.has(key) && before.get(key)?.values !== after.get(key)?.values);
+/** Rows that the ones it wrote refer to, before and after. */
+const parentsOf = (step: Step) =>
+  [...createdBy(step), ...changedBy(step)].flatMap((key) => [
+    ...(step.before.get(key)?.parents ?? []),
+    ...(step.after.get(key)?.parents ?? []),
+  ]);
+
+function undoInModel(state: State, step: Step): State {
+  const next = new Map(state);
+  for (const key of createdBy(step)) next.delete(key);
+  for (const key of changedBy(step)) next.set(key, step.before.get(key) as Row);
+  return next;
+}
+
+/** Whether something that is not undone builds on a step. */
+function isBuiltOn(steps: readonly Step[], step: Step, state: State): boolean {
+  const created = new Set(createdBy(step));
+  const written = new Set([...created, ...changedBy(step)]);
+  const later = steps.slice(steps.indexOf(step) + 1).filter(({ isUndone }) => !isUndone);
+  const unique = [...undoInModel(state, step).values()].flatMap((row) => row.unique);
+  return (
+    later.some((other) => changedBy(other).some((key) => written.has(key))) ||
+    later.some((other) => parentsOf(other).some((key) => created.has(key))) ||
+    new Set(unique).size < unique.length
+  );
+}
+
+const cooperative = fc.constantFrom('A-1', 'B-2');
+const number = fc.integer({ min: 1, max: 4 });
+const instant = fc.constantFrom(NOW - 86_400, NOW - 172_800);
+const ROWS: { readonly [kind in ImportKind]: fc.Arbitrary<Cells> } = {
+  cooperatives: fc.record({
+    code: cooperative,
+    name: fc.constantFrom('One', 'Two'),
+    status: fc.constantFrom('active', 'inactive', null),
+  }),
+  members: fc.record({
+    cooperative_code: cooperative,
+    identity_card: number.map(nid),
+    member_code: number.map((n) => `M-${n}`),
+    full_name: fc.constantFrom('Keza', 'Mugabo'),
+    mobile: fc.constantFrom('+250781234567', null),
+    status: fc.constantFrom('active', 'suspended', null),
+  }),
+  production: fc.record({
+    ...{ cooperative_code: cooperative, member_code: number.map((n) => `M-${n}`) },
+    ...{ reference: number.map((n) => `P-${n}`), delivered_at: instant, kg: number },
+    product: fc.constantFrom('milk', null),
+  }),
+  loans: fc.record({
+    ...{ cooperative_code: cooperative, member_code: number.map((n) => `M-${n}`) },
+    ...{ reference: number.map((n) => `L-${n}`), amount: number, interest_rate: number },
+    status: fc.constantFrom('pending', 'approved'),
+  }),
+  savings: fc.record({
+    ...{ cooperative_code: cooperative, member_code: number.map((n) => `M-${n}`) },
+    ...{ account_number: number.map((n) => `S-${n}`), reference: number.map((n) => `R-${n}`) },
+    ...{ kind: fc.constantFrom('contribution', 'withdrawal'), amount: number, transacted_at: instant },
+  }),
+};
+
+type Action =
+  | { readonly kind: ImportKind; readonly rows: readonly Cells[] }
+  | { readonly kind: 'undo'; readonly at: number }
+  | { readonly kind: 'write'; readonly at: number };
+const importOf = (kind: ImportKind): fc.Arbitrary<Action> =>
+  fc.record({ kind: fc.constant(kind), rows: fc.array(ROWS[kind], { minLength: 1, maxLength: 6 }) });
+const anyImport = fc.oneof(
+  ...(['cooperatives', 'members', 'members', 'production', 'loans', 'savings', 'savings'] as const).map(
+    importOf,
+  ),
+);
+const undo = fc.record({ kind: fc.constant('undo' as const), at: fc.nat() });
+const write = fc.record({ kind: fc.constant('write' as const), at: fc.nat() });
+
+class World {
+  readonly steps: Step[] = [];
+  readonly storage: Storage;
+  readonly db: Connection;
+  private readonly session: ImportSession;
+  private now = NOW;
+
+  constructor(context: TestContext) {
+    const file = join(temporaryFolder(context), 'registry.db');
+    this.storage = storageAt(file);
+    this.session = this.storage.openImportSession();
+    this.db = openFile(file);
+  }
+
+  async close(): Promise<void> {
+    this.db.close();
+    await this.session.close();
+  }
+
+  /** Of rows with faults, the good ones are imported. */
+  async import(kind: ImportKind, rows: readonly Cells[]): Promise<void> {
+    const before = stateOf(this.db);
+    const checked = await check(this.session, kind, rows, SKIPPING);
+    if (checked.isRefused) return;
+    const { importId } = await checked.apply(++this.now, RECORD);
+    this.steps.push({ importId, before, after: stateOf(this.db), isUndone: false });
+  }
+
+  /** What the service does for a key: a member gets another name. */
+  async write(at: number): Promise<void> {
+    const before = stateOf(this.db);
+    const registry = this.storage.openRegistry();
+    const { rows } = await registry.members.list({}, { page: 1, pageSize: 50 });
+    const chosen = rows[at % Math.max(rows.length, 1)];
+    if (chosen !== undefined) {
+      const rename = (fullName: string) => (fullName === 'Keza' ? 'Mugabo' : 'Keza');
+      await registry.members.update(
+        chosen.id,
+        (stored) => ({ ...toValues(stored), fullName: rename(stored.fullName) }),
+        ++this.now,
+        'key:1',
+      );
+    }
+    await registry.close();
+    this.steps.push({ importId: undefined, before, after: stateOf(this.db), isUndone: false });
+  }
+
+  /** @returns whether it was undone */
+  async undo(step: Step): Promise<boolean> {
+    const state = stateOf(this.db);
+    const expected = !isBuiltOn(this.steps, step, state);
+    const log = this.storage.openImportLog();
+    const result = await log.undo(step.importId as number, ++this.now, 20);
+    await log.close();
+    assert.equal(result.outcome === 'undone', expected, JSON.stringify(result));
+    assert.deepEqual(stateOf(this.db), expected ? undoInModel(state, step) : state);
+    step.isUndone = expected;
+    return expected;
+  }
+
+  get undoable(): Step[] {
+    return this.steps.filter(({ importId, isUndone }) => importId !== undefined && !isUndone);
+  }
+
+  async assertSound(): Promise<void> {
+    const faults = (await this.storage.check()).filter(({ fault }) => fault !== null);
+    assert.deepEqual(faults, []);
+  }
+}
+
+/** Undoes what can be undone, last to first, until nothing more can. */
+async function undoAll(world: World): Promise<void> {
+  for (const step of world.undoable.reverse()) await world.undo(step);
+}
+
+async function run(world: World, actions: readonly Action[]): Promise<void> {
+  for (const action of actions) {
+    if (action.kind === 'write') await world.write(action.at);
+    else if (action.kind !== 'undo') await world.import(action.kind, action.rows);
+    else {
+      const step = world.undoable[action.at % Math.max(world.undoable.length, 1)];
+      if (step !== undefined) await world.undo(step);
+    }
+    await world.assertSound();
+  }
+}
+
+const START: readonly Action[] = [
+  {
+    kind: 'cooperatives',
+    rows: [
+      { code: 'A-1', name: 'One' },
+      { code: 'B-2', name: 'Two' },
+    ],
+  },
+  {
+    kind: 'members',
+    rows: [1, 2, 3].map((n) => ({
+      ...{ cooperative_code: 'A-1', identity_card: nid(n), member_code: `M-${n}`, full_name: 'Keza' },
+    })),
+  },
+];
+
+test('imports that are undone in any valid order leave nothing behind', {
+  timeout: 120_000,
+}, async (context) => {
+  const actions = fc.array(fc.oneof({ weight: 3, arbitrary: anyImport }, { weight: 1, arbitrary: undo }), {
+    ...{ minLength: 3, maxLength: 9 },
+  });
+  await fc.assert(
+    fc.asyncProperty(actions, async (chosen) => {
+      const world = new World(context);
+      try {
+        await run(world, [...START, ...chosen]);
+        await undoAll(world);
+        assert.deepEqual([...stateOf(world.db)], []);
+        assert.deepEqual(world.undoable, []);
+        await world.assertSound();
+        const counted = `SELECT * FROM member_counts WHERE members <> 0
+          UNION ALL SELECT 0, status, members FROM member_blocks WHERE members <> 0`;
+        assert.deepEqual(world.db.raw.prepare(counted).all(), []);
+      } finally {
+        await world.close();
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('an undo is refused exactly where something builds on the import', {
+  timeout: 120_000,
+}, async (context) => {
+  const actions = fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: anyImport },
+      { weight: 3, arbitrary: undo },
+      { weight: 1, arbitrary: write },
+    ),
+    { minLength: 4, maxLength: 12 },
+  );
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(actions, async (chosen) => {
+      const world = new World(context);
+      try {
+        await run(world, [...START, ...chosen]);
+        const tried = world.undoable.length;
+        await undoAll(world);
+        refused += world.undoable.length === tried ? 0 : world.undoable.length;
+      } finally {
+        await world.close();
+      }
+    }),
+    { numRuns: 25 },
+  );
+  assert.ok(refused > 0, 'No undo was refused.');
+});

@@ -32,6 +32,7 @@ export interface ImportCommandOptions extends SettingOptions {
   readonly rejects?: string;
   readonly changes?: string;
   readonly yes?: boolean;
+  readonly overwriteCorrections?: boolean;
   readonly skipInvalid?: boolean;
   readonly acceptTrailingZero?: boolean;
   readonly json?: boolean;
@@ -140,6 +141,7 @@ async function importWithSession(
         skipInvalid: options.skipInvalid === true,
         acceptTrailingZero: options.acceptTrailingZero === true,
         acceptsWarnings: options.yes === true,
+        overwritesCorrections: options.overwriteCorrections === true,
       },
       {
         progress: bar.update,

@@ -41,6 +41,8 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       const name = nameOf(report.file);
       if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
       if (report.outcome === 'accepted' || report.outcome === 'stopped') context.out(preview);
+      if (report.sameAsImport !== undefined)
+        context.err(`${name}: the same bytes were imported before, as import ${report.sameAsImport}.\n`);
       preview = '';
       if (report.failure !== undefined) context.err(`${name}: ${report.failure.message}\n`);
       if (report.outcome === 'stopped') context.err(`${name}: ${STOPPED}\n`);
@@ -91,10 +93,11 @@ async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {
   let shown = 0;
   for await (const { line, column } of accepted.listKept()) {
     if (shown++ === SHOWN_FAULTS) break;
-    say(` line ${line}, column ${column}: kept as it was corrected since; the file has the value of before.`);
+    say(` line ${line}, column ${column}: kept, because it was corrected after it was imported.`);
   }
   const rest = accepted.changes.kept - SHOWN_FAULTS;
   if (rest > 0) say(`: ${rest} more values are kept; --json lists all of them.`);
+  if (shown > 0) say(': to import these values nevertheless, add --overwrite-corrections.');
 }
 
 /** The kind of a note reads as prose without its underscores. */

@@ -190,9 +190,10 @@ function checkFile(
   options: ImportOptions,
   observer: ImportObserver,
 ): ReturnType<typeof stageFile> {
-  const { acceptTrailingZero, skipInvalid, map, isStrict, zone, clock, signal } = options;
+  const { acceptTrailingZero, skipInvalid, overwritesCorrections, map, isStrict, zone, clock, signal } =
+    options;
   return stageFile(session, source, {
-    ...{ kind: file.kind, map, isStrict, acceptTrailingZero, skipInvalid },
+    ...{ kind: file.kind, map, isStrict, acceptTrailingZero, skipInvalid, overwritesCorrections },
     cells: cellContext(zone, nowSeconds(clock)),
     onBatch(bytesRead) {
       signal?.throwIfAborted();
@@ -223,12 +224,13 @@ function recordOf(
   file: ImportFile,
   { sha256 }: RecordSource,
   { notes }: FileReport,
-  { map, systemUser, skipInvalid, acceptTrailingZero, isStrict }: ImportOptions,
+  { map, systemUser, skipInvalid, acceptTrailingZero, overwritesCorrections, isStrict }: ImportOptions,
 ): ImportRecord {
   const options = {
     skip_invalid: skipInvalid,
     accept_trailing_zero: acceptTrailingZero,
     strict: isStrict === true,
+    overwrite_corrections: overwritesCorrections === true,
   };
   return toImportRecord({ fileName: nameOf(file), sha256, systemUser, map, options, notes });
 }

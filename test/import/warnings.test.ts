@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { importFiles } from '../../src/import/import-files.ts';
+import { command } from '../support/command.ts';
 import {
   COOPERATIVES,
   type ImportPlace,
@@ -284,6 +285,14 @@ test('a member code with another national ID is a changed number, and replaces i
   assert.match(readFileSync(changes, 'utf8'), new RegExp(`^2,M-1,identity_card,${nid(1)},${nid(90)}$`, 'm'));
   assert.doesNotMatch(shown.out + done.out + done.err, new RegExp(nid(90)));
   assert.deepEqual(await kindsOf(place, 'members', content), []);
+  const undone = await command(['imports', 'undo', String(place.value('SELECT max(id) FROM imports'))], {
+    REGISTRY_DB: place.databaseFile,
+  });
+  assert.deepEqual(
+    [undone.status, place.value('SELECT identity_card FROM members WHERE id = 1')],
+    [0, nid(1)],
+  );
+  await place.load('members', content, '--yes');
   // The old number may come back, as that of a new person.
   assert.equal((await place.load('members', members(`A-1,${nid(1)},M-10,New`))).status, 0);
 });

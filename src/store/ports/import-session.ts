@@ -125,6 +125,11 @@ export interface CheckOptions {
   readonly acceptTrailingZero: boolean;
   /** Leaves refused rows out; without it, one refused row refuses the file. */
   readonly skipInvalid: boolean;
+  /**
+   * Writes also values that the file sets back to what they were before they were corrected over HTTP or by a
+   * command; without it they are kept.
+   */
+  readonly overwritesCorrections?: boolean | undefined;
 }
 
 export type CheckedFile = RefusedFile | AcceptedFile;

@@ -6,6 +6,7 @@ import type { Connection } from '../connection/connection.ts';
 import { recordImport } from '../imports/record.ts';
 import { applyStaged } from './apply.ts';
 import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
+import { keepCorrections } from './corrections.ts';
 import type { FileScope } from './file-scope.ts';
 import { toRegistryError } from './refusal.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
@@ -20,7 +21,7 @@ import { tidyUp } from './tidy-up.ts';
 export function openCheckedFile(
   scope: FileScope,
   checkedVersion: number,
-  { skipInvalid }: CheckOptions,
+  { skipInvalid, overwritesCorrections }: CheckOptions,
 ): CheckedFile {
   const { db, assertCurrent, end } = scope;
   const check = {
@@ -35,8 +36,13 @@ export function openCheckedFile(
   const isFileFaulty = count(db, "staging.faults WHERE refuses = 'file'") > 0;
   if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
   if (check.faults > 0) dropRefusedRows(db);
-  stageChanges(scope);
-  runGuards(scope);
+  /** What the file changes, as it is compared with the registry at this moment. */
+  const compare = () => {
+    stageChanges(scope);
+    if (overwritesCorrections !== true) keepCorrections(scope);
+    runGuards(scope);
+  };
+  compare();
 
   return {
     ...check,
@@ -59,7 +65,7 @@ export function openCheckedFile(
     },
     apply(nowSeconds, record) {
       assertCurrent();
-      const checked = { version: checkedVersion, refusedRows: check.refusedRows };
+      const checked = { version: checkedVersion, refusedRows: check.refusedRows, compare };
       const result = apply(scope, checked, nowSeconds, record);
       end();
       const errorAfterCommit = tidyUp(scope, nowSeconds);
@@ -87,7 +93,7 @@ function keepForReference({ db, kind }: FileScope): void {
 
 function apply(
   scope: FileScope,
-  checked: { readonly version: number; readonly refusedRows: number },
+  checked: { readonly version: number; readonly refusedRows: number; readonly compare: () => void },
   nowSeconds: number,
   record: ImportRecord,
 ): ImportResult {
@@ -99,7 +105,7 @@ function apply(
     let lockedAtMs = 0;
     const done = db.transaction.immediate(() => {
       lockedAtMs = monotonicMs();
-      if (readDataVersion(db) !== checked.version) checkAgain(scope);
+      if (readDataVersion(db) !== checked.version) checkAgain(scope, checked.compare);
       const added = applyStaged(scope, nowSeconds);
       const changes = countChanges(scope);
       const applied = { ...{ kind, changes, refusedRows: checked.refusedRows }, ...added };
@@ -114,16 +120,15 @@ function apply(
 }
 
 /** What was checked without the lock is still right unless another writer committed: then it is repeated. */
-function checkAgain(scope: FileScope): void {
+function checkAgain(scope: FileScope, compare: () => void): void {
   const { db } = scope;
   const before = db.raw.prepare('SELECT coalesce(max(rowid), 0) FROM staging.faults').pluck().get();
   resolveAndCheck(scope);
   db.exec('DELETE FROM staging.resolved_references WHERE line NOT IN (SELECT line FROM staging.rows)');
   const isNewFault = `rowid > ${before} AND line IN (SELECT line FROM staging.rows)`;
   if (count(db, `staging.faults WHERE ${isNewFault}`) === 0) {
-    stageChanges(scope);
     const lastSeen = lastWarning(db);
-    runGuards(scope);
+    compare();
     // Nobody has seen a new one, and so nobody has accepted it.
     if (!hasNewStops(db, lastSeen)) return;
   }

@@ -50,7 +50,12 @@ test('one import is shown with its options, and the import names its id', async 
   assert.deepEqual([file.import_id, file.same_as_import], [4, null]);
   const { document } = await json(place, 'imports', 'show', '4');
   assert.deepEqual([document.id, document.created, document.map, document.notes], [4, 1, null, []]);
-  assert.deepEqual(document.options, { skip_invalid: true, accept_trailing_zero: false, strict: false });
+  assert.deepEqual(document.options, {
+    skip_invalid: true,
+    accept_trailing_zero: false,
+    strict: false,
+    overwrite_corrections: false,
+  });
   const { out } = await place.command('imports', 'show', '4');
   assert.match(out, /^rows +1 new, 0 changed, 0 unchanged$/m);
 });

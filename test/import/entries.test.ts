@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { incoming, nid, startedPlace } from '../support/importing.ts';
 
-const DELIVERIES = 'SELECT member_id, reference, grams FROM production_entries ORDER BY id';
+const DELIVERIES = 'SELECT member_id, reference, grams, product FROM production_entries ORDER BY id';
 const PRODUCTION = {
   byCode: 'cooperative_code,member_code,delivered_at,kg,product\n',
   byCard: 'cooperative_code,identity_card,delivered_at,kg,product\n',
@@ -59,13 +59,15 @@ test('a row that names nobody is a fault, and so is a file that names nobody', a
 
 test('deliveries without a reference get one, and importing them again changes nothing', async (context) => {
   const place = await startedPlace(context);
-  const rows = 'A-1,M-1,2025-03-01,5,milk\nA-1,M-1,2025-03-01,5,milk\nA-1,M-1,2025-03-01,6,milk\n';
+  const rows = ['5,milk', '5,milk', '6,milk', '5,tea', '5,']
+    .map((end) => `A-1,M-1,2025-03-01,${end}\n`)
+    .join('');
   assert.equal((await place.load('production', PRODUCTION.byCode + rows)).status, 0);
   const first = place.query(DELIVERIES);
-  assert.equal(new Set(first.map(({ reference }) => reference)).size, 3);
+  assert.equal(new Set(first.map(({ reference }) => reference)).size, 5);
   assert.equal((await place.load('production', PRODUCTION.byCode + rows)).status, 0);
   // The same deliveries of a file that knows the member by national ID, and in another order.
-  const byCard = rows.replaceAll('M-1', nid(1)).split('\n').slice(0, 3).reverse().join('\n');
+  const byCard = rows.replaceAll('M-1', nid(1)).trimEnd().split('\n').reverse().join('\n');
   assert.equal((await place.load('production', PRODUCTION.byCard + byCard)).status, 0);
   assert.deepEqual(place.query(DELIVERIES), first);
 });
@@ -75,16 +77,19 @@ test('savings without a reference are told apart by account, kind, amount and ti
   const header = 'cooperative_code,member_code,account_number,kind,amount,transacted_at\n';
   const rows = [
     'A-1,M-1,S-1,contribution,5,2025-03-01',
+    'A-1,M-1,S-1,contribution,5,2025-03-01',
     'A-1,M-1,S-2,contribution,5,2025-03-01',
     'A-1,M-1,S-1,withdrawal,5,2025-03-01',
     'A-1,M-1,S-1,contribution,6,2025-03-01',
     'A-1,M-1,S-1,contribution,5,2025-03-02',
-    'A-1,M-1,S-1,contribution,5,2025-03-01',
   ];
   const content = `${header}${rows.join('\n')}\n`;
   assert.equal((await place.load('savings', content)).status, 0);
-  assert.equal((await place.load('savings', content)).status, 0);
+  const stored = place.query('SELECT * FROM savings_transactions');
+  const reversed = `${header}${rows.toReversed().join('\n')}\n`;
+  assert.equal((await place.load('savings', reversed)).status, 0);
   const references = place.query('SELECT reference FROM savings_transactions');
+  assert.deepEqual(place.query('SELECT * FROM savings_transactions'), stored);
   assert.deepEqual([references.length, new Set(references.map(({ reference }) => reference)).size], [6, 6]);
 });
 

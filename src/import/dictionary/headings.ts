@@ -206,6 +206,8 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     status: [...STATUS, 'Loan status', 'Statut du prêt', 'Statut du crédit', "Imimerere y'inguzanyo"],
     paid_amount: [
       ...['Amount paid', 'Paid', 'Amount repaid', 'Repaid', 'Montant payé', 'Payé', 'Montant remboursé'],
+      ...['Paid so far', 'Repaid so far', 'Already paid', 'Total paid', 'Déjà payé', 'Déjà remboursé'],
+      ...['Total payé', 'Total remboursé'],
       ...['Remboursé', 'Amafaranga yishyuwe', 'Ayishyuwe', 'Yishyuwe', 'Ayo amaze kwishyura'],
     ],
     loan_start_date: [

@@ -22,6 +22,7 @@ export const MEMBER_STATUS_WORDS: Words<MemberStatus> = {
   active: ACTIVE,
   inactive: INACTIVE,
   suspended: ['suspendu', 'suspendue', 'yahagaritswe', 'arahagaritswe'],
+  withdrawn: ['withdrew', 'retiré', 'retirée', 'yavuyemo'],
   deceased: ['décédé', 'décédée', 'dead', 'died', 'mort', 'morte', 'yapfuye', 'yitabye Imana'],
 };
 

@@ -176,3 +176,9 @@ test('with --strict, notes of the file and of its rows are faults', async (conte
   );
   assert.deepEqual([report.outcome, report.notes], ['refused', []]);
 });
+
+test('a complete row is never one of totals, whatever its code and name', async (context) => {
+  const place = await startedPlace(context);
+  const { report, notes } = await importText(place, 'cooperatives', 'code,name\nTOTAL,Total Cooperative\n');
+  assert.deepEqual([report.changes.created, notes], [1, []]);
+});

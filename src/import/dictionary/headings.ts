@@ -105,7 +105,15 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       ...['Mobile phone', 'Mobile number', 'Phone', 'Phone number', 'Telephone', 'Telephone number', 'Tel'],
       ...['Tel number', 'Cell phone', 'Contact number', 'Contact phone', 'Mobile phone number'],
       ...['Numéro téléphone', 'N° tél', 'Portable', 'N° portable', 'GSM', 'Numéro de téléphone portable'],
-      ...['Telefoni', 'Nomero ya telefoni', 'Telefoni igendanwa'],
+      ...[
+        'Telefoni',
+        'Telefoni 1',
+        'Phone 1',
+        'Tel 1',
+        'Telephone 1',
+        'Nomero ya telefoni',
+        'Telefoni igendanwa',
+      ],
     ],
     role: [
       ...['Function', 'Position', 'Position in the cooperative', 'Role in the cooperative', 'Responsibility'],

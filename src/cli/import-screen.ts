@@ -1,17 +1,15 @@
 /** What an operator sees of an import. */
 import type { TimeZone } from '../domain/date-time.ts';
 import { type FileReport, nameOf } from '../import/import-files.ts';
-import type { ImportNote } from '../import/notes.ts';
 import type { AcceptedFile, ImportChanges, RegistrySize } from '../store/ports/import-session.ts';
 import type { ImportWarning } from '../store/ports/import-warnings.ts';
 import type { CliContext } from './context.ts';
+import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
 import { describePreview } from './import-preview.ts';
 
 /** Faults shown of one file, and values that are kept; the rest is counted. */
 const SHOWN_FAULTS = 20;
-/** Lines shown of a note or warning. */
-const SHOWN_LINES = 5;
 
 interface ScreenOptions {
   /** Its location. */
@@ -30,7 +28,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
     async checked(shown) {
       const { file, checked, reading } = shown;
       const say = (text: string) => context.err(`${nameOf(file)}${text}\n`);
-      for (const note of reading.notes) say(`: note: ${describeNote(note)}`);
+      for (const note of describeNotes(reading)) say(`: note: ${note}`);
       await showFaults(say, shown, options.rejects);
       if (checked.isRefused) return;
       for (const warning of checked.warnings) say(`: warning: ${await describeWarning(warning)}`);
@@ -100,29 +98,10 @@ async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {
   if (shown > 0) say(': to import these values nevertheless, add --overwrite-corrections.');
 }
 
-/** The kind of a note reads as prose without its underscores. */
-function describeNote({ kind, column, count, lines }: ImportNote): string {
-  const where = column === '' ? '' : ` in column ${column}`;
-  return `${kind.replaceAll('_', ' ')}${where}: ${describeLines([...firstOf(lines())], count)}`;
-}
-
 async function describeWarning({ message, count, lines }: ImportWarning): Promise<string> {
   const first: number[] = [];
   for await (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
   return `${message} (${describeLines(first, count)})`;
-}
-
-function* firstOf(lines: Iterable<number>): Generator<number> {
-  let shown = 0;
-  for (const line of lines) {
-    yield line;
-    if (++shown === SHOWN_LINES) return;
-  }
-}
-
-function describeLines(first: readonly number[], count: number): string {
-  const rest = count - first.length;
-  return `${count === 1 ? 'line' : 'lines'} ${first.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function describeOutcome(report: FileReport): string {

@@ -88,6 +88,16 @@ test('fewer than nine tenths of another cooperative, or a tenth of this one, are
   assert.equal((await warningsOf(place, 'members', sent(3, []))).length, 1);
 });
 
+test('the list of another cooperative is stopped although some of its members belong to both', async (context) => {
+  const both = numbers(1, 4).map((n) => `B-2,${nid(n)},B/${n},Person ${n}`);
+  const place = await placeWith(context, members(...numbers(1, 12).map((n) => row(n)), ...both));
+  const [warning] = await warningsOf(place, 'members', members(...numbers(1, 12).map((n) => row(n, 'B-2'))));
+  assert.deepEqual([warning?.kind, warning?.lines.length], ['other_cooperative', 12]);
+  // Known here by these codes and names, they are a list of this cooperative.
+  const more = numbers(5, 8).map((n) => row(n, 'B-2'));
+  assert.deepEqual(await kindsOf(place, 'members', members(...both, ...more)), []);
+});
+
 test('people who have left another cooperative may join this one together', async (context) => {
   const rows = numbers(1, 10).map((n) => `${row(n)},withdrawn`);
   const place = await placeWith(context, file('status', ...rows));

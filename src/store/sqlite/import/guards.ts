@@ -48,17 +48,23 @@ const MANY_CHANGES = `WITH
   CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
   WHERE s.rows * ${MANY.share} > s.members`;
 
-/** One person or two may join a second cooperative; with fewer rows than this a share says nothing. */
+/**
+ * One person or two may join a second cooperative; with fewer rows than this a share says nothing. Those whom
+ * the list would give another code or name are not known by it: people who belong to both cooperatives are
+ * overwritten by the list of the wrong one.
+ */
 const FEWEST_OF_OTHER = 3;
 const OTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
     FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
     CROSS JOIN main.members m ON m.id = e.member_id
     WHERE m.status NOT IN (${ENDED_MEMBERS}) GROUP BY 1, 2 HAVING count(*) >= ${FEWEST_OF_OTHER}),
+  renamed AS MATERIALIZED (SELECT DISTINCT line FROM staging.changes
+    WHERE "column" IN ('identity_card', 'member_code', 'full_name')),
   listed AS (SELECT r.cooperative_code AS code, count(*) AS rows, count(p.id) - count(x.line) AS here
     FROM staging.rows r
     CROSS JOIN staging.resolved_references p ON p.line = r.line
-    LEFT JOIN (SELECT line FROM staging.changes WHERE "column" = 'identity_card') x ON x.line = r.line
+    LEFT JOIN renamed x ON x.line = r.line
     WHERE r.cooperative_code IN (SELECT code FROM others) GROUP BY 1)
   SELECT r.line,
     o.rows || ' of the ' || l.rows || ' members listed for ' || o.code || ' are members of ' || c.code
@@ -68,13 +74,18 @@ const OTHER_COOPERATIVE = `WITH
   CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
   WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
 
-/** Rows that are new, or that give a stored member another name or date of birth. */
+/** What says who somebody is. */
+export const IDENTITY_COLUMNS = quoted(['full_name', 'date_of_birth', 'identity_card']);
+
+/** Rows that are new, or that give a stored member another identity. */
 const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
   const born = columns.has('date_of_birth') ? 'r.date_of_birth' : 't.date_of_birth';
   return `SELECT DISTINCT e.line, '' FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
     CROSS JOIN staging.resolved_references p ON p.line = e.line
     CROSS JOIN main.members m ON m.id = e.member_id LEFT JOIN main.members t ON t.id = p.id
-    WHERE substr(${born}, 1, 4) <> substr(m.date_of_birth, 1, 4)
+    WHERE (p.id IS NULL
+        OR e.line IN (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS})))
+      AND substr(${born}, 1, 4) <> substr(m.date_of_birth, 1, 4)
       AND NOT have_common_word(coalesce(r.full_name, t.full_name), m.full_name)`;
 };
 

@@ -2,7 +2,7 @@
 import type { ImportWarning } from '../../ports/import-warnings.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { FileScope } from './file-scope.ts';
-import { GUARDS, STOPPING_KINDS } from './guards.ts';
+import { GUARDS, IDENTITY_COLUMNS, STOPPING_KINDS } from './guards.ts';
 
 const LINES_AT_ONCE = 1_000;
 
@@ -37,7 +37,7 @@ export function hasNewStops(db: Connection, lastId: number): boolean {
 export const lastWarning = (db: Connection): number =>
   db.raw.prepare('SELECT coalesce(max(id), 0) FROM staging.warnings').pluck().get() as number;
 
-/** New rows, and those with another number, name or birth, that name a member of another cooperative. */
+/** New rows, and those with another identity or code, that name a member of another cooperative. */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
   if (db.raw.prepare('SELECT 1 FROM main.members LIMIT 1').get() === undefined) return;
@@ -45,7 +45,7 @@ function findElsewhere(db: Connection): void {
     SELECT p.line, m.id FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
     CROSS JOIN main.members m ON m.identity_card = r.identity_card
     WHERE m.cooperative_id <> p.cooperative_id AND (p.id IS NULL OR p.line IN
-      (SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'date_of_birth', 'identity_card')))`);
+      (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS}, 'member_code')))`);
 }
 
 /** @param assertCurrent called before lines are read */

@@ -82,7 +82,15 @@ export function formatRefusal(id: number, { count, blockers }: Refused): string 
   const lines = blockers.map((blocker) => `  ${formatBlocker(blocker)}\n`).join('');
   const rest = count - blockers.length;
   const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
-  return `Nothing was undone: other rows build on import ${id}.\n${lines}${more}`;
+  return `Nothing was undone: other rows build on import ${id}.\n${lines}${more}${firstToUndo(blockers)}`;
+}
+
+/** The newest first, as the older may build on them; nothing where a row was written by somebody else. */
+function firstToUndo(blockers: readonly UndoBlocker[]): string {
+  const ids = blockers.map(({ actor }) => /^import:(\d+)$/.exec(actor ?? '')?.[1]);
+  if (ids.includes(undefined)) return '';
+  const newestFirst = [...new Set(ids.map(Number))].sort((a, b) => b - a);
+  return `Undo import ${newestFirst.join(', then import ')} first.\n`;
 }
 
 const NAMES: { readonly [kind in UndoBlocker['kind']]: string } = {

@@ -138,7 +138,8 @@ test('an undo that other rows build on is refused with these rows, and status 1'
       'Nothing was undone: other rows build on import 2.\n' +
         '  member M-1 was changed since, by import 3\n' +
         '  member M-2 was changed since, by import 3\n' +
-        '  delivery P-1, from import 4, belongs to a row that the import created\n',
+        '  delivery P-1, from import 4, belongs to a row that the import created\n' +
+        'Undo import 4, then import 3 first.\n',
     ],
   );
   const { status, document } = await json(place, 'imports', 'undo', '1');
@@ -153,8 +154,8 @@ test('only the first rows that an undo is refused for are printed, and the rest 
   const place = await startedPlace(context);
   await place.load('members', members(...Array.from({ length: 30 }, (_, i) => member(i + 10))));
   const { err } = await place.command('imports', 'undo', '1');
-  assert.equal(err.split('\n').length, 23);
-  assert.match(err, / {2}13 more; --json lists all of them\.\n$/);
+  assert.equal(err.split('\n').length, 24);
+  assert.match(err, / {2}13 more; --json lists all of them\.\nUndo import 3, then import 2 first\.\n$/);
   assert.equal((await json(place, 'imports', 'undo', '1')).document.blockers.length, 33);
 });
 

@@ -2,7 +2,7 @@
 import type { FieldError } from '../domain/errors.ts';
 import type { ImportKind, StagedValue } from '../store/ports/import-session.ts';
 import { isEmptyWord, mayBeSpecial, unwrapText } from './cells/blanks.ts';
-import type { CellContext } from './cells/context.ts';
+import { type CellContext, type DecimalEvidence, noDecimals } from './cells/context.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import { foldHeading } from './fold.ts';
 import type { Header } from './header.ts';
@@ -27,6 +27,12 @@ export interface CellReaderOptions {
   readonly dates?: DateSurvey | undefined;
 }
 
+/** What is wrong with a column as a whole. */
+export interface ColumnFault {
+  readonly column: string;
+  readonly message: string;
+}
+
 export interface CellReader {
   /**
    * Reads the cell of a column that the file has.
@@ -39,7 +45,7 @@ export interface CellReader {
   /** Forgets what the last row has shown of its columns: it is not one of the table's. */
   forgetRow(): void;
   /** The columns whose decimals contradict each other. */
-  unclearDecimals(): string[];
+  unclearDecimals(): ColumnFault[];
 }
 
 export function createCellReader(options: CellReaderOptions): CellReader {
@@ -85,17 +91,31 @@ export function createCellReader(options: CellReaderOptions): CellReader {
     needsSurvey: () => isSurveyNeeded,
     forgetRow: () => contexts.forEach(forgetLine),
     unclearDecimals: () =>
-      declared.flatMap(({ name }, i) => (isUnclear(contexts[i] as OwnContext) ? [name] : [])),
+      declared.flatMap(({ name: column }, i) => {
+        const message = contradictionOf(contexts[i] as OwnContext);
+        return message === undefined ? [] : [{ column, message }];
+      }),
   };
 }
 
 function forgetLine({ line, decimals }: OwnContext): void {
-  if (decimals.commaLine === line) decimals.commaLine = 0;
-  if (decimals.pointBeforeThreeLine === line) decimals.pointBeforeThreeLine = 0;
+  for (const form of Object.keys(decimals) as (keyof DecimalEvidence)[])
+    if (decimals[form] === line) decimals[form] = 0;
 }
 
-const isUnclear = ({ decimals }: OwnContext): boolean =>
-  decimals.commaLine > 0 && decimals.pointBeforeThreeLine > 0;
+const UNCLEAR_POINT =
+  'Some values of this column have a decimal comma, and others a point before three digits, which may ' +
+  'separate thousands. Name the decimal mark in a map, "decimal": "," or ".".';
+const UNCLEAR_COMMA =
+  'Some values of this column have a decimal comma, in others commas separate thousands, and a value such ' +
+  'as 12,500 may be either. Name the decimal mark in a map, "decimal": "," or ".".';
+
+/** @returns undefined when the forms of the column agree */
+function contradictionOf({ decimals }: OwnContext): string | undefined {
+  if (decimals.commaLine === 0) return undefined;
+  if (decimals.pointBeforeThreeLine > 0) return UNCLEAR_POINT;
+  return decimals.thousandsLine > 0 && decimals.commaBeforeThreeLine > 0 ? UNCLEAR_COMMA : undefined;
+}
 
 /** The reader's own context of a column, changed from cell to cell. */
 interface OwnContext extends CellContext {
@@ -113,7 +133,7 @@ function columnContext(
     dateOrder: map?.dates,
     decimalMark: map?.decimal,
     isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
-    decimals: { commaLine: 0, pointBeforeThreeLine: 0 },
+    decimals: noDecimals(),
     dates: dates?.get(column),
     ...found,
   };

@@ -33,7 +33,9 @@ export function createRejectedRows(
    * many or too few cells keeps these: filled up it could be read, with values in wrong columns.
    */
   function ownCells(cells: readonly string[]): readonly string[] {
-    const isComplete = cells.length >= namedWidth && cells.slice(width).every((cell) => cell.trim() === '');
+    const mayBeLonger = isWorkbook || namedWidth < width || cells.length <= width;
+    const isComplete =
+      mayBeLonger && cells.length >= namedWidth && cells.slice(width).every((cell) => cell.trim() === '');
     if (isComplete) return withoutFaults(Array.from({ length: width }, (_, i) => cells[i] ?? ''));
     const hasReason = faultsAt >= 0 && /Expected \d+ cells, found \d+\./.test(cells.at(-1) ?? '');
     return hasReason ? cells.slice(0, -1) : cells;

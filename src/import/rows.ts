@@ -2,7 +2,12 @@
 import { FieldError } from '../domain/errors.ts';
 import { composeNames } from '../domain/members.ts';
 import type { StagedValue } from '../store/ports/import-session.ts';
-import { type CellReaderOptions, createCellReader, type RowFindings } from './cell-reader.ts';
+import {
+  type CellReaderOptions,
+  type ColumnFault,
+  createCellReader,
+  type RowFindings,
+} from './cell-reader.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
 import type { Header } from './header.ts';
 import { FileFault, type FileRecord, type SourceFormat } from './records.ts';
@@ -20,7 +25,7 @@ export interface RowReader {
   /** Forgets what the last row has shown of its columns: it is not one of the table's. */
   forgetRow(): void;
   /** The columns whose decimals contradict each other. */
-  unclearDecimals(): string[];
+  unclearDecimals(): ColumnFault[];
 }
 
 const NAMES = {
@@ -73,16 +78,18 @@ export function createRowReader(options: CellReaderOptions): RowReader {
 }
 
 /**
- * Whether a row has too few cells for the columns with a heading, or values beyond the header. In a workbook,
- * a row ends with its last value.
+ * Whether a row has too few cells for the columns with a heading, or too many for the header. In a text, even
+ * an empty cell is too many, unless the header itself ends with one: a separator within a value, as in
+ * `12,500`, has moved the other values. In a workbook a row ends with its last value.
  */
 function createWidthCheck({ headings }: Header, format: SourceFormat): (cells: readonly string[]) => boolean {
   const width = headings.length;
   const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
+  const mayBeLonger = format.type !== 'text' || namedWidth < width;
   return (cells) => {
     if (cells.length === width) return false;
     if (cells.length < namedWidth) return format.type === 'text';
-    return cells.slice(width).some((cell) => cell.trim() !== '');
+    return cells.length > width && (!mayBeLonger || cells.slice(width).some((cell) => cell.trim() !== ''));
   };
 }
 

@@ -92,16 +92,9 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
     },
     needsSurvey: reader.needsSurvey,
     end: () =>
-      reader.unclearDecimals().map((column) => ({
-        ...{ line: header.line, column, refuses: 'file' },
-        message: UNCLEAR_DECIMALS,
-      })),
+      reader.unclearDecimals().map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),
   };
 }
-
-const UNCLEAR_DECIMALS =
-  'Some values of this column have a decimal comma, and others a point before three digits, which may ' +
-  'separate thousands. Name the decimal mark in a map, "decimal": "," or ".".';
 
 /** Notes the empty lines between the header and the last row. */
 function createEmptyLines(headerLine: number, notes: NoteTaker) {

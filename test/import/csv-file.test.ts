@@ -3,6 +3,7 @@
  * (docs/operating.md#what-a-file-may-look-like).
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   COOPERATIVES,
@@ -219,6 +220,17 @@ test('a row with too few or too many cells is a fault of its line', async (conte
   assert.match(result.err, /cooperatives\.csv line 2: Expected 2 cells, found 1\./);
   assert.match(result.err, /cooperatives\.csv line 4: Expected 2 cells, found 3\./);
   assert.equal(place.value('SELECT count(*) FROM cooperatives'), 0);
+});
+
+test('a row with an empty cell too many is a fault: a separator within a value has moved the others', async (context) => {
+  const place = await startedPlace(context);
+  const header = 'cooperative_code,member_code,reference,delivered_at,kg,product';
+  const rejects = join(place.folder, 'refused.csv');
+  const content = `${header}\nA-1,M-1,P-1,2025-03-01,12,500,\n`;
+  const result = await place.load('production', content, '--rejects', rejects);
+  assert.match(result.err, /production\.csv line 2: Expected 6 cells, found 7\./);
+  const again = await place.run('production', rejects);
+  assert.match(again.err, /refused\.csv line 2: Expected 7 cells, found 8\./);
 });
 
 test('a quote that never closes is refused with its line, and no row is imported', async (context) => {

@@ -99,6 +99,25 @@ test('a column with decimal commas and with points before three digits is refuse
   ]);
 });
 
+test('a column in which commas are both marks is refused if it has a value that may be read in both ways', async (context) => {
+  const place = await startedPlace(context);
+  const COMMAS = HEADER.replaceAll(';', ',').replace(',kg', ',amount,account_number,kind');
+  const savings = (amounts: string[]) =>
+    COMMAS.replace('delivered_at', 'transacted_at') +
+    amounts.map((amount, i) => `A-1,M-1,P-${i},2025-03-01,"${amount}",S-1,contribution\n`).join('');
+  const weights = (kgs: string[]) => HEADER + kgs.map((kg, i) => delivery(i, kg)).join('');
+  for (const [kind, content, outcome] of [
+    ['production', weights(['1,250', '1,250.5']), 'refused'],
+    ['production', weights(['12,5', '1,250.5']), 'imported'],
+    ['savings', savings(['12,500', '1250,50']), 'refused'],
+    ['savings', savings(['1,250,000', '1250,50']), 'imported'],
+  ] as const) {
+    const { faults, report } = await importText(place, kind, content, { skipInvalid: true });
+    assert.equal(report.outcome, outcome, content);
+    if (outcome === 'refused') assert.match(faults[0]?.message ?? '', /12,500 may be either/);
+  }
+});
+
 test('decimal commas only, or points only, need no map where semicolons separate the cells', async (context) => {
   const place = await startedPlace(context);
   const commas = await importText(place, 'production', HEADER + delivery(1, '12,500') + delivery(2, '3,5'));

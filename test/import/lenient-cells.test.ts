@@ -43,6 +43,16 @@ test('each word of a choice means one value of it', () => {
   }
 });
 
+test('a word with a question mark is refused, as whoever wrote it was not certain', async (context) => {
+  const place = await startedPlace(context);
+  const content = file(row(9, 'female?,,,,active ?'));
+  const { faults } = await importText(place, 'members', content);
+  assert.deepEqual(
+    faults.map(({ column }) => column),
+    ['gender', 'status'],
+  );
+});
+
 test('words of three languages are read with a note, forms of the registry without', async (context) => {
   const place = await startedPlace(context);
   const { report, notes } = await importText(

@@ -12,6 +12,10 @@ export interface DateEvidence {
 /** The lines on which a column of decimals first showed these forms; 0 for one that it has not shown. */
 export interface DecimalEvidence {
   commaLine: number;
+  /** Commas that separate thousands. */
+  thousandsLine: number;
+  /** `12,500`, which the file reads in one of these two ways. */
+  commaBeforeThreeLine: number;
   /** `12.500`, which is twelve and a half unless a point separates thousands. */
   pointBeforeThreeLine: number;
 }
@@ -39,12 +43,17 @@ export interface CellContext {
   note(kind: NoteKind): void;
 }
 
+export const noDecimals = (): DecimalEvidence => ({
+  ...{ commaLine: 0, thousandsLine: 0 },
+  ...{ commaBeforeThreeLine: 0, pointBeforeThreeLine: 0 },
+});
+
 /** For cells of no particular file. */
 export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
   ...{ zone, nowSeconds, today: formatDate(nowSeconds, zone) },
   ...{ dateOrder: undefined, decimalMark: undefined, isSeparatedBySemicolons: false, isNumber: false },
   line: 0,
-  decimals: { commaLine: 0, pointBeforeThreeLine: 0 },
+  decimals: noDecimals(),
   dates: { hasDayFirst: false, hasMonthFirst: false },
   askForSurvey() {},
   note() {},

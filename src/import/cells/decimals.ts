@@ -54,7 +54,11 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
   const isUnclear = ONE_COMMA_GROUP.test(cell) && decimalMark === undefined;
   if (isUnclear && !isSeparatedBySemicolons && kind.fractionDigits >= 3) return AMBIGUOUS_FAULT;
   const isThousands = COMMA_GROUPS.test(cell) && !(isUnclear && isSeparatedBySemicolons);
-  if (isThousands) return parseDecimal(cell.replace(GROUPING, ''), kind);
+  if (isUnclear) context.decimals.commaBeforeThreeLine ||= context.line;
+  if (isThousands) {
+    context.decimals.thousandsLine ||= context.line;
+    return parseDecimal(cell.replace(GROUPING, ''), kind);
+  }
   const isCertain = isSeparatedBySemicolons || ONE_OR_TWO_DECIMALS.test(cell);
   if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
   const units = readCommaStyle(cell, kind);

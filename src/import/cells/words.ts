@@ -20,7 +20,7 @@ export function readGender(cell: string, context: CellContext): Gender | FieldEr
   return Object.hasOwn(GENDER_FORMS, word) ? (GENDER_FORMS[word] as Gender) : readGenderWord(cell, context);
 }
 
-/** A choice in any letter case, or a word that means one. */
+/** A choice in any letter case, or a word that means one; whoever adds a question mark is not certain. */
 export function readChoice<T extends string>(choices: readonly T[], words: Words<T> = {}): ReadChoice<T> {
   let meanings: ReadonlyMap<string, T> | undefined;
   return (cell, context) => {
@@ -28,7 +28,7 @@ export function readChoice<T extends string>(choices: readonly T[], words: Words
     const choice = choices.find((known) => known.toLowerCase() === lower);
     if (choice !== undefined) return choice;
     meanings ??= meaningsOf(choices, words);
-    const meant = meanings.get(foldHeading(cell));
+    const meant = cell.includes('?') ? undefined : meanings.get(foldHeading(cell));
     if (meant === undefined) return unknownChoice(cell, choices);
     context.note('word');
     return meant;

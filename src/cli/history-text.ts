@@ -2,6 +2,7 @@
 import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
 import { formatStored } from '../import/stored-values.ts';
 import type { Actor, HistoryEntry, RowHistory } from '../store/ports/history.ts';
+import { hideIdentityCards } from './hide-identity-cards.ts';
 import { formatTable } from './output.ts';
 
 /** A change with its values as the API shows them. */
@@ -19,8 +20,11 @@ export const describeChange = ({ line, row, column, old, new: value }: ShownChan
   new: value,
 });
 
-export const formatChange = ({ line, row, column, old, new: value }: ShownChange): string =>
-  `line ${line}, ${row}, ${column}: ${old ?? '(empty)'} → ${value ?? '(empty)'}\n`;
+/** A change on the screen, without national IDs. */
+export function formatChange({ line, row, column, old, new: value }: ShownChange): string {
+  const show = (text: string | null) => hideIdentityCards(text ?? '(empty)');
+  return `line ${line}, ${hideIdentityCards(row)}, ${column}: ${show(old)} → ${show(value)}\n`;
+}
 
 /** `key:7` → key 7; what is older than the history has no actor. */
 export function formatActor(actor: Actor | null): string {

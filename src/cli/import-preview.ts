@@ -2,6 +2,7 @@
 import type { TimeZone } from '../domain/date-time.ts';
 import { formatStored } from '../import/stored-values.ts';
 import type { AcceptedFile, StagedChange } from '../store/ports/import-session.ts';
+import { hideIdentityCards } from './hide-identity-cards.ts';
 
 const SHOWN_EXAMPLES = 3;
 /** Changes among which examples are looked for; a column that changes only later has none. */
@@ -33,6 +34,7 @@ export async function describePreview(name: string, accepted: AcceptedFile, zone
 }
 
 function describeExample({ row, column, old, new: next }: StagedChange, zone: TimeZone): string {
-  const show = (value: StagedChange['old']) => formatStored(column, value, zone) ?? '(empty)';
-  return `${row} ${show(old)} → ${show(next)}`;
+  const show = (value: StagedChange['old']) =>
+    hideIdentityCards(formatStored(column, value, zone) ?? '(empty)');
+  return `${hideIdentityCards(row)} ${show(old)} → ${show(next)}`;
 }

@@ -1,6 +1,7 @@
 /** Imports and their undo as commands show them: text for people, JSON for programs. */
 import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
 import type { RecordedImport, UndoBlocker, UndoResult } from '../store/ports/imports.ts';
+import { hideIdentityCards } from './hide-identity-cards.ts';
 import { formatActor } from './history-text.ts';
 import { formatFields, formatTable } from './output.ts';
 
@@ -102,7 +103,7 @@ const NAMES: { readonly [kind in UndoBlocker['kind']]: string } = {
 };
 
 function formatBlocker({ kind, row, reason, actor }: UndoBlocker): string {
-  const name = `${NAMES[kind]} ${row}`;
+  const name = `${NAMES[kind]} ${hideIdentityCards(row)}`;
   const by = formatActor(actor);
   if (reason === 'changed') return `${name} was changed since, by ${by}`;
   if (reason === 'taken')

@@ -27,7 +27,6 @@ interface Options extends SettingOptions {
 /** Rows that build on an import shown of those found; the rest is counted. */
 const SHOWN_BLOCKERS = 20;
 /** No screen shows national IDs that nobody asked for; `--json` has them. */
-const HIDDEN = { old: '(hidden)', new: '(hidden)' } as const;
 /** A write for each change would cost more than the change. */
 const WRITE_CHARACTERS = 64 * 1024;
 
@@ -119,7 +118,7 @@ async function printChanges(
     };
     pending += isJson
       ? `${count === 0 ? '' : ','}\n    ${JSON.stringify(describeChange(shown))}`
-      : formatChange(column === 'identity_card' ? { ...shown, ...HIDDEN } : shown);
+      : formatChange(shown);
     count++;
     if (pending.length < WRITE_CHARACTERS) continue;
     context.out(pending);

@@ -109,6 +109,21 @@ test('a changed national ID is on no screen, is put back by an undo, and kept fr
   assert.equal(place.value('SELECT identity_card FROM members WHERE id = 1'), nid(1));
 });
 
+test('a national ID that is used as a member code, or in a name, is on no screen', async (context) => {
+  const place = await startedPlace(context);
+  const row = (name: string) => members(`A-1,${nid(7)},${nid(7)},${name}`);
+  await place.load('members', row('Somebody'));
+  const changed = row(`Somebody 1 1985 8 ${9_000_007} 0 42`);
+  const screens = [await place.load('members', changed, '--dry-run')];
+  assert.equal((await place.load('members', changed)).status, 0);
+  for (const command of ['changes 4', 'undo 3'])
+    screens.push(await place.command('imports', ...command.split(' ')));
+  const texts = screens.map(({ out, err }) => out + err);
+  assert.match(texts[0] ?? '', /full_name changes in 1 row: \(hidden\) Somebody → Somebody \(hidden\)\n/);
+  assert.equal(texts[1], 'line 2, (hidden), full_name: Somebody → Somebody (hidden)\n');
+  assert.match(texts[2] ?? '', /member \(hidden\) was changed since, by import 4/);
+});
+
 test('an undo says what it removed and put back, and happens once', async (context) => {
   const place = await changedPlace(context);
   const done = await place.command('imports', 'undo', '3');

@@ -66,8 +66,9 @@ test('a file with the bytes of an earlier import names it', async (context) => {
   await place.load('members', content);
   const again = await place.load('members', content, '--json');
   assert.equal(JSON.parse(again.out).files[0].same_as_import, 4);
-  await place.command('imports', 'undo', '5');
-  await place.command('imports', 'undo', '4');
+  const third = await place.load('members', content, '--json');
+  assert.equal(JSON.parse(third.out).files[0].same_as_import, 5);
+  for (const id of ['6', '5', '4']) await place.command('imports', 'undo', id);
   const undone = await place.load('members', content, '--json', '--dry-run');
   assert.equal(JSON.parse(undone.out).files[0].same_as_import, null);
 });

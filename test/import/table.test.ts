@@ -66,6 +66,26 @@ test('the header is found up to the 20th row and no further', async (context) =>
   assert.equal(late.faults[0]?.line, 1);
 });
 
+test('one known heading is not a header, and of two equal ones the first is', async (context) => {
+  const place = await startedPlace(context);
+  const one = await importText(place, 'members', 'Urutonde,x\nAmazina,x\n');
+  assert.deepEqual([one.report.outcome, one.faults[0]?.line], ['refused', 1]);
+  const { report, faults } = await importText(
+    place,
+    'members',
+    `Abahuje\n${members(member(10), MEMBERS_HEADER)}`,
+  );
+  assert.deepEqual([report.outcome, faults[0]?.line], ['refused', 4]);
+});
+
+test('a first row of exact names is the header, although a row below it has more of them', async (context) => {
+  const place = await startedPlace(context);
+  const below = 'full_name,gender,mobile,role,status,M-11,A-1';
+  const header = 'full_name,identity_card,member_code,cooperative_code';
+  const { faults } = await importText(place, 'members', `${header}\n${below}\n`);
+  assert.match(faults[0]?.message ?? '', /Expected 4 cells, found 7/);
+});
+
 test('the header is found where the rows after it come in other batches', async (context) => {
   const place = await startedPlace(context);
   const rows = Array.from({ length: 9_000 }, (_, i) => member(100 + i));

@@ -13,16 +13,21 @@ export function describeNotes({ notes, header }: FileReading): string[] {
     .map(({ text, column }) => `"${text}" is ${column}`);
   return [
     ...(recognised.length === 0 ? [] : [`headings: ${recognised.join(', ')}`]),
-    ...(ignored.length === 0 ? [] : [`ignored columns: ${ignored.map(describeColumn).join(', ')}`]),
+    ...(ignored.length === 0 ? [] : [`ignored columns: ${describeColumns(ignored)}`]),
     ...others.map(describeNote),
   ];
 }
 
 /** One that is not shown, as it may be somebody's data, is named by its position: `#5`. */
-const describeColumn = (column: string): string => (column.startsWith('#') ? column : `"${column}"`);
+function describeColumns(columns: readonly string[]): string {
+  const isHidden = (column: string) => column.startsWith('#');
+  const named = columns.map((column) => (isHidden(column) ? column : `"${column}"`)).join(', ');
+  return columns.some(isHidden) ? `${named} (import map shows their headings)` : named;
+}
 
 /** The kind of a note reads as prose without its underscores. */
 function describeNote({ kind, column, count, lines }: ImportNote): string {
+  if (kind === 'encoding') return 'encoding: read as Windows-1252';
   const where = column === '' ? '' : ` in column ${column}`;
   return `${kind.replaceAll('_', ' ')}${where}: ${describeLines([...firstOf(lines())], count)}`;
 }

@@ -40,7 +40,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
       if (report.outcome === 'accepted' || report.outcome === 'stopped') context.out(preview);
       if (report.sameAsImport !== undefined)
-        context.err(`${name}: the same bytes were imported before, as import ${report.sameAsImport}.\n`);
+        context.err(`${name}: the same file was imported before, as import ${report.sameAsImport}.\n`);
       preview = '';
       if (report.failure !== undefined) context.err(`${name}: ${report.failure.message}\n`);
       if (report.outcome === 'stopped') context.err(`${name}: ${STOPPED}\n`);

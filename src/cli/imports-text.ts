@@ -75,7 +75,8 @@ export const describeUndo = (id: number, result: Undone | Refused) =>
     : { id, outcome: result.outcome, count: result.count, blockers: result.blockers };
 
 export const formatUndo = (id: number, { removed, restored, lockMs }: Undone): string =>
-  `Import ${id} is undone: ${removed} rows removed, ${restored} put back as they were ` +
+  `Import ${id} is undone: ${removed} ${removed === 1 ? 'row' : 'rows'} removed, ` +
+  `${restored} put back as they were ` +
   `(locked for ${(lockMs / 1000).toFixed(3)} s).\n`;
 
 /** The blockers that were listed, and how many more there are. */
@@ -86,12 +87,13 @@ export function formatRefusal(id: number, { count, blockers }: Refused): string 
   return `Nothing was undone: other rows build on import ${id}.\n${lines}${more}${firstToUndo(blockers)}`;
 }
 
-/** The newest first, as the older may build on them; nothing where a row was written by somebody else. */
+/** The newest import first, as the older may build on it. */
 function firstToUndo(blockers: readonly UndoBlocker[]): string {
-  const ids = blockers.map(({ actor }) => /^import:(\d+)$/.exec(actor ?? '')?.[1]);
-  if (ids.includes(undefined)) return '';
+  const ids = blockers.flatMap(({ actor }) => /^import:(\d+)$/.exec(actor ?? '')?.[1] ?? []);
   const newestFirst = [...new Set(ids.map(Number))].sort((a, b) => b - a);
-  return `Undo import ${newestFirst.join(', then import ')} first.\n`;
+  const imports = ids.length === 0 ? '' : `Undo import ${newestFirst.join(', then import ')} first.\n`;
+  if (ids.length === blockers.length) return imports;
+  return `${imports}What no import has written cannot be undone: correct the rows of the file instead.\n`;
 }
 
 const NAMES: { readonly [kind in UndoBlocker['kind']]: string } = {

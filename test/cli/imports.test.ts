@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ImportPlace, member, members, nid, startedPlace } from '../support/importing.ts';
+import { storageAt } from '../support/storage.ts';
 
 const WITH_MOBILE = 'cooperative_code,identity_card,member_code,full_name,mobile';
 const mobiles = (...rows: string[]) => `${[WITH_MOBILE, ...rows].join('\n')}\n`;
@@ -129,7 +130,7 @@ test('an undo says what it removed and put back, and happens once', async (conte
   const place = await changedPlace(context);
   const done = await place.command('imports', 'undo', '3');
   assert.equal(done.status, 0, done.err);
-  assert.match(done.out, /^Import 3 is undone: 1 rows removed, 2 put back as they were \(locked for /);
+  assert.match(done.out, /^Import 3 is undone: 1 row removed, 2 put back as they were \(locked for /);
   assert.equal(place.value('SELECT group_concat(full_name) FROM members'), 'Person 1,Person 2,Person 3');
   const again = await place.command('imports', 'undo', '3');
   assert.deepEqual(
@@ -164,6 +165,24 @@ test('an undo that other rows build on is refused with these rows, and status 1'
     [1, 'refused', 5, 5],
   );
   assert.equal(place.value('SELECT count(*) FROM members'), 4);
+});
+
+test('an undo that a change over HTTP stands against says that it cannot be undone', async (context) => {
+  const place = await changedPlace(context);
+  const registry = storageAt(place.databaseFile).openRegistry();
+  await registry.members.update(
+    3,
+    ({ cooperative, ...stored }) => ({ ...stored, cooperativeId: cooperative.id, fullName: 'Corrected' }),
+    1_750_000_000,
+    'key:7',
+  );
+  await registry.close();
+  const { err } = await place.command('imports', 'undo', '2');
+  assert.match(err, /^ {2}member M-3 was changed since, by key 7$/m);
+  assert.match(
+    err,
+    /Undo import 3 first\.\nWhat no import has written cannot be undone: correct the rows of the file/,
+  );
 });
 
 test('only the first rows that an undo is refused for are printed, and the rest are counted', async (context) => {

@@ -59,6 +59,19 @@ test('a third value wins, and what an import has set is not a correction', async
   assert.equal(statusOf(place), 'active');
 });
 
+test('an import that was undone does not count: the correction before it stays', async (context) => {
+  const place = await startedPlace(context);
+  await fileOf(place, list('active'));
+  await correct(place, { status: 'inactive' });
+  const { import_id: id } = await fileOf(place, list('active'), '--overwrite-corrections');
+  const log = storageAt(place.databaseFile).openImportLog();
+  assert.equal((await log.undo(id, 1_750_000_000, 1)).outcome, 'undone');
+  await log.close();
+  assert.equal(statusOf(place), 'inactive');
+  const file = await fileOf(place, list('active'));
+  assert.deepEqual([file.kept, statusOf(place)], [1, 'inactive']);
+});
+
 test('an empty cell clears what an import has set, and not what was filled in by hand', async (context) => {
   const place = await startedPlace(context);
   const phone = (n: number, mobile: string) => `${MEMBERS_HEADER},mobile\n${member(n)},${mobile}\n`;

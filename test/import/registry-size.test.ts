@@ -23,7 +23,7 @@ test('an import with --db into a file that does not exist needs --create, and na
   const created = await place.run('cooperatives', path, '--db', mistyped, '--create');
   assert.deepEqual([created.status, created.err], [0, `Created a new, empty registry at ${mistyped}.\n`]);
   const again = await place.run('cooperatives', path, '--db', mistyped, '--create');
-  const same = 'cooperatives.csv: the same bytes were imported before, as import 1.\n';
+  const same = 'cooperatives.csv: the same file was imported before, as import 1.\n';
   assert.deepEqual([again.status, again.err], [0, same]);
 });
 

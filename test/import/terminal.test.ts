@@ -70,7 +70,7 @@ test('on a terminal an import that warnings stop asks, and only y imports the fi
     });
     const [code] = await once(terminal, 'exit');
     assert.deepEqual([code, statusOf()], [exit, status], JSON.stringify([typed, shown]));
-    assert.ok(shown.indexOf('would no longer be') < shown.indexOf(question), shown);
+    assert.ok(shown.indexOf('would get another status') < shown.indexOf(question), shown);
   }
   assert.deepEqual(place.leftovers(), []);
 });

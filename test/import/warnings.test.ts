@@ -98,6 +98,17 @@ test('the list of another cooperative is stopped although some of its members be
   assert.deepEqual(await kindsOf(place, 'members', members(...both, ...more)), []);
 });
 
+test('a list with people who have left or died is stopped under a wrong code too', async (context) => {
+  const ended = ['withdrawn', 'deceased', 'withdrawn', 'deceased'];
+  const sent = (code: string) =>
+    numbers(1, 8).map((n) => `${row(n, code)},${n > 4 ? 'active' : ended[n - 1]}`);
+  const place = await placeWith(context, file('status', ...sent('A-1')));
+  assert.deepEqual(
+    (await warningsOf(place, 'members', file('status', ...sent('B-2')))).map(({ kind }) => kind),
+    ['other_cooperative'],
+  );
+});
+
 test('people who have left another cooperative may join this one together', async (context) => {
   const rows = numbers(1, 10).map((n) => `${row(n)},withdrawn`);
   const place = await placeWith(context, file('status', ...rows));
@@ -115,7 +126,7 @@ test('a status that has ended does not become another one unnoticed', async (con
   assert.deepEqual(await kindsOf(place, 'members', content), ['ended_status 3,4']);
   assert.match(
     (await place.load('members', content)).err,
-    /warning: 2 members who are withdrawn or deceased would no longer be\. \(lines 3, 4\)/,
+    /warning: 2 members recorded as withdrawn or deceased would get another status\. \(lines 3, 4\)/,
   );
   assert.equal(place.value("SELECT count(*) FROM members WHERE status = 'deceased'"), 2);
   await place.load('cooperatives', 'code,name,status\nA-1,Abahuje,dissolved\n');

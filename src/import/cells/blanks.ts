@@ -1,7 +1,20 @@
 /** What stands for nothing, and what spreadsheets wrap around a text (docs/operating.md#notes). */
 
 const LONGEST = 6;
-const EMPTY_WORDS = new Set(['-', '--', '---', '–', '—', 'n/a', 'n.a.', 'néant', 'neant', 'ntabyo']);
+const EMPTY_WORDS = new Set([
+  '-',
+  '--',
+  '---',
+  '–',
+  '—',
+  'n/a',
+  'n.a.',
+  'néant',
+  'neant',
+  'ntabyo',
+  'nta',
+  'ntayo',
+]);
 
 /** Whether a cell says that there is no value. */
 export const isEmptyWord = (cell: string): boolean =>

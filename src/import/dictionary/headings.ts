@@ -47,7 +47,7 @@ const REFERENCE = [
   ...['Reçu', 'N° reçu', 'Bordereau', 'N° bordereau', 'N° de bon', 'N° de pièce'],
   ...["Nomero y'inyemezabuguzi", 'Inyemezabuguzi'],
 ];
-const STATUS = ['Statut', 'État', 'Imimerere'];
+const STATUS = ['Statut', 'État', 'Imimerere', 'Uko ahagaze'];
 const DATE = ['Date', 'Itariki'];
 const AMOUNT = ['Montant', 'Amafaranga', "Umubare w'amafaranga"];
 
@@ -97,14 +97,22 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     last_name: ['Last names', 'Surname', 'Family name', 'Nom de famille', "Izina ry'umuryango"],
     gender: ['Sex', 'Sexe', 'Genre', 'Igitsina'],
     date_of_birth: [
-      ...['DOB', 'Birth date', 'Birthday', 'Born', 'Born on'],
+      ...['DOB', 'DDN', 'Date naiss.', 'Birth date', 'Birthday', 'Born', 'Born on'],
       ...['Date de naissance', 'Né le', 'Née le'],
       ...["Itariki y'amavuko", 'Itariki yavukiyeho', 'Yavutse', 'Igihe yavukiye'],
     ],
     mobile: [
       ...['Mobile phone', 'Mobile number', 'Phone', 'Phone number', 'Telephone', 'Telephone number', 'Tel'],
       ...['Tel number', 'Cell phone', 'Contact number', 'Contact phone', 'Mobile phone number'],
-      ...['Numéro téléphone', 'N° tél', 'Portable', 'N° portable', 'GSM', 'Numéro de téléphone portable'],
+      ...[
+        'Numéro téléphone',
+        'N° tél',
+        'Tél. portable',
+        'Portable',
+        'N° portable',
+        'GSM',
+        'Numéro de téléphone portable',
+      ],
       ...[
         'Telefoni',
         'Telefoni 1',
@@ -177,6 +185,14 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
         'Poids net',
         'Net weight',
       ],
+      ...[
+        'Kg livrés',
+        'Kg delivered',
+        'Cherries (kg)',
+        'Cerises (kg)',
+        'Ibitumbwe (kg)',
+        "Ibiro by'ibitumbwe",
+      ],
       ...['Ibiro', 'Uburemere', 'Umusaruro (kg)', "Ibiro by'umusaruro", 'Ingano (kg)', 'Ibiro yagemuye'],
     ],
     product: [
@@ -209,7 +225,7 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     ],
     interest_rate: [
       ...['Rate', 'Rate of interest', 'Annual rate', 'Annual interest rate', 'Taux', "Taux d'intérêt"],
-      ...["Taux d'intérêt annuel", 'Taux annuel', "Igipimo cy'inyungu"],
+      ...["Taux d'intérêt annuel", 'Taux annuel', "Igipimo cy'inyungu", 'Inyungu (%)'],
     ],
     status: [...STATUS, 'Loan status', 'Statut du prêt', 'Statut du crédit', "Imimerere y'inguzanyo"],
     paid_amount: [

@@ -9,12 +9,35 @@ import type { TransactionKind } from '../../domain/savings.ts';
 
 export type Words<Choice extends string> = { readonly [choice in Choice]?: readonly string[] };
 
-const ACTIVE = ['actif', 'active', 'en activité', 'arakora', 'irakora', 'ikora'];
+const ACTIVE = ['actif', 'active', 'en activité', 'active member', 'akora', 'arakora', 'irakora', 'ikora'];
 const INACTIVE = ['inactif', 'inactive', 'non actif', 'non active', 'not active', 'ntakora', 'ntikora'];
 
 export const GENDER_WORDS: Words<Gender> = {
-  MALE: ['masculin', 'masc', 'mâle', 'homme', 'h', 'man', 'boy', 'garçon', 'umugabo', 'umuhungu'],
-  FEMALE: ['féminin', 'fém', 'femelle', 'femme', 'woman', 'girl', 'fille', 'umugore', 'umukobwa'],
+  MALE: [
+    'masculin',
+    'masc',
+    'mâle',
+    'homme',
+    'h',
+    'man',
+    'boy',
+    'garçon',
+    'umugabo',
+    'umuhungu',
+    'igitsina gabo',
+  ],
+  FEMALE: [
+    'féminin',
+    'fém',
+    'femelle',
+    'femme',
+    'woman',
+    'girl',
+    'fille',
+    'umugore',
+    'umukobwa',
+    'igitsina gore',
+  ],
   OTHER: ['autre'],
 };
 
@@ -22,8 +45,8 @@ export const MEMBER_STATUS_WORDS: Words<MemberStatus> = {
   active: ACTIVE,
   inactive: INACTIVE,
   suspended: ['suspendu', 'suspendue', 'yahagaritswe', 'arahagaritswe'],
-  withdrawn: ['withdrew', 'retiré', 'retirée', 'yavuyemo'],
-  deceased: ['décédé', 'décédée', 'dead', 'died', 'mort', 'morte', 'yapfuye', 'yitabye Imana'],
+  withdrawn: ['withdrew', 'left', 'retiré', 'retirée', 'parti', 'partie', 'a quitté', 'yavuyemo'],
+  deceased: ['décédé', 'décédée', 'dead', 'died', 'mort', 'morte', 'yapfuye', 'yarapfuye', 'yitabye Imana'],
 };
 
 export const COOPERATIVE_STATUS_WORDS: Words<CooperativeStatus> = {
@@ -48,6 +71,7 @@ export const ROLE_WORDS: Words<Role> = {
       'simple member',
       'membre',
       'membre simple',
+      'membre ordinaire',
       'simple membre',
       'adhérent',
       'adhérente',
@@ -56,7 +80,18 @@ export const ROLE_WORDS: Words<Role> = {
   ],
   PRESIDENT: ['présidente', 'chairperson', 'chairman', 'chairwoman', 'chair', 'perezida', 'perezidante'],
   VICE_PRESIDENT: [
-    ...['vice', 'vice-présidente', 'deputy president', 'vice chairperson', 'vice chairman', 'vice chair'],
+    ...[
+      'VP',
+      'v/president',
+      'v/président',
+      'v/présidente',
+      'vice',
+      'vice-présidente',
+      'deputy president',
+      'vice chairperson',
+      'vice chairman',
+      'vice chair',
+    ],
     ...['visi perezida', 'vice perezida', 'perezida wungirije', 'visi-perezidante'],
   ],
   SECRETARY: ['secrétaire', 'umunyamabanga', 'umwanditsi'],

@@ -14,8 +14,9 @@ export const WARNINGS = {
   other_cooperative: stopping(
     ['members'],
     'nine tenths or more of the members listed for a cooperative, at least three, would be new to it or ' +
-      'get another name or code, and belong to one and the same other cooperative, while less than a tenth ' +
-      'belong to this one under their name and code: the code is probably wrong',
+      'get another name or code, and are listed in one and the same other cooperative, which most of them ' +
+      'have not left, while less than a tenth belong to this one under their name and code: the code is ' +
+      'probably wrong',
   ),
   name_differs: stopping(
     ['members'],

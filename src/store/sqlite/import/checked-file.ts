@@ -25,7 +25,7 @@ export function openCheckedFile(
 ): CheckedFile {
   const { db, assertCurrent, end } = scope;
   const check = {
-    rows: count(db, 'staging.rows'),
+    rows: count(db, 'staging.rows') + countUnstaged(db),
     refusedRows: count(db, '(SELECT DISTINCT line FROM staging.faults)'),
     faults: count(db, 'staging.faults'),
     listFaults() {
@@ -76,6 +76,14 @@ export function openCheckedFile(
 
 const count = (db: Connection, rows: string): number =>
   db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get() as number;
+
+/** Rows that were refused before they could be staged, as --strict does with those of totals. */
+const countUnstaged = (db: Connection): number =>
+  count(
+    db,
+    `(SELECT DISTINCT line FROM staging.faults f WHERE refuses = 'row'
+       AND NOT EXISTS (SELECT 1 FROM staging.rows r WHERE r.line = f.line))`,
+  );
 
 function dropRefusedRows(db: Connection): void {
   db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);

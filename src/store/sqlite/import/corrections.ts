@@ -9,18 +9,23 @@ import type { FileScope } from './file-scope.ts';
 /** Changes of one field of a row, of which `h` is one; `e` is what the file would change. */
 const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field = e."column"`;
+/** An undo and the import that it took back leave no trace in what counts. */
+const isInForce = (h: string): string => `(${h}.actor NOT GLOB 'undo:*' AND NOT EXISTS
+  (SELECT 1 FROM main.imports i WHERE ${h}.actor = 'import:' || i.id AND i.undone_at IS NOT NULL))`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'command:*')`;
 
 /** Takes such values off the staged changes: they are listed as kept. */
 export function keepCorrections(scope: FileScope): void {
   const { db, kind } = scope;
   if (db.raw.prepare('SELECT 1 FROM staging.changes LIMIT 1').get() === undefined) return;
-  // Before the first correction since the last import or undo, the value was what that one had set, or what
-  // the row was created with.
+  // Before the first correction since the last import, the value was what that one had set, or what the row
+  // was created with.
   const found = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l
-    ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')}) AND ${isByHand('l')}
+    ON l.id = (SELECT max(h.id) FROM main.changes h WHERE ${ofField(kind, 'h')} AND ${isInForce('h')})
+      AND ${isByHand('l')}
     WHERE e.new IS (SELECT f.old FROM main.changes f WHERE ${ofField(kind, 'f')} AND f.id >
-      coalesce((SELECT max(g.id) FROM main.changes g WHERE ${ofField(kind, 'g')} AND NOT ${isByHand('g')}), 0)
+      coalesce((SELECT max(g.id) FROM main.changes g
+        WHERE ${ofField(kind, 'g')} AND ${isInForce('g')} AND NOT ${isByHand('g')}), 0)
       ORDER BY f.id LIMIT 1)`;
   keepStored(scope, found);
 }

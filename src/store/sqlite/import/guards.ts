@@ -51,14 +51,15 @@ const MANY_CHANGES = `WITH
 /**
  * One person or two may join a second cooperative; with fewer rows than this a share says nothing. Those whom
  * the list would give another code or name are not known by it: people who belong to both cooperatives are
- * overwritten by the list of the wrong one.
+ * overwritten by the list of the wrong one. Where most have left the other cooperative, they may have moved.
  */
 const FEWEST_OF_OTHER = 3;
 const OTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
     FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
     CROSS JOIN main.members m ON m.id = e.member_id
-    WHERE m.status NOT IN (${ENDED_MEMBERS}) GROUP BY 1, 2 HAVING count(*) >= ${FEWEST_OF_OTHER}),
+    GROUP BY 1, 2 HAVING count(*) >= ${FEWEST_OF_OTHER}
+      AND 2 * sum(m.status NOT IN (${ENDED_MEMBERS})) >= count(*)),
   renamed AS MATERIALIZED (SELECT DISTINCT line FROM staging.changes
     WHERE "column" IN ('identity_card', 'member_code', 'full_name')),
   listed AS (SELECT r.cooperative_code AS code, count(*) AS rows, count(p.id) - count(x.line) AS here
@@ -98,7 +99,7 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
       'ended_status',
       ['status'],
       wouldRevive(quoted(ENDED_COOPERATIVE_STATUSES)),
-      (n) => `${rows(n, 'cooperative that is', 'cooperatives that are')} dissolved would no longer be.`,
+      (n) => `${rows(n, 'cooperative', 'cooperatives')} recorded as dissolved would get another status.`,
     ),
   ],
   members: [
@@ -106,7 +107,7 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
       'ended_status',
       ['status'],
       wouldRevive(ENDED_MEMBERS),
-      (n) => `${rows(n, 'member who is', 'members who are')} withdrawn or deceased would no longer be.`,
+      (n) => `${rows(n, 'member', 'members')} recorded as withdrawn or deceased would get another status.`,
     ),
     guard(
       'many_changes',

@@ -24,6 +24,7 @@ export const NOTES = {
   second_phone: ofRow('Refused with --strict: the cell has several telephone numbers.'),
   spreadsheet_text: ofRow('Refused with --strict: the text is wrapped as a formula or has an apostrophe.'),
   decimal_comma: ofRow('Refused with --strict: this is a decimal comma.'),
+  unit: ofRow('Refused with --strict: write the number without its unit.'),
   date_order: ofRow('Refused with --strict: write day and month with two digits.'),
 } as const satisfies { readonly [kind: string]: NoteMeaning };
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KIGALI } from '../../src/domain/date-time.ts';
-import { type DecimalKind, MONEY, WEIGHT } from '../../src/domain/decimal.ts';
+import { type DecimalKind, MONEY, RATE, WEIGHT } from '../../src/domain/decimal.ts';
 import { FieldError } from '../../src/domain/errors.ts';
 import { type CellContext, cellContext } from '../../src/import/cells/context.ts';
 import { readDecimal } from '../../src/import/cells/decimals.ts';
@@ -72,6 +72,30 @@ test('a comma and a point are read as the file or the map settles them, and refu
       assert.match(value instanceof FieldError ? value.message : '', expected, what);
     else assert.equal(value, expected, what);
     assert.deepEqual(notes, isNoted ? ['decimal_comma'] : [], what);
+  }
+});
+
+test('a number may have its own unit behind it, with a note, and no other', () => {
+  for (const [kind, cell, expected] of [
+    [WEIGHT, '12.5kg', 12_500],
+    [WEIGHT, '1,250.5 KGS', 1_250_500],
+    [WEIGHT, '12,5 kilos', 12_500],
+    [MONEY, '250,000 Frw', 25_000_000],
+    [MONEY, '2\u00a0000 RWF', 200_000],
+    [RATE, '18%', 1_800],
+    [WEIGHT, '12.5 Frw', undefined],
+    [WEIGHT, '12.5 t', undefined],
+    [MONEY, '12 kg', undefined],
+    [MONEY, '12 USD', undefined],
+    [RATE, 'kg', undefined],
+    [WEIGHT, 'kg', undefined],
+    [WEIGHT, '12,500 kg', undefined],
+  ] as const) {
+    const notes: string[] = [];
+    const context = { ...cellContext(KIGALI, 0), note: (note: string) => void notes.push(note) };
+    const value = readDecimal(kind)(cell, context);
+    assert.equal(value instanceof FieldError ? undefined : value, expected, cell);
+    assert.equal(notes.includes('unit'), expected !== undefined, cell);
   }
 });
 

@@ -1,5 +1,5 @@
 /** Amounts as people and spreadsheets write them → minor units (docs/operating.md#decimals). */
-import { type DecimalKind, parseDecimal } from '../../domain/decimal.ts';
+import { type DecimalKind, MONEY, MONEY_OR_ZERO, parseDecimal, RATE, WEIGHT } from '../../domain/decimal.ts';
 import { FieldError } from '../../domain/errors.ts';
 import type { CellContext } from './context.ts';
 
@@ -29,8 +29,30 @@ const COMMA_STYLE_FAULT = new FieldError(
 
 type ReadDecimal = (cell: string, context: CellContext) => number | FieldError;
 
-/** Minor units of an amount with or without separated thousands. */
-export const readDecimal =
+const FRANCS = /[ \u00a0\u202f]?(?:frw|rwf|fr|francs?)\.?$/i;
+/** The unit that every amount of a kind has, written behind it. */
+const UNITS: ReadonlyMap<DecimalKind, RegExp> = new Map([
+  [WEIGHT, /[ \u00a0\u202f]?(?:kgs?|kilos?)\.?$/i],
+  [MONEY, FRANCS],
+  [MONEY_OR_ZERO, FRANCS],
+  [RATE, /[ \u00a0\u202f]?%$/],
+]);
+const DIGIT_LAST = /[0-9]$/;
+
+/** Minor units of an amount with or without separated thousands, and with or without its unit. */
+export const readDecimal = (kind: DecimalKind): ReadDecimal => {
+  const read = readNumber(kind);
+  const unit = UNITS.get(kind);
+  return (cell, context) => {
+    if (unit === undefined || DIGIT_LAST.test(cell)) return read(cell, context);
+    const bare = cell.replace(unit, '');
+    const units = read(bare, context);
+    if (bare !== cell && typeof units === 'number') context.note('unit');
+    return units;
+  };
+};
+
+const readNumber =
   (kind: DecimalKind): ReadDecimal =>
   (cell, context) => {
     if (context.isNumber) return parseDecimal(cell, kind);

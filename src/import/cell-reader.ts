@@ -110,11 +110,17 @@ const UNCLEAR_COMMA =
   'Some values of this column have a decimal comma, in others commas separate thousands, and a value such ' +
   'as 12,500 may be either. Name the decimal mark in a map, "decimal": "," or ".".';
 
+const UNCLEAR_BESIDE_POINT =
+  'Some values of this column have a point before the decimals, and in others, such as 12,500, a comma may ' +
+  'mean either. Name the decimal mark in a map, "decimal": "," or ".".';
+
 /** @returns undefined when the forms of the column agree */
 function contradictionOf({ decimals }: OwnContext): string | undefined {
   if (decimals.commaLine === 0) return undefined;
   if (decimals.pointBeforeThreeLine > 0) return UNCLEAR_POINT;
-  return decimals.thousandsLine > 0 && decimals.commaBeforeThreeLine > 0 ? UNCLEAR_COMMA : undefined;
+  if (decimals.commaBeforeThreeLine === 0) return undefined;
+  if (decimals.thousandsLine > 0) return UNCLEAR_COMMA;
+  return decimals.pointLine > 0 ? UNCLEAR_BESIDE_POINT : undefined;
 }
 
 /** The reader's own context of a column, changed from cell to cell. */

@@ -98,17 +98,22 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
 
 /** Notes the empty lines between the header and the last row. */
 function createEmptyLines(headerLine: number, notes: NoteTaker) {
-  let pending: number[] = [];
+  /** Runs of successive lines: some spreadsheets leave a million below the last row. */
+  const pending: { first: number; last: number }[] = [];
   return {
-    add(lines: readonly number[] | undefined): void {
-      if (lines !== undefined && lines.length > 0) pending = [...pending, ...lines];
+    add(lines: readonly number[] = []): void {
+      for (const line of lines) {
+        const run = pending.at(-1);
+        if (run?.last === line - 1) run.last = line;
+        else pending.push({ first: line, last: line });
+      }
     },
     noteBefore(line: number): void {
-      if (pending.length === 0 || (pending[0] as number) > line) return;
-      const later = pending.findIndex((empty) => empty > line);
-      const before = later < 0 ? pending : pending.slice(0, later);
-      pending = later < 0 ? [] : pending.slice(later);
-      for (const empty of before) if (empty > headerLine) notes.note('empty_row', '', empty);
+      while (pending.length > 0 && (pending[0] as { first: number }).first < line) {
+        const { first, last } = pending.shift() as { first: number; last: number };
+        for (let empty = Math.max(first, headerLine + 1); empty <= last; empty++)
+          notes.note('empty_row', '', empty);
+      }
     },
   };
 }

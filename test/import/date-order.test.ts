@@ -116,6 +116,22 @@ test('a map settles the order without a note, and a date in another order is a f
   ]);
 });
 
+test('what is no row of the table does not settle the order', async (context) => {
+  const place = await startedPlace(context);
+  const open = `3/4/1984 may be 3 April or 4 March 1984. ${OTHERWISE}`;
+  for (const row of ['Total;;;;31/12/2019;', 'A-1;31/12/1985']) {
+    const content = file(['3/4/1984']).replaceAll(',', ';');
+    const { faults } = await importText(place, 'members', `${content}${row}\n`, { skipInvalid: true });
+    assert.equal(faults[0]?.message, open, row);
+  }
+});
+
+test('a date that a spreadsheet keeps as a text settles the order like any other', async (context) => {
+  const place = await startedPlace(context);
+  assert.deepEqual(await messages(place, ["'31/3/1984", '3/4/1985']), []);
+  assert.deepEqual(births(place), ['1984-03-31', '1985-04-03']);
+});
+
 test('the date that settles the order may be far below, and each row is imported once', async (context) => {
   const place = await startedPlace(context);
   const cells = Array.from({ length: 9_000 }, (_, i): string => (i === 8_999 ? '31/3/1984' : '03/04/1984'));

@@ -102,6 +102,18 @@ test('a number may have its own unit behind it, with a note, and no other', () =
 const HEADER = 'cooperative_code;member_code;reference;delivered_at;kg\n';
 const delivery = (n: number, kg: string) => `A-1;M-1;P-${n};2025-03-01;${kg}\n`;
 
+test('a comma before three digits is not read beside decimals with a point', async (context) => {
+  const place = await startedPlace(context);
+  const refused = await importText(
+    place,
+    'production',
+    HEADER + delivery(1, '1250.5') + delivery(2, '12,500'),
+  );
+  assert.match(refused.faults[0]?.message ?? '', /Name the decimal mark in a map/);
+  const certain = await importText(place, 'production', HEADER + delivery(1, '1250.5') + delivery(2, '12,5'));
+  assert.equal(certain.report.outcome, 'imported');
+});
+
 test('a column with decimal commas and with points before three digits is refused without a map', async (context) => {
   const place = await startedPlace(context);
   const content = HEADER + delivery(1, '12.500') + delivery(2, '1.250,5');

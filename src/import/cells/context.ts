@@ -16,6 +16,8 @@ export interface DecimalEvidence {
   thousandsLine: number;
   /** `12,500`, which the file reads in one of these two ways. */
   commaBeforeThreeLine: number;
+  /** `1250.5`, in a column that may have three decimals. */
+  pointLine: number;
   /** `12.500`, which is twelve and a half unless a point separates thousands. */
   pointBeforeThreeLine: number;
 }

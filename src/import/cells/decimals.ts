@@ -58,8 +58,10 @@ const readNumber =
     if (context.isNumber) return parseDecimal(cell, kind);
     if (context.decimalMark === ',') return readCommaStyle(cell, kind);
     if (PLAIN.test(cell)) {
-      if (kind.fractionDigits >= 3 && POINT_BEFORE_THREE.test(cell))
-        context.decimals.pointBeforeThreeLine ||= context.line;
+      if (kind.fractionDigits >= 3 && cell.includes('.')) {
+        context.decimals.pointLine ||= context.line;
+        if (POINT_BEFORE_THREE.test(cell)) context.decimals.pointBeforeThreeLine ||= context.line;
+      }
       return parseDecimal(cell, kind);
     }
     if (SPACE_GROUPS.test(cell)) return parseDecimal(cell.replace(GROUPING, ''), kind);

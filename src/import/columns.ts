@@ -4,7 +4,7 @@
  */
 
 import { COOPERATIVE_STATUSES, SECTORS } from '../domain/cooperatives.ts';
-import { MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
+import { type DecimalKind, MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/decimal.ts';
 import type { FieldError } from '../domain/errors.ts';
 import { LOAN_STATUSES } from '../domain/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../domain/members.ts';
@@ -32,6 +32,8 @@ export interface ImportColumn {
   readonly isRequired: boolean;
   /** The only values that it takes, where they are few words. */
   readonly choices?: readonly string[];
+  /** Of a column of decimals, which are staged and stored in minor units or grams. */
+  readonly decimal?: DecimalKind;
   /** Of a cell that is not empty, trimmed. */
   readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
 }
@@ -45,6 +47,10 @@ const optional = (name: string, parse: ImportColumn['parse']): ImportColumn => (
   name,
   isRequired: false,
   parse,
+});
+const decimal = (column: typeof required, name: string, kind: DecimalKind): ImportColumn => ({
+  ...column(name, readDecimal(kind)),
+  decimal: kind,
 });
 /** An optional column of one of these words. */
 const choice = (name: string, choices: readonly string[], parse: ImportColumn['parse']): ImportColumn => ({
@@ -94,17 +100,17 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     ...NAMED_MEMBER,
     DERIVABLE_REFERENCE,
     required('delivered_at', readPastDateTime),
-    required('kg', readDecimal(WEIGHT)),
+    decimal(required, 'kg', WEIGHT),
     optional('product', upTo(MAX_LENGTH.product)),
   ],
   loans: [
     COOPERATIVE_CODE,
     ...NAMED_MEMBER,
     REFERENCE,
-    required('amount', readDecimal(MONEY)),
-    required('interest_rate', readDecimal(RATE)),
+    decimal(required, 'amount', MONEY),
+    decimal(required, 'interest_rate', RATE),
     choice('status', LOAN_STATUSES, readChoice(LOAN_STATUSES, LOAN_STATUS_WORDS)),
-    optional('paid_amount', readDecimal(MONEY_OR_ZERO)),
+    decimal(optional, 'paid_amount', MONEY_OR_ZERO),
     optional('loan_start_date', readDateTime),
     optional('loan_end_date', readDateTime),
     optional('approved_at', readPastDateTime),
@@ -118,7 +124,7 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
       ...choice('kind', TRANSACTION_KINDS, readChoice(TRANSACTION_KINDS, TRANSACTION_KIND_WORDS)),
       isRequired: true,
     },
-    required('amount', readDecimal(MONEY)),
+    decimal(required, 'amount', MONEY),
     required('transacted_at', readPastDateTime),
   ],
 };

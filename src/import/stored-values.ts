@@ -1,15 +1,17 @@
 /** A value as it is stored → as the API shows it (docs/api.md#formats), for lists of changes. */
 import { formatDateTime, type TimeZone } from '../domain/date-time.ts';
-import { type DecimalKind, formatDecimal, MONEY, RATE, WEIGHT } from '../domain/decimal.ts';
-import type { StagedValue } from '../store/ports/import-session.ts';
+import { formatDecimal } from '../domain/decimal.ts';
+import { IMPORT_KINDS, type StagedValue } from '../store/ports/import-session.ts';
+import { IMPORT_COLUMNS } from './columns.ts';
 
-/** The columns of numbers that are no instants. */
-const DECIMALS: ReadonlyMap<string, DecimalKind> = new Map([
-  ['amount', MONEY],
-  ['paid_amount', MONEY],
-  ['interest_rate', RATE],
-  ['kg', WEIGHT],
-]);
+/** The columns of numbers that are no instants; those of one name have the same unit in every kind. */
+const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map(
+  IMPORT_KINDS.flatMap((kind) =>
+    IMPORT_COLUMNS[kind].flatMap(({ name, decimal }) =>
+      decimal === undefined ? [] : [[name, decimal.fractionDigits] as const],
+    ),
+  ),
+);
 
 /**
  * @param column of an import file
@@ -17,6 +19,6 @@ const DECIMALS: ReadonlyMap<string, DecimalKind> = new Map([
  */
 export function formatStored(column: string, value: StagedValue, zone: TimeZone): string | null {
   if (typeof value !== 'number') return value;
-  const decimal = DECIMALS.get(column);
-  return decimal === undefined ? formatDateTime(value, zone) : formatDecimal(value, decimal.fractionDigits);
+  const digits = FRACTION_DIGITS.get(column);
+  return digits === undefined ? formatDateTime(value, zone) : formatDecimal(value, digits);
 }

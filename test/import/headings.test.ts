@@ -33,6 +33,13 @@ test('within a kind, each heading of the dictionary leads to one column', () => 
   assert.ok(looked > 500, `${looked} headings`);
 });
 
+test('no column was forgotten in the dictionary; one without other headings has an empty list', () => {
+  for (const kind of IMPORT_KINDS) {
+    const missing = IMPORT_COLUMNS[kind].map(({ name }) => name).filter((name) => !(name in HEADINGS[kind]));
+    assert.deepEqual(missing, [], kind);
+  }
+});
+
 test('the dictionary has headings of columns that exist only, and none twice', () => {
   for (const kind of IMPORT_KINDS) {
     const known = IMPORT_COLUMNS[kind].map(({ name }) => name);

@@ -1,7 +1,7 @@
 /**
- * What about a checked file its sender should look at before it is imported (docs/operating.md#warnings). Set
- * by set, over what is staged and only as much of the registry as the file's new and changed rows refer to: a
- * file that changes nothing is not warned about, so one that was accepted can be imported again.
+ * What about a checked file its sender should look at before it is imported (docs/operating.md#warnings), set
+ * by set. Those that stop a file look at its new and changed rows only, so that one which was accepted can be
+ * imported again; the others look at all of its rows.
  */
 import { ENDED_COOPERATIVE_STATUSES } from '../../../domain/cooperatives.ts';
 import { ENDED_MEMBER_STATUSES } from '../../../domain/members.ts';

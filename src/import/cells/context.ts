@@ -47,7 +47,7 @@ export interface CellContext {
 
 export const noDecimals = (): DecimalEvidence => ({
   ...{ commaLine: 0, thousandsLine: 0 },
-  ...{ commaBeforeThreeLine: 0, pointBeforeThreeLine: 0 },
+  ...{ commaBeforeThreeLine: 0, pointLine: 0, pointBeforeThreeLine: 0 },
 });
 
 /** For cells of no particular file. */

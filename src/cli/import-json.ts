@@ -1,5 +1,5 @@
 /** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
-import type { FileReport, ImportFile } from '../import/import-files.ts';
+import type { FileReport, ImportFile } from '../import/import-report.ts';
 import type { FileReading } from '../import/stage-file.ts';
 import type { AcceptedFile, RegistrySize } from '../store/ports/import-session.ts';
 import type { CliContext } from './context.ts';

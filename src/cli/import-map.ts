@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { cellContext } from '../import/cells/context.ts';
 import { scoreHeader } from '../import/headings.ts';
-import { systemCodeOf } from '../import/import-files.ts';
+import { systemCodeOf } from '../import/import-report.ts';
 import { type MapProposal, proposeMap } from '../import/map/propose-map.ts';
 import { openFile } from '../import/open-file.ts';
 import { FileFault, type RecordSource } from '../import/records.ts';

@@ -1,5 +1,5 @@
 /** What an import command shows, to a person or to a program. */
-import type { FileReport, ImportFile } from '../import/import-files.ts';
+import type { FileReport, ImportFile } from '../import/import-report.ts';
 import type { RecordSource } from '../import/records.ts';
 import type { FileReading } from '../import/stage-file.ts';
 import type { CheckedFile, RegistrySize } from '../store/ports/import-session.ts';

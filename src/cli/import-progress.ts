@@ -1,6 +1,6 @@
 /** How far the reading of a file is, as a bar on a terminal. */
 import { SingleBar } from 'cli-progress';
-import { type ImportFile, nameOf } from '../import/import-files.ts';
+import { type ImportFile, nameOf } from '../import/import-report.ts';
 import type { CliContext } from './context.ts';
 
 export interface ProgressBar {

@@ -1,6 +1,6 @@
 /** Where the refused rows of an import go: `--rejects`. */
 import type { Header } from '../import/header.ts';
-import { ImportError, type ImportFile, systemCodeOf } from '../import/import-files.ts';
+import { ImportError, type ImportFile, systemCodeOf } from '../import/import-report.ts';
 import type { RecordSource } from '../import/records.ts';
 import { createRejectsFile, isReplaceable, type RejectsFile, rejectsPath } from '../import/rejects.ts';
 import type { CheckedFile } from '../store/ports/import-session.ts';

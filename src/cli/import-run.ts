@@ -2,15 +2,14 @@
 import { resolve } from 'node:path';
 import type { TimeZone } from '../domain/date-time.ts';
 import { type ChangesFile, createChangesFile, isChangesFile } from '../import/changes-file.ts';
+import { type ImportOptions, importFiles } from '../import/import-files.ts';
 import {
   type FileReport,
   ImportError,
   type ImportFile,
-  type ImportOptions,
-  importFiles,
   nameOf,
   systemCodeOf,
-} from '../import/import-files.ts';
+} from '../import/import-report.ts';
 import type { RejectsFile } from '../import/rejects.ts';
 import { UnknownSheetError } from '../import/workbook/open-workbook.ts';
 import { openConfiguredStorage } from '../storage.ts';

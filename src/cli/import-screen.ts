@@ -1,6 +1,6 @@
 /** What an operator sees of an import. */
 import type { TimeZone } from '../domain/date-time.ts';
-import { type FileReport, nameOf } from '../import/import-files.ts';
+import { type FileReport, nameOf } from '../import/import-report.ts';
 import type { AcceptedFile, ImportChanges, RegistrySize } from '../store/ports/import-session.ts';
 import type { ImportWarning } from '../store/ports/import-warnings.ts';
 import type { CliContext } from './context.ts';

@@ -1,7 +1,7 @@
 /** The files that an import writes beside the registry: `--rejects` and `--changes`. */
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type ImportFile, systemCodeOf } from '../import/import-files.ts';
+import { type ImportFile, systemCodeOf } from '../import/import-report.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import { CommandError, EXIT } from './context.ts';
 

@@ -2,8 +2,8 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describeColumns } from '../import/columns.ts';
-import type { ImportFile } from '../import/import-files.ts';
 import { listImportFiles } from '../import/import-folder.ts';
+import type { ImportFile } from '../import/import-report.ts';
 import { IMPORT_KINDS } from '../store/ports/import-session.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { declareImportMap } from './import-map.ts';

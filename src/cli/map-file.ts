@@ -1,7 +1,7 @@
 /** Map documents on the disk. */
 import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { systemCodeOf } from '../import/import-files.ts';
+import { systemCodeOf } from '../import/import-report.ts';
 import { isMapDocument } from '../import/map/map-json.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import { CommandError, EXIT } from './context.ts';

@@ -2,10 +2,8 @@
 import type { ImportKind } from '../store/ports/import-session.ts';
 import { FAULTS_COLUMN, recogniseHeadings, scoreHeader } from './headings.ts';
 import type { ReadingMap } from './map/reading-map.ts';
-import { type FileRecord, fileFault, type RecordBatch } from './records.ts';
+import { type FileRecord, fileFault, HEADER_ROWS, type RecordBatch } from './records.ts';
 
-/** The header is among the first rows that have a value. */
-const SEARCHED_ROWS = 20;
 /** With fewer recognised headings a row may as well be data. */
 const LOWEST_SCORE = 2;
 
@@ -26,7 +24,7 @@ export function findHeader(kind: ImportKind, records: readonly FileRecord[], map
   if (first?.cells.some((cell) => cell.trim().toLowerCase() === FAULTS_COLUMN) === true)
     return { index: 0, isCertain: true };
   if (map?.headerRow !== undefined) return headerOnLine(records, map.headerRow);
-  const scores = records.slice(0, SEARCHED_ROWS).map(({ cells }, i) => {
+  const scores = records.slice(0, HEADER_ROWS).map(({ cells }, i) => {
     const score = scoreHeader(kind, cells, map);
     // What consists of exact names is the header, whatever follows it.
     return i === 0 && isExact(kind, cells) ? Number.POSITIVE_INFINITY : score;
@@ -64,7 +62,7 @@ export async function* withHeaderRows(
       }
       head = joinBatches(head, batch);
       isComplete =
-        head.records.length >= SEARCHED_ROWS && (head.records.at(-1)?.line ?? 0) >= (map?.headerRow ?? 0);
+        head.records.length >= HEADER_ROWS && (head.records.at(-1)?.line ?? 0) >= (map?.headerRow ?? 0);
       if (isComplete) yield head;
     }
   } catch (error) {

@@ -1,34 +1,22 @@
 /** Imports files one by one: each is read, checked, and only then written, in one transaction. */
-import { basename } from 'node:path';
 import { type Clock, nowSeconds } from '../clock.ts';
 import type { TimeZone } from '../domain/date-time.ts';
-import { RegistryError } from '../domain/errors.ts';
 import type { ImportRecord } from '../store/ports/import-record.ts';
 import type {
   AcceptedFile,
   CheckedFile,
   CheckOptions,
-  ImportChanges,
-  ImportKind,
   ImportSession,
 } from '../store/ports/import-session.ts';
 import { cellContext } from './cells/context.ts';
 import { scoreHeader } from './headings.ts';
 import { toImportRecord } from './import-record.ts';
+import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from './import-report.ts';
 import type { ReadingMap } from './map/reading-map.ts';
-import type { ImportNote } from './notes.ts';
 import { openFile } from './open-file.ts';
 import type { RecordSource } from './records.ts';
 import { type FileReading, stageFile } from './stage-file.ts';
 import { UnknownSheetError } from './workbook/open-workbook.ts';
-
-export interface ImportFile {
-  readonly kind: ImportKind;
-  readonly path: string;
-}
-
-/** The name of a file without its folder. */
-export const nameOf = (file: ImportFile): string => basename(file.path);
 
 export interface ImportOptions extends CheckOptions {
   readonly zone: TimeZone;
@@ -70,53 +58,6 @@ export interface ImportObserver {
 }
 
 /**
- * `imported`; `accepted`: a dry run found nothing that refuses or stops the file; `refused`: its faults do;
- * `stopped`: warnings do, and nobody has accepted them; `failed`: something else went wrong, see the report's
- * failure; `not_reached`: an earlier file did not get through. Nothing is written of any file but an imported
- * one.
- */
-export type Outcome = 'imported' | 'accepted' | 'refused' | 'stopped' | 'failed' | 'not_reached';
-
-export interface FileReport {
-  readonly file: ImportFile;
-  readonly outcome: Outcome;
-  readonly rows: number;
-  readonly refusedRows: number;
-  readonly faults: number;
-  /** Refused for what concerns no single row: its header, its bytes, all its national IDs. */
-  readonly isFileFaulty: boolean;
-  /** What was read leniently or skipped. */
-  readonly notes: readonly ImportNote[];
-  /** What was done; in a dry run and for a stopped file, what an import would do. */
-  readonly changes: ImportChanges;
-  /** How many stored values of each column changed, likewise; a column without any is missing. */
-  readonly columns: ReadonlyMap<string, number>;
-  /** Under which the import is recorded. */
-  readonly importId?: number;
-  /** An import of the same bytes that was applied before and not undone. */
-  readonly sameAsImport?: number | undefined;
-  readonly lockMs: number;
-  readonly seconds: number;
-  readonly failure?: Failure;
-}
-
-export interface Failure {
-  /** For the operator. */
-  readonly message: string;
-  readonly error: unknown;
-  /** Whether the operator can do something about it; otherwise it is an unexpected error. */
-  readonly isExpected: boolean;
-}
-
-/** Something outside the registry went wrong; the message names it. */
-export class ImportError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'ImportError';
-  }
-}
-
-/**
  * Imports the files in their order and stops after the first that is refused or fails.
  * @returns a report for each
  * @throws UnknownSheetError when a workbook has no sheet of the map's name
@@ -139,13 +80,6 @@ export async function importFiles(
   }
   return reports;
 }
-
-const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0, kept: 0 };
-
-const emptyReport = (file: ImportFile): FileReport => ({
-  ...{ file, outcome: 'not_reached', rows: 0, refusedRows: 0, faults: 0, isFileFaulty: false, notes: [] },
-  ...{ changes: NO_CHANGES, columns: new Map(), lockMs: 0, seconds: 0 },
-});
 
 async function importFile(
   session: ImportSession,
@@ -251,15 +185,3 @@ async function settle(
   await accepted.keepForReference();
   return { outcome: 'accepted', changes: accepted.changes, lockMs: 0 };
 }
-
-function toFailure(error: unknown): Failure {
-  if (error instanceof RegistryError || error instanceof ImportError)
-    return { message: error.message, error, isExpected: true };
-  const code = systemCodeOf(error);
-  if (code !== undefined) return { message: `The file cannot be read (${code}).`, error, isExpected: true };
-  return { message: 'An unexpected error ended the import.', error, isExpected: false };
-}
-
-/** `ENOENT` and the like, of what the operating system refused; undefined for any other error. */
-export const systemCodeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;

@@ -2,7 +2,7 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { IMPORT_KINDS, type ImportKind } from '../store/ports/import-session.ts';
-import type { ImportFile } from './import-files.ts';
+import type { ImportFile } from './import-report.ts';
 
 export interface SkippedFile {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** The known name that somebody most likely meant. */
 import { foldHeading } from './fold.ts';
 
-/** Shorter names differ from each other by as little: `role` and `rate` are no typos. */
+/** A letter of a shorter name makes another name. */
 const LETTERS_FOR_ONE_TYPO = 4;
 const LETTERS_FOR_TWO_TYPOS = 8;
 

@@ -18,6 +18,9 @@ export interface RecordBatch {
   readonly bytesRead: number;
 }
 
+/** The header is among the first rows that have a value, as titles may precede it. */
+export const HEADER_ROWS = 20;
+
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 export type SourceFormat =

@@ -5,12 +5,8 @@ import type { TestContext } from 'node:test';
 import { runCommand } from '../../src/cli/program.ts';
 import type { Clock } from '../../src/clock.ts';
 import { KIGALI } from '../../src/domain/date-time.ts';
-import {
-  type FileReport,
-  type ImportFile,
-  type ImportOptions,
-  importFiles,
-} from '../../src/import/import-files.ts';
+import { type ImportOptions, importFiles } from '../../src/import/import-files.ts';
+import type { FileReport, ImportFile } from '../../src/import/import-report.ts';
 import type { ImportFault, ImportKind } from '../../src/store/ports/import-session.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
 import { openFile } from './sqlite.ts';

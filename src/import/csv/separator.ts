@@ -1,4 +1,5 @@
 /** Which character separates the cells of a text file: decided from its first rows. */
+import { HEADER_ROWS } from '../records.ts';
 import { LINE_END } from './line-ends.ts';
 
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
@@ -8,7 +9,6 @@ export type ScoreHeader = (cells: readonly string[]) => number;
 
 /** Title rows may precede the header. */
 const ROWS = 30;
-const HEADER_ROWS = 20;
 
 /**
  * The separator with which a row has most headings; else the one with which most rows have the same number

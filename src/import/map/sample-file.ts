@@ -1,7 +1,7 @@
 /** The first rows of a file: its header, and what is below. */
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import { findHeader, withHeaderRows } from '../find-header.ts';
-import { type FileRecord, fileFault, type RecordSource } from '../records.ts';
+import { type FileRecord, fileFault, HEADER_ROWS, type RecordSource } from '../records.ts';
 
 export interface FileSample {
   readonly header: FileRecord;
@@ -12,7 +12,6 @@ export interface FileSample {
 }
 
 const SAMPLED_ROWS = 2000;
-const SEARCHED_ROWS = 20;
 
 /** @throws FileFault when the file cannot be read, or no row of it looks like headings */
 export async function sampleFile(source: RecordSource, kind: ImportKind): Promise<FileSample> {
@@ -22,12 +21,9 @@ export async function sampleFile(source: RecordSource, kind: ImportKind): Promis
     if (records.length > SAMPLED_ROWS) break;
   }
   const { index: found, isCertain } = findHeader(kind, records);
-  const index = isCertain
-    ? found
-    : records.slice(0, SEARCHED_ROWS).findIndex((_, i) => isHeaderOf(records, i));
+  const index = isCertain ? found : records.slice(0, HEADER_ROWS).findIndex((_, i) => isHeaderOf(records, i));
   const header = records[index];
-  if (header === undefined)
-    throw fileFault(1, `No row among the first ${SEARCHED_ROWS} looks like headings.`);
+  if (header === undefined) throw fileFault(1, `No row among the first ${HEADER_ROWS} looks like headings.`);
   return { header, isFirstRow: index === 0, rows: records.slice(index + 1, index + 1 + SAMPLED_ROWS) };
 }
 

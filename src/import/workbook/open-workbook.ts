@@ -3,13 +3,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { mayEcho } from '../../domain/errors.ts';
 import type { ScoreHeader } from '../csv/separator.ts';
 import type { FileContent } from '../file-content.ts';
-import { type FileRecord, fileFault, type RecordBatch, type RecordSource } from '../records.ts';
+import { type FileRecord, fileFault, HEADER_ROWS, type RecordBatch, type RecordSource } from '../records.ts';
 import { type Archive, openArchive, UnreadableWorkbook } from './archive.ts';
 import { readWorkbook, type Sheet, type Workbook } from './parts.ts';
 import { createSheetRows } from './sheet-rows.ts';
-
-/** Title rows may precede the header. */
-const HEADER_ROWS = 20;
 
 export interface WorkbookOptions {
   /** Name of the sheet; without it, the one whose header has most headings. */

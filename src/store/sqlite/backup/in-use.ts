@@ -1,8 +1,7 @@
 /** Whether a process has a database open, even if it does nothing with it. */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
-import { isBusy } from '../connection/errors.ts';
+import { isLocked } from '../connection/file-use.ts';
 
 /**
  * Every connection in WAL mode holds a shared lock on the file until it is closed, so that an exclusive one
@@ -10,21 +9,6 @@ import { isBusy } from '../connection/errors.ts';
  * files shows it, as far as this user may see the process.
  */
 export const isInUse = (file: string): boolean => isLocked(file) || isOpenElsewhere(file);
-
-function isLocked(file: string): boolean {
-  let db: Database.Database | undefined;
-  try {
-    db = new Database(file, { timeout: 0, fileMustExist: true });
-    // Asks for the file itself: in WAL mode BEGIN EXCLUSIVE only waits for writers.
-    db.pragma('locking_mode = EXCLUSIVE');
-    db.exec('BEGIN EXCLUSIVE; ROLLBACK');
-    return false;
-  } catch (error) {
-    return isBusy(error);
-  } finally {
-    db?.close();
-  }
-}
 
 function isOpenElsewhere(file: string): boolean {
   const path = join(realpathSync(dirname(file)), basename(file));

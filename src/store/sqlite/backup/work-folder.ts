@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createFolder } from '../../../create-folder.ts';
 import { StorageError } from '../../ports/storage-error.ts';
+import { isRunning } from '../connection/file-use.ts';
 import { syncPath } from './durable-files.ts';
 
 /** The name of a folder that is, or was, about to become a backup, or to be removed. */
@@ -67,18 +68,10 @@ const cannotBeWritten = (target: string, error: unknown): StorageError => {
 export function removeIncomplete(parent: string, isTarget: (name: string) => boolean): void {
   for (const name of readdirSync(parent)) {
     const [, target, pid] = /^(.*)\.incomplete-([0-9]+)$/.exec(name) ?? [];
-    if (target === undefined || !isTarget(target) || isRunning(Number(pid))) continue;
+    if (target === undefined || !isTarget(target) || isOfRunning(Number(pid))) continue;
     rmSync(join(parent, name), { recursive: true, force: true });
   }
 }
 
 /** In a container every backup may have the same process id: one that is our own is of an earlier process. */
-function isRunning(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
+const isOfRunning = (pid: number): boolean => pid !== process.pid && isRunning(pid);

@@ -3,6 +3,7 @@
  * where the file still has what it was before (docs/operating.md#corrections-stay).
  */
 import type { ImportKind } from '../../ports/import-session.ts';
+import { REVERSED_ACTORS } from '../history/reversed.ts';
 import { keepStored } from './changes.ts';
 import type { FileScope } from './file-scope.ts';
 
@@ -10,8 +11,7 @@ import type { FileScope } from './file-scope.ts';
 const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field = e."column"`;
 /** An undo and the import that it took back leave no trace in what counts. */
-const isInForce = (h: string): string => `(${h}.actor NOT GLOB 'undo:*' AND NOT EXISTS
-  (SELECT 1 FROM main.imports i WHERE ${h}.actor = 'import:' || i.id AND i.undone_at IS NOT NULL))`;
+const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'command:*')`;
 
 /** Takes such values off the staged changes: they are listed as kept. */

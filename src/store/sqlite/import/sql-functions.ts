@@ -9,8 +9,7 @@ const HASH_CHARACTERS = 20;
 
 /**
  * Adds `shown_code(code)`, how a message names a code of the file, `have_common_word(name, name)`, and
- * `derived_reference(value, …)`, the
- * reference of an entry that has none: the same for the same values
+ * `derived_reference(value, …)`, the reference of an entry that has none: the same for the same values
  * (docs/operating.md#entries-without-a-reference).
  */
 export function addSqlFunctions({ raw }: Connection): void {

@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import type { Connection } from '../connection/connection.ts';
-import { isBusy } from '../connection/errors.ts';
+import { isLocked, isRunning } from '../connection/file-use.ts';
 import { STAGING_INFIX } from '../files.ts';
 
 const JOURNAL = '-journal';
@@ -55,28 +54,11 @@ export function removeStaleStaging(databaseFile: string): number {
 
 function isInUse(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.size === 0) return Date.now() - found.mtimeMs < FRESH_MS && isRunning(processOf(file));
-  let db: Database.Database | undefined;
-  try {
-    db = new Database(file, { timeout: 0, fileMustExist: true });
-    db.exec('BEGIN EXCLUSIVE; ROLLBACK');
-    return false;
-  } catch (error) {
-    // Whatever else is wrong with it, no import uses it.
-    return isBusy(error);
-  } finally {
-    db?.close();
-  }
+  if (found?.size === 0) return Date.now() - found.mtimeMs < FRESH_MS && isRunningImport(file);
+  return isLocked(file);
 }
 
-const processOf = (file: string): number => Number(/-([0-9]+)-[0-9a-f]+$/.exec(file)?.[1] ?? 0);
-
-function isRunning(pid: number): boolean {
-  if (pid === 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+function isRunningImport(file: string): boolean {
+  const pid = Number(/-([0-9]+)-[0-9a-f]+$/.exec(file)?.[1] ?? 0);
+  return pid !== 0 && isRunning(pid);
 }

@@ -20,10 +20,11 @@ export function createSessionTables(db: Connection): void {
     -- Changes that are not made: the same rows, with the same ids.
     CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       old, new);
-    -- What the guards found (guards.ts), and members of other cooperatives with a national ID of the file.
+    -- What the guards found (guards.ts).
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
     -- Phones that several members of a cooperative have, new ones among them (lookalikes.ts).
     CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
+    -- Members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);

@@ -8,16 +8,16 @@ import type { ImportKind } from '../../ports/import-session.ts';
 import type { UndoBlocker } from '../../ports/imports.ts';
 import type { Connection } from '../connection/connection.ts';
 import { openOrigins } from '../history/origin.ts';
+import { REVERSED_ACTORS } from '../history/reversed.ts';
 import { TARGETS } from '../import/targets.ts';
 import type { ImportRow } from './rows.ts';
 
-/** Actors whose changes were reversed, and who reversed them. */
-const REVERSED = `SELECT 'import:' || id FROM main.imports WHERE undone_at IS NOT NULL
-  UNION ALL SELECT 'undo:' || id FROM main.imports WHERE undone_at IS NOT NULL`;
 const OWN_CHANGES = 'c.id BETWEEN @first_change AND @last_change';
-// The plus keeps SQLite from reading all changes of the kind by their index.
-/** Also right without changes of its own: the range then ends before the next change. */
-const LATER_CHANGES = `c.id > @last_change AND +c.entity = @kind AND c.actor NOT IN (${REVERSED})`;
+/**
+ * Also right without changes of its own: the range then ends before the next change. The plus keeps SQLite
+ * from reading all changes of the kind by their index.
+ */
+const LATER_CHANGES = `c.id > @last_change AND +c.entity = @kind AND c.actor NOT IN (${REVERSED_ACTORS})`;
 
 /** SELECTs of `kind, id, reason, actor`. */
 const CHANGED = `SELECT c.entity AS kind, c.row_id AS id, 'changed' AS reason, c.actor

@@ -1,9 +1,10 @@
 /** What has changed in the registry, by whom and when. It holds personal data, former values too. */
+import type { EventActor } from '../../domain/events.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { StagedValue } from './import-session.ts';
 
-/** Who made a change: an API key, an import, the undo of an import, or a command's system user. */
-export type Actor = `key:${number}` | `import:${number}` | `undo:${number}` | `command:${string}`;
+/** Who made a change: an API key, an import, a correction by a command, or the undo of one of these. */
+export type Actor = EventActor;
 
 /** The field of the entry that tells where a row comes from. */
 export const CREATED = 'created';

@@ -11,7 +11,7 @@ import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { CooperativeStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { StoreDependencies } from './dependencies.ts';
-import { openHistoryRecorder } from './history/recorder.ts';
+import { openChangeRecorder } from './history/recorder.ts';
 import { newIdSql } from './removed-ids.ts';
 
 interface CooperativeRow {
@@ -69,7 +69,7 @@ export function openCooperatives(
     `UPDATE cooperatives SET ${COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
      WHERE id = ?`,
   );
-  const history = openHistoryRecorder(db, 'cooperatives');
+  const history = openChangeRecorder(db, 'cooperatives');
 
   function find(id: number): Cooperative | undefined {
     const row = snapshot.read(() => selectOne.get(id));
@@ -101,7 +101,7 @@ export function openCooperatives(
         refuseFields(conflicts(values));
         const { lastInsertRowid } = insert.run(...toColumns(values), nowSeconds, nowSeconds);
         const id = Number(lastInsertRowid);
-        history.created(id, nowSeconds, actor);
+        history.created({ id, cooperativeId: id }, nowSeconds, actor);
         return find(id) as Cooperative;
       }),
 
@@ -115,7 +115,8 @@ export function openCooperatives(
         const before = toColumns(stored);
         if (before.every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);
-        history.changed(id, { fields: COLUMNS, old: before, new: columns }, nowSeconds, actor);
+        const row = { id, cooperativeId: id };
+        history.changed(row, { fields: COLUMNS, old: before, new: columns }, nowSeconds, actor);
         cooperativeSummaries.invalidate();
         return find(id) as Cooperative;
       }),

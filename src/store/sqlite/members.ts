@@ -14,7 +14,7 @@ import type { ListedMember, MemberStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { CooperativeSummaries } from './cooperative-summaries.ts';
 import type { StoreDependencies } from './dependencies.ts';
-import { openHistoryRecorder } from './history/recorder.ts';
+import { openChangeRecorder } from './history/recorder.ts';
 import { type Counted, type CountIndex, openCountIndex, wrongCounts } from './lists/count-index.ts';
 import { MEMBER_COUNTS } from './lists/counts.ts';
 import { openMemberPages } from './lists/member-pages.ts';
@@ -141,7 +141,7 @@ export function openMembers(
   const statements = prepareStatements(db);
   const { selectOne, insert, replace } = statements;
   const counts = openCountIndex(db, MEMBER_COUNTS);
-  const history = openHistoryRecorder(db, 'members');
+  const history = openChangeRecorder(db, 'members');
   const list = openList(db, counts, cooperativeSummaries);
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
   const findConflicts = openConflicts(statements);
@@ -173,7 +173,7 @@ export function openMembers(
         refuseFields(conflicts(values));
         const id = Number(insert.run(...toColumns(values), nowSeconds, nowSeconds).lastInsertRowid);
         counts.change(id, undefined, toCounted(values));
-        history.created(id, nowSeconds, actor);
+        history.created({ id, cooperativeId: values.cooperativeId }, nowSeconds, actor);
         return find(id) as Member;
       }),
 
@@ -188,7 +188,8 @@ export function openMembers(
         const before = toColumns({ ...stored, cooperativeId: stored.cooperative.id });
         if (before.every((column, i) => column === columns[i])) return stored;
         replace.run(...columns, nowSeconds, id);
-        history.changed(id, { fields: MEMBER_COLUMNS, old: before, new: columns }, nowSeconds, actor);
+        const row = { id, cooperativeId: values.cooperativeId };
+        history.changed(row, { fields: MEMBER_COLUMNS, old: before, new: columns }, nowSeconds, actor);
         counts.change(id, toCounted({ ...stored, cooperativeId: stored.cooperative.id }), toCounted(values));
         return find(id) as Member;
       }),

@@ -71,5 +71,9 @@ const REGISTRY_FINGERPRINTS: readonly string[] = [
   'ac27abf8d6e8f4b2',
   'ce2e34f50b6e3645',
   '9dba3492f0d7605a',
+  'd102f61a3e9fe357',
+  '103dc925f242247a',
+  '0a613865b25f6de5',
+  '89257e6be2ced1ae',
 ];
 const KEYS_FINGERPRINTS: readonly string[] = ['4070d1d3e00c2020'];

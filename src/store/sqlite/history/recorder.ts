@@ -1,15 +1,20 @@
-/** Records the changes of one row, in the transaction that makes them. Imports record theirs set by set. */
+/**
+ * Records the changes of one row, in the transaction that makes them: each value in the history, and one
+ * event. Imports record theirs set by set.
+ */
+import type { EventEntity } from '../../../domain/events.ts';
 import { type Actor, CREATED } from '../../ports/history.ts';
 import type { Connection } from '../connection/connection.ts';
+import { type ChangedRow, openEventAppender } from '../events/append.ts';
 
 type Value = string | number | null;
 
-export interface HistoryRecorder {
+export interface ChangeRecorder {
   /** The origin of a new row. */
-  created(id: number, nowSeconds: number, actor: Actor): void;
-  /** Each field whose value differs. @param fields in the order of the values */
+  created(row: ChangedRow, nowSeconds: number, actor: Actor): void;
+  /** Each field whose value differs; nothing when none does. @param fields in the order of the values */
   changed(
-    id: number,
+    row: ChangedRow,
     change: {
       readonly fields: readonly string[];
       readonly old: readonly Value[];
@@ -20,17 +25,32 @@ export interface HistoryRecorder {
   ): void;
 }
 
-export function openHistoryRecorder(db: Connection, entity: 'members' | 'cooperatives'): HistoryRecorder {
+/** The entities whose single rows are written, by the name of their table. */
+const ENTITY_OF = {
+  cooperatives: 'cooperative',
+  members: 'member',
+  loans: 'loan',
+  payments: 'payment',
+} as const satisfies { readonly [table: string]: EventEntity };
+
+export function openChangeRecorder(db: Connection, table: keyof typeof ENTITY_OF): ChangeRecorder {
   const insert = db.prepare<[id: number, field: string, old: Value, new: Value, at: number, actor: string]>(
-    `INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES ('${entity}', ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES ('${table}', ?, ?, ?, ?, ?, ?)`,
   );
+  const append = openEventAppender(db, ENTITY_OF[table]);
   return {
-    created: (id, nowSeconds, actor) => void insert.run(id, CREATED, null, null, nowSeconds, actor),
-    changed(id, { fields, old, new: values }, nowSeconds, actor) {
+    created(row, nowSeconds, actor) {
+      insert.run(row.id, CREATED, null, null, nowSeconds, actor);
+      append('created', row, [], nowSeconds, actor);
+    },
+    changed(row, { fields, old, new: values }, nowSeconds, actor) {
+      const changed = fields.filter((_field, i) => old[i] !== values[i]);
+      if (changed.length === 0) return;
       for (const [i, field] of fields.entries()) {
         const [before = null, after = null] = [old[i], values[i]];
-        if (before !== after) insert.run(id, field, before, after, nowSeconds, actor);
+        if (before !== after) insert.run(row.id, field, before, after, nowSeconds, actor);
       }
+      append('updated', row, changed, nowSeconds, actor);
     },
   };
 }

@@ -12,7 +12,7 @@ const ofField = (kind: ImportKind, h: string): string =>
   `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field = e."column"`;
 /** An undo and the import that it took back leave no trace in what counts. */
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
-const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'command:*')`;
+const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
 /** Takes such values off the staged changes: they are listed as kept. */
 export function keepCorrections(scope: FileScope): void {

@@ -5,7 +5,7 @@
 import type { Connection } from '../connection/connection.ts';
 import type { CountCheck } from './count-index.ts';
 
-export const ROW_COUNTED = ['production_entries', 'loans', 'savings_transactions'] as const;
+export const ROW_COUNTED = ['production_entries', 'loans', 'payments', 'savings_transactions'] as const;
 export type RowCountedTable = (typeof ROW_COUNTED)[number];
 
 export const isRowCounted = (table: string): table is RowCountedTable =>

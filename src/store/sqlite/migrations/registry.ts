@@ -5,7 +5,12 @@
 import type { Schema } from '../connection/migrate.ts';
 import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/blocks.ts';
 import { STALE_SQL } from '../read-model/stale-flag.ts';
+import { REGISTRY_8 } from './corrections.ts';
+import { REGISTRY_6 } from './events.ts';
+import { REGISTRY_7 } from './idempotency.ts';
 import { KEYS_SCHEMA } from './keys.ts';
+import { REGISTRY_5 } from './loans-and-payments.ts';
+import { countTriggers } from './row-count-triggers.ts';
 
 const REGISTRY_1 = `
 CREATE TABLE cooperatives (
@@ -160,13 +165,6 @@ UPDATE members SET loans = ${STALE_SQL} WHERE id IN (SELECT member_id FROM loans
 UPDATE members SET savings = ${STALE_SQL} WHERE id IN (SELECT member_id FROM savings_accounts);
 `;
 
-const countTriggers = (table: string): string => `
-INSERT INTO row_counts (table_name, rows) SELECT '${table}', count(*) FROM ${table};
-CREATE TRIGGER ${table}_added AFTER INSERT ON ${table} BEGIN
-  UPDATE row_counts SET rows = rows + 1 WHERE table_name = '${table}'; END;
-CREATE TRIGGER ${table}_removed AFTER DELETE ON ${table} BEGIN
-  UPDATE row_counts SET rows = rows - 1 WHERE table_name = '${table}'; END;`;
-
 const REGISTRY_3 = `
 -- How many rows a large table has.
 CREATE TABLE row_counts (
@@ -229,7 +227,16 @@ CREATE TABLE removed_ids (
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727231,
-  migrations: [REGISTRY_1, REGISTRY_2, REGISTRY_3, REGISTRY_4],
+  migrations: [
+    REGISTRY_1,
+    REGISTRY_2,
+    REGISTRY_3,
+    REGISTRY_4,
+    REGISTRY_5,
+    REGISTRY_6,
+    REGISTRY_7,
+    REGISTRY_8,
+  ],
   mistakenFor: {
     applicationId: KEYS_SCHEMA.applicationId,
     advice: "holds the keys of a registry. Name the registry's file instead.",

@@ -1,0 +1,56 @@
+/** Appends to the sequence of changes, in the transaction that makes the change. */
+import {
+  actorCode,
+  type EventAction,
+  type EventActor,
+  type EventEntity,
+  fieldBits,
+  typeCode,
+} from '../../../domain/events.ts';
+import type { Connection } from '../connection/connection.ts';
+
+/** Where a change was made. */
+export interface ChangedRow {
+  readonly id: number;
+  /** The cooperative that it belongs to; itself for a cooperative. */
+  readonly cooperativeId: number;
+}
+
+/** One event about one row of an entity. @param fields those that changed; none but for `updated` */
+export type AppendEvent = (
+  action: EventAction,
+  row: ChangedRow,
+  fields: readonly string[],
+  nowSeconds: number,
+  actor: EventActor,
+) => void;
+
+export function openEventAppender(db: Connection, entity: EventEntity): AppendEvent {
+  const insert = db.prepare<
+    [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
+  >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
+  return (action, { id, cooperativeId }, fields, nowSeconds, actor) => {
+    const type = typeCode(entity, action);
+    insert.run(type, id, cooperativeId, fieldBits(entity, fields), nowSeconds, actorCode(actor));
+  };
+}
+
+/**
+ * Appends one event for each row of a set, in its order.
+ * @param rows SELECT of `row_id, cooperative_id, fields`, the last as bits (`fieldBit`), 0 unless updated
+ * @returns how many
+ */
+export function appendEvents(
+  db: Connection,
+  [entity, action]: readonly [EventEntity, EventAction],
+  rows: string,
+  nowSeconds: number,
+  actor: EventActor,
+): number {
+  return db.raw
+    .prepare(
+      `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
+       SELECT ${typeCode(entity, action)}, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
+    )
+    .run(nowSeconds, actorCode(actor)).changes;
+}

@@ -1,0 +1,36 @@
+/** Registry migration 8: who is who, corrected. */
+
+export const REGISTRY_8 = `
+-- A correction has its row in imports, so that one sequence of ids names whatever can be undone.
+ALTER TABLE imports ADD COLUMN reason TEXT;
+
+-- YYYY-MM-DD; the same for every membership of a person.
+ALTER TABLE members ADD COLUMN date_of_death TEXT;
+
+-- A national ID that was wrong or was reissued still finds its person.
+CREATE TABLE replaced_identity_cards (
+  old TEXT PRIMARY KEY,
+  new TEXT NOT NULL,
+  correction_id INTEGER NOT NULL REFERENCES imports (id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX replaced_identity_cards_new ON replaced_identity_cards (new);
+
+-- The ids of members that were merged into others, the newest of them.
+CREATE TABLE merged_members (
+  id INTEGER PRIMARY KEY,
+  into_id INTEGER NOT NULL,
+  correction_id INTEGER NOT NULL REFERENCES imports (id)
+) STRICT;
+CREATE INDEX merged_members_into ON merged_members (into_id);
+
+-- Keyed hashes of the national IDs of erased persons: an import does not bring them back.
+CREATE TABLE erased_persons (
+  identity_hash BLOB PRIMARY KEY,
+  erased_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE erasure_secret (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  secret BLOB NOT NULL
+) STRICT;
+INSERT INTO erasure_secret (id, secret) VALUES (1, randomblob(32));
+`;

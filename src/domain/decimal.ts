@@ -14,6 +14,8 @@ export interface DecimalKind {
 /** Rwandan francs in hundredths (docs/api.md#formats). */
 export const MONEY: DecimalKind = { fractionDigits: 2, integerDigits: 12, minimum: 'positive' };
 export const MONEY_OR_ZERO: DecimalKind = { ...MONEY, minimum: 'zero' };
+/** The largest amount, in hundredths. */
+export const MAX_MONEY_MINOR = 10 ** (MONEY.integerDigits + MONEY.fractionDigits) - 1;
 /** Kilograms in grams. */
 export const WEIGHT: DecimalKind = { fractionDigits: 3, integerDigits: 7, minimum: 'positive' };
 /** Per cent a year in hundredths, at most 100. */

@@ -1,7 +1,12 @@
-/** A loan, as the lookup shows it. */
+/** A loan: what a lookup shows of it, the steps of its status, and what may change when. */
+import type { CooperativeSummary } from './cooperatives.ts';
+import { FieldErrorList } from './errors.ts';
 
 export const LOAN_STATUSES = ['pending', 'approved', 'rejected', 'cancelled', 'paid', 'defaulted'] as const;
 export type LoanStatus = (typeof LOAN_STATUSES)[number];
+
+/** What a new loan gets unless its status is given. */
+export const DEFAULT_LOAN_STATUS: LoanStatus = 'pending';
 
 /** A loan history shows at most this many (docs/api.md#looking-up-a-person). */
 export const LOAN_HISTORY_LIMIT = 10;
@@ -18,6 +23,108 @@ export interface Loan {
   readonly loanStartDate: number | null;
   readonly loanEndDate: number | null;
   readonly approvedAt: number | null;
+}
+
+/** The member of a loan, as loans and payments show it. */
+export interface LoanMember {
+  readonly id: number;
+  readonly identityCard: string;
+  readonly fullName: string;
+}
+
+/** A loan by its own address. */
+export interface LoanRecord extends Loan {
+  /** Unique in its cooperative. */
+  readonly reference: string;
+  readonly member: LoanMember;
+  readonly cooperative: CooperativeSummary;
+  /** What was paid before payments were recorded; set by imports only. */
+  readonly openingBalanceMinor: number;
+  /** Epoch seconds: payments until then are in the opening balance. Null without one. */
+  readonly paidUntil: number | null;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** The values of a loan that its cooperative decides, checked; units as in a Loan. */
+export interface LoanValues {
+  readonly memberId: number;
+  readonly reference: string;
+  readonly amountMinor: number;
+  readonly interestRateHundredths: number;
+  readonly loanStartDate: number | null;
+  readonly loanEndDate: number | null;
+  readonly status: LoanStatus;
+  readonly approvedAt: number | null;
+}
+
+export interface LoanFilter {
+  readonly identityCard?: string;
+  readonly cooperativeId?: number;
+  readonly memberId?: number;
+  readonly status?: LoanStatus;
+}
+
+/** What a request gives of a loan; of a stored one an undefined value stays as it is. */
+export interface GivenLoan extends Omit<LoanValues, 'memberId' | 'status' | 'approvedAt'> {
+  readonly memberId?: number | undefined;
+  readonly status?: LoanStatus | undefined;
+}
+
+/** The steps that a status may take over HTTP (docs/api.md#loans-and-payments); imports set any. */
+const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
+  pending: ['approved', 'rejected', 'cancelled'],
+  approved: ['paid', 'defaulted'],
+  rejected: [],
+  cancelled: [],
+  paid: [],
+  defaulted: ['paid'],
+};
+const FIRST_STATUSES: readonly LoanStatus[] = ['pending', 'approved'];
+
+const CANNOT_CHANGE = 'This field cannot be changed.';
+
+/** @returns the message for a step that a loan does not take; the same status again is not a step */
+export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string | undefined =>
+  next === stored || STEPS[stored].includes(next) ? undefined : `A loan cannot go from ${stored} to ${next}.`;
+
+/**
+ * The values of a new loan.
+ * @param nowSeconds epoch seconds: when it was approved, if it begins so
+ * @throws RegistryError `invalid` for a status that no loan begins with
+ */
+export function decideNewLoan(
+  given: GivenLoan & { readonly memberId: number },
+  nowSeconds: number,
+): LoanValues {
+  const faults = new FieldErrorList();
+  const status = given.status ?? DEFAULT_LOAN_STATUS;
+  if (!FIRST_STATUSES.includes(status)) faults.add('status', `"${status}" is not a valid choice.`);
+  faults.throwIfAny();
+  return { ...given, status, approvedAt: status === 'approved' ? nowSeconds : null };
+}
+
+/**
+ * The new values of a stored loan (docs/api.md#loans-and-payments).
+ * @param nowSeconds epoch seconds: when it was approved, if this is the step
+ * @throws RegistryError `invalid`, with every field that cannot change so
+ */
+export function decideLoan(stored: LoanRecord, given: GivenLoan, nowSeconds: number): LoanValues {
+  const faults = new FieldErrorList();
+  const memberId = given.memberId ?? stored.member.id;
+  const status = given.status ?? stored.status;
+  if (memberId !== stored.member.id) faults.add('member_id', CANNOT_CHANGE);
+  const wrongStep = decideLoanStatus(stored.status, status);
+  if (wrongStep !== undefined) faults.add('status', wrongStep);
+  if (stored.status !== 'pending') {
+    const fixed = 'This field cannot be changed once the loan is approved.';
+    if (given.amountMinor !== stored.amountMinor) faults.add('amount', fixed);
+    if (given.interestRateHundredths !== stored.interestRateHundredths) faults.add('interest_rate', fixed);
+  }
+  faults.throwIfAny();
+  const isApproved = status === 'approved' && stored.status !== 'approved';
+  return { ...given, memberId, status, approvedAt: isApproved ? nowSeconds : stored.approvedAt };
 }
 
 type Ordered = Pick<Loan, 'id' | 'status' | 'loanStartDate'>;

@@ -1,0 +1,33 @@
+/** The loans of a registry. */
+import type { FieldMessages } from '../../domain/errors.ts';
+import type { LoanFilter, LoanRecord, LoanValues } from '../../domain/loans.ts';
+import type { Page, PageRequest } from '../../domain/page.ts';
+import type { Awaitable } from './awaitable.ts';
+import type { Actor } from './history.ts';
+
+export interface LoanStore {
+  find(id: number): Awaitable<LoanRecord | undefined>;
+  /** In order of id. */
+  list(filter: LoanFilter, request: PageRequest): Awaitable<Page<LoanRecord>>;
+  /** What a write of these values would be refused for: an unknown member, a reference in use. */
+  conflicts(values: Partial<LoanValues>, exceptId?: number): Awaitable<FieldMessages>;
+  /**
+   * Adds a row, with its origin in the history and one event.
+   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
+   * nearly full
+   */
+  create(values: LoanValues, nowSeconds: number, actor: Actor): Promise<LoanRecord>;
+  /**
+   * Replaces the values, and records each that differs; equal ones leave the row untouched, `updatedAt`
+   * included.
+   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
+   * RegistryError
+   * @throws RegistryError `not_found`, `unavailable`, `invalid`: also for another member than the stored one
+   */
+  update(
+    id: number,
+    decide: (stored: LoanRecord) => LoanValues,
+    nowSeconds: number,
+    actor: Actor,
+  ): Promise<LoanRecord>;
+}

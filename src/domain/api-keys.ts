@@ -24,7 +24,8 @@ export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'members:read': 'looking up persons, listing and reading members',
   'members:write': 'creating and replacing members',
   'members:financials':
-    'together with `members:read`: the production, loan and savings summaries of the lookups',
+    'together with `members:read`: the production, loan and savings summaries of the lookups; ' +
+    'without it: the deliveries and savings transactions of a member',
   'loans:read': ANNOUNCED,
   'loans:write': ANNOUNCED,
   'payments:read': ANNOUNCED,

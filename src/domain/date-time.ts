@@ -121,6 +121,15 @@ function offsetOf(text: string | undefined, zone: TimeZone): number {
   return text.startsWith('-') ? -seconds : seconds;
 }
 
+/**
+ * Epoch seconds of the last second that `text` includes: a date-time's own, a date's last one in the zone.
+ */
+export function parseLastSecond(text: string, zone: TimeZone): number | FieldError {
+  const epochSeconds = parseDateTime(text, zone);
+  const isDate = text.length === DATE_LENGTH && typeof epochSeconds === 'number';
+  return isDate ? epochSeconds + DAY_SECONDS - 1 : epochSeconds;
+}
+
 /** Epoch seconds of midnight at the start of a valid `YYYY-MM-DD` in the zone. */
 export const startOfDay = (date: string, zone: TimeZone): number =>
   (dayNumber(date) as number) * DAY_SECONDS - zone.offsetSeconds;

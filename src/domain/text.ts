@@ -51,6 +51,12 @@ export function parseCooperativeCode(text: string): string | FieldError {
   return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
 }
 
+/** Whether two texts differ in nothing but the case of their letters, those with accents included. */
+export const isSameIgnoringCase = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
+
+// By way of upper case, so that the two lower-case sigmas of Greek are one letter.
+const foldCase = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
+
 /** One of the given values, or an error that shows the invalid one where it may be shown. */
 export function parseChoice<T extends string>(text: string, choices: readonly T[]): T | FieldError {
   if ((choices as readonly string[]).includes(text)) return text as T;

@@ -8,6 +8,7 @@ import { cooperativeRoutes } from './resources/cooperatives.ts';
 import { healthRoutes } from './resources/health.ts';
 import { membershipRoutes } from './resources/lookup.ts';
 import { meRoutes } from './resources/me.ts';
+import { memberEntryRoutes } from './resources/member-entries.ts';
 import { memberRoutes } from './resources/members.ts';
 import type { Route } from './route.ts';
 
@@ -26,6 +27,7 @@ export function createRoutes({ store, limiter, clock, zone, isDraining }: RouteD
   const routes = [
     ...cooperativeRoutes(store.cooperatives, clock, zone),
     ...memberRoutes(store.members, store.cooperatives, clock, zone),
+    ...memberEntryRoutes(store.members, store.entries, zone),
     ...membershipRoutes(store.members, clock, zone),
     ...meRoutes(limiter, zone),
     ...healthRoutes(store, isDraining),

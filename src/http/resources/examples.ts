@@ -107,6 +107,23 @@ export const CONSOLIDATED_MEMBER_EXAMPLE = {
   memberships: [MEMBERSHIP_EXAMPLE],
 };
 
+export const DELIVERY_EXAMPLE = {
+  id: '24493',
+  reference: 'HUY-2025-06-0117',
+  delivered_at: '2025-06-11T07:20:00+02:00',
+  kg: '47.000',
+  product: 'Coffee cherries',
+};
+
+export const SAVINGS_TRANSACTION_EXAMPLE = {
+  id: '9610',
+  account_number: 'HUY-S-0002',
+  reference: 'HUY-2025-06-0031',
+  kind: 'contribution',
+  amount: '2000.00',
+  transacted_at: '2025-06-02T10:05:00+02:00',
+};
+
 export const CALLER_EXAMPLE = {
   id: '1',
   name: 'demo financials',

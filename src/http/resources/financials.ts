@@ -8,7 +8,7 @@ import type { ReadModelSerializer } from '../../store/ports/storage.ts';
 import { choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, type StringField, serializeArray, serializeObject } from '../serializer.ts';
 
-const decimal = (fractionDigits: number, description: string) =>
+export const decimal = (fractionDigits: number, description: string) =>
   string({ pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`, description });
 const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
 
@@ -46,8 +46,10 @@ export const SAVINGS_SUMMARY = object(
   { title: 'SavingsSummary' },
 );
 
-const amount = <Value>(read: (value: Value) => ExactInteger, fractionDigits: number): StringField<Value> =>
-  plain((value) => formatDecimal(read(value), fractionDigits));
+export const amount = <Value>(
+  read: (value: Value) => ExactInteger,
+  fractionDigits: number,
+): StringField<Value> => plain((value) => formatDecimal(read(value), fractionDigits));
 
 export const serializeProduction = serializeObject<Static<typeof PRODUCTION_SUMMARY>, ProductionSummary>({
   window_days: () => String(PRODUCTION_WINDOW_DAYS),

@@ -16,6 +16,7 @@ import { anyOf, string } from '../schema.ts';
 import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID, MEMBER_EXAMPLE } from './examples.ts';
 import { CONSOLIDATED_MEMBER, lookUp, serializeConsolidated } from './lookup.ts';
 import { MEMBER, MEMBER_BODY, MEMBER_UPDATE_BODY, serializeMember } from './member-fields.ts';
+import { MEMBER_ID, readMemberId } from './member-id.ts';
 import { memberListRoutes } from './member-lists.ts';
 import { type MemberBody, readNames, toMemberValues } from './member-values.ts';
 
@@ -24,13 +25,6 @@ const ID_OR_NATIONAL_ID: Parameter = {
     'Exactly 16 digits: a national ID, for the consolidated lookup. 1 to 12 digits: the id of a member.',
   schema: anyOf([string({ pattern: IDENTITY_CARD.source }), string({ pattern: ID.source })]),
   example: EXAMPLE_NATIONAL_ID,
-  takesAnyByte: true,
-};
-
-const MEMBER_ID: Parameter = {
-  description: 'The id of a member: 1 to 12 digits.',
-  schema: string({ pattern: ID.source }),
-  example: '2',
   takesAnyByte: true,
 };
 
@@ -159,8 +153,7 @@ const updateRoute = (dependencies: Dependencies): Route => ({
   refusals: [400, 404, 503],
   async handle(request) {
     const { store, clock, zone } = dependencies;
-    const id = parseId(request.params.id ?? '');
-    if (id === undefined) throw badRequest('Expected a member id.');
+    const id = readMemberId(request);
     const stored = await store.find(id);
     if (stored === undefined) throw notFound();
     const decide = await readValues(dependencies, request.body, stored);

@@ -10,6 +10,7 @@ import type { Membership } from '../../domain/lookup.ts';
 import type { Member, MemberFilter, MemberValues } from '../../domain/members.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { EntryStore } from './entries.ts';
 import type { Actor } from './history.ts';
 import type { StorageError } from './storage-error.ts';
 
@@ -99,6 +100,7 @@ export interface MemberStore {
 export interface RegistryStore {
   readonly cooperatives: CooperativeStore;
   readonly members: MemberStore;
+  readonly entries: EntryStore;
   /** Whether the database answers reads and takes writes. */
   isReady(): Awaitable<boolean>;
   /**

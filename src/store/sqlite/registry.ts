@@ -9,6 +9,7 @@ import { WAIT_MS } from './connection/pragmas.ts';
 import { ReadSnapshot } from './connection/read-snapshot.ts';
 import { openCooperativeSummaries } from './cooperative-summaries.ts';
 import { openCooperatives } from './cooperatives.ts';
+import { openEntries } from './entries.ts';
 import { RESERVED_BYTES, readFreeBytes } from './files.ts';
 import { openMembers } from './members.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
@@ -58,6 +59,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     connection: db,
     cooperatives: openCooperatives(db, dependencies),
     members: openMembers(db, dependencies, options.format),
+    entries: openEntries(db, dependencies),
     failed: failure.promise,
     isReady() {
       try {

@@ -1,10 +1,13 @@
-/** The import session of SQLite does what that of every engine must do. */
+/** Import sessions of SQLite, and what they import, do what those of every engine must do. */
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { temporaryFolder } from '../../support/app.ts';
 import { storageAt } from '../../support/storage.ts';
+import { testEntries } from '../conformance/entries.ts';
+import type { ImportPlace } from '../conformance/import-rows.ts';
 import { testImportSession } from '../conformance/import-session.ts';
 
-testImportSession('SQLite', (context) => {
+function open(context: TestContext): ImportPlace {
   const storage = storageAt(join(temporaryFolder(context), 'registry.db'));
   const registry = storage.openRegistry();
   context.after(() => registry.close());
@@ -14,4 +17,7 @@ testImportSession('SQLite', (context) => {
     openImportLog: () => storage.openImportLog(),
     openHistory: () => storage.openHistory(),
   };
-});
+}
+
+testImportSession('SQLite', open);
+testEntries('SQLite', open);

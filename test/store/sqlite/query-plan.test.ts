@@ -15,6 +15,7 @@ const BIG = [
   'm',
   't',
   'a',
+  'd',
 ];
 const AGGREGATE = /\b(count|sum|max|min|avg|total|group_concat)\s*\(|\bGROUP BY\b|\bDISTINCT\b|\bOFFSET\b/i;
 

@@ -1,0 +1,34 @@
+/** The entries of a member one by one: what the summaries of a lookup add up. */
+import type { TransactionKind } from './savings.ts';
+
+export interface ProductionEntry {
+  readonly id: number;
+  readonly reference: string;
+  /** Epoch seconds. */
+  readonly deliveredAt: number;
+  readonly grams: number;
+  readonly product: string | null;
+}
+
+export interface SavingsTransaction {
+  readonly id: number;
+  readonly accountNumber: string;
+  readonly reference: string;
+  readonly kind: TransactionKind;
+  /** Hundredths of a franc. */
+  readonly amountMinor: number;
+  /** Epoch seconds. */
+  readonly transactedAt: number;
+}
+
+/** Both ends belong to it; one that is not given leaves it open. */
+export interface Period {
+  /** Epoch seconds, as the following one. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export interface DeliveryFilter extends Period {
+  /** Exactly this text, ignoring case. */
+  readonly product?: string;
+}

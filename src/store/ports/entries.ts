@@ -1,0 +1,20 @@
+/** The entries of single members, as the API lists them. */
+import type { DeliveryFilter, Period, ProductionEntry, SavingsTransaction } from '../../domain/entries.ts';
+import type { Page, PageRequest } from '../../domain/page.ts';
+import type { Awaitable } from './awaitable.ts';
+
+/** Lists are in order of the instant, newest first; of equal ones the higher id comes first. */
+export interface EntryStore {
+  /** Empty for a member that does not exist. */
+  listDeliveries(
+    memberId: number,
+    filter: DeliveryFilter,
+    request: PageRequest,
+  ): Awaitable<Page<ProductionEntry>>;
+  /** Of all savings accounts of the member; empty for one that does not exist. */
+  listSavingsTransactions(
+    memberId: number,
+    filter: Period,
+    request: PageRequest,
+  ): Awaitable<Page<SavingsTransaction>>;
+}

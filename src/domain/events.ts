@@ -27,6 +27,8 @@ export const EVENT_FIELDS = {
   payment: ['cooperative_id', 'loan_id', 'reference', 'amount', 'method', 'status', 'paid_at'],
 } as const satisfies { readonly [entity in EventEntity]: readonly string[] };
 
+export type EventField<entity extends EventEntity> = (typeof EVENT_FIELDS)[entity][number];
+
 /** How events name who made the change. */
 const ACTOR_KINDS = ['key', 'import', 'undo', 'correction'] as const;
 export type EventActor = `${(typeof ACTOR_KINDS)[number]}:${number}`;

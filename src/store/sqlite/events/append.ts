@@ -47,10 +47,24 @@ export function appendEvents(
   nowSeconds: number,
   actor: EventActor,
 ): number {
+  const typed = `SELECT ${typeCode(entity, action)} AS type, row_id, cooperative_id, fields FROM (${rows})`;
+  return appendTypedEvents(db, typed, nowSeconds, actor);
+}
+
+/**
+ * The same for events of several types.
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`, the first as its number (`typeCode`)
+ */
+export function appendTypedEvents(
+  db: Connection,
+  rows: string,
+  nowSeconds: number,
+  actor: EventActor,
+): number {
   return db.raw
     .prepare(
       `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
-       SELECT ${typeCode(entity, action)}, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
+       SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
     )
     .run(nowSeconds, actorCode(actor)).changes;
 }

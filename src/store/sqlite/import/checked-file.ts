@@ -3,6 +3,7 @@ import { RegistryError } from '../../../domain/errors.ts';
 import type { ImportRecord } from '../../ports/import-record.ts';
 import type { CheckedFile, CheckOptions, ImportResult } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
+import { appendImportEvents, stageTouchedMembers } from '../events/import-events.ts';
 import { recordImport } from '../imports/record.ts';
 import { applyStaged } from './apply.ts';
 import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
@@ -110,14 +111,20 @@ function apply(
   // continues from, and nothing is deleted: looking each one up again would take longer than writing it.
   db.raw.pragma('foreign_keys = OFF');
   try {
+    db.transaction.deferred(() => stageTouchedMembers(scope));
     let lockedAtMs = 0;
     const done = db.transaction.immediate(() => {
       lockedAtMs = monotonicMs();
-      if (readDataVersion(db) !== checked.version) checkAgain(scope, checked.compare);
+      if (readDataVersion(db) !== checked.version) {
+        checkAgain(scope, checked.compare);
+        stageTouchedMembers(scope);
+      }
       const added = applyStaged(scope, nowSeconds);
       const changes = countChanges(scope);
       const applied = { ...{ kind, changes, refusedRows: checked.refusedRows }, ...added };
-      return { ...changes, importId: recordImport(db, applied, record, nowSeconds) };
+      const importId = recordImport(db, applied, record, nowSeconds);
+      appendImportEvents(scope, added.rows.first, nowSeconds, importId);
+      return { ...changes, importId };
     });
     return { ...done, lockMs: monotonicMs() - lockedAtMs };
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Undoes an import, set by set, inside the caller's transaction: nothing builds on its rows. */
 import type { Connection } from '../connection/connection.ts';
+import { appendUndoEvents } from '../events/undo-events.ts';
 import { assignmentColumns } from '../import/changes.ts';
 import { TARGETS } from '../import/targets.ts';
 import { countChangesSql } from '../lists/count-index.ts';
@@ -22,6 +23,7 @@ export function undoRows(db: Connection, row: ImportRow, nowSeconds: number): Un
   const target = TARGETS[kind];
   const run = (sql: string): number => db.raw.prepare(sql).run({ ...row, now: nowSeconds }).changes;
 
+  appendUndoEvents(db, row, nowSeconds);
   if (kind === 'members') uncountMembers(db, row);
   if (kind === 'cooperatives')
     run('DELETE FROM main.member_counts WHERE cooperative_id BETWEEN @first_row AND @last_row');

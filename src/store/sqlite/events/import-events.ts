@@ -1,0 +1,77 @@
+/**
+ * The events of an import, in the order of the lines of its file. Which rows change is known from the check;
+ * what is found here outside the lock is only which members new and changed entries belong to.
+ */
+import {
+  type EventAction,
+  type EventEntity,
+  type EventField,
+  fieldBit,
+  typeCode,
+} from '../../../domain/events.ts';
+import type { ImportKind } from '../../ports/import-session.ts';
+import { assignmentsOf } from '../import/changes.ts';
+import type { FileScope } from '../import/file-scope.ts';
+import { appendTypedEvents } from './append.ts';
+
+/** What the rows of a kind are in events: an entity, or a part of a member. */
+export type Announced =
+  | { readonly entity: EventEntity }
+  | { readonly memberField: EventField<'member'>; readonly isByAccount: boolean };
+
+export const ANNOUNCED: { readonly [kind in ImportKind]: Announced } = {
+  cooperatives: { entity: 'cooperative' },
+  members: { entity: 'member' },
+  production: { memberField: 'production_summary', isByAccount: false },
+  loans: { entity: 'loan' },
+  savings: { memberField: 'savings_summary', isByAccount: true },
+};
+
+/**
+ * Finds the members whose entries the file adds or changes, in the order of their first lines, for
+ * `appendImportEvents`; without the lock. No entry changes its member: checks.ts refuses that.
+ */
+export function stageTouchedMembers({ db, kind }: FileScope): void {
+  if ('entity' in ANNOUNCED[kind]) return;
+  db.exec(`DELETE FROM staging.touched_members;
+    INSERT INTO staging.touched_members (member_id, cooperative_id)
+    SELECT member_id, cooperative_id FROM staging.resolved_references
+    WHERE id IS NULL OR line IN (SELECT line FROM staging.changed_rows)
+    GROUP BY member_id ORDER BY min(line)`);
+}
+
+/**
+ * Appends the events of a file that was applied, in its transaction.
+ * @param firstId id of the first row that it added
+ */
+export function appendImportEvents(
+  scope: FileScope,
+  firstId: number,
+  nowSeconds: number,
+  importId: number,
+): void {
+  const { db, kind } = scope;
+  const announced = ANNOUNCED[kind];
+  const rows =
+    'entity' in announced
+      ? rowEvents(scope, announced.entity, firstId)
+      : `SELECT ${typeCode('member', 'updated')} AS type, member_id AS row_id, cooperative_id,
+           ${fieldBit('member', announced.memberField)} AS fields FROM staging.touched_members ORDER BY id`;
+  appendTypedEvents(db, rows, nowSeconds, `import:${importId}`);
+}
+
+/** New rows have got successive ids in the order of their lines. */
+function rowEvents(scope: FileScope, entity: EventEntity, firstId: number): string {
+  const type = (action: EventAction) => typeCode(entity, action);
+  const fields = assignmentsOf(scope)
+    .map(({ column, bit }) => `((c.cells & ${bit}) <> 0) * ${fieldBit(entity, column)}`)
+    .join(' + ');
+  return `SELECT type, row_id, coalesce(cooperative_id, row_id) AS cooperative_id, fields FROM (
+      SELECT p.line, ${type('created')} AS type,
+        ${firstId - 1} + row_number() OVER (ORDER BY p.line) AS row_id, p.cooperative_id, 0 AS fields
+      FROM staging.resolved_references p WHERE p.id IS NULL
+      UNION ALL
+      SELECT c.line, ${type('updated')}, c.id, p.cooperative_id, ${fields || '0'}
+      FROM staging.changed_rows c CROSS JOIN staging.resolved_references p ON p.line = c.line
+      ORDER BY 1)`;
+}

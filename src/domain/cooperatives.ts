@@ -54,5 +54,6 @@ export interface CooperativeFilter {
   readonly code?: string;
   readonly status?: CooperativeStatus;
   readonly sector?: Sector;
+  /** In any letter case. */
   readonly district?: string;
 }

@@ -58,6 +58,9 @@ export interface MemberFilter {
   readonly identityCard?: string;
   readonly cooperativeId?: number;
   readonly status?: MemberStatus;
+  readonly memberCode?: string;
+  /** In E.164. */
+  readonly mobile?: string;
 }
 
 export interface Names {

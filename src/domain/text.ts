@@ -54,6 +54,10 @@ export function parseCooperativeCode(text: string): string | FieldError {
 /** Whether two texts differ in nothing but the case of their letters, those with accents included. */
 export const isSameIgnoringCase = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
 
+/** The first of the texts that is the same, ignoring case. */
+export const findIgnoringCase = <T extends string>(text: string, texts: readonly T[]): T | undefined =>
+  texts.find((each) => isSameIgnoringCase(each, text));
+
 // By way of upper case, so that the two lower-case sigmas of Greek are one letter.
 const foldCase = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
 

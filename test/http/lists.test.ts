@@ -107,7 +107,47 @@ test('member filters narrow the list, any of them together', async (context) => 
   assert.deepEqual(await codes(`identity_card=${card(3)}&status=active`), []);
   assert.deepEqual(await codes(`identity_card=${card(3)}&cooperative=2&status=withdrawn`), ['M-3']);
   assert.deepEqual(await codes(`identity_card=${card(99)}`), []);
-  for (const cooperative of ['99', 'x', '']) assert.deepEqual(await codes(`cooperative=${cooperative}`), []);
+  assert.deepEqual(await codes('cooperative=99'), []);
+});
+
+test('a code of a cooperative where its id belongs is refused, and says where it goes', async (context) => {
+  const app = await startApp(context);
+  await fill(app, 1);
+  for (const value of ['A', 'x', '', '1.0', '1234567890123']) {
+    const response = await app.send(`/members?cooperative=${value}`);
+    assert.equal(response.status, 400, value);
+    assert.deepEqual(response.json, {
+      cooperative: ['Expected the id of a cooperative; a code goes into /cooperatives?code='],
+    });
+  }
+});
+
+test('members are found by code and by telephone number, with other filters, in both lists', async (context) => {
+  const app = await startApp(context);
+  await fill(app, 4);
+  for (const [id, mobile] of [
+    ['1', '0781234567'],
+    ['4', '+250781234567'],
+  ]) {
+    const { created_at, ...body } = (await app.send(`/members/${id}`)).json;
+    const response = await app.send(`/members/${id}`, { method: 'PUT', body: { ...body, mobile } });
+    assert.equal(response.status, 200, response.text);
+  }
+  const ids = async (path: string) =>
+    (await app.send(path)).json.results.map((row: { id: string }) => row.id);
+  for (const mobile of ['0781234567', '781234567', '250781234567', '%2B250781234567', '+250781234567'])
+    assert.deepEqual(await ids(`/members?mobile=${mobile}`), ['1', '4'], mobile);
+  assert.deepEqual(await ids('/members?mobile=0781234567&status=active&member_code=M-0'), ['1']);
+  assert.deepEqual(await ids('/members?mobile=0781234567&status=withdrawn&cooperative=1'), []);
+  assert.deepEqual(await ids('/cooperatives/2/members?mobile=0781234567'), ['4']);
+  assert.deepEqual(await ids('/members?member_code=M-2'), ['3']);
+  assert.deepEqual(await ids('/cooperatives/1/members?member_code=M-2'), ['3']);
+  assert.deepEqual(await ids('/cooperatives/2/members?member_code=M-2'), []);
+  assert.deepEqual(await ids('/members?member_code=m-2'), []);
+  assert.deepEqual((await app.send('/members?mobile=x&member_code=')).json, {
+    mobile: ['Enter a mobile number such as +250781234567.'],
+    member_code: ['This field may not be blank.'],
+  });
 });
 
 test('a malformed filter is refused by its name', async (context) => {
@@ -136,6 +176,8 @@ test('cooperative filters narrow the list, any of them together', async (context
   assert.deepEqual(await codes('status=inactive'), ['B']);
   assert.deepEqual(await codes('code=C'), ['C']);
   assert.deepEqual(await codes('code=Z'), []);
+  assert.deepEqual(await codes('code=c'), ['C']);
+  assert.deepEqual(await codes('status=INACTIVE&district=huye&sector=Trading'), ['B']);
 });
 
 test('the members of a cooperative are a list of their own, 404 when it does not exist', async (context) => {

@@ -7,7 +7,7 @@ import {
   DEFAULT_COOPERATIVE_STATUS,
   SECTORS,
 } from '../../domain/cooperatives.ts';
-import { notFound } from '../../domain/errors.ts';
+import { FieldError, notFound } from '../../domain/errors.ts';
 import { ID, parseId } from '../../domain/ids.ts';
 import { COOPERATIVE_CODE, MAX_LENGTH, parseCooperativeCode } from '../../domain/text.ts';
 import { defaulting, optional, type ParsedBody, required } from '../body-fields.ts';
@@ -21,6 +21,15 @@ export const COOPERATIVE_ID: Parameter = {
   description: "A cooperative's id; opaque.",
   schema: string({ pattern: ID.source }),
   example: '1',
+};
+
+const NOT_AN_ID = new FieldError('Expected the id of a cooperative; a code goes into /cooperatives?code=');
+
+/** The parameter `cooperative` of lists: a code there must not read as a cooperative without rows. */
+export const COOPERATIVE_FILTER = {
+  description: 'Only those of the cooperative with this id.',
+  schema: COOPERATIVE_ID.schema,
+  parse: (value: string) => parseId(value) ?? NOT_AN_ID,
 };
 
 const codeOf = (pattern: string) => string({ pattern, description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".' });

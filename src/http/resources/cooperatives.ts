@@ -8,18 +8,17 @@ import {
 } from '../../domain/cooperatives.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
-import { parseChoice } from '../../domain/text.ts';
+import { findIgnoringCase, parseChoice } from '../../domain/text.ts';
 import type { CooperativeStore } from '../../store/ports/registry.ts';
 import { actorOf } from '../actor.ts';
 import { parseBody } from '../body-fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { created, JsonText, ok } from '../response.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
-import { string } from '../schema.ts';
+import { anyOf, choiceOf, string } from '../schema.ts';
 import {
   COOPERATIVE,
   COOPERATIVE_BODY,
-  COOPERATIVE_FIELDS,
   COOPERATIVE_ID,
   COOPERATIVE_UPDATE_BODY,
   type CooperativeBody,
@@ -64,16 +63,20 @@ const filter = <T>(description: string, schema: Parameter['schema'], parse: (val
   parse,
 });
 
+const choiceFilter = <T extends string>(description: string, choices: readonly T[]) =>
+  filter(description, anyOf([choiceOf(choices), string()]), (value) =>
+    parseChoice(findIgnoringCase(value, choices) ?? value, choices),
+  );
+
 const LIST_QUERY = {
   ...PAGE_PARAMETERS,
-  code: filter('Only the cooperative with this code.', string(), (value) => value),
-  status: filter('Only those of this status.', COOPERATIVE_FIELDS.status.schema, (value) =>
-    parseChoice(value, COOPERATIVE_STATUSES),
+  // No code has a lower-case letter.
+  code: filter('Only the cooperative with this code, in any letter case.', string(), (value) =>
+    value.toUpperCase(),
   ),
-  sector: filter('Only those of this sector.', COOPERATIVE_FIELDS.sector.schema, (value) =>
-    parseChoice(value, SECTORS),
-  ),
-  district: filter('Only those of this district.', string(), (value) => value),
+  status: choiceFilter('Only those of this status, in any letter case.', COOPERATIVE_STATUSES),
+  sector: choiceFilter('Only those of this sector, in any letter case.', SECTORS),
+  district: filter('Only those of this district, in any letter case.', string(), (value) => value),
 };
 
 const listRoute = ({ store, zone }: Dependencies): Route =>

@@ -112,7 +112,7 @@ export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zon
   }
   const period = periodParameters(zone);
   const product = {
-    description: 'Only deliveries of this product: exactly this text, ignoring case.',
+    description: 'Only deliveries of this product: exactly this text, in any letter case.',
     schema: string(),
     parse: (value: string) => parseText(value, MAX_LENGTH.product),
   };

@@ -2,15 +2,16 @@
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { parseIdentityCard } from '../../domain/identity-card.ts';
-import { parseId } from '../../domain/ids.ts';
-import { MEMBER_STATUSES, type Member } from '../../domain/members.ts';
-import { parseChoice } from '../../domain/text.ts';
+import { MEMBER_STATUSES, type MemberFilter } from '../../domain/members.ts';
+import { parseMobile } from '../../domain/mobile.ts';
+import { MAX_LENGTH, parseChoice, parseText } from '../../domain/text.ts';
 import { whenReady } from '../../store/ports/awaitable.ts';
 import type { CooperativeStore, MemberStore } from '../../store/ports/registry.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
+import type { ParsedQuery } from '../query.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { string } from '../schema.ts';
-import { COOPERATIVE_ID, readCooperativeId } from './cooperative-fields.ts';
+import { COOPERATIVE_FILTER, COOPERATIVE_ID, readCooperativeId } from './cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE, pageExample } from './examples.ts';
 import { MEMBER_FIELDS, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
 
@@ -25,17 +26,18 @@ const FILTERS = {
     schema: MEMBER_FIELDS.status.schema,
     parse: (value: string) => parseChoice(value, MEMBER_STATUSES),
   },
-};
-const LIST_QUERY = {
-  ...PAGE_PARAMETERS,
-  ...FILTERS,
-  cooperative: {
-    description: 'Only members of the cooperative with this id; none for what is not an id.',
+  member_code: {
+    description: 'Only members with exactly this code, in whichever cooperative.',
     schema: string(),
-    // No cooperative has what is not an id, so the list is empty.
-    parse: (value: string) => parseId(value) ?? -1,
+    parse: (value: string) => parseText(value, MAX_LENGTH.memberCode),
+  },
+  mobile: {
+    description: 'Only members with this telephone number, which is read as in a body.',
+    schema: string(),
+    parse: parseMobile,
   },
 };
+const LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS, cooperative: COOPERATIVE_FILTER };
 const COOPERATIVE_LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS };
 
 export const memberListRoutes = (
@@ -61,9 +63,9 @@ export const memberListRoutes = (
     },
     refusals: [400, 404],
     handle(request) {
-      const { identity_card, cooperative, status } = request.query;
       const pageRequest = toPageRequest(request.query);
-      return whenReady(store.list(toFilter(identity_card, cooperative, status), pageRequest), (page) =>
+      const filter = toFilter(request.query, request.query.cooperative);
+      return whenReady(store.list(filter, pageRequest), (page) =>
         envelope(request, pageRequest, page, serializeMemberRow, zone),
       );
     },
@@ -88,12 +90,11 @@ export const memberListRoutes = (
     async handle(request) {
       const id = readCooperativeId(request);
       if ((await cooperatives.find(id)) === undefined) throw notFound();
-      const { identity_card, status } = request.query;
       const pageRequest = toPageRequest(request.query);
       return envelope(
         request,
         pageRequest,
-        await store.list(toFilter(identity_card, id, status), pageRequest),
+        await store.list(toFilter(request.query, id), pageRequest),
         serializeMemberRow,
         zone,
       );
@@ -102,12 +103,8 @@ export const memberListRoutes = (
 ];
 
 /** Only what was given, as an absent filter is not an undefined one. */
-const toFilter = (
-  identityCard: string | undefined,
-  cooperativeId: number | undefined,
-  status: Member['status'] | undefined,
-) => ({
-  ...(identityCard === undefined ? {} : { identityCard }),
-  ...(cooperativeId === undefined ? {} : { cooperativeId }),
-  ...(status === undefined ? {} : { status }),
-});
+function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
+  const { identity_card: identityCard, member_code: memberCode, mobile, status } = query;
+  const filter = { identityCard, cooperativeId, status, memberCode, mobile };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}

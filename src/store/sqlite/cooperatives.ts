@@ -8,6 +8,7 @@ import type {
 } from '../../domain/cooperatives.ts';
 import { FieldErrorList, type FieldMessages, notFound, refuseFields } from '../../domain/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
+import { isSameIgnoringCase } from '../../domain/text.ts';
 import type { CooperativeStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { StoreDependencies } from './dependencies.ts';
@@ -32,7 +33,8 @@ interface Filters {
   code: string | null;
   status: string | null;
   sector: string | null;
-  district: string | null;
+  /** JSON array of the spellings to list. */
+  districts: string | null;
 }
 /** In the order of `Values`. */
 const COLUMNS = ['code', 'name', 'sector', 'province', 'district', 'registration_date', 'status'];
@@ -43,15 +45,12 @@ const ROW = `c.id, c.code, c.name, c.sector, c.province, c.district, c.registrat
     AS members_count,
   c.created_at, c.updated_at`;
 const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.status = @status)
-  AND (@sector IS NULL OR c.sector = @sector) AND (@district IS NULL OR c.district = @district)`;
+  AND (@sector IS NULL OR c.sector = @sector)
+  AND (@districts IS NULL OR c.district IN (SELECT value FROM json_each(@districts)))`;
 const FEW = 'a few thousand cooperatives';
 
-export function openCooperatives(
-  db: Connection,
-  { commits, snapshot, cooperativeSummaries }: StoreDependencies,
-): CooperativeStore {
-  const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
-  const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
+/** @returns what gives a page of the cooperatives that match */
+function openList(db: Connection) {
   const count = db.prepare<[Filters], { count: number }>(
     `SELECT count(*) AS count FROM cooperatives c WHERE ${MATCHES}`,
     FEW,
@@ -61,6 +60,33 @@ export function openCooperatives(
      ORDER BY c.id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`,
     FEW,
   );
+  const selectDistricts = db.prepare<[], { district: string }>(
+    'SELECT DISTINCT district FROM cooperatives WHERE district IS NOT NULL',
+    FEW,
+  );
+
+  /** SQLite ignores the case of ASCII letters only, so it is given the spellings that are stored. */
+  function toFilters({ code, status, sector, district }: CooperativeFilter): Filters {
+    const filters = { code: code ?? null, status: status ?? null, sector: sector ?? null };
+    if (district === undefined) return { ...filters, districts: null };
+    const stored = selectDistricts.all().map((row) => row.district);
+    const wanted = stored.filter((each) => isSameIgnoringCase(each, district));
+    return { ...filters, districts: JSON.stringify(wanted) };
+  }
+
+  return function list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
+    const matches = toFilters(filter);
+    const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
+    return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
+  };
+}
+
+export function openCooperatives(
+  db: Connection,
+  { commits, snapshot, cooperativeSummaries }: StoreDependencies,
+): CooperativeStore {
+  const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
+  const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
   const insert = db.prepare<[...Values, createdAt: number, updatedAt: number]>(
     `INSERT INTO cooperatives (id, ${COLUMNS.join(', ')}, created_at, updated_at)
      VALUES (${newIdSql('cooperatives')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -69,6 +95,7 @@ export function openCooperatives(
     `UPDATE cooperatives SET ${COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
      WHERE id = ?`,
   );
+  const list = openList(db);
   const history = openChangeRecorder(db, 'cooperatives');
 
   function find(id: number): Cooperative | undefined {
@@ -88,13 +115,7 @@ export function openCooperatives(
     find,
     conflicts,
 
-    list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
-      const matches: Filters = { code: null, status: null, sector: null, district: null, ...filter };
-      return snapshot.read(() => {
-        const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
-        return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
-      });
-    },
+    list: (filter, request) => snapshot.read(() => list(filter, request)),
 
     create: (values, nowSeconds, actor) =>
       commits.write(() => {

@@ -17,6 +17,7 @@ import type { StoreDependencies } from './dependencies.ts';
 import { openChangeRecorder } from './history/recorder.ts';
 import { type Counted, type CountIndex, openCountIndex, wrongCounts } from './lists/count-index.ts';
 import { MEMBER_COUNTS } from './lists/counts.ts';
+import { openMemberMatches } from './lists/member-matches.ts';
 import { openMemberPages } from './lists/member-pages.ts';
 import {
   type Column,
@@ -109,16 +110,11 @@ function openConflicts({ selectCooperative, selectByPerson, selectByCode }: Stat
 
 function openList(db: Connection, counts: CountIndex, cooperativeSummaries: CooperativeSummaries) {
   const pages = openMemberPages(db);
+  const match = openMemberMatches(db);
   const toListed = (row: ListedRow) => toListedMember(row, cooperativeSummaries.get(row[2]));
   return function list(filter: MemberFilter, request: PageRequest): Page<ListedMember> {
-    if (filter.identityCard !== undefined) {
-      const rows = pages.ofPerson(filter.identityCard, filter.cooperativeId, filter.status);
-      const offset = offsetOf(request);
-      return {
-        count: rows.length,
-        rows: rows.slice(offset, offset + request.pageSize).map(toListed),
-      };
-    }
+    const matches = match(filter, request);
+    if (matches !== undefined) return { ...matches, rows: matches.rows.map(toListed) };
     const { cooperativeId, status } = filter;
     const count = counts.count({ group: cooperativeId, value: status });
     const offset = offsetOf(request);

@@ -54,6 +54,23 @@ export function cooperativesConformance(engine: Engine): void {
   );
 
   test(
+    title('a district is found in any letter case, with accents too, and never by a part'),
+    async (context) => {
+      const store = open(context);
+      for (const [n, district] of ['Huye', 'HUYE', 'Rubavú', 'RUBAVÚ', null].entries())
+        await store.cooperatives.create({ ...COOPERATIVE, code: `C-${n}`, district }, 1, 'key:1');
+      await nextIteration();
+      const ids = async (district: string) => {
+        const { count, rows } = await store.cooperatives.list({ district }, { page: 1, pageSize: 5 });
+        return [count, rows.map(({ id }) => id)];
+      };
+      assert.deepEqual(await ids('huye'), [2, [1, 2]]);
+      assert.deepEqual(await ids('rubavÚ'), [2, [3, 4]]);
+      assert.deepEqual(await ids('Hu'), [0, []]);
+    },
+  );
+
+  test(
     title('an update decides from the stored row, and one that changes nothing leaves updated_at'),
     async (context) => {
       const store = open(context);

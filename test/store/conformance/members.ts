@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { RegistryError } from '../../../src/domain/errors.ts';
-import { MEMBER_STATUSES } from '../../../src/domain/members.ts';
+import { MEMBER_STATUSES, type MemberValues } from '../../../src/domain/members.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
@@ -206,6 +206,62 @@ export function membersConformance(engine: Engine): void {
       );
     },
   );
+
+  // Few values of each, so that any two filters meet.
+  const listed = fc.record({
+    cooperativeId: fc.integer({ min: 1, max: 3 }),
+    status: fc.constantFrom('active', 'withdrawn'),
+    person: fc.integer({ min: 1, max: 4 }),
+    memberCode: fc.constantFrom('1', '2', '3'),
+    mobile: fc.constantFrom(null, '+250780000001', '+250780000002'),
+  });
+  const filters = fc.record(
+    {
+      cooperativeId: fc.integer({ min: 1, max: 4 }),
+      status: fc.constantFrom('active', 'withdrawn'),
+      identityCard: fc.constantFrom(1, 4, 5).map((n) => memberOf(n).identityCard),
+      memberCode: fc.constantFrom('1', '3', '01'),
+      mobile: fc.constantFrom('+250780000001', '+250780000009'),
+    } as const,
+    { requiredKeys: [] },
+  );
+  test(title('any filters of members together give the rows that match each of them'), async (context) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(listed, { maxLength: 12 }),
+        fc.array(filters, { minLength: 20, maxLength: 20 }),
+        async (drawn, each) => {
+          const store = await open(context);
+          const rows: MemberValues[] = [];
+          for (const { person: n, ...values } of drawn) {
+            const member = memberOf(n, values);
+            const isTaken = (other: MemberValues) =>
+              other.cooperativeId === member.cooperativeId &&
+              (other.identityCard === member.identityCard || other.memberCode === member.memberCode);
+            if (rows.some(isTaken)) continue;
+            rows.push(member);
+            await store.members.create(member, 1, 'key:1');
+          }
+          await nextIteration();
+          for (const filter of each) {
+            const wanted = Object.entries(filter) as [keyof MemberValues, unknown][];
+            const expected = rows.flatMap((row, i) =>
+              wanted.every(([name, value]) => row[name] === value) ? [i + 1] : [],
+            );
+            for (let page = 1; page <= expected.length / 2 + 1; page++) {
+              const found = await store.members.list(filter, { page, pageSize: 2 });
+              assert.equal(found.count, expected.length, JSON.stringify(filter));
+              assert.deepEqual(
+                found.rows.map(({ id }) => id),
+                expected.slice((page - 1) * 2, page * 2),
+              );
+            }
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
 
   test(title('the rows of one person are listed in every status, with other filters'), async (context) => {
     const store = await open(context);

@@ -70,9 +70,10 @@ test('every statement of the registry and of the keys has an index and a bound',
 test('the lookup finds a person by the index of persons, whatever the planner assumes of the others', (context) => {
   const { registry } = open(context);
   const lookups = registry.prepared.filter(({ sql }) => /m\.identity_card = /.test(sql));
-  assert.equal(lookups.length, 3);
+  assert.equal(lookups.length, 4);
   for (const { sql } of lookups) {
-    assert.match(planOf(registry, sql)[0] ?? '', /^SEARCH m USING INDEX members_person \(identity_card=\?/);
+    const first = planOf(registry, sql).find((line) => /^(SEARCH|SCAN) m\b/.test(line));
+    assert.match(first ?? '', /^SEARCH m USING INDEX members_person \(identity_card=\?/);
   }
 });
 

@@ -1,7 +1,7 @@
-/** Pages of the member list, in order of id. */
+/** Pages of the long lists of members, in order of id. */
 import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/members.ts';
 import type { Connection } from '../connection/connection.ts';
-import { LISTED_ROW, type ListedRow, PERSON } from '../member-rows.ts';
+import { LISTED_ROW, type ListedRow } from '../member-rows.ts';
 import type { SeekPosition } from './count-index.ts';
 
 // Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
@@ -41,16 +41,6 @@ export function openMemberPages(db: Connection) {
     rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`),
     ONE_COOPERATIVE,
   );
-  const ofPerson = db.prepareTuples<
-    [{ identityCard: string; cooperativeId: number | null; status: MemberStatus | null }],
-    ListedRow
-  >(
-    `SELECT ${LISTED_ROW} FROM ${PERSON}
-     WHERE m.identity_card = @identityCard AND (@cooperativeId IS NULL OR m.cooperative_id = @cooperativeId)
-       AND (@status IS NULL OR m.status = @status)
-     ORDER BY m.id`,
-    'the memberships of one person',
-  );
 
   return {
     ofAll: (status: MemberStatus | undefined, position: SeekPosition, limit: number): ListedRow[] =>
@@ -67,9 +57,5 @@ export function openMemberPages(db: Connection) {
       status === undefined
         ? inCooperative.all({ id, limit, offset })
         : inCooperativeWithStatus.all(id, status, limit, offset),
-
-    /** Every row of one person that matches: as many as cooperatives at most. */
-    ofPerson: (identityCard: string, cooperativeId: number | undefined, status: MemberStatus | undefined) =>
-      ofPerson.all({ identityCard, cooperativeId: cooperativeId ?? null, status: status ?? null }),
   };
 }

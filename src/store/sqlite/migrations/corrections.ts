@@ -4,6 +4,10 @@ export const REGISTRY_8 = `
 -- A correction has its row in imports, so that one sequence of ids names whatever can be undone.
 ALTER TABLE imports ADD COLUMN reason TEXT;
 
+-- Lists of members by code and by telephone number.
+CREATE INDEX members_member_code ON members (member_code);
+CREATE INDEX members_mobile ON members (mobile) WHERE mobile IS NOT NULL;
+
 -- YYYY-MM-DD; the same for every membership of a person.
 ALTER TABLE members ADD COLUMN date_of_death TEXT;
 

@@ -1,4 +1,4 @@
-/** Lists of members that a filter narrows to few rows: those of a person, of a code or of a telephone number. */
+/** Lists of members that a filter narrows to few: those of a person, of a code, of a telephone number. */
 import type { MemberFilter } from '../../../domain/members.ts';
 import { offsetOf, type PageRequest } from '../../../domain/page.ts';
 import type { Connection } from '../connection/connection.ts';

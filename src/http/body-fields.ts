@@ -1,4 +1,4 @@
-/** Bodies of POST and PUT: declared fields, checked together, every fault reported at once. */
+/** Bodies of POST, PUT and PATCH: declared fields, checked together, every fault reported at once. */
 import { FieldError, FieldErrorList, NON_FIELD_ERRORS, shownName } from '../domain/errors.ts';
 import type { FieldContext, FieldKind } from './fields.ts';
 import { nullable, objectWith, type Schema } from './schema.ts';
@@ -18,8 +18,21 @@ export interface BodyDeclaration<Fields extends BodyFields = BodyFields> {
   readonly readOnly?: readonly string[];
   /** Sets of fields of which one must be given, where no single field is required. */
   readonly oneOf?: readonly (readonly string[])[];
+  /** A JSON merge patch (RFC 7396): what it leaves out stays as it is. */
+  readonly isPatch?: boolean;
   readonly example: { readonly [name: string]: unknown };
 }
+
+/** The media types that a body may have. */
+export const mediaTypesOf = ({ isPatch }: Pick<BodyDeclaration, 'isPatch'>): readonly string[] =>
+  isPatch === true ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
+
+/** The same fields for PATCH. @param example of a patch */
+export const patchOf = <Fields extends BodyFields>(
+  { fields, readOnly = [] }: BodyDeclaration<Fields>,
+  title: string,
+  example: BodyDeclaration['example'],
+): BodyDeclaration<Fields> => ({ title, fields, readOnly, isPatch: true, example });
 
 export interface BodyFields {
   readonly [name: string]: BodyField<unknown>;
@@ -60,11 +73,11 @@ const NOT_NULL = 'This field may not be null.';
 
 /**
  * Checks a parsed JSON body against its fields. The values of invalid fields are undefined: check for
- * faults before using them.
+ * faults before using them. Those of fields that a patch leaves out are missing.
  * @throws RegistryError `invalid` when the body is not an object
  */
 export function parseBody<Fields extends BodyFields>(
-  { fields, readOnly = [] }: BodyDeclaration<Fields>,
+  { fields, readOnly = [], isPatch = false }: BodyDeclaration<Fields>,
   body: unknown,
   context: FieldContext,
 ): { values: Partial<ParsedBody<Fields>>; faults: FieldErrorList } {
@@ -73,7 +86,9 @@ export function parseBody<Fields extends BodyFields>(
   faults.throwIfAny();
   const values: { [name: string]: unknown } = {};
   for (const [name, field] of Object.entries(fields)) {
-    const parsed = parseField(field, Object.hasOwn(given, name) ? given[name] : undefined, context);
+    const isGiven = Object.hasOwn(given, name);
+    if (isPatch && !isGiven) continue;
+    const parsed = parseField(field, isGiven ? given[name] : undefined, context);
     if (parsed instanceof FieldError) faults.add(name, parsed.message);
     else values[name] = parsed;
   }
@@ -113,14 +128,17 @@ function typeName(value: unknown): string {
 }
 
 /** The JSON schema of a body. */
-export function bodySchema({ title, fields, readOnly = [], oneOf }: BodyDeclaration): Schema {
+export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch }: BodyDeclaration): Schema {
   const properties = Object.entries(fields).map(([name, field]): [string, Schema] => {
     const own = field.bodySchema ?? field.schema;
     const schema = field.presence === 'nullable' ? nullable(own) : own;
-    return [name, field.fallback === undefined ? schema : { ...schema, default: field.fallback }];
+    const hasDefault = field.fallback !== undefined && isPatch !== true;
+    return [name, hasDefault ? { ...schema, default: field.fallback } : schema];
   });
   const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
-  const required = Object.keys(fields).filter((name) => fields[name]?.presence === 'required');
+  const required = Object.keys(fields).filter(
+    (name) => fields[name]?.presence === 'required' && isPatch !== true,
+  );
   return {
     ...objectWith(Object.fromEntries([...properties, ...ignored]), required, { title }),
     ...(oneOf === undefined ? {} : { anyOf: oneOf.map((names) => ({ required: names })) }),

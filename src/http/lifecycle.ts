@@ -90,7 +90,7 @@ function readAndHandle(request: ApiRequest, route: Route): Awaitable<ApiResponse
   // 5. Body: 400, 408, 413, 415
   if (route.body === undefined) return handle(request, route);
   if (EXPECTS_CONTINUE in request.incoming && !isTooLarge(request.incoming)) request.outgoing.writeContinue();
-  return readJson(request.incoming).then((body) => {
+  return readJson(request.incoming, route.body).then((body) => {
     request.body = body;
     return handle(request, route);
   });

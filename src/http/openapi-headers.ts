@@ -1,5 +1,6 @@
-/** The headers of responses, as OpenAPI describes them. */
+/** The headers of requests and responses, as OpenAPI describes them. */
 import { formatPolicy } from './middleware/limit-rate.ts';
+import type { RequestHeader, ResponseHeader } from './route.ts';
 
 export type Json = { [name: string]: unknown };
 
@@ -46,7 +47,12 @@ const HEADERS = {
   },
   Allow: { description: 'The methods of the path.', schema: text('^[A-Z]+(, [A-Z]+)*$') },
   Location: { description: 'Path of the new resource.', schema: text('^/api/v1/') },
-};
+  ETag: {
+    description: 'Names this state of the resource, for If-None-Match and If-Match. Opaque.',
+    schema: text('^"[!#-~]+"$'),
+  },
+} satisfies { readonly [name in ResponseHeader]: unknown } & { readonly [name: string]: unknown };
+
 export type HeaderName = keyof typeof HEADERS;
 
 const USAGE: readonly HeaderName[] = [
@@ -76,6 +82,23 @@ export const always = (isApi: boolean): Json => ({
   ...(isApi ? header('Cache-Control') : {}),
   ...header('Connection', false),
 });
+
+const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
+  'If-Match': {
+    description: 'ETags of the states that may be overwritten, or `*` for any; 412 when it is another.',
+    schema: text(),
+    example: '"rAQJbGdYvUZIPuKZmGEVjA"',
+  },
+  'If-None-Match': {
+    description: 'ETags of the states that you have, or `*` for any; 304 when it is one of them.',
+    schema: text(),
+    example: '"rAQJbGdYvUZIPuKZmGEVjA"',
+  },
+};
+
+/** Parameters of an operation. */
+export const requestHeaders = (names: readonly RequestHeader[] = []): Json[] =>
+  names.map((name) => ({ name, in: 'header', ...REQUEST_HEADERS[name] }));
 
 /** The headers that responses refer to. */
 export const headerComponents = (): Json =>

@@ -1,6 +1,6 @@
 /** The responses of every operation, as OpenAPI describes them: each refusal with its meaning. */
 import { always, type HeaderName, header, type Json, usage } from './openapi-headers.ts';
-import type { Route, SuccessResponse } from './route.ts';
+import type { ResponseHeader, Route, SuccessResponse } from './route.ts';
 
 interface Refusal {
   readonly description: string;
@@ -44,6 +44,22 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     example: 'The request body did not arrive in time.',
     usage: 'maybe',
   },
+  409: {
+    description: 'Another request is in the way. Try again.',
+    example: 'A request with this Idempotency-Key is still running.',
+    usage: 'always',
+    headers: { 'Retry-After': false },
+  },
+  410: {
+    description: 'It was there once; the text says what to do.',
+    example: 'Merged into member 12.',
+    usage: 'always',
+  },
+  412: {
+    description: 'The resource is not in a state that If-Match names. Nothing was written.',
+    example: 'The resource has changed since it was read.',
+    usage: 'always',
+  },
   413: {
     description: 'The body is larger than 64 KiB.',
     example: 'Request body too large.',
@@ -58,6 +74,11 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     description: 'The Expect header asks for something other than 100-continue.',
     example: 'The expectation in the Expect header cannot be met.',
     usage: 'never',
+  },
+  422: {
+    description: 'Another request has used the Idempotency-Key. Nothing was written.',
+    example: 'This Idempotency-Key was used for another request.',
+    usage: 'always',
   },
   429: {
     description: 'The key has used its requests of the hour or the day.',
@@ -158,14 +179,32 @@ export function responsesOf(
         ...always(isApi),
         ...(route.access === 'public' ? {} : usage(true)),
         ...(status === '201' ? header('Location') : {}),
+        ...ownHeaders(response),
       },
       ...(hasContent
         ? { content: { 'application/json': { schema: toSchema(response), example: response.example } } }
         : {}),
     },
   ]);
-  return { ...Object.fromEntries(successes), ...refusals(refusalStatuses(route), isApi) };
+  return {
+    ...Object.fromEntries(successes),
+    ...(route.requestHeaders?.includes('If-None-Match') === true ? { 304: NOT_MODIFIED } : {}),
+    ...refusals(refusalStatuses(route), isApi),
+  };
 }
+
+const ownHeaders = ({ headers = {} }: SuccessResponse): Json =>
+  Object.assign(
+    {},
+    ...Object.entries(headers).map(([name, presence]) =>
+      header(name as ResponseHeader, presence === 'required'),
+    ),
+  );
+
+const NOT_MODIFIED: Json = {
+  description: 'The resource is in a state that If-None-Match names. No content.',
+  headers: { ...always(true), ...usage(true), ...header('ETag') },
+};
 
 /** OPTIONS needs no key and says which methods the path has. */
 export const optionsOperation = (route: Route): Json => ({

@@ -1,7 +1,7 @@
 /** OpenAPI 3.1, derived from the routes. */
 import { SCOPES } from '../domain/api-keys.ts';
-import { bodySchema } from './body-fields.ts';
-import { headerComponents, type Json } from './openapi-headers.ts';
+import { bodySchema, mediaTypesOf } from './body-fields.ts';
+import { headerComponents, type Json, requestHeaders } from './openapi-headers.ts';
 import { optionsOperation, responseComponents, responsesOf } from './openapi-responses.ts';
 import { JsonText, ok } from './response.ts';
 import { fullPath, type Route } from './route.ts';
@@ -82,7 +82,12 @@ function pathItems(routes: readonly Route[], schemas: Json): Json {
   );
 }
 
-function parametersOf(route: Route, schemas: Json, query: Route['query'] = {}): Json {
+/** @param own what OPTIONS does not take: parameters of the query, header fields */
+function parametersOf(
+  route: Route,
+  schemas: Json,
+  { query = {}, requestHeaders: headers }: Pick<Route, 'query' | 'requestHeaders'> = {},
+): Json {
   const parameters = [
     ...Object.entries(route.params ?? {}).map(([name, { description, schema, example }]) => ({
       name,
@@ -98,6 +103,7 @@ function parametersOf(route: Route, schemas: Json, query: Route['query'] = {}): 
       description,
       schema: extract(schema, schemas),
     })),
+    ...requestHeaders(headers),
   ];
   return parameters.length === 0 ? {} : { parameters };
 }
@@ -119,15 +125,18 @@ function operation(route: Route, schemas: Json): Json {
     ...(route.description === undefined ? {} : { description: route.description }),
     tags: [route.tag],
     ...access(route),
-    ...parametersOf(route, schemas, route.query),
+    ...parametersOf(route, schemas, route),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: true,
-            content: {
-              'application/json': { schema: extract(bodySchema(body), schemas), example: body.example },
-            },
+            content: Object.fromEntries(
+              mediaTypesOf(body).map((type) => [
+                type,
+                { schema: extract(bodySchema(body), schemas), example: body.example },
+              ]),
+            ),
           },
         }),
     responses: responsesOf(route, ({ schema }) => extract(schema, schemas)),
@@ -138,7 +147,7 @@ const headOperation = (route: Route, schemas: Json): Json => ({
   summary: `${route.summary}: the headers only`,
   tags: [route.tag],
   ...access(route),
-  ...parametersOf(route, schemas, route.query),
+  ...parametersOf(route, schemas, route),
   responses: responsesOf(route, () => undefined, false),
 });
 

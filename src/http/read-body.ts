@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { visit } from 'jsonc-parser';
 import { mayEcho } from '../domain/errors.ts';
+import { type BodyDeclaration, mediaTypesOf } from './body-fields.ts';
 import { badRequest, bodyTooLarge, HttpError } from './errors.ts';
 import { hasBody } from './request.ts';
 
@@ -15,10 +16,13 @@ const BODY_TIMEOUT_MS = 30_000;
  * The JSON of a body; an empty one is `{}`.
  * @throws HttpError 413, 415, 400 or 408
  */
-export async function readJson(incoming: IncomingMessage): Promise<unknown> {
+export async function readJson(
+  incoming: IncomingMessage,
+  declared: Pick<BodyDeclaration, 'isPatch'>,
+): Promise<unknown> {
   if (isTooLarge(incoming)) throw bodyTooLarge();
   if (!hasBody(incoming)) return {};
-  refuseMediaType(incoming);
+  refuseMediaType(incoming, mediaTypesOf(declared));
   const bytes = await readBytes(incoming);
   return bytes.length === 0 ? {} : parseJson(bytes);
 }
@@ -27,14 +31,14 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
 export const isTooLarge = (incoming: IncomingMessage): boolean =>
   Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 
-const JSON_MEDIA_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?$/i;
+const MEDIA_TYPE = /^([^;\s]+)(?:\s*;\s*charset="?utf-8"?)?$/i;
 
-function refuseMediaType(incoming: IncomingMessage): void {
+function refuseMediaType(incoming: IncomingMessage, accepted: readonly string[]): void {
   if (incoming.headers['content-encoding'] !== undefined) {
     throw new HttpError(415, 'Unsupported content encoding in request.');
   }
   const type = (incoming.headers['content-type'] ?? '').trim();
-  if (JSON_MEDIA_TYPE.test(type)) return;
+  if (accepted.includes(MEDIA_TYPE.exec(type)?.[1]?.toLowerCase() ?? '')) return;
   throw new HttpError(415, `Unsupported media type ${mayEcho(type) ? `"${type}" ` : ''}in request.`);
 }
 

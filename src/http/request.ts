@@ -94,7 +94,7 @@ export function refuseAmbiguous(incoming: IncomingMessage): ApiResponse | undefi
     return refusal(501, 'Unsupported transfer encoding in request.');
   // Other methods are refused by what comes next, 404 or 405.
   if (READING.has(incoming.method ?? '') && hasBody(incoming))
-    return refusal(400, 'Only POST and PUT take a body.');
+    return refusal(400, 'Only POST, PUT and PATCH take a body.');
   return undefined;
 }
 

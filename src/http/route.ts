@@ -1,6 +1,7 @@
 /**
  * A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration.
  */
+import type { IncomingMessage } from 'node:http';
 import type { ApiKey, Scope } from '../domain/api-keys.ts';
 import type { Awaitable } from '../store/ports/awaitable.ts';
 import type { BodyDeclaration } from './body-fields.ts';
@@ -8,12 +9,22 @@ import type { ParsedQuery, QueryParameters } from './query.ts';
 import type { ApiResponse } from './response.ts';
 import type { Schema } from './schema.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
 /** The methods that are served, each with that of the route which serves it. */
-export const METHODS = { GET: 'GET', HEAD: 'GET', POST: 'POST', PUT: 'PUT' } as const satisfies {
-  readonly [method: string]: Method;
-};
+export const METHODS = {
+  GET: 'GET',
+  HEAD: 'GET',
+  POST: 'POST',
+  PUT: 'PUT',
+  PATCH: 'PATCH',
+} as const satisfies { readonly [method: string]: Method };
+
+/** Header fields of requests that a route may read; openapi-headers.ts describes them. */
+export type RequestHeader = 'If-Match' | 'If-None-Match';
+
+/** Header fields that a route may add to its own responses; openapi-headers.ts describes them. */
+export type ResponseHeader = 'ETag';
 
 /**
  * Who may call: the holder of a scope, of any active key, or anybody. A route without this does not compile.
@@ -45,6 +56,8 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   readonly caller: ApiKey | undefined;
   /** The path as it was sent, without the query. */
   readonly path: string;
+  /** The header fields; a route reads only those that it declares in `requestHeaders`. */
+  readonly incoming: Pick<IncomingMessage, 'headers'>;
   /** `https://host`, for absolute links: PUBLIC_URL, else the request's own scheme and host. */
   readonly baseUrl: string;
 }
@@ -55,6 +68,8 @@ export interface SuccessResponse {
   readonly schema: Schema;
   /** Shown by OpenAPI; of nobody who exists. */
   readonly example: unknown;
+  /** Headers of its own; optional ones are in some of these responses only. */
+  readonly headers?: { readonly [name in ResponseHeader]?: 'required' | 'optional' };
 }
 
 export interface Route<Query extends QueryParameters = QueryParameters> {
@@ -71,11 +86,13 @@ export interface Route<Query extends QueryParameters = QueryParameters> {
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
   readonly query?: Query;
+  /** `If-None-Match` also adds status 304. */
+  readonly requestHeaders?: readonly RequestHeader[];
   readonly body?: BodyDeclaration;
   /** Schema of the body of each success status. */
   readonly responses: { readonly [status: number]: SuccessResponse };
   /** Statuses that the handler itself may refuse with, beside those of earlier stages. */
-  readonly refusals?: readonly (400 | 404 | 503)[];
+  readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
   readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;
 }
 

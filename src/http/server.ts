@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
 import { EXPECTS_CONTINUE, type Handler } from './lifecycle.ts';
+import { METHODS } from './route.ts';
 import { ignoreUpgrades, shouldUpgrade } from './upgrade.ts';
 
 /** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
@@ -112,7 +113,7 @@ function answerRequests(server: Server, handler: Handler, connections: Connectio
     connections.get(socket)?.refuse({
       status: 405,
       detail: 'Method "CONNECT" not allowed.',
-      headers: { Allow: 'GET, HEAD, OPTIONS, POST, PUT' },
+      headers: { Allow: [...Object.keys(METHODS), 'OPTIONS'].sort().join(', ') },
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {

@@ -102,8 +102,8 @@ test('a method that the path does not have is 405 with Allow, before the key is 
   const app = await startApp(context);
   for (const [method, path, allow] of [
     ['DELETE', '/members', 'GET, HEAD, OPTIONS, POST'],
-    ['PATCH', '/members/1', 'GET, HEAD, OPTIONS, PUT'],
-    ['POST', '/members/1', 'GET, HEAD, OPTIONS, PUT'],
+    ['PATCH', '/members', 'GET, HEAD, OPTIONS, POST'],
+    ['POST', '/members/1', 'GET, HEAD, OPTIONS, PATCH, PUT'],
     ['TRACE', '//healthz', 'GET, HEAD, OPTIONS'],
   ] as const) {
     const response = await app.send(path, { method, key: null });

@@ -53,6 +53,8 @@ test('every path of the API is in the matrix', () => {
     'GET /api/v1/members/{id}',
     'GET /api/v1/members/{id}/deliveries',
     'GET /api/v1/members/{id}/savings-transactions',
+    'PATCH /api/v1/cooperatives/{id}',
+    'PATCH /api/v1/members/{id}',
     'POST /api/v1/cooperatives',
     'POST /api/v1/members',
     'PUT /api/v1/cooperatives/{id}',

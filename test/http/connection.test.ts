@@ -86,7 +86,7 @@ test('CONNECT is answered 405 with Allow, after what came before it', async (con
   const [first, second] = parseResponses(text);
   assert.equal(first?.status, 201);
   assert.equal(second?.status, 405);
-  assert.match(second?.head ?? '', /^Allow: GET, HEAD, OPTIONS, POST, PUT\r?$/m);
+  assert.match(second?.head ?? '', /^Allow: GET, HEAD, OPTIONS, PATCH, POST, PUT\r?$/m);
 });
 
 test('a request behind one that asks for an upgrade is answered after it', async (context) => {

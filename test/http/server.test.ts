@@ -45,7 +45,7 @@ test('what two programs could read differently is refused with 400', async (cont
     [lastRequest('GET /api/v1/me HTTP/2.0', 'Host: a', auth), 'Unsupported HTTP version.'],
     [
       `${lastRequest('GET /api/v1/me HTTP/1.1', 'Host: a', auth, 'Content-Length: 2')}{}`,
-      'Only POST and PUT take a body.',
+      'Only POST, PUT and PATCH take a body.',
     ],
     [lastRequest('GET /api/v1/me', 'Host: a'), 'Unsupported HTTP version.'],
     [

@@ -177,7 +177,9 @@ function exchange(
         const text = Buffer.concat(chunks).toString();
         const status = incoming.statusCode ?? 0;
         const contentType = outgoing.getHeader('content-type')?.toString();
-        const request = { method, target, contentType, body: payload?.toString() ?? '' };
+        const sentHeaders = outgoing.getHeaders();
+        const body = payload?.toString() ?? '';
+        const request = { method, target, contentType, headers: sentHeaders, body };
         try {
           describer?.check(request, { status, headers: incoming.headers, text });
           resolve({

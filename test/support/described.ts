@@ -17,6 +17,8 @@ export interface SentRequest {
   /** With its query, as it was sent. */
   readonly target: string;
   readonly contentType: string | undefined;
+  /** In lower case. */
+  readonly headers?: { readonly [name: string]: unknown };
   readonly body: string;
 }
 
@@ -114,16 +116,22 @@ export function createDescriber(
     const parameters: Description[] = operation.parameters ?? [];
     const query = new URLSearchParams(request.target.split('?')[1] ?? '');
     for (const { name, in: place, schema } of parameters) {
+      if (place === 'header') {
+        const value = request.headers?.[name.toLowerCase()];
+        if (value !== undefined) fits(schema, value, `${what}: ${name}`);
+        continue;
+      }
       const text = place === 'path' ? match.groups?.[name] : (query.get(name) ?? undefined);
       if (text !== undefined)
         fits(schema, schema.type === 'integer' ? Number(text) : text, `${what}: ${name}`);
       if (place === 'query') query.delete(name);
     }
     assert.deepEqual([...query.keys()], [], `${what}: parameters that are not described`);
-    const body = operation.requestBody?.content['application/json'];
-    if (body === undefined) assert.equal(request.body, '', `${what} has a body`);
+    const content = operation.requestBody?.content;
+    if (content === undefined) assert.equal(request.body, '', `${what} has a body`);
     else {
-      assert.match(request.contentType ?? '', /^application\/json\b/i, what);
+      const body = content[(request.contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''];
+      assert.ok(body, `${what}: the media type is not described`);
       fits(body.schema, JSON.parse(request.body), `the body of ${what}`);
     }
   }

@@ -7,15 +7,17 @@ import {
   DEFAULT_COOPERATIVE_STATUS,
   SECTORS,
 } from '../../domain/cooperatives.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
 import { FieldError, notFound } from '../../domain/errors.ts';
 import { ID, parseId } from '../../domain/ids.ts';
 import { COOPERATIVE_CODE, MAX_LENGTH, parseCooperativeCode } from '../../domain/text.ts';
-import { defaulting, optional, type ParsedBody, required } from '../body-fields.ts';
+import { defaulting, optional, type ParsedBody, patchOf, required } from '../body-fields.ts';
 import { choice, pastDate, plainText, textField, withSpaces } from '../fields.ts';
+import { type Representation, representCounted } from '../preconditions.ts';
 import type { Parameter, RouteRequest } from '../route.ts';
 import { integer, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, serializeObject, text } from '../serializer.ts';
-import { COOPERATIVE_BODY_EXAMPLE } from './examples.ts';
+import { COOPERATIVE_BODY_EXAMPLE, COOPERATIVE_PATCH_EXAMPLE } from './examples.ts';
 
 export const COOPERATIVE_ID: Parameter = {
   description: "A cooperative's id; opaque.",
@@ -70,6 +72,12 @@ export const COOPERATIVE_UPDATE_BODY = {
   title: 'CooperativeUpdateBody',
   readOnly: ['id', 'members_count', 'created_at', 'updated_at'],
 };
+/** The body of PATCH. */
+export const COOPERATIVE_PATCH_BODY = patchOf(
+  COOPERATIVE_UPDATE_BODY,
+  'CooperativePatchBody',
+  COOPERATIVE_PATCH_EXAMPLE,
+);
 export type CooperativeBody = ParsedBody<typeof COOPERATIVE_BODY.fields>;
 
 const dateTime = (description: string) => string({ format: 'date-time', description });
@@ -125,6 +133,14 @@ export const serializeCooperative = serializeObject<Static<typeof COOPERATIVE>, 
   updated_at: instant(({ updatedAt }) => updatedAt),
 });
 
+/** Members join and leave without a write of the cooperative, so the tag has a part for their count. */
+export const representCooperative = (cooperative: Cooperative, zone: TimeZone): Representation =>
+  representCounted(
+    serializeCooperative(cooperative, zone),
+    serializeCooperative({ ...cooperative, membersCount: 0 }, zone),
+    cooperative.membersCount,
+  );
+
 /** @throws RegistryError `not_found` for what is not an id (docs/api.md#routes) */
 export function readCooperativeId(request: RouteRequest): number {
   const id = parseId(request.params.id ?? '');
@@ -141,4 +157,15 @@ export const toCooperativeValues = (body: CooperativeBody): CooperativeValues =>
   district: body.district,
   registrationDate: body.registration_date,
   status: body.status ?? DEFAULT_COOPERATIVE_STATUS,
+});
+
+/** The stored values as a body would give them. */
+export const toCooperativeBody = (cooperative: Cooperative): CooperativeBody => ({
+  code: cooperative.code,
+  name: cooperative.name,
+  sector: cooperative.sector,
+  province: cooperative.province,
+  district: cooperative.district,
+  registration_date: cooperative.registrationDate,
+  status: cooperative.status,
 });

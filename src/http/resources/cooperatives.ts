@@ -1,11 +1,6 @@
-/** Cooperatives: list, one, create, update. */
+/** Cooperatives: list, one, create, replace, change. */
 import { type Clock, nowSeconds } from '../../clock.ts';
-import {
-  COOPERATIVE_STATUSES,
-  type Cooperative,
-  type CooperativeValues,
-  SECTORS,
-} from '../../domain/cooperatives.ts';
+import { COOPERATIVE_STATUSES, type CooperativeValues, SECTORS } from '../../domain/cooperatives.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { findIgnoringCase, parseChoice } from '../../domain/text.ts';
@@ -13,17 +8,21 @@ import type { CooperativeStore } from '../../store/ports/registry.ts';
 import { actorOf } from '../actor.ts';
 import { parseBody } from '../body-fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
-import { created, JsonText, ok } from '../response.ts';
+import { readTagged, taggedCreated } from '../preconditions.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
 import { anyOf, choiceOf, string } from '../schema.ts';
+import { updateRoutes } from '../update.ts';
 import {
   COOPERATIVE,
   COOPERATIVE_BODY,
   COOPERATIVE_ID,
+  COOPERATIVE_PATCH_BODY,
   COOPERATIVE_UPDATE_BODY,
   type CooperativeBody,
   readCooperativeId,
+  representCooperative,
   serializeCooperative,
+  toCooperativeBody,
   toCooperativeValues,
 } from './cooperative-fields.ts';
 import { COOPERATIVE_EXAMPLE, pageExample } from './examples.ts';
@@ -36,23 +35,22 @@ interface Dependencies {
 
 export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: TimeZone): Route[] {
   const dependencies = { store, clock, zone };
-  return [listRoute, createRoute, getRoute, updateRoute].map((route) => route(dependencies));
+  return [
+    listRoute(dependencies),
+    createRoute(dependencies),
+    getRoute(dependencies),
+    ...cooperativeUpdateRoutes(dependencies),
+  ];
 }
 
-const toBody = (cooperative: Cooperative, zone: TimeZone) =>
-  new JsonText(serializeCooperative(cooperative, zone));
-
 /** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
-async function readValues(
+async function readNewValues(
   { store, clock, zone }: Dependencies,
   body: unknown,
-  id?: number,
 ): Promise<CooperativeValues> {
-  const declared = id === undefined ? COOPERATIVE_BODY : COOPERATIVE_UPDATE_BODY;
-  const { values, faults } = parseBody(declared, body, { zone, nowSeconds: nowSeconds(clock) });
-  if (!faults.isEmpty && values.code !== undefined) {
-    faults.addAll(await store.conflicts({ code: values.code }, id));
-  }
+  const { values, faults } = parseBody(COOPERATIVE_BODY, body, { zone, nowSeconds: nowSeconds(clock) });
+  if (!faults.isEmpty && values.code !== undefined)
+    faults.addAll(await store.conflicts({ code: values.code }));
   faults.throwIfAny();
   return toCooperativeValues(values as CooperativeBody);
 }
@@ -118,17 +116,23 @@ const createRoute = (dependencies: Dependencies): Route => ({
   access: { scope: 'cooperatives:write' },
   body: COOPERATIVE_BODY,
   responses: {
-    201: { description: 'The new cooperative.', schema: COOPERATIVE, example: COOPERATIVE_EXAMPLE },
+    201: {
+      description: 'The new cooperative.',
+      schema: COOPERATIVE,
+      example: COOPERATIVE_EXAMPLE,
+      headers: { ETag: 'required' },
+    },
   },
   refusals: [400, 503],
   async handle(request) {
     const { store, clock, zone } = dependencies;
     const cooperative = await store.create(
-      await readValues(dependencies, request.body),
+      await readNewValues(dependencies, request.body),
       nowSeconds(clock),
       actorOf(request),
     );
-    return created(`${API_PREFIX}/cooperatives/${cooperative.id}`, toBody(cooperative, zone));
+    const path = `${API_PREFIX}/cooperatives/${cooperative.id}`;
+    return taggedCreated(path, representCooperative(cooperative, zone));
   },
 });
 
@@ -141,40 +145,56 @@ const getRoute = ({ store, zone }: Dependencies): Route => ({
   access: { scope: 'cooperatives:read' },
   params: { id: COOPERATIVE_ID },
   responses: {
-    200: { description: 'The cooperative.', schema: COOPERATIVE, example: COOPERATIVE_EXAMPLE },
+    200: {
+      description: 'The cooperative.',
+      schema: COOPERATIVE,
+      example: COOPERATIVE_EXAMPLE,
+      headers: { ETag: 'required' },
+    },
   },
+  requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
     const cooperative = await store.find(readCooperativeId(request));
     if (cooperative === undefined) throw notFound();
-    return ok(toBody(cooperative, zone));
+    return readTagged(request, representCooperative(cooperative, zone));
   },
 });
 
-const updateRoute = (dependencies: Dependencies): Route => ({
-  method: 'PUT',
-  path: '/cooperatives/{id}',
-  operationId: 'updateCooperative',
-  summary: 'Replace a cooperative',
-  description: 'An omitted optional field becomes null or its default. Read-only fields are ignored.',
-  tag: 'cooperatives',
-  access: { scope: 'cooperatives:write' },
-  params: { id: COOPERATIVE_ID },
-  body: COOPERATIVE_UPDATE_BODY,
-  responses: {
-    200: {
-      description: 'The cooperative as it is now.',
-      schema: COOPERATIVE,
-      example: COOPERATIVE_EXAMPLE,
+const cooperativeUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] =>
+  updateRoutes(
+    {
+      path: '/cooperatives/{id}',
+      tag: 'cooperatives',
+      access: { scope: 'cooperatives:write' },
+      params: { id: COOPERATIVE_ID },
+      put: {
+        operationId: 'updateCooperative',
+        summary: 'Replace a cooperative',
+        description: 'An omitted optional field becomes null or its default. Read-only fields are ignored.',
+        body: COOPERATIVE_UPDATE_BODY,
+      },
+      patch: {
+        operationId: 'patchCooperative',
+        summary: 'Change fields of a cooperative',
+        body: COOPERATIVE_PATCH_BODY,
+      },
+      responses: {
+        200: {
+          description: 'The cooperative as it is now.',
+          schema: COOPERATIVE,
+          example: COOPERATIVE_EXAMPLE,
+          headers: { ETag: 'required' },
+        },
+      },
     },
-  },
-  refusals: [400, 404, 503],
-  async handle(request) {
-    const { store, clock, zone } = dependencies;
-    const id = readCooperativeId(request);
-    if ((await store.find(id)) === undefined) throw notFound();
-    const values = await readValues(dependencies, request.body, id);
-    const cooperative = await store.update(id, () => values, nowSeconds(clock), actorOf(request));
-    return ok(toBody(cooperative, zone));
-  },
-});
+    {
+      store,
+      clock,
+      zone,
+      readId: readCooperativeId,
+      represent: (cooperative) => representCooperative(cooperative, zone),
+      toBody: toCooperativeBody,
+      toValues: (body) => toCooperativeValues(body as CooperativeBody),
+    },
+  );

@@ -13,6 +13,8 @@ export const COOPERATIVE_BODY_EXAMPLE = {
   registration_date: '2012-05-14',
 };
 
+export const COOPERATIVE_PATCH_EXAMPLE = { status: 'dissolved', sector: null };
+
 export const COOPERATIVE_EXAMPLE = {
   id: '1',
   ...COOPERATIVE_BODY_EXAMPLE,
@@ -38,6 +40,8 @@ export const MEMBER_BODY_EXAMPLE = {
   status: 'active',
   registration_date: '2020-02-14T11:14:00+02:00',
 };
+
+export const MEMBER_PATCH_EXAMPLE = { mobile: '078 123 4568', gender: null };
 
 export const MEMBER_ROW_EXAMPLE = {
   id: '2',

@@ -12,7 +12,7 @@ import {
 import { E164, parseMobile } from '../../domain/mobile.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
 import type { ListedMember } from '../../store/ports/registry.ts';
-import { defaulting, optional, required } from '../body-fields.ts';
+import { defaulting, optional, patchOf, required } from '../body-fields.ts';
 import { choice, pastDate, pastDateTime, plainText, reference, textField } from '../fields.ts';
 import { nullable, object, type Static, string } from '../schema.ts';
 import {
@@ -24,7 +24,7 @@ import {
   text,
 } from '../serializer.ts';
 import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperative-fields.ts';
-import { MEMBER_BODY_EXAMPLE } from './examples.ts';
+import { MEMBER_BODY_EXAMPLE, MEMBER_PATCH_EXAMPLE } from './examples.ts';
 
 export const MEMBER_FIELDS = {
   identity_card: textField(
@@ -82,6 +82,9 @@ export const MEMBER_UPDATE_BODY = {
   fields: { ...BODY_FIELDS, cooperative_id: defaulting(reference('Cannot be changed.')) },
   readOnly: ['id', 'cooperative', 'created_at', 'updated_at'],
 };
+
+/** The body of PATCH. */
+export const MEMBER_PATCH_BODY = patchOf(MEMBER_UPDATE_BODY, 'MemberPatchBody', MEMBER_PATCH_EXAMPLE);
 
 const ROW = {
   id: string({ description: 'Opaque.' }),

@@ -1,0 +1,96 @@
+/** PUT and PATCH of one resource, from one declaration: they differ only in what a body leaves out. */
+import { type Clock, nowSeconds } from '../clock.ts';
+import type { TimeZone } from '../domain/date-time.ts';
+import { FieldErrorList, type FieldMessages, notFound } from '../domain/errors.ts';
+import type { Awaitable } from '../store/ports/awaitable.ts';
+import type { Actor } from '../store/ports/history.ts';
+import { actorOf } from './actor.ts';
+import { type BodyDeclaration, type BodyFields, type ParsedBody, parseBody } from './body-fields.ts';
+import { type Representation, readIfMatch, taggedOk } from './preconditions.ts';
+import type { Route, RouteRequest } from './route.ts';
+
+/** What a store of one kind of row offers to updates. */
+interface UpdatedStore<Stored, Values> {
+  find(id: number): Awaitable<Stored | undefined>;
+  conflicts(values: Partial<Values>, exceptId?: number): Awaitable<FieldMessages>;
+  update(id: number, decide: (stored: Stored) => Values, nowSeconds: number, actor: Actor): Promise<Stored>;
+}
+
+/** How a resource is updated. */
+export interface Updating<Stored, Fields extends BodyFields, Values> {
+  readonly store: UpdatedStore<Stored, Values>;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+  /** @throws HttpError or RegistryError for what is not an id */
+  readonly readId: (request: RouteRequest) => number;
+  readonly represent: (stored: Stored) => Representation;
+  /** The stored values as a body would give them. */
+  readonly toBody: (stored: Stored) => ParsedBody<Fields>;
+  /**
+   * The values of a checked body, in which those of invalid fields are missing; adds what is wrong with them
+   * together, or beside the stored ones. May leave out values when there are faults.
+   * @throws RegistryError `invalid` for what is better not reported together with other faults
+   */
+  readonly toValues: (
+    body: Partial<ParsedBody<Fields>>,
+    stored: Stored,
+    faults: FieldErrorList,
+  ) => Partial<Values>;
+}
+
+/** What PUT and PATCH have in common, and what each has of its own. */
+export interface UpdateDeclaration<Fields extends BodyFields>
+  extends Pick<Route, 'path' | 'tag' | 'access' | 'params' | 'responses'> {
+  readonly put: Pick<Route, 'operationId' | 'summary' | 'description'> & {
+    readonly body: BodyDeclaration<Fields>;
+  };
+  readonly patch: Pick<Route, 'operationId' | 'summary'> & { readonly body: BodyDeclaration<Fields> };
+}
+
+const PATCH_DESCRIPTION =
+  'A JSON merge patch (RFC 7396): fields that are left out stay as they are, ' +
+  'null clears one that may be null.';
+
+export function updateRoutes<Stored, Fields extends BodyFields, Values>(
+  { put, patch, ...shared }: UpdateDeclaration<Fields>,
+  updating: Updating<Stored, Fields, Values>,
+): Route[] {
+  const routeOf = (method: 'PUT' | 'PATCH', own: typeof put | typeof patch): Route => ({
+    description: PATCH_DESCRIPTION,
+    ...shared,
+    ...own,
+    method,
+    requestHeaders: ['If-Match'],
+    refusals: [400, 404, 412, 503],
+    handle: (request) => update(updating, own.body, request),
+  });
+  return [routeOf('PUT', put), routeOf('PATCH', patch)];
+}
+
+async function update<Stored, Fields extends BodyFields, Values>(
+  { store, clock, zone, readId, represent, toBody, toValues }: Updating<Stored, Fields, Values>,
+  declared: BodyDeclaration<Fields>,
+  request: RouteRequest,
+) {
+  const id = readId(request);
+  const requireMatch = readIfMatch(request, (stored: Stored) => represent(stored).tag);
+  const stored = await store.find(id);
+  if (stored === undefined) throw notFound();
+  // Here as well: 412 comes before the faults of the body (RFC 9110, section 13.2.1).
+  requireMatch(stored);
+  const now = nowSeconds(clock);
+  const { values: given, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
+  const completed = (row: Stored): Partial<ParsedBody<Fields>> =>
+    declared.isPatch === true ? { ...toBody(row), ...given } : given;
+  const known = toValues(completed(stored), stored, faults);
+  if (!faults.isEmpty) faults.addAll(await store.conflicts(known, id));
+  faults.throwIfAny();
+  const decide = (current: Stored): Values => {
+    requireMatch(current);
+    const later = new FieldErrorList();
+    const values = toValues(completed(current), current, later);
+    later.throwIfAny();
+    return values as Values;
+  };
+  return taggedOk(represent(await store.update(id, decide, now, actorOf(request))));
+}

@@ -1,0 +1,193 @@
+/** PATCH: a JSON merge patch of one resource (docs/api.md#changing-some-fields). */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openFile } from '../support/sqlite.ts';
+
+const NID = '1198589000123042';
+const COOPERATIVE = {
+  ...{ code: 'A-1', name: 'Abahuje', sector: 'mining', province: 'South', district: 'Huye' },
+  ...{ registration_date: '2012-05-14', status: 'inactive' },
+};
+const MEMBER = {
+  ...{ cooperative_id: '1', identity_card: NID, member_code: 'M-1', full_name: 'Uwase Aline' },
+  ...{ first_name: 'Aline', last_name: 'Uwase', gender: 'FEMALE', date_of_birth: '1985-03-31' },
+  ...{ mobile: '+250781234567', role: 'TREASURER', status: 'suspended' },
+  ...{ registration_date: '2020-02-14T11:14:00+02:00' },
+};
+const OTHER = { ...MEMBER, identity_card: NID.replace('042', '043'), member_code: 'M-2' };
+
+async function startWithRows(context: TestContext): Promise<TestApp> {
+  const app = await startApp(context);
+  await app.send('/cooperatives', { method: 'POST', body: COOPERATIVE });
+  await app.send('/cooperatives', { method: 'POST', body: { ...COOPERATIVE, code: 'B-2' } });
+  for (const body of [MEMBER, OTHER])
+    assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
+  app.clock.advance(60_000);
+  return app;
+}
+
+const patch = (app: TestApp, path: string, body: unknown) => app.send(path, { method: 'PATCH', body });
+
+/** One change of each field, each with what is shown then. */
+const CHANGES: { readonly [path: string]: readonly (readonly [given: object, shown?: object])[] } = {
+  '/cooperatives/1': [
+    [{ code: ' C-3 ' }, { code: 'C-3' }],
+    [{ name: 'Twisungane' }],
+    [{ sector: null }],
+    [{ sector: 'fishing', province: null }],
+    [{ district: 'Gasabo' }],
+    [{ registration_date: null }],
+    [{ status: 'active' }],
+  ],
+  '/members/1': [
+    [{ identity_card: NID.replace('042', '044') }],
+    [{ member_code: 'M-9' }],
+    [{ full_name: 'Mukamana Aline' }],
+    [{ first_name: null }],
+    [{ first_name: 'Alina', last_name: 'Mukamana' }],
+    [{ gender: null, date_of_birth: null }],
+    [{ mobile: '078 123 4568' }, { mobile: '+250781234568' }],
+    [{ mobile: null }],
+    [{ role: 'MEMBER', status: 'active' }],
+    [{ registration_date: '2021-01-01' }, { registration_date: '2021-01-01T00:00:00+02:00' }],
+    [{ cooperative_id: 1 }, {}],
+    // Made of both parts, as on PUT.
+    [{ full_name: null }, { full_name: 'Alina Mukamana' }],
+  ],
+};
+
+for (const [path, changes] of Object.entries(CHANGES)) {
+  test(`PATCH ${path} changes the fields that are given and no others`, async (context) => {
+    const app = await startWithRows(context);
+    let expected = (await app.send(path)).json;
+    for (const [given, shown = given] of changes) {
+      app.clock.advance(1_000);
+      const response = await patch(app, path, given);
+      assert.equal(response.status, 200, response.text);
+      const { updated_at } = response.json;
+      assert.deepEqual(response.json, { ...expected, ...shown, updated_at }, JSON.stringify(given));
+      assert.equal(updated_at === expected.updated_at, JSON.stringify(shown) === '{}');
+      expected = response.json;
+      assert.deepEqual((await app.send(path)).json, expected);
+    }
+  });
+
+  test(`an empty PATCH of ${path}, or one with what is stored, changes nothing, updated_at included`, async (context) => {
+    const app = await startWithRows(context);
+    const stored = (await app.send(path)).json;
+    // Read-only fields are ignored, as on PUT.
+    for (const body of [{}, stored, { id: '7', created_at: null }]) {
+      const response = await patch(app, path, body);
+      assert.equal(response.status, 200, response.text);
+      assert.deepEqual(response.json, stored);
+    }
+  });
+
+  test(`PATCH ${path} checks what is given with the declarations of PUT, all faults together`, async (context) => {
+    const app = await startWithRows(context);
+    const stored = (await app.send(path)).json;
+    const { code, member_code } = stored;
+    const required = code === undefined ? { member_code: null } : { code: null };
+    const [name] = Object.keys(required);
+    const faults = { status: null, registration_date: '31/03/2024', nickname: 'x', ...required };
+    assert.deepEqual(
+      Object.keys((await patch(app, path, faults)).json).sort(),
+      [name, 'nickname', 'registration_date', 'status'].sort(),
+    );
+    const refused = await patch(app, path, faults);
+    assert.equal(refused.status, 400);
+    assert.deepEqual(refused.json[name as string], ['This field may not be null.']);
+    assert.deepEqual(refused.json.status, ['This field may not be null.']);
+    assert.deepEqual(refused.json.nickname, ['Unknown field.']);
+    // A conflict is reported with them, and by itself.
+    const taken = code === undefined ? { member_code: 'M-2' } : { code: 'B-2' };
+    const unique = { [name as string]: ['This field must be unique.'] };
+    assert.deepEqual((await patch(app, path, taken)).json, unique);
+    assert.deepEqual((await patch(app, path, { ...taken, nickname: 1 })).json, {
+      ...unique,
+      nickname: ['Unknown field.'],
+    });
+    assert.deepEqual((await app.send(path)).json, { ...stored, ...(code ? { code } : { member_code }) });
+  });
+
+  test(`PATCH ${path} takes an object only`, async (context) => {
+    const app = await startWithRows(context);
+    for (const [body, message] of [
+      [[{ op: 'remove', path: '/mobile' }], 'Invalid data. Expected a dictionary, but got list.'],
+      [null, 'No data provided'],
+      ['x', 'Invalid data. Expected a dictionary, but got str.'],
+    ] as const) {
+      const response = await patch(app, path, body);
+      assert.equal(response.status, 400);
+      assert.deepEqual(response.json, { non_field_errors: [message] });
+    }
+  });
+
+  test(`application/merge-patch+json is for PATCH ${path} only`, async (context) => {
+    const app = await startWithRows(context);
+    const send = (method: string, to: string, type: string) =>
+      app.send(to, { method, raw: '{"status":"active"}', headers: { 'Content-Type': type } });
+    for (const type of ['application/merge-patch+json', 'Application/Merge-Patch+JSON; charset=utf-8']) {
+      const response = await send('PATCH', path, type);
+      assert.equal(response.status, 200, response.text);
+      assert.equal(response.json.status, 'active');
+    }
+    for (const [method, to, type] of [
+      ['PUT', path, 'application/merge-patch+json'],
+      ['POST', path.replace('/1', ''), 'application/merge-patch+json'],
+      ['PATCH', path, 'application/json-patch+json'],
+      ['PATCH', path, 'text/plain'],
+    ] as const) {
+      const response = await send(method, to, type);
+      assert.equal(response.status, 415, `${method} ${type}`);
+      assert.deepEqual(response.json, { detail: `Unsupported media type "${type}" in request.` });
+    }
+  });
+}
+
+test('a PATCH keeps what a write between its reading and its transaction has changed', async (context) => {
+  const app = await startWithRows(context);
+  const lock = openFile(app.config.storage);
+  context.after(() => lock.close());
+  lock.exec('BEGIN IMMEDIATE');
+  const sent = [{ mobile: '+250781234560' }, { full_name: 'Mukamana Aline' }].map((body) =>
+    patch(app, '/members/1', body),
+  );
+  // Until both have read the member and wait for the lock.
+  await setTimeout(200);
+  lock.exec('COMMIT');
+  const both = await Promise.all(sent);
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    [200, 200],
+  );
+  const { mobile, full_name } = (await app.send('/members/1')).json;
+  assert.deepEqual([mobile, full_name], ['+250781234560', 'Mukamana Aline']);
+});
+
+test('the cooperative of a member cannot be changed, and a name cannot be taken away', async (context) => {
+  const app = await startWithRows(context);
+  assert.deepEqual((await patch(app, '/members/1', { cooperative_id: '2' })).json, {
+    cooperative_id: ['This field cannot be changed.'],
+  });
+  assert.deepEqual((await patch(app, '/members/1', { full_name: null, first_name: null })).json, {
+    full_name: ['This field is required.'],
+  });
+});
+
+test('PATCH by national ID is refused like PUT, and one of nobody is 404', async (context) => {
+  const app = await startWithRows(context);
+  const response = await patch(app, `/members/${NID}`, {});
+  assert.deepEqual([response.status, response.json], [400, { detail: 'Expected a member id.' }]);
+  for (const path of ['/members/9', '/cooperatives/9', '/cooperatives/x'])
+    assert.equal((await patch(app, path, {})).status, 404, path);
+});
+
+test('PATCH is recorded in the history and the log under its name', async (context) => {
+  const app = await startWithRows(context);
+  await patch(app, '/members/1', { status: 'active' });
+  const line = app.logLines.find((each) => each.includes('"method":"PATCH"'));
+  assert.match(line ?? '', /"route":"\/api\/v1\/members\/\{id\}","status":200/);
+});

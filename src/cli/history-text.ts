@@ -7,7 +7,8 @@ import { formatTable } from './output.ts';
 
 /** A change with its values as the API shows them. */
 export interface ShownChange {
-  readonly line: number;
+  /** Null for a correction, which has no file. */
+  readonly line: number | null;
   readonly row: string;
   readonly column: string;
   readonly old: string | null;
@@ -23,7 +24,9 @@ export const describeChange = ({ line, row, column, old, new: value }: ShownChan
 /** A change on the screen, without national IDs. */
 export function formatChange({ line, row, column, old, new: value }: ShownChange): string {
   const show = (text: string | null) => hideIdentityCards(text ?? '(empty)');
-  return `line ${line}, ${hideIdentityCards(row)}, ${column}: ${show(old)} → ${show(value)}\n`;
+  const place = `${line === null ? '' : `line ${line}, `}${hideIdentityCards(row)}, ${column}`;
+  // That a row was removed has no value.
+  return old === null && value === null ? `${place}\n` : `${place}: ${show(old)} → ${show(value)}\n`;
 }
 
 /** `key:7` → key 7; what is older than the history has no actor. */

@@ -21,6 +21,7 @@ export const describeImport = (recorded: RecordedImport, zone: TimeZone) => ({
   kept: recorded.kept,
   refused_rows: recorded.refusedRows,
   undone_at: recorded.undoneAt === null ? null : formatDateTime(recorded.undoneAt, zone),
+  reason: recorded.reason,
 });
 
 export const describeRecord = (recorded: RecordedImport, zone: TimeZone) => ({
@@ -54,8 +55,9 @@ export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
   const refused = shown.refused_rows === 0 ? '' : `, ${shown.refused_rows} refused`;
   return formatFields([
     ['id', String(shown.id)],
-    ['file', shown.file],
-    ['SHA-256', shown.sha256],
+    ...(shown.reason === null
+      ? [['file', shown.file] as const, ['SHA-256', shown.sha256] as const]
+      : [['reason', hideIdentityCards(shown.reason)] as const]),
     ['kind', shown.kind],
     ['imported', `${shown.imported_at} by ${shown.user}`],
     ['rows', `${shown.created} new, ${shown.changed} changed, ${shown.unchanged} unchanged${kept}${refused}`],
@@ -89,7 +91,7 @@ export function formatRefusal(id: number, { count, blockers }: Refused): string 
 
 /** The newest import first, as the older may build on it. */
 function firstToUndo(blockers: readonly UndoBlocker[]): string {
-  const ids = blockers.flatMap(({ actor }) => /^import:(\d+)$/.exec(actor ?? '')?.[1] ?? []);
+  const ids = blockers.flatMap(({ actor }) => /^(?:import|correction):(\d+)$/.exec(actor ?? '')?.[1] ?? []);
   const newestFirst = [...new Set(ids.map(Number))].sort((a, b) => b - a);
   const imports = ids.length === 0 ? '' : `Undo import ${newestFirst.join(', then import ')} first.\n`;
   if (ids.length === blockers.length) return imports;
@@ -101,6 +103,8 @@ const NAMES: { readonly [kind in UndoBlocker['kind']]: string } = {
   members: 'member',
   production: 'delivery',
   loans: 'loan',
+  payments: 'payment',
+  accounts: 'savings account',
   savings: 'savings transaction',
 };
 

@@ -41,6 +41,10 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'what has changed in a member or a cooperative, and who changed it',
     load: async () => (await import('./history.ts')).declareHistory,
   },
+  nid: {
+    description: 'national IDs that were wrong or were reissued: replace, release',
+    load: async () => (await import('./nid.ts')).declareNid,
+  },
   keys: {
     description: 'issue and manage API keys',
     load: async () => (await import('./keys.ts')).declareKeys,

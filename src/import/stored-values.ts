@@ -19,6 +19,7 @@ const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map(
  */
 export function formatStored(column: string, value: StagedValue, zone: TimeZone): string | null {
   if (typeof value !== 'number') return value;
+  if (column.endsWith('_id')) return String(value);
   const digits = FRACTION_DIGITS.get(column);
   return digits === undefined ? formatDateTime(value, zone) : formatDecimal(value, digits);
 }

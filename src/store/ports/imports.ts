@@ -1,12 +1,14 @@
-/** The imports that were applied: what is recorded of each, and how one is undone. */
+/** The imports and corrections that were applied: what is recorded of each, and how one is undone. */
+import type { CorrectionKind } from '../../domain/corrections.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { ChangedEntity } from './corrections.ts';
 import type { Actor } from './history.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { ImportKind, StagedChange } from './import-session.ts';
 
 export interface RecordedImport extends ImportRecord {
   readonly id: number;
-  readonly kind: ImportKind;
+  readonly kind: ImportKind | CorrectionKind;
   /** Epoch seconds. */
   readonly importedAt: number;
   readonly created: number;
@@ -16,11 +18,19 @@ export interface RecordedImport extends ImportRecord {
   readonly refusedRows: number;
   /** Epoch seconds; null while it stands. */
   readonly undoneAt: number | null;
+  /** Of a correction, which has no file: the name and the hash are empty then. */
+  readonly reason: string | null;
+}
+
+/** A stored value that an import or a correction has changed. */
+export interface RecordedChange extends Omit<StagedChange, 'line'> {
+  /** Of a correction null. */
+  readonly line: number | null;
 }
 
 /** Why an import cannot be undone: one row that builds on it. */
 export interface UndoBlocker {
-  readonly kind: ImportKind;
+  readonly kind: ImportKind | ChangedEntity;
   /** What people call the row: never a national ID. */
   readonly row: string;
   /**
@@ -61,7 +71,7 @@ export interface ImportLog {
    * Every stored value that an import has changed, in order of line; of one that was undone too. Rows that
    * were removed since are left out.
    */
-  listChanges(id: number): AsyncIterable<StagedChange>;
+  listChanges(id: number): AsyncIterable<RecordedChange>;
   /**
    * Removes what an import created and puts back what it changed, in one transaction, unless something builds
    * on its rows: then nothing is done. Rows that are put back get `nowSeconds` as their time of change.

@@ -16,6 +16,7 @@ import type {
   Restored,
   RestoreOptions,
 } from './backup.ts';
+import type { CorrectionStore } from './corrections.ts';
 import type { HistoryStore } from './history.ts';
 import type { ImportSession } from './import-session.ts';
 import type { ImportLog } from './imports.ts';
@@ -76,6 +77,12 @@ export interface Storage {
   openImportSession(use?: 'import' | 'dryRun'): ImportSession;
   /** The imports that were applied. @throws StorageError `unusable` when there is no registry */
   openImportLog(): ImportLog;
+  /**
+   * Corrections of who is who.
+   * @param use `serve`: beside a service, whose event loop must not stop while another process has the lock
+   * @throws StorageError `unusable` when there is no registry
+   */
+  openCorrections(use?: 'command' | 'serve'): CorrectionStore;
   /** What has changed in single rows. @throws StorageError `unusable` when there is no registry */
   openHistory(): HistoryStore;
   /**

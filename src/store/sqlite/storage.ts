@@ -9,6 +9,7 @@ import { writeBackup } from './backup/write-backup.ts';
 import { checkFiles } from './check.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
+import { openCorrections } from './corrections/store.ts';
 import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files.ts';
 import { openHistory } from './history/history.ts';
 import { openImportSession } from './import/session.ts';
@@ -49,6 +50,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
       }),
     openImportSession: (use) => openImportSession(settled(), formatOf(), monotonicMs, use),
     openImportLog: () => openImportLog(settled(), formatOf, monotonicMs),
+    openCorrections: (use = 'command') =>
+      openCorrections(settled(), formatOf, monotonicMs, use === 'serve' ? WAIT_MS.serving : WAIT_MS.command),
     openHistory: () => openHistory(settled()),
     check: () => checkFiles(settled(), keysFileOf(file), formatOf()),
     refreshReadModel(nowSeconds) {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/members.ts';
 import type { Actor, HistoryStore, RowHistory } from '../../../src/store/ports/history.ts';
-import type { ImportKind, ImportSession, StagedChange } from '../../../src/store/ports/import-session.ts';
-import type { ImportLog } from '../../../src/store/ports/imports.ts';
+import type { ImportKind, ImportSession } from '../../../src/store/ports/import-session.ts';
+import type { ImportLog, RecordedChange } from '../../../src/store/ports/imports.ts';
 import {
   accepted,
   allMembers,
@@ -83,7 +83,7 @@ function testRecords(testStarted: TestStarted): void {
       await withLog(place, async (log) => {
         const found = await log.find(importId);
         assert.deepEqual(found, {
-          ...{ id: importId, kind: 'members', importedAt: NOW, undoneAt: null, ...record },
+          ...{ id: importId, kind: 'members', importedAt: NOW, undoneAt: null, reason: null, ...record },
           ...{ created: 1, changed: 1, unchanged: 1, kept: 0, refusedRows: 0 },
         });
         assert.deepEqual((await log.list()).at(-1), found);
@@ -91,7 +91,7 @@ function testRecords(testStarted: TestStarted): void {
           (await log.list()).map(({ id }) => id),
           [1, 2, 3],
         );
-        const changes: StagedChange[] = [];
+        const changes: RecordedChange[] = [];
         for await (const change of log.listChanges(importId)) changes.push(change);
         assert.deepEqual(changes, [
           { line: 3, row: 'M-2', column: 'mobile', old: null, new: '+250781234567' },

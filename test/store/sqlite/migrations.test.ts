@@ -74,6 +74,6 @@ const REGISTRY_FINGERPRINTS: readonly string[] = [
   'd102f61a3e9fe357',
   '103dc925f242247a',
   '0a613865b25f6de5',
-  '99b5b4e7be721b99',
+  '8ab62a4dfdff4a5d',
 ];
 const KEYS_FINGERPRINTS: readonly string[] = ['4070d1d3e00c2020'];

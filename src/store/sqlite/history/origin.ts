@@ -1,4 +1,6 @@
 /** Where rows come from: the import in whose range their id is, or the key that created them. */
+
+import type { ChangedEntity } from '../../ports/corrections.ts';
 import { type Actor, CREATED } from '../../ports/history.ts';
 import type { ImportKind } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -9,7 +11,9 @@ export interface Origin {
 }
 
 /** @returns what gives the origin of a row; undefined for one that is older than the history */
-export function openOrigins(db: Connection): (kind: ImportKind, id: number) => Origin | undefined {
+export function openOrigins(
+  db: Connection,
+): (kind: ImportKind | ChangedEntity, id: number) => Origin | undefined {
   const recorded = db.raw.prepare<[string, number], Origin>(
     `SELECT at, actor FROM main.changes WHERE entity = ? AND row_id = ? AND field = '${CREATED}'`,
   );

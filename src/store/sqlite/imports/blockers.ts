@@ -3,13 +3,14 @@
  * it created, and rows that took a member code or national ID which would be put back. What an import did
  * that was itself undone no longer counts.
  */
+import type { ChangedEntity } from '../../ports/corrections.ts';
 import type { Actor } from '../../ports/history.ts';
 import type { ImportKind } from '../../ports/import-session.ts';
 import type { UndoBlocker } from '../../ports/imports.ts';
 import type { Connection } from '../connection/connection.ts';
+import { rowLabel } from '../corrections/labels.ts';
 import { openOrigins } from '../history/origin.ts';
 import { REVERSED_ACTORS } from '../history/reversed.ts';
-import { TARGETS } from '../import/targets.ts';
 import type { ImportRow } from './rows.ts';
 
 const OWN_CHANGES = 'c.id BETWEEN @first_change AND @last_change';
@@ -39,6 +40,11 @@ const MOVED_FROM_OPENED_ACCOUNTS = `SELECT 'savings' AS kind, t.id, 'refers' AS 
   CROSS JOIN main.savings_accounts a ON a.cooperative_id = t.cooperative_id AND a.account_number = c.old
   WHERE ${LATER_CHANGES} AND c.field = 'account_number'
     AND a.id BETWEEN @first_account AND @last_account AND t.id NOT BETWEEN @first_row AND @last_row`;
+
+/** A correction that gave such an account to another member needs it for its own undo. */
+const CORRECTED_ACCOUNTS = `SELECT 'accounts' AS kind, c.row_id AS id, 'changed' AS reason, c.actor
+  FROM main.changes c WHERE c.id > @last_change AND +c.entity = 'accounts'
+    AND c.actor NOT IN (${REVERSED_ACTORS}) AND c.row_id BETWEEN @first_account AND @last_account`;
 
 /** Another member of the cooperative has what would be put back. */
 const taken = (column: 'member_code' | 'identity_card'): string =>
@@ -71,11 +77,11 @@ const BLOCKERS: { readonly [kind in ImportKind]: readonly string[] } = {
   ],
   production: [CHANGED],
   loans: [CHANGED],
-  savings: [CHANGED, IN_OPENED_ACCOUNTS, MOVED_FROM_OPENED_ACCOUNTS],
+  savings: [CHANGED, CORRECTED_ACCOUNTS, IN_OPENED_ACCOUNTS, MOVED_FROM_OPENED_ACCOUNTS],
 };
 
 interface Found {
-  readonly kind: ImportKind;
+  readonly kind: ImportKind | ChangedEntity;
   readonly id: number;
   readonly reason: UndoBlocker['reason'];
   readonly actor: Actor | null;
@@ -95,21 +101,10 @@ export function findBlockers(
   if (count === 0) return { count, blockers: [] };
   const rows = db.raw.prepare(`${found} LIMIT @listed`).all({ ...row, listed }) as Found[];
   const originOf = openOrigins(db);
-  const labels = new Map<ImportKind, (id: number) => string>();
-  const labelOf = (kind: ImportKind, id: number): string => {
-    let label = labels.get(kind);
-    if (label === undefined) {
-      const { table, label: column } = TARGETS[kind];
-      const select = db.raw.prepare<[number], string>(`SELECT ${column} FROM main.${table} WHERE id = ?`);
-      label = (each) => select.pluck().get(each) as string;
-      labels.set(kind, label);
-    }
-    return label(id);
-  };
   return {
     count,
     blockers: rows.map(({ kind, id, reason, actor }) => ({
-      ...{ kind, row: labelOf(kind, id), reason },
+      ...{ kind, row: rowLabel(db, kind, id), reason },
       actor: actor ?? originOf(kind, id)?.actor ?? null,
     })),
   };

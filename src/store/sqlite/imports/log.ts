@@ -1,17 +1,20 @@
 /** The imports that were applied, for commands: read and undone on a connection of its own. */
 import { RegistryError } from '../../../domain/errors.ts';
-import type { StagedChange } from '../../ports/import-session.ts';
-import type { ImportLog, UndoResult } from '../../ports/imports.ts';
+import type { ImportKind } from '../../ports/import-session.ts';
+import type { ImportLog, RecordedChange, UndoResult } from '../../ports/imports.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy, isDiskFull } from '../connection/errors.ts';
 import { openDatabase } from '../connection/open-database.ts';
 import { WAIT_MS } from '../connection/pragmas.ts';
+import { findCorrectionBlockers } from '../corrections/blockers.ts';
+import { changesOfCorrectionSql } from '../corrections/listing.ts';
+import { undoCorrection } from '../corrections/undo.ts';
 import { TARGETS } from '../import/targets.ts';
 import { tidyUp } from '../import/tidy-up.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { findBlockers } from './blockers.ts';
-import { findImport, type ImportRow, toRecordedImport } from './rows.ts';
+import { findImport, isImport, type RecordedRow, toRecordedImport } from './rows.ts';
 import { undoRows } from './undo.ts';
 
 const CACHE_KIB = 64 * 1024;
@@ -35,7 +38,7 @@ export function openImportLog(
   db.raw.pragma('wal_autocheckpoint = 0');
   return {
     list() {
-      const rows = db.raw.prepare('SELECT * FROM main.imports ORDER BY id').all() as ImportRow[];
+      const rows = db.raw.prepare('SELECT * FROM main.imports ORDER BY id').all() as RecordedRow[];
       return rows.map(toRecordedImport);
     },
     find(id) {
@@ -45,14 +48,19 @@ export function openImportLog(
     listChanges: (id) => listChanges(db, findImport(db, id)),
     undo(id, nowSeconds, listed) {
       let lockedAtMs = 0;
-      let kind: ImportRow['kind'] | undefined;
+      let kind: ImportKind | undefined;
       const result = locked(db, (): UndoResult => {
         lockedAtMs = monotonicMs();
         const row = findImport(db, id);
         if (row === undefined) return { outcome: 'unknown' };
         if (row.undone_at !== null) return { outcome: 'undone_before', undoneAt: row.undone_at };
-        const found = findBlockers(db, row, listed);
+        const found = isImport(row) ? findBlockers(db, row, listed) : findCorrectionBlockers(db, row, listed);
         if (found.count > 0) return { outcome: 'refused', ...found };
+        if (!isImport(row)) {
+          // Its rows may be of any kind, those of the read model among them.
+          kind = 'production';
+          return { outcome: 'undone', removed: 0, restored: undoCorrection(db, row, nowSeconds), lockMs: 0 };
+        }
         kind = row.kind;
         return { outcome: 'undone', ...undoRows(db, row, nowSeconds), lockMs: 0 };
       });
@@ -77,15 +85,19 @@ function locked<T>(db: Connection, work: () => T): T {
   }
 }
 
-type ListedChange = StagedChange & { readonly id: number };
+type ListedChange = RecordedChange & { readonly id: number };
 
-async function* listChanges(db: Connection, row: ImportRow | undefined): AsyncGenerator<StagedChange> {
+function changesOfImport(kind: ImportKind): string {
+  const { table, label } = TARGETS[kind];
+  return `SELECT c.id, c.line, t.${label} AS row, c.field AS "column", c.old, c.new FROM main.changes c
+    CROSS JOIN main.${table} t ON t.id = c.row_id WHERE c.id > ? AND c.id <= ? ORDER BY c.id
+    LIMIT ${CHANGES_AT_ONCE}`;
+}
+
+async function* listChanges(db: Connection, row: RecordedRow | undefined): AsyncGenerator<RecordedChange> {
   if (row === undefined) return;
-  const { table, label } = TARGETS[row.kind];
   const page = db.raw.prepare<[number, number], ListedChange>(
-    `SELECT c.id, c.line, t.${label} AS row, c.field AS "column", c.old, c.new FROM main.changes c
-     CROSS JOIN main.${table} t ON t.id = c.row_id WHERE c.id > ? AND c.id <= ? ORDER BY c.id
-     LIMIT ${CHANGES_AT_ONCE}`,
+    isImport(row) ? changesOfImport(row.kind) : changesOfCorrectionSql(CHANGES_AT_ONCE),
   );
   let last = row.first_change - 1;
   for (;;) {

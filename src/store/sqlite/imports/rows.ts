@@ -1,7 +1,13 @@
 /** The rows of the table `imports`. */
-import type { ImportKind } from '../../ports/import-session.ts';
+import type { CorrectionKind } from '../../../domain/corrections.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../ports/import-session.ts';
 import type { RecordedImport } from '../../ports/imports.ts';
 import type { Connection } from '../connection/connection.ts';
+
+/** A row of the table: an import, or a correction. */
+export interface RecordedRow extends Omit<ImportRow, 'kind'> {
+  readonly kind: ImportKind | CorrectionKind;
+}
 
 export interface ImportRow {
   readonly id: number;
@@ -25,12 +31,17 @@ export interface ImportRow {
   readonly first_change: number;
   readonly last_change: number;
   readonly undone_at: number | null;
+  /** Of a correction. */
+  readonly reason: string | null;
 }
 
-export const findImport = (db: Connection, id: number): ImportRow | undefined =>
-  db.raw.prepare('SELECT * FROM main.imports WHERE id = ?').get(id) as ImportRow | undefined;
+export const isImport = (row: RecordedRow): row is ImportRow =>
+  IMPORT_KINDS.some((kind) => kind === row.kind);
 
-export const toRecordedImport = (row: ImportRow): RecordedImport => ({
+export const findImport = (db: Connection, id: number): RecordedRow | undefined =>
+  db.raw.prepare('SELECT * FROM main.imports WHERE id = ?').get(id) as RecordedRow | undefined;
+
+export const toRecordedImport = (row: RecordedRow): RecordedImport => ({
   id: row.id,
   fileName: row.file_name,
   sha256: row.sha256,
@@ -46,4 +57,5 @@ export const toRecordedImport = (row: ImportRow): RecordedImport => ({
   kept: row.kept,
   refusedRows: row.refused_rows,
   undoneAt: row.undone_at,
+  reason: row.reason,
 });

@@ -29,8 +29,9 @@ export const IMPORT_CHECKS: readonly ImportCheck[] = [
   {
     name: 'changes of imports',
     sql: `SELECT id, changed, rows FROM (
-        SELECT i.id, i.changed, (SELECT count(DISTINCT c.row_id) FROM changes c
-          WHERE c.id BETWEEN i.first_change AND i.last_change AND c.actor = 'import:' || i.id) AS rows
+        SELECT i.id, i.changed, (SELECT count(DISTINCT c.entity || c.row_id) FROM changes c
+          WHERE c.id BETWEEN i.first_change AND i.last_change 
+            AND c.actor IN ('import:' || i.id, 'correction:' || i.id)) AS rows
         FROM imports i)
       WHERE rows <> changed LIMIT 1`,
   },

@@ -11,20 +11,27 @@ CREATE INDEX members_mobile ON members (mobile) WHERE mobile IS NOT NULL;
 -- YYYY-MM-DD; the same for every membership of a person.
 ALTER TABLE members ADD COLUMN date_of_death TEXT;
 
--- A national ID that was wrong or was reissued still finds its person.
+-- A national ID that was wrong or was reissued still finds its person, under the current number. A row that a
+-- later correction has replaced or released stays, so that undoing that correction brings it back.
 CREATE TABLE replaced_identity_cards (
-  old TEXT PRIMARY KEY,
+  old TEXT NOT NULL,
   new TEXT NOT NULL,
-  correction_id INTEGER NOT NULL REFERENCES imports (id)
+  correction_id INTEGER NOT NULL REFERENCES imports (id),
+  ended_by INTEGER REFERENCES imports (id),
+  PRIMARY KEY (old, correction_id)
 ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX replaced_identity_cards_old ON replaced_identity_cards (old) WHERE ended_by IS NULL;
 CREATE INDEX replaced_identity_cards_new ON replaced_identity_cards (new);
 
--- The ids of members that were merged into others, the newest of them.
+-- Members that were merged into others, by the id of the member that has their entries now.
 CREATE TABLE merged_members (
-  id INTEGER PRIMARY KEY,
+  id INTEGER NOT NULL,
   into_id INTEGER NOT NULL,
-  correction_id INTEGER NOT NULL REFERENCES imports (id)
-) STRICT;
+  correction_id INTEGER NOT NULL REFERENCES imports (id),
+  ended_by INTEGER REFERENCES imports (id),
+  PRIMARY KEY (id, correction_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX merged_members_id ON merged_members (id) WHERE ended_by IS NULL;
 CREATE INDEX merged_members_into ON merged_members (into_id);
 
 -- Keyed hashes of the national IDs of erased persons: an import does not bring them back.

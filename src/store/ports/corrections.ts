@@ -1,0 +1,78 @@
+/** Corrections of who is who: one method is one transaction, recorded like an import and undone by its id. */
+import type { Awaitable } from './awaitable.ts';
+
+/** What a correction changes rows of, by the names that the history uses; parents before children. */
+export const CHANGED_ENTITIES = [
+  ...(['cooperatives', 'members', 'production', 'loans'] as const),
+  ...(['payments', 'accounts', 'savings'] as const),
+] as const;
+export type ChangedEntity = (typeof CHANGED_ENTITIES)[number];
+
+export interface CorrectionOptions {
+  /** Why, for the history: 1 to 500 characters, without national IDs. */
+  readonly reason: string;
+  /** Who, as the operating system or the embedding program names them. */
+  readonly systemUser: string;
+  /** Epoch seconds. */
+  readonly nowSeconds: number;
+  /** Does everything and takes it back: the result is what would have happened. */
+  readonly isDryRun?: boolean | undefined;
+}
+
+/** How many rows of an entity a correction changes and removes. */
+export interface ChangedRows {
+  readonly changed: number;
+  readonly removed: number;
+}
+
+/** Two rows that cannot both be where the correction would put them. */
+export interface Collision {
+  readonly entity: ChangedEntity;
+  /** What people call the row that would move: a member code, reference or account number. */
+  readonly row: string;
+  readonly message: string;
+}
+
+export interface CorrectionDone {
+  readonly outcome: 'done';
+  /** Under which it is recorded and can be undone; null after a dry run. */
+  readonly correctionId: number | null;
+  /** Entities of which a row was changed or removed. */
+  readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
+  /** What the operator should look at; without personal data. */
+  readonly notes: readonly string[];
+  /** Milliseconds for which other writers were locked out. */
+  readonly lockMs: number;
+  /** What went wrong after the commit, while the read model was refreshed. */
+  readonly errorAfterCommit?: unknown;
+}
+
+/** Nothing was done. */
+export interface CorrectionRefused {
+  readonly outcome: 'refused';
+  /** Why, without personal data. */
+  readonly message: string;
+  /** All of them; empty when something else is the reason. */
+  readonly collisions: readonly Collision[];
+}
+
+export type CorrectionResult = CorrectionDone | CorrectionRefused;
+
+/**
+ * Every method throws a RegistryError: `invalid` for a reason or national ID that cannot be one,
+ * `unavailable` when other writers keep the lock or the disk is full.
+ */
+export interface CorrectionStore {
+  /**
+   * Gives every membership of `old` the number `current`; `old` keeps finding the person. Where `current` has
+   * a membership in the same cooperative, the two are merged.
+   * @param options `releases`: a former number of somebody else may be taken as `current`; if `current` is
+   * not one, `old` itself is not kept
+   */
+  replaceIdentityCard(
+    old: string,
+    current: string,
+    options: CorrectionOptions & { readonly releases?: boolean | undefined },
+  ): Awaitable<CorrectionResult>;
+  close(): Awaitable<void>;
+}

@@ -1,0 +1,95 @@
+/**
+ * What builds on a correction, so that it cannot be undone: rows that were changed since, entries that were
+ * added since to a member or loan that would change the cooperative, and rows that took what would be put
+ * back. What was itself undone no longer counts.
+ */
+import type { ChangedEntity } from '../../ports/corrections.ts';
+import type { Actor } from '../../ports/history.ts';
+import type { UndoBlocker } from '../../ports/imports.ts';
+import type { Connection } from '../connection/connection.ts';
+import { openOrigins } from '../history/origin.ts';
+import { REVERSED_ACTORS } from '../history/reversed.ts';
+import { rowLabel } from './labels.ts';
+import { CHANGED_TABLES, changedTable, recordedColumns } from './tables.ts';
+import { REMOVED } from './track.ts';
+import { type CorrectionRange, ownChanges } from './undo.ts';
+
+/** SELECTs of `kind, id, reason, actor`. */
+const changed = (range: CorrectionRange): string => `SELECT c.entity AS kind, c.row_id AS id,
+    'changed' AS reason, c.actor FROM main.changes c
+  WHERE c.id > ${range.last_change} AND c.actor NOT IN (${REVERSED_ACTORS})
+    AND (c.entity, c.row_id) IN (SELECT c.entity, c.row_id FROM main.changes c WHERE ${ownChanges(range)})`;
+
+const rowsWith = (range: CorrectionRange, entity: ChangedEntity, field?: string): string =>
+  `SELECT c.row_id FROM main.changes c WHERE ${ownChanges(range)} AND c.entity = '${entity}'
+   ${field === undefined ? '' : `AND c.field = '${field}'`}`;
+
+/** Entries that the correction did not touch, of rows that it put into another cooperative. */
+const REFERRING = [
+  ['production', 'member_id', 'members'],
+  ['loans', 'member_id', 'members'],
+  ['accounts', 'member_id', 'members'],
+  ['payments', 'loan_id', 'loans'],
+  ['savings', 'account_id', 'accounts'],
+] as const satisfies readonly (readonly [ChangedEntity, string, ChangedEntity])[];
+
+const referring = (range: CorrectionRange): string[] =>
+  REFERRING.map(
+    ([entity, column, owner]) => `SELECT '${entity}' AS kind, e.id, 'refers' AS reason, NULL AS actor
+      FROM main.${changedTable(entity).table} e
+      WHERE e.${column} IN (${rowsWith(range, owner, 'cooperative_id')}
+          AND c.row_id NOT IN (${rowsWith(range, owner, REMOVED)}))
+        AND e.id NOT IN (${rowsWith(range, entity)})`,
+  );
+
+/** Other rows that have what would be put back. */
+const taken = (db: Connection, range: CorrectionRange): string[] =>
+  CHANGED_TABLES.flatMap((each) => {
+    const { entity, table, unique } = each;
+    const fields = new Map(recordedColumns(db, each).map(({ column, field }) => [column, field]));
+    const before = (column: string) => `coalesce((SELECT c.old FROM main.changes c
+      WHERE ${ownChanges(range)} AND c.entity = '${entity}' AND c.row_id = r.id
+        AND c.field = '${fields.get(column)}'), t.${column})`;
+    return unique.map((columns) => {
+      const same = columns.map((column) => `o.${column} = ${before(column)}`);
+      return `SELECT '${entity}' AS kind, o.id, 'taken' AS reason, NULL AS actor
+        FROM (SELECT DISTINCT row_id AS id FROM (${rowsWith(range, entity)})) r
+        LEFT JOIN main.${table} t ON t.id = r.id
+        CROSS JOIN main.${table} o ON ${same.join(' AND ')}
+        WHERE o.id NOT IN (${rowsWith(range, entity)})`;
+    });
+  });
+
+/** A person of any cooperative has the national ID that would be put back. */
+const numberTaken = (range: CorrectionRange): string => `SELECT 'members' AS kind, o.id, 'taken' AS reason,
+    NULL AS actor FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
+  WHERE ${ownChanges(range)} AND c.entity = 'members' AND c.field = 'identity_card' AND c.new IS NOT NULL
+    AND o.id NOT IN (${rowsWith(range, 'members')})`;
+
+interface Found {
+  readonly kind: ChangedEntity;
+  readonly id: number;
+  readonly reason: UndoBlocker['reason'];
+  readonly actor: Actor | null;
+}
+
+/** @param listed how many are listed at most */
+export function findCorrectionBlockers(
+  db: Connection,
+  range: CorrectionRange,
+  listed: number,
+): { readonly count: number; readonly blockers: UndoBlocker[] } {
+  const all = [changed(range), ...referring(range), ...taken(db, range), numberTaken(range)];
+  const found = `SELECT DISTINCT kind, id, reason, actor FROM (${all.join('\nUNION ALL ')})`;
+  const count = db.raw.prepare(`SELECT count(*) FROM (${found})`).pluck().get() as number;
+  if (count === 0) return { count, blockers: [] };
+  const originOf = openOrigins(db);
+  const rows = db.raw.prepare(`${found} LIMIT ?`).all(listed) as Found[];
+  return {
+    count,
+    blockers: rows.map(({ kind, id, reason, actor }) => ({
+      ...{ kind, row: rowLabel(db, kind, id), reason },
+      actor: actor ?? (kind === 'accounts' ? null : (originOf(kind, id)?.actor ?? null)),
+    })),
+  };
+}

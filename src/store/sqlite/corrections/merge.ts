@@ -1,0 +1,86 @@
+/** Merges pairs of members, set by set: the entries of one belong to the other then, and the one is gone. */
+import type { Connection } from '../connection/connection.ts';
+import { addRedirect, MERGED_MEMBERS } from './redirects.ts';
+import type { Touched } from './track.ts';
+
+export interface MemberPair {
+  /** The member that goes. */
+  readonly from: number;
+  /** The member that stays. */
+  readonly into: number;
+}
+
+/** Tables of a member's entries, by their column of the member; payments belong to loans. */
+const OWNED = { production: 'production_entries', loans: 'loans', accounts: 'savings_accounts' } as const;
+
+/** Descriptive values of which the member that stays gets those it has not. */
+const FILLED = ['gender', 'date_of_birth', 'mobile', 'date_of_death'];
+
+const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
+
+/** Makes the pairs known to the statements of this file. They are dropped by `mergePairs`. */
+export function stagePairs(db: Connection, pairs: readonly MemberPair[]): void {
+  db.exec('CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE)');
+  const insert = db.raw.prepare('INSERT INTO temp.pairs VALUES (?, ?)');
+  for (const { from, into } of pairs) insert.run(from, into);
+}
+
+/** What a merge of the staged pairs touches. */
+export const TOUCHED_BY_MERGE: Touched = {
+  members: 'SELECT from_id FROM temp.pairs UNION SELECT into_id FROM temp.pairs',
+  ...Object.fromEntries(
+    Object.entries(OWNED).map(([entity, table]) => [
+      entity,
+      `SELECT id FROM main.${table} WHERE member_id IN (SELECT from_id FROM temp.pairs)`,
+    ]),
+  ),
+};
+
+/** Merges the staged pairs. */
+export function mergePairs(db: Connection, correctionId: number): void {
+  for (const table of Object.values(OWNED)) {
+    db.exec(`UPDATE main.${table} AS e SET member_id = p.into_id FROM temp.pairs p
+      WHERE e.member_id = p.from_id`);
+  }
+  const gaps = FILLED.map((column) => `${column} = coalesce(m.${column}, f.${column})`);
+  // Parts of names are filled together: one of each member would make a name that nobody has.
+  const names = ['first_name', 'last_name'].map(
+    (column) => `${column} = iif(${HAS_NO_PARTS}, f.${column}, m.${column})`,
+  );
+  db.exec(`UPDATE main.members AS m SET ${[...gaps, ...names].join(', ')}
+    FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id WHERE m.id = p.into_id`);
+  db.exec('DELETE FROM main.members WHERE id IN (SELECT from_id FROM temp.pairs)');
+  const pairs = db.raw.prepare('SELECT from_id, into_id FROM temp.pairs').raw().all() as [number, number][];
+  for (const pair of pairs) addRedirect(db, MERGED_MEMBERS, pair, correctionId);
+  db.exec('DROP TABLE temp.pairs');
+}
+
+/** How many entries of both members of a pair are equal, for somebody to look at. */
+export function noteEqualEntries(db: Connection): string[] {
+  const found = EQUAL_ENTRIES.map(({ sql, one, many }) => {
+    const count = db.raw.prepare(`SELECT count(*) FROM (${sql})`).pluck().get() as number;
+    return count === 0
+      ? undefined
+      : `${count} ${count === 1 ? one : many} on both sides, with different references: recorded twice?`;
+  });
+  return found.filter((note) => note !== undefined);
+}
+
+const ofPairs = (table: string, equal: string): string =>
+  `SELECT DISTINCT a.id FROM temp.pairs p CROSS JOIN main.${table} a ON a.member_id = p.from_id
+   CROSS JOIN main.${table} b ON b.member_id = p.into_id AND ${equal}`;
+const EQUAL_ENTRIES = [
+  {
+    sql: ofPairs(
+      'production_entries',
+      'b.delivered_at = a.delivered_at AND b.grams = a.grams AND b.product IS a.product',
+    ),
+    one: 'delivery is equal',
+    many: 'deliveries are equal',
+  },
+  {
+    sql: ofPairs('loans', 'b.amount_minor = a.amount_minor AND b.loan_start_date IS a.loan_start_date'),
+    one: 'loan of the same amount and start',
+    many: 'loans of the same amount and start',
+  },
+];

@@ -1,0 +1,73 @@
+/** Replaces a national ID that was wrong or was reissued, in every membership of the person. */
+import { haveCommonWord } from '../../../domain/members.ts';
+import type { CorrectionRefused } from '../../ports/corrections.ts';
+import type { Connection } from '../connection/connection.ts';
+import { mergePairs, noteEqualEntries, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
+import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from './redirects.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
+
+interface Holder {
+  readonly id: number;
+  readonly cooperative_id: number;
+  readonly full_name: string;
+}
+
+export interface Replacement {
+  readonly old: string;
+  readonly current: string;
+  readonly releases: boolean;
+}
+
+export const replaceNumber = (db: Connection, replacement: Replacement): Correction => ({
+  kind: 'nid_replace',
+  options: { release: replacement.releases },
+  decide: () => findFault(db, replacement) ?? planReplacement(db, replacement),
+});
+
+const holdersOf = (db: Connection, number: string): Holder[] =>
+  db.raw
+    .prepare('SELECT id, cooperative_id, full_name FROM main.members WHERE identity_card = ? ORDER BY id')
+    .all(number) as Holder[];
+
+function findFault(db: Connection, { old, current, releases }: Replacement): CorrectionRefused | undefined {
+  if (old === current) return refuse('Both national IDs are the same.');
+  if (holdersOf(db, old).length === 0) {
+    return redirectOf(db, REPLACED_NUMBERS, old) === undefined
+      ? refuse('Nobody has the national ID that is to be replaced.')
+      : refuse('This national ID was replaced before. Name the current one of the person.');
+  }
+  const found = redirectOf(db, REPLACED_NUMBERS, current);
+  if (found === undefined || found === old || releases) return undefined;
+  return refuse('The new national ID is a former one of somebody else. Use --release to take it from them.');
+}
+
+function planReplacement(db: Connection, { old, current, releases }: Replacement): CorrectionPlan {
+  const [holders, others] = [holdersOf(db, old), holdersOf(db, current)];
+  const pairs = holders.flatMap(({ id, cooperative_id }) => {
+    const same = others.find((other) => other.cooperative_id === cooperative_id);
+    return same === undefined ? [] : [{ from: id, into: same.id }];
+  });
+  stagePairs(db, pairs);
+  const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
+  const isOther = !others.every(({ full_name }) =>
+    holders.some((holder) => haveCommonWord(holder.full_name, full_name)),
+  );
+  return {
+    touched: { ...TOUCHED_BY_MERGE, members: `${ids} UNION ${TOUCHED_BY_MERGE.members}` },
+    notes: [
+      ...(isOther ? ['The new national ID is held under a name without a common word. Same person?'] : []),
+      ...(pairs.length === 0 ? [] : [mergedNote(pairs.length), ...noteEqualEntries(db)]),
+    ],
+    work(correctionId) {
+      mergePairs(db, correctionId);
+      db.raw.prepare('UPDATE main.members SET identity_card = ? WHERE identity_card = ?').run(current, old);
+      const wasFormer = endRedirect(db, REPLACED_NUMBERS, current, correctionId);
+      if (!releases || wasFormer) addRedirect(db, REPLACED_NUMBERS, [old, current], correctionId);
+    },
+  };
+}
+
+const mergedNote = (count: number): string =>
+  count === 1
+    ? 'The person has a membership under both numbers in 1 cooperative: they are merged.'
+    : `The person has memberships under both numbers in ${count} cooperatives: they are merged.`;

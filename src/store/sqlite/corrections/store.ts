@@ -1,0 +1,47 @@
+/** Corrections of who is who, on a connection of their own. */
+import { FieldErrorList } from '../../../domain/errors.ts';
+import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/identity-card.ts';
+import type { CorrectionStore } from '../../ports/corrections.ts';
+import { openDatabase } from '../connection/open-database.ts';
+import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
+import type { ReadModelFormat } from '../read-model/columns.ts';
+import { replaceNumber } from './nid-replace.ts';
+import { runCorrection } from './run.ts';
+
+const CACHE_KIB = 64 * 1024;
+
+/**
+ * @param format of the read model, made when something is corrected
+ * @param monotonicMs of a clock that never steps back
+ * @param waitMs for another process's lock
+ * @throws StorageError `unusable` when there is no registry
+ */
+export function openCorrections(
+  databaseFile: string,
+  format: () => ReadModelFormat,
+  monotonicMs: () => number,
+  waitMs: number,
+): CorrectionStore {
+  const db = openDatabase(databaseFile, {
+    ...{ waitMs, schema: REGISTRY_SCHEMA, tempStore: 'FILE', cacheKiB: CACHE_KIB },
+  });
+  // The log is copied back after a correction, when its lock is free.
+  db.raw.pragma('wal_autocheckpoint = 0');
+  const scope = { db, format, monotonicMs, waitMs };
+  return {
+    replaceIdentityCard(old, current, options) {
+      assertNumbers({ old, new: current });
+      const replacement = { old, current, releases: options.releases === true };
+      return runCorrection(scope, replaceNumber(db, replacement), options);
+    },
+    close: () => db.close(),
+  };
+}
+
+/** @throws RegistryError `invalid` by name */
+function assertNumbers(numbers: { readonly [name: string]: string }): void {
+  const faults = new FieldErrorList();
+  for (const [name, number] of Object.entries(numbers))
+    if (!isIdentityCard(number)) faults.add(name, IDENTITY_CARD_ERROR.message);
+  faults.throwIfAny();
+}

@@ -100,6 +100,9 @@ test('entries are counted exactly, however they are written', async (context) =>
   assert.equal((await afterOf('loans', loan)).loans, 1);
   const db = openFile(place.databaseFile);
   db.exec('DELETE FROM production_entries WHERE id IN (5, 6); DELETE FROM loans');
+  // The index of counts has no triggers: whoever writes loans by hand writes these, too.
+  for (const counts of ['loan_counts', 'loan_blocks', 'loan_cooperative_blocks'])
+    db.exec(`DELETE FROM ${counts}`);
   db.close();
   const saving =
     'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at\n' +

@@ -1,4 +1,4 @@
-/** The registry as the rest of the program sees it: its cooperatives and members. */
+/** The registry as the rest of the program sees it: its cooperatives, members, loans and payments. */
 import type {
   Cooperative,
   CooperativeFilter,
@@ -12,6 +12,8 @@ import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { EntryStore } from './entries.ts';
 import type { Actor } from './history.ts';
+import type { LoanStore } from './loans.ts';
+import type { PaymentStore } from './payments.ts';
 import type { StorageError } from './storage-error.ts';
 
 export interface CooperativeStore {
@@ -101,6 +103,8 @@ export interface RegistryStore {
   readonly cooperatives: CooperativeStore;
   readonly members: MemberStore;
   readonly entries: EntryStore;
+  readonly loans: LoanStore;
+  readonly payments: PaymentStore;
   /** Whether the database answers reads and takes writes. */
   isReady(): Awaitable<boolean>;
   /**

@@ -20,6 +20,7 @@ export const COUNTED = [
   'members',
   'production_entries',
   'loans',
+  'payments',
   'savings_accounts',
   'savings_transactions',
 ] as const;

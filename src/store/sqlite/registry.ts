@@ -11,8 +11,10 @@ import { openCooperativeSummaries } from './cooperative-summaries.ts';
 import { openCooperatives } from './cooperatives.ts';
 import { openEntries } from './entries.ts';
 import { RESERVED_BYTES, readFreeBytes } from './files.ts';
+import { openLoans } from './loans.ts';
 import { openMembers } from './members.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
+import { openPayments } from './payments.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 
 const ROOM_CHECK_MS = 1_000;
@@ -60,6 +62,8 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     cooperatives: openCooperatives(db, dependencies),
     members: openMembers(db, dependencies, options.format),
     entries: openEntries(db, dependencies),
+    loans: openLoans(db, dependencies, options.format),
+    payments: openPayments(db, dependencies, options.format),
     failed: failure.promise,
     isReady() {
       try {

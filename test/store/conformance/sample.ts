@@ -1,8 +1,10 @@
-/** Values of a cooperative, a member and a key. */
+/** Values of a cooperative, a member, a loan, a payment and a key. */
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyValues } from '../../../src/domain/api-keys.ts';
 import type { CooperativeValues } from '../../../src/domain/cooperatives.ts';
+import type { LoanValues } from '../../../src/domain/loans.ts';
 import type { MemberValues } from '../../../src/domain/members.ts';
+import type { PaymentValues } from '../../../src/domain/payments.ts';
 import type { KeySecret } from '../../../src/store/ports/api-keys.ts';
 
 export const COOPERATIVE: CooperativeValues = {
@@ -37,6 +39,26 @@ export const memberOf = (n: number, more: Partial<MemberValues> = {}): MemberVal
   memberCode: `M-${n}`,
   ...more,
 });
+
+export const LOAN: LoanValues = {
+  memberId: 1,
+  reference: 'L-1',
+  amountMinor: 500_000_00,
+  interestRateHundredths: 18_00,
+  loanStartDate: null,
+  loanEndDate: null,
+  status: 'pending',
+  approvedAt: null,
+};
+
+export const PAYMENT: PaymentValues = {
+  loanId: 1,
+  amountMinor: 10_000_00,
+  method: 'cash',
+  reference: 'P-1',
+  status: 'recorded',
+  paidAt: 0,
+};
 
 export const KEY: ApiKeyValues = {
   name: 'Union portal',

@@ -5,7 +5,9 @@ import { storageAt } from '../../support/storage.ts';
 import { cooperativesConformance } from '../conformance/cooperatives.ts';
 import type { Engine } from '../conformance/engine.ts';
 import { keysConformance } from '../conformance/keys.ts';
+import { loansConformance } from '../conformance/loans.ts';
 import { membersConformance } from '../conformance/members.ts';
+import { paymentsConformance } from '../conformance/payments.ts';
 import { registryConformance } from '../conformance/registry.ts';
 
 const SQLITE: Engine = {
@@ -17,4 +19,6 @@ const SQLITE: Engine = {
 registryConformance(SQLITE);
 cooperativesConformance(SQLITE);
 membersConformance(SQLITE);
+loansConformance(SQLITE);
+paymentsConformance(SQLITE);
 keysConformance(SQLITE);

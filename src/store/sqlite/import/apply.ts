@@ -1,8 +1,8 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
 import type { Connection } from '../connection/connection.ts';
 import { type IdRange, NO_IDS } from '../imports/record.ts';
-import { countChangesSql } from '../lists/count-index.ts';
-import { MEMBER_COUNTS } from '../lists/counts.ts';
+import { type CountDeclaration, countChangesSql } from '../lists/count-index.ts';
+import { countsOf } from '../lists/counts.ts';
 import { addToRowCount, isRowCounted } from '../lists/row-counts.ts';
 import { markStaleSql } from '../read-model/stale-flag.ts';
 import { nextIdOf } from '../removed-ids.ts';
@@ -29,9 +29,10 @@ export function applyStaged(scope: FileScope, nowSeconds: number): AddedIds {
   const changed = assignmentsOf(scope).filter(({ column }) => columns.has(column));
   const accounts = kind === 'savings' ? openAccounts(db, changed) : NO_IDS;
   update(db, target, changed, nowSeconds);
-  if (kind === 'members') countChangedStatuses(db);
+  const counts = countsOf(target.table);
+  if (counts !== undefined && columns.has(counts.dimension)) countChanged(db, counts);
   const rows = insert(db, target, nowSeconds);
-  if (kind === 'members' && rows.last >= rows.first) countNewMembers(db, rows);
+  if (counts !== undefined && rows.last >= rows.first) countNew(db, counts, rows);
   return { rows, accounts };
 }
 
@@ -112,25 +113,25 @@ function update(db: Connection, target: Target, changed: readonly Assignment[], 
   runWithNow(db, sql, nowSeconds);
 }
 
-function countNewMembers(db: Connection, { first, last }: IdRange): void {
-  const isNew = `id BETWEEN ${first} AND ${last}`;
-  count(db, `SELECT id, cooperative_id, status, 1 AS delta FROM main.members WHERE ${isNew}`, true);
+function countNew(db: Connection, counts: CountDeclaration, { first, last }: IdRange): void {
+  const { table, group, dimension } = counts;
+  const rows = `SELECT id, ${group}, ${dimension}, 1 AS delta FROM main.${table}
+    WHERE id BETWEEN ${first} AND ${last}`;
+  count(db, counts, rows, true);
 }
 
-/** What counted before a change of status no longer does, and the new status does. */
-function countChangedStatuses(db: Connection): void {
-  const changed = `FROM staging.changes e CROSS JOIN main.members m ON m.id = e.row_id
-    WHERE e."column" = 'status'`;
-  count(
-    db,
-    `SELECT m.id, m.cooperative_id, e.old AS status, -1 AS delta ${changed}
-     UNION ALL SELECT m.id, m.cooperative_id, e.new, 1 ${changed}`,
-    false,
-  );
+/** What counted before a change of the dimension, a status say, no longer does, and the new value does. */
+function countChanged(db: Connection, counts: CountDeclaration): void {
+  const { table, group, dimension } = counts;
+  const changed = `FROM staging.changes e CROSS JOIN main.${table} t ON t.id = e.row_id
+    WHERE e."column" = '${dimension}'`;
+  const changes = `SELECT t.id, t.${group}, e.old AS ${dimension}, -1 AS delta ${changed}
+    UNION ALL SELECT t.id, t.${group}, e.new, 1 ${changed}`;
+  count(db, counts, changes, false);
 }
 
-function count(db: Connection, changes: string, isNew: boolean): void {
-  for (const sql of countChangesSql(MEMBER_COUNTS, changes, isNew)) db.exec(sql);
+function count(db: Connection, counts: CountDeclaration, changes: string, isNew: boolean): void {
+  for (const sql of countChangesSql(counts, changes, isNew)) db.exec(sql);
 }
 
 /** Opens the accounts that the file names and the registry does not know, and resolves them. */

@@ -3,8 +3,8 @@ import type { Connection } from '../connection/connection.ts';
 import { appendUndoEvents } from '../events/undo-events.ts';
 import { assignmentColumns } from '../import/changes.ts';
 import { TARGETS } from '../import/targets.ts';
-import { countChangesSql } from '../lists/count-index.ts';
-import { MEMBER_COUNTS } from '../lists/counts.ts';
+import { type CountDeclaration, countChangesSql } from '../lists/count-index.ts';
+import { COUNTED_ENTITIES, countsOf } from '../lists/counts.ts';
 import { keepRemovedId } from '../removed-ids.ts';
 import type { ImportRow } from './rows.ts';
 
@@ -24,9 +24,15 @@ export function undoRows(db: Connection, row: ImportRow, nowSeconds: number): Un
   const run = (sql: string): number => db.raw.prepare(sql).run({ ...row, now: nowSeconds }).changes;
 
   appendUndoEvents(db, row, nowSeconds);
-  if (kind === 'members') uncountMembers(db, row);
-  if (kind === 'cooperatives')
-    run('DELETE FROM main.member_counts WHERE cooperative_id BETWEEN @first_row AND @last_row');
+  const counts = countsOf(target.table);
+  if (counts !== undefined) uncount(db, counts, row);
+  if (kind === 'cooperatives') {
+    // All of them are 0, and refer to the cooperatives.
+    for (const { group, groupTable, groupBlockTable } of COUNTED_ENTITIES)
+      for (const table of [groupTable, groupBlockTable])
+        if (table !== undefined)
+          run(`DELETE FROM main.${table} WHERE ${group} BETWEEN @first_row AND @last_row`);
+  }
   // Before anything is put back: a new row may have what a stored one had before.
   const removed = run(`DELETE FROM main.${target.table} WHERE ${OWN_ROWS}`);
   if (removed > 0) keepRemovedId(db, target.table, row.last_row);
@@ -49,7 +55,8 @@ function restore(db: Connection, row: ImportRow, nowSeconds: number): number {
     .prepare(`SELECT DISTINCT field FROM main.changes c WHERE ${OWN_CHANGES}`)
     .pluck()
     .all(own) as string[];
-  if (row.kind === 'members' && fields.includes('status')) recountStatuses(db, own);
+  const counts = countsOf(table);
+  if (counts !== undefined && fields.includes(counts.dimension)) recount(db, counts, own);
   const touch = hasTimestamps ? ', updated_at = @now' : '';
   const columns = assignmentColumns(row.kind);
   for (const field of fields) {
@@ -68,16 +75,22 @@ function restore(db: Connection, row: ImportRow, nowSeconds: number): number {
 const OLD_ACCOUNT = `(SELECT a.id FROM main.savings_accounts a
   WHERE a.cooperative_id = t.cooperative_id AND a.account_number = c.old)`;
 
-function uncountMembers(db: Connection, { first_row, last_row }: ImportRow): void {
-  const rows = `SELECT id, cooperative_id, status, -1 AS delta FROM main.members
+function uncount(db: Connection, counts: CountDeclaration, { first_row, last_row }: ImportRow): void {
+  const { table, group, dimension } = counts;
+  const rows = `SELECT id, ${group}, ${dimension}, -1 AS delta FROM main.${table}
     WHERE id BETWEEN ${first_row} AND ${last_row}`;
-  for (const sql of countChangesSql(MEMBER_COUNTS, rows, true)) db.exec(sql);
+  for (const sql of countChangesSql(counts, rows, true)) db.exec(sql);
 }
 
-function recountStatuses(db: Connection, own: { first_change: number; last_change: number }): void {
-  const changed = `FROM main.changes c CROSS JOIN main.members m ON m.id = c.row_id
-    WHERE c.id BETWEEN ${own.first_change} AND ${own.last_change} AND c.field = 'status'`;
-  const changes = `SELECT m.id, m.cooperative_id, c.new AS status, -1 AS delta ${changed}
-    UNION ALL SELECT m.id, m.cooperative_id, c.old, 1 ${changed}`;
-  for (const sql of countChangesSql(MEMBER_COUNTS, changes, false)) db.exec(sql);
+function recount(
+  db: Connection,
+  counts: CountDeclaration,
+  own: { first_change: number; last_change: number },
+): void {
+  const { table, group, dimension } = counts;
+  const changed = `FROM main.changes c CROSS JOIN main.${table} t ON t.id = c.row_id
+    WHERE c.id BETWEEN ${own.first_change} AND ${own.last_change} AND c.field = '${dimension}'`;
+  const changes = `SELECT t.id, t.${group}, c.new AS ${dimension}, -1 AS delta ${changed}
+    UNION ALL SELECT t.id, t.${group}, c.old, 1 ${changed}`;
+  for (const sql of countChangesSql(counts, changes, false)) db.exec(sql);
 }

@@ -6,7 +6,8 @@
  * There are two kinds of counts. By block: how many rows with an id in each block of 256 and of 65,536 ids
  * have a value of the dimension, and how many have any; the n-th row is found by adding up large blocks, then
  * the small ones of one of them, and stepping inside one. By group: how many rows of a group have a value;
- * its pages step over a covering index.
+ * its pages step over a covering index, from the start of the group or, where groups are large, from a large
+ * block: then the rows of a group are counted by these, too.
  */
 import type { Connection } from '../connection/connection.ts';
 import { LARGE_BLOCK, SMALL_BLOCK } from './blocks.ts';
@@ -24,7 +25,9 @@ export interface CountDeclaration {
    */
   readonly blockTable: string;
   readonly groupTable: string;
-  /** Column of the counts in both. */
+  /** Of an entity with large groups: counts by large block, `(<group>, <dimension>, block, <count>)`. */
+  readonly groupBlockTable?: string;
+  /** Column of the counts in all of them. */
   readonly count: string;
 }
 
@@ -42,7 +45,7 @@ export interface CountFilter {
 /** Where the n-th row of a list begins: `skip` rows after the first of those with an id from `firstId`. */
 export interface SeekPosition {
   readonly firstId: number;
-  /** Fewer than SMALL_BLOCK. */
+  /** Fewer than SMALL_BLOCK; inside a group fewer than LARGE_BLOCK. */
   readonly skip: number;
 }
 
@@ -59,6 +62,8 @@ export interface CountIndex {
    * @param offset less than the count
    */
   seek(value: string | undefined, offset: number): SeekPosition;
+  /** The same inside a group, of an entity that has `groupBlockTable`. */
+  seekInGroup(group: number, value: string | undefined, offset: number): SeekPosition;
 }
 
 /** Counts rows of every value. */
@@ -97,6 +102,8 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
      WHERE span = ${SMALL_BLOCK} AND ${dimension} = ? AND block >= ? AND block < ? ORDER BY block`,
   );
 
+  const groupBlocks = openGroupBlocks(db, declaration);
+
   function add(id: number, value: string, delta: 1 | -1): void {
     addToBlock.run(SMALL_BLOCK, value, Math.floor(id / SMALL_BLOCK), delta);
     addToBlock.run(LARGE_BLOCK, value, Math.floor(id / LARGE_BLOCK), delta);
@@ -107,6 +114,7 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
       for (const [counted, delta] of [[before, -1] as const, [after, 1] as const]) {
         if (counted === undefined || isSame(before, after)) continue;
         addToGroup.run(counted.group, counted.value, delta);
+        groupBlocks?.add(id, counted, delta);
         if (before?.value !== after?.value) add(id, counted.value, delta);
       }
       if (before === undefined && after !== undefined) add(id, ANY, 1);
@@ -130,6 +138,33 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
       const small = locate(declaration, smallBlocks, large.skip);
       return { firstId: small.block * SMALL_BLOCK, skip: small.skip };
     },
+
+    seekInGroup(within, value, offset) {
+      if (offset === 0) return { firstId: 0, skip: 0 };
+      if (groupBlocks === undefined) throw new Error(`${declaration.table} has no blocks inside a group.`);
+      const { block, skip } = locate(declaration, groupBlocks.list(within, value), offset);
+      return { firstId: block * LARGE_BLOCK, skip };
+    },
+  };
+}
+
+/** The large blocks of a group; undefined for an entity that is not counted by them. */
+function openGroupBlocks(db: Connection, declaration: CountDeclaration) {
+  const { dimension, group, groupBlockTable, count } = declaration;
+  if (groupBlockTable === undefined) return undefined;
+  const addTo = db.prepare<[group: number, value: string, block: number, delta: number]>(
+    `INSERT INTO ${groupBlockTable} (${group}, ${dimension}, block, ${count}) VALUES (?, ?, ?, ?)
+     ${added(declaration)}`,
+  );
+  const list = db.prepare<[{ group: number; value: string | null }], Block>(
+    `SELECT block, sum(${count}) AS count FROM ${groupBlockTable}
+     WHERE ${group} = @group AND (@value IS NULL OR ${dimension} = @value) GROUP BY block ORDER BY block`,
+    `one row per value and ${LARGE_BLOCK} ids`,
+  );
+  return {
+    add: (id: number, { group: within, value }: Counted, delta: number) =>
+      addTo.run(within, value, Math.floor(id / LARGE_BLOCK), delta),
+    list: (within: number, value: string | undefined) => list.all({ group: within, value: value ?? null }),
   };
 }
 
@@ -160,23 +195,29 @@ function locate({ table }: CountDeclaration, blocks: readonly Block[], offset: n
  * @param isNew whether the changes are new rows, which count under any value as well
  */
 export function countChangesSql(declaration: CountDeclaration, changes: string, isNew: boolean): string[] {
-  const { dimension, group, blockTable, groupTable, count } = declaration;
+  const { dimension, group, blockTable, groupTable, groupBlockTable, count } = declaration;
   const addBlocks = (span: number, value: string) =>
     `INSERT INTO main.${blockTable} (span, ${dimension}, block, ${count})
      SELECT ${span}, ${value}, block / ${span / SMALL_BLOCK}, sum(delta) FROM temp.changed_blocks WHERE true
      GROUP BY 2, 3 ${added(declaration)}`;
+  const addGroups = (table: string, key: string) =>
+    `INSERT INTO main.${table} (${key}, ${count})
+     SELECT ${key}, sum(delta) FROM temp.changed_groups WHERE true GROUP BY ${key} ${added(declaration)}`;
   return [
-    `INSERT INTO main.${groupTable} (${group}, ${dimension}, ${count})
-     SELECT ${group}, ${dimension}, sum(delta) FROM (${changes}) WHERE true GROUP BY 1, 2
-     ${added(declaration)}`,
-    // The changes may be a million: they are read once for the small blocks, and the rest are sums of these.
+    // The changes may be millions: they are read twice, and the rest are sums of these.
+    `CREATE TEMP TABLE changed_groups AS
+     SELECT ${group}, ${dimension}, id / ${LARGE_BLOCK} AS block, sum(delta) AS delta FROM (${changes})
+     GROUP BY 1, 2, 3`,
     `CREATE TEMP TABLE changed_blocks AS
      SELECT ${dimension}, id / ${SMALL_BLOCK} AS block, sum(delta) AS delta FROM (${changes}) GROUP BY 1, 2`,
+    addGroups(groupTable, `${group}, ${dimension}`),
+    ...(groupBlockTable === undefined ? [] : [addGroups(groupBlockTable, `${group}, ${dimension}, block`)]),
     ...[SMALL_BLOCK, LARGE_BLOCK].flatMap((span) => [
       addBlocks(span, dimension),
       ...(isNew ? [addBlocks(span, `'${ANY}'`)] : []),
     ]),
     'DROP TABLE temp.changed_blocks',
+    'DROP TABLE temp.changed_groups',
   ];
 }
 
@@ -187,7 +228,8 @@ export interface CountCheck {
 }
 
 export function countChecksOf(declaration: CountDeclaration): CountCheck[] {
-  const { table, dimension, group, blockTable, groupTable, count } = declaration;
+  const { table, dimension, group, blockTable, groupTable, groupBlockTable, count } = declaration;
+  const ofGroup = group.replace(/_id$/, '');
   const inBlocks = (span: number): CountCheck => ({
     name: `counters of ${table} by ${span} ids`,
     sql: difference(
@@ -197,13 +239,24 @@ export function countChecksOf(declaration: CountDeclaration): CountCheck[] {
     ),
   });
   const inGroups = {
-    name: `counters of ${table} by ${group.replace(/_id$/, '')}`,
+    name: `counters of ${table} by ${ofGroup}`,
     sql: difference(
       `SELECT ${group}, ${dimension}, count(*) AS ${count} FROM ${table} GROUP BY 1, 2`,
       `SELECT ${group}, ${dimension}, ${count} FROM ${groupTable} WHERE ${count} <> 0`,
     ),
   };
-  return [inGroups, inBlocks(SMALL_BLOCK), inBlocks(LARGE_BLOCK)];
+  const inGroupBlocks = {
+    name: `counters of ${table} by ${ofGroup} and ${LARGE_BLOCK} ids`,
+    sql: difference(
+      `SELECT ${group}, ${dimension}, id / ${LARGE_BLOCK} AS block, count(*) AS ${count} FROM ${table}
+       GROUP BY 1, 2, 3`,
+      `SELECT ${group}, ${dimension}, block, ${count} FROM ${groupBlockTable} WHERE ${count} <> 0`,
+    ),
+  };
+  return [
+    ...[inGroups, inBlocks(SMALL_BLOCK), inBlocks(LARGE_BLOCK)],
+    ...(groupBlockTable === undefined ? [] : [inGroupBlocks]),
+  ];
 }
 
 const difference = (actual: string, kept: string): string =>

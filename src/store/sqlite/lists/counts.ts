@@ -11,5 +11,29 @@ export const MEMBER_COUNTS: CountDeclaration = {
   count: 'members',
 };
 
+/** Loans and payments alike; a cooperative may have millions of payments. */
+export const LOAN_COUNTS: CountDeclaration = {
+  table: 'loans',
+  dimension: 'status',
+  group: 'cooperative_id',
+  blockTable: 'loan_blocks',
+  groupTable: 'loan_counts',
+  groupBlockTable: 'loan_cooperative_blocks',
+  count: 'loans',
+};
+export const PAYMENT_COUNTS: CountDeclaration = {
+  table: 'payments',
+  dimension: 'status',
+  group: 'cooperative_id',
+  blockTable: 'payment_blocks',
+  groupTable: 'payment_counts',
+  groupBlockTable: 'payment_cooperative_blocks',
+  count: 'payments',
+};
+
 /** Every declaration: the check compares each with the rows. */
-export const COUNTED_ENTITIES: readonly CountDeclaration[] = [MEMBER_COUNTS];
+export const COUNTED_ENTITIES: readonly CountDeclaration[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];
+
+/** The declaration of the rows of a table; undefined for one that is not counted. */
+export const countsOf = (table: string): CountDeclaration | undefined =>
+  COUNTED_ENTITIES.find((declaration) => declaration.table === table);

@@ -30,7 +30,10 @@ const DEMO_KEYS: readonly DemoKey[] = [
   { name: 'reader', scopes: ['cooperatives:read', 'members:read'], ...DEFAULTS },
   {
     name: 'writer',
-    scopes: ['cooperatives:read', 'cooperatives:write', 'members:read', 'members:write'],
+    scopes: [
+      ...(['cooperatives:read', 'cooperatives:write', 'members:read', 'members:write'] as const),
+      ...(['loans:read', 'loans:write', 'payments:read', 'payments:write'] as const),
+    ],
     ...DEFAULTS,
   },
   { name: 'five-an-hour', scopes: ['members:read'], perHour: 5, perDay: 50 },

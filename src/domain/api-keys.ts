@@ -26,10 +26,10 @@ export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'members:financials':
     'together with `members:read`: the production, loan and savings summaries of the lookups; ' +
     'without it: the deliveries and savings transactions of a member',
-  'loans:read': ANNOUNCED,
-  'loans:write': ANNOUNCED,
-  'payments:read': ANNOUNCED,
-  'payments:write': ANNOUNCED,
+  'loans:read': 'listing and reading loans',
+  'loans:write': 'recording and replacing loans',
+  'payments:read': 'listing and reading payments on loans',
+  'payments:write': 'recording and replacing payments on loans, which change what is paid on them',
   'webhooks:receive': ANNOUNCED,
 };
 

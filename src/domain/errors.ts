@@ -62,6 +62,20 @@ export class FieldErrorList {
       for (const message of messages) this.add(field, message);
   }
 
+  /**
+   * Adds the faults that a rule finds, but none to a field that has one: the rule saw a substitute of it.
+   * @param rule throws a RegistryError `invalid` for its faults
+   */
+  addFoundBy(rule: () => unknown): void {
+    try {
+      rule();
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.fields === undefined) throw error;
+      for (const [field, messages] of Object.entries(error.fields))
+        if (!this.has(field)) this.addAll({ [field]: messages });
+    }
+  }
+
   /** @throws RegistryError `invalid` when anything was added. */
   throwIfAny(): void {
     if (this.found) refuseFields(this.fields);

@@ -6,7 +6,7 @@ export const LOAN_STATUSES = ['pending', 'approved', 'rejected', 'cancelled', 'p
 export type LoanStatus = (typeof LOAN_STATUSES)[number];
 
 /** What a new loan gets unless its status is given. */
-export const DEFAULT_LOAN_STATUS: LoanStatus = 'pending';
+export const DEFAULT_LOAN_STATUS = 'pending' as const satisfies LoanStatus;
 
 /** A loan history shows at most this many (docs/api.md#looking-up-a-person). */
 export const LOAN_HISTORY_LIMIT = 10;
@@ -81,7 +81,8 @@ const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
   paid: [],
   defaulted: ['paid'],
 };
-const FIRST_STATUSES: readonly LoanStatus[] = ['pending', 'approved'];
+/** What a new loan over HTTP may begin with. */
+export const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies readonly LoanStatus[];
 
 const CANNOT_CHANGE = 'This field cannot be changed.';
 
@@ -100,7 +101,8 @@ export function decideNewLoan(
 ): LoanValues {
   const faults = new FieldErrorList();
   const status = given.status ?? DEFAULT_LOAN_STATUS;
-  if (!FIRST_STATUSES.includes(status)) faults.add('status', `"${status}" is not a valid choice.`);
+  if (!(NEW_LOAN_STATUSES as readonly LoanStatus[]).includes(status))
+    faults.add('status', `"${status}" is not a valid choice.`);
   faults.throwIfAny();
   return { ...given, status, approvedAt: status === 'approved' ? nowSeconds : null };
 }

@@ -11,7 +11,7 @@ export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 /** A void payment was recorded by mistake: it stays, and counts no longer. */
 export const PAYMENT_STATUSES = ['recorded', 'void'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
-export const DEFAULT_PAYMENT_STATUS: PaymentStatus = 'recorded';
+export const DEFAULT_PAYMENT_STATUS = 'recorded' as const satisfies PaymentStatus;
 
 /** The values of a payment that its cooperative decides, checked. */
 export interface PaymentValues {

@@ -67,18 +67,25 @@ export const pastDate = (description: string) =>
     return date > formatDate(nowSeconds, zone) ? FUTURE_ERROR : date;
   });
 
-/** An instant that is not after now, as epoch seconds. */
-export const pastDateTime = (description: string) =>
+const parseInstant = (value: string, { zone }: FieldContext): number | FieldError =>
+  parseDateTime(value, zone);
+
+/** An instant as epoch seconds. */
+export const dateTime = (description: string, check: typeof parseInstant = parseInstant) =>
   textField(
     string({ format: 'date-time', description }),
-    (value, { zone, nowSeconds }) => {
-      const instant = parseDateTime(value, zone);
-      return typeof instant === 'number' && instant > nowSeconds ? FUTURE_ERROR : instant;
-    },
+    check,
     anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })], {
       description: `${description} Without an offset in the registry's zone; a date is midnight there.`,
     }),
   );
+
+/** An instant that is not after now, as epoch seconds. */
+export const pastDateTime = (description: string) =>
+  dateTime(description, (value, context) => {
+    const instant = parseInstant(value, context);
+    return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
+  });
 
 /** The id of another resource: a string of digits, or a whole number (docs/api.md#members). */
 export const reference = (description: string): FieldKind<number> => ({

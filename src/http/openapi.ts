@@ -10,6 +10,8 @@ import type { Schema } from './schema.ts';
 const TAGS = [
   { name: 'members', description: 'People in cooperatives: lookups by national ID, lists, single members.' },
   { name: 'cooperatives', description: 'The cooperatives of the registry.' },
+  { name: 'loans', description: 'Loans of members, from the application to the last payment.' },
+  { name: 'payments', description: 'What is paid back on loans.' },
   { name: 'operation', description: 'The caller itself, the state of the service, and this description.' },
 ];
 

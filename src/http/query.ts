@@ -1,12 +1,24 @@
 /** Query parameters: declared ones only, each at most once, every fault reported at once. */
 import { FieldError, FieldErrorList, shownName } from '../domain/errors.ts';
-import type { Schema } from './schema.ts';
+import { ID, parseId } from '../domain/ids.ts';
+import { type Schema, string } from './schema.ts';
 
 export interface QueryParameter<T> {
   readonly description: string;
   readonly schema: Schema;
   readonly parse: (value: string) => T | FieldError;
 }
+
+/**
+ * Filters by the id of another resource: what nobody could have as an id is refused, or it would read as
+ * "has none"; an id that nothing has gives an empty list.
+ * @param message of what is not an id
+ */
+export const idFilter = (description: string, message: string): QueryParameter<number> => ({
+  description,
+  schema: string({ pattern: ID.source }),
+  parse: (value) => parseId(value) ?? new FieldError(message),
+});
 
 export interface QueryParameters {
   readonly [name: string]: QueryParameter<unknown>;
@@ -44,3 +56,11 @@ export function parseQuery<Parameters extends QueryParameters>(
   faults.throwIfAny();
   return values as ParsedQuery<Parameters>;
 }
+
+/** The filters that were given: an absent one is not an undefined one. */
+export const onlyGiven = <Filters extends object>(
+  filters: Filters,
+): { [Name in keyof Filters]?: Exclude<Filters[Name], undefined> } =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Filters]?: Exclude<Filters[Name], undefined>;
+  };

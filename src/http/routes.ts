@@ -6,10 +6,12 @@ import type { RegistryStore } from '../store/ports/registry.ts';
 import { withOpenApi } from './openapi.ts';
 import { cooperativeRoutes } from './resources/cooperatives.ts';
 import { healthRoutes } from './resources/health.ts';
+import { loanRoutes } from './resources/loans.ts';
 import { membershipRoutes } from './resources/lookup.ts';
 import { meRoutes } from './resources/me.ts';
 import { memberEntryRoutes } from './resources/member-entries.ts';
 import { memberRoutes } from './resources/members.ts';
+import { paymentRoutes } from './resources/payments.ts';
 import type { Route } from './route.ts';
 
 /** Version of the API's description: the major one is the `v1` of the address (docs/api.md#versions). */
@@ -29,6 +31,8 @@ export function createRoutes({ store, limiter, clock, zone, isDraining }: RouteD
     ...memberRoutes(store.members, store.cooperatives, clock, zone),
     ...memberEntryRoutes(store.members, store.entries, zone),
     ...membershipRoutes(store.members, clock, zone),
+    ...loanRoutes(store.loans, clock, zone),
+    ...paymentRoutes(store.payments, store.loans, clock, zone),
     ...meRoutes(limiter, zone),
     ...healthRoutes(store, isDraining),
   ];

@@ -9,20 +9,15 @@ import { SCOPE_MEANINGS } from '../../src/domain/api-keys.ts';
 import { describeColumns } from '../../src/import/columns.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
 import { WARNINGS } from '../../src/store/ports/import-warnings.ts';
+import { choiceTable, fieldTable, parameterTable } from './api-tables.ts';
+import { code, table } from './markdown.ts';
 import { storageAt } from './storage.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
 export const GENERATED_DOCUMENTS = ['README.md', 'docs/api.md', 'docs/operating.md'];
 
-const code = (text: string): string => `\`${text}\``;
 /** Help texts are plain: what Markdown would take for a tag or for emphasis is escaped. */
 const prose = (text: string): string => text.replace(/[<*]/g, '\\$&');
-
-function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(headings), `|${'---|'.repeat(headings.length)}`, ...rows.map(line)].join('\n');
-}
 
 function settings(): string {
   const rows = Object.entries<Setting>(SETTINGS).map(([name, setting]) => [
@@ -114,6 +109,12 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     commands: () => commands(named),
     'options of keys create': () => optionsOf(named.get('keys create')),
     scopes,
+    'query parameters': parameterTable,
+    choices: choiceTable,
+    'fields of cooperatives': () => fieldTable('/cooperatives'),
+    'fields of members': () => fieldTable('/members'),
+    'fields of loans': () => fieldTable('/loans'),
+    'fields of payments': () => fieldTable('/payments'),
     'import columns': importColumns,
     'import warnings': () =>
       table(

@@ -1,6 +1,6 @@
 /** Examples for OpenAPI, of nobody: order numbers of national IDs from 9000000 on are not issued. */
 
-const MOMENT = '2025-06-15T12:00:00+02:00';
+export const EXAMPLE_MOMENT = '2025-06-15T12:00:00+02:00';
 
 export const EXAMPLE_NATIONAL_ID = '1198589000123042';
 
@@ -20,11 +20,11 @@ export const COOPERATIVE_EXAMPLE = {
   ...COOPERATIVE_BODY_EXAMPLE,
   status: 'active',
   members_count: 49,
-  created_at: MOMENT,
-  updated_at: MOMENT,
+  created_at: EXAMPLE_MOMENT,
+  updated_at: EXAMPLE_MOMENT,
 };
 
-const COOPERATIVE_SUMMARY_EXAMPLE = { id: '1', code: 'KOAKAMA-HUY', name: 'KOAKAMA Abahuje Huye' };
+export const COOPERATIVE_SUMMARY_EXAMPLE = { id: '1', code: 'KOAKAMA-HUY', name: 'KOAKAMA Abahuje Huye' };
 
 export const MEMBER_BODY_EXAMPLE = {
   cooperative_id: '1',
@@ -61,8 +61,8 @@ export const MEMBER_EXAMPLE = {
   first_name: 'First',
   last_name: 'Example',
   date_of_birth: '1985-03-31',
-  created_at: MOMENT,
-  updated_at: MOMENT,
+  created_at: EXAMPLE_MOMENT,
+  updated_at: EXAMPLE_MOMENT,
 };
 
 export const MEMBERSHIP_EXAMPLE = {

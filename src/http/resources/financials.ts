@@ -1,78 +1,73 @@
 /** The financials of a membership: their schemas and serializers. */
 import type { TimeZone } from '../../domain/date-time.ts';
-import { type ExactInteger, formatDecimal } from '../../domain/decimal.ts';
 import { LOAN_STATUSES, type Loan } from '../../domain/loans.ts';
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../../domain/production.ts';
 import type { SavingsSummary } from '../../domain/savings.ts';
 import type { ReadModelSerializer } from '../../store/ports/storage.ts';
+import { decimal, decimalSchema } from '../decimal-fields.ts';
 import { choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
-import { instant, plain, type StringField, serializeArray, serializeObject } from '../serializer.ts';
+import { type FieldSerializers, instant, plain, serializeArray, serializeObject } from '../serializer.ts';
 
-export const decimal = (fractionDigits: number, description: string) =>
-  string({ pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`, description });
 const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
 
 export const PRODUCTION_SUMMARY = object(
   {
     window_days: integer({ description: 'Days before the request that count.' }),
     entries_count: integer({ minimum: 0 }),
-    total_kg: decimal(3, 'Kilograms delivered in the window.'),
+    total_kg: decimalSchema(3, 'Kilograms delivered in the window.'),
     last_delivery_at: dateTimeOrNull('Latest delivery in the window; null when it is empty.'),
   },
   { title: 'ProductionSummary' },
 );
 
-export const LOAN_HISTORY_ENTRY = object(
-  {
-    id: string({ description: 'Opaque.' }),
-    amount: decimal(2, 'Rwandan francs.'),
-    interest_rate: decimal(2, 'Per cent a year.'),
-    status: choiceOf(LOAN_STATUSES),
-    paid_amount: decimal(2, 'Rwandan francs paid back.'),
-    loan_start_date: dateTimeOrNull('Null when it is not set.'),
-    loan_end_date: dateTimeOrNull('Planned or actual; null when it is not set.'),
-    approved_at: dateTimeOrNull('Null when it is not set.'),
-  },
-  { title: 'LoanHistoryEntry' },
-);
+/** What the lookup shows of a loan, and the loan by its own path too. */
+export const LOAN_PROPERTIES = {
+  id: string({ description: 'Opaque.' }),
+  amount: decimalSchema(2, 'Rwandan francs.'),
+  interest_rate: decimalSchema(2, 'Per cent a year.'),
+  status: choiceOf(LOAN_STATUSES, { description: 'How far the loan is.' }),
+  paid_amount: decimalSchema(2, 'Rwandan francs paid back: the opening balance and the recorded payments.'),
+  loan_start_date: dateTimeOrNull('Null when it is not set.'),
+  loan_end_date: dateTimeOrNull('Planned or actual; null when it is not set.'),
+  approved_at: dateTimeOrNull('Null when it is not set.'),
+};
+
+export const LOAN_HISTORY_ENTRY = object(LOAN_PROPERTIES, { title: 'LoanHistoryEntry' });
 
 export const SAVINGS_SUMMARY = object(
   {
     accounts_count: integer({ minimum: 0 }),
-    total_contributions_rwf: decimal(2, 'Rwandan francs.'),
-    total_withdrawals_rwf: decimal(2, 'Rwandan francs.'),
+    total_contributions_rwf: decimalSchema(2, 'Rwandan francs.'),
+    total_withdrawals_rwf: decimalSchema(2, 'Rwandan francs.'),
     last_transaction_at: dateTimeOrNull('Null when there is none.'),
   },
   { title: 'SavingsSummary' },
 );
 
-export const amount = <Value>(
-  read: (value: Value) => ExactInteger,
-  fractionDigits: number,
-): StringField<Value> => plain((value) => formatDecimal(read(value), fractionDigits));
-
 export const serializeProduction = serializeObject<Static<typeof PRODUCTION_SUMMARY>, ProductionSummary>({
   window_days: () => String(PRODUCTION_WINDOW_DAYS),
   entries_count: ({ entriesCount }) => String(entriesCount),
-  total_kg: amount(({ totalGrams }) => totalGrams, 3),
+  total_kg: decimal(({ totalGrams }) => totalGrams, 3),
   last_delivery_at: instant(({ lastDeliveryAt }) => lastDeliveryAt),
 });
 
-const serializeLoan = serializeObject<Static<typeof LOAN_HISTORY_ENTRY>, Loan>({
+export const LOAN_SERIALIZERS: FieldSerializers<Static<typeof LOAN_HISTORY_ENTRY>, Loan> = {
   id: plain(({ id }) => String(id)),
-  amount: amount(({ amountMinor }) => amountMinor, 2),
-  interest_rate: amount(({ interestRateHundredths }) => interestRateHundredths, 2),
+  amount: decimal(({ amountMinor }) => amountMinor, 2),
+  interest_rate: decimal(({ interestRateHundredths }) => interestRateHundredths, 2),
   status: plain(({ status }) => status),
-  paid_amount: amount(({ paidAmountMinor }) => paidAmountMinor, 2),
+  paid_amount: decimal(({ paidAmountMinor }) => paidAmountMinor, 2),
   loan_start_date: instant(({ loanStartDate }) => loanStartDate),
   loan_end_date: instant(({ loanEndDate }) => loanEndDate),
   approved_at: instant(({ approvedAt }) => approvedAt),
-});
+};
+
+const serializeLoan = serializeObject(LOAN_SERIALIZERS);
 
 const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
   accounts_count: ({ accountsCount }) => String(accountsCount),
-  total_contributions_rwf: amount(({ totalContributionsMinor }) => totalContributionsMinor, 2),
-  total_withdrawals_rwf: amount(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 2),
+  total_contributions_rwf: decimal(({ totalContributionsMinor }) => totalContributionsMinor, 2),
+  total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 2),
   last_transaction_at: instant(({ lastTransactionAt }) => lastTransactionAt),
 });
 

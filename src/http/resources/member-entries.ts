@@ -6,13 +6,13 @@ import { TRANSACTION_KINDS } from '../../domain/savings.ts';
 import { MAX_LENGTH, parseText } from '../../domain/text.ts';
 import type { EntryStore } from '../../store/ports/entries.ts';
 import type { MemberStore } from '../../store/ports/registry.ts';
+import { decimal, decimalSchema } from '../decimal-fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import type { QueryParameters } from '../query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { anyOf, choiceOf, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, serializeObject, text } from '../serializer.ts';
 import { DELIVERY_EXAMPLE, pageExample, SAVINGS_TRANSACTION_EXAMPLE } from './examples.ts';
-import { amount, decimal } from './financials.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
 const DELIVERY = object(
@@ -20,7 +20,7 @@ const DELIVERY = object(
     id: string({ description: 'Opaque.' }),
     reference: string({ description: 'Unique in the cooperative.' }),
     delivered_at: string({ format: 'date-time' }),
-    kg: decimal(3, 'Kilograms.'),
+    kg: decimalSchema(3, 'Kilograms.'),
     product: nullable(string({ description: 'What was delivered, as the cooperative calls it.' })),
   },
   { title: 'Delivery' },
@@ -32,7 +32,7 @@ const SAVINGS_TRANSACTION = object(
     account_number: string({ description: "The member's savings account in the cooperative." }),
     reference: string({ description: 'Unique in the cooperative.' }),
     kind: choiceOf(TRANSACTION_KINDS),
-    amount: decimal(2, 'Rwandan francs.'),
+    amount: decimalSchema(2, 'Rwandan francs.'),
     transacted_at: string({ format: 'date-time' }),
   },
   { title: 'SavingsTransaction' },
@@ -42,7 +42,7 @@ const serializeDelivery = serializeObject<Static<typeof DELIVERY>, ProductionEnt
   id: plain(({ id }) => String(id)),
   reference: text(({ reference }) => reference),
   delivered_at: instant(({ deliveredAt }) => deliveredAt),
-  kg: amount(({ grams }) => grams, 3),
+  kg: decimal(({ grams }) => grams, 3),
   product: text(({ product }) => product),
 });
 
@@ -51,7 +51,7 @@ const serializeTransaction = serializeObject<Static<typeof SAVINGS_TRANSACTION>,
   account_number: text(({ accountNumber }) => accountNumber),
   reference: text(({ reference }) => reference),
   kind: plain(({ kind }) => kind),
-  amount: amount(({ amountMinor }) => amountMinor, 2),
+  amount: decimal(({ amountMinor }) => amountMinor, 2),
   transacted_at: instant(({ transactedAt }) => transactedAt),
 });
 

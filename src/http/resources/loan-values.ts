@@ -1,0 +1,84 @@
+/** The body of a loan → its values, with every fault: of fields, of rules, of conflicts with stored rows. */
+import { type Clock, nowSeconds } from '../../clock.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
+import {
+  decideLoan,
+  decideNewLoan,
+  type GivenLoan,
+  type LoanRecord,
+  type LoanValues,
+} from '../../domain/loans.ts';
+import type { LoanStore } from '../../store/ports/loans.ts';
+import { parseBody } from '../body-fields.ts';
+import { onlyGiven } from '../query.ts';
+import { LOAN_BODY, LOAN_UPDATE_BODY, type LoanBody } from './loan-fields.ts';
+
+export interface LoanDependencies {
+  readonly store: LoanStore;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+}
+
+/** A checked body as the domain names it. */
+const toGiven = (body: LoanBody): GivenLoan => ({
+  memberId: body.member_id,
+  reference: body.reference,
+  amountMinor: body.amount,
+  interestRateHundredths: body.interest_rate,
+  loanStartDate: body.loan_start_date,
+  loanEndDate: body.loan_end_date,
+  status: body.status,
+});
+
+/** A body that changes nothing: stands in for the fields of another that are wrong. */
+const toBody = (stored: LoanRecord): LoanBody => ({
+  member_id: stored.member.id,
+  reference: stored.reference,
+  amount: stored.amountMinor,
+  interest_rate: stored.interestRateHundredths,
+  loan_start_date: stored.loanStartDate,
+  loan_end_date: stored.loanEndDate,
+  status: stored.status,
+});
+
+/**
+ * Checks the body of a new loan.
+ * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
+ */
+export async function readNewLoan(
+  { store, clock, zone }: LoanDependencies,
+  body: unknown,
+): Promise<LoanValues> {
+  const now = nowSeconds(clock);
+  const { values, faults } = parseBody(LOAN_BODY, body, { zone, nowSeconds: now });
+  if (!faults.isEmpty && values.member_id !== undefined) {
+    const { member_id: memberId, reference } = values;
+    faults.addAll(await store.conflicts(onlyGiven({ memberId, reference })));
+  }
+  faults.throwIfAny();
+  const given = values as LoanBody & { member_id: number };
+  return decideNewLoan({ ...toGiven(given), memberId: given.member_id }, now);
+}
+
+/**
+ * Checks the body of PUT against the stored loan.
+ * @returns what gives the values from the row that is stored when they are written
+ * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
+ */
+export async function readLoanUpdate(
+  { store, clock, zone }: LoanDependencies,
+  body: unknown,
+  stored: LoanRecord,
+): Promise<(current: LoanRecord) => LoanValues> {
+  const now = nowSeconds(clock);
+  const { values, faults } = parseBody(LOAN_UPDATE_BODY, body, { zone, nowSeconds: now });
+  const decide = (current: LoanRecord) =>
+    decideLoan(current, toGiven({ ...toBody(current), ...values }), now);
+  faults.addFoundBy(() => decide(stored));
+  if (!faults.isEmpty) {
+    const { reference = stored.reference } = values;
+    faults.addAll(await store.conflicts({ memberId: stored.member.id, reference }, stored.id));
+  }
+  faults.throwIfAny();
+  return decide;
+}

@@ -1,0 +1,129 @@
+/** Loans: list, one, create, update. */
+import { type Clock, nowSeconds } from '../../clock.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
+import { notFound } from '../../domain/errors.ts';
+import { parseIdentityCard } from '../../domain/identity-card.ts';
+import { LOAN_STATUSES, type LoanRecord } from '../../domain/loans.ts';
+import { parseChoice } from '../../domain/text.ts';
+import type { LoanStore } from '../../store/ports/loans.ts';
+import { actorOf } from '../actor.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
+import { readPathId } from '../path-id.ts';
+import { idFilter, onlyGiven } from '../query.ts';
+import { created, JsonText, ok } from '../response.ts';
+import { API_PREFIX, defineRoute, type Route } from '../route.ts';
+import { COOPERATIVE_FILTER } from './cooperative-fields.ts';
+import { pageExample } from './examples.ts';
+import { LOAN_EXAMPLE } from './loan-examples.ts';
+import { LOAN, LOAN_BODY, LOAN_FIELDS, LOAN_ID, LOAN_UPDATE_BODY, serializeLoan } from './loan-fields.ts';
+import { type LoanDependencies, readLoanUpdate, readNewLoan } from './loan-values.ts';
+import { MEMBER_FIELDS } from './member-fields.ts';
+
+export function loanRoutes(store: LoanStore, clock: Clock, zone: TimeZone): Route[] {
+  const dependencies = { store, clock, zone };
+  return [listRoute, createRoute, getRoute, updateRoute].map((route) => route(dependencies));
+}
+
+const toBody = (loan: LoanRecord, zone: TimeZone) => new JsonText(serializeLoan(loan, zone));
+
+const LIST_QUERY = {
+  ...PAGE_PARAMETERS,
+  identity_card: {
+    description: 'Only the loans of this person, in every cooperative.',
+    schema: MEMBER_FIELDS.identity_card.schema,
+    parse: parseIdentityCard,
+  },
+  cooperative: COOPERATIVE_FILTER,
+  member: idFilter('Only those of the member with this id.', 'Expected the id of a member.'),
+  status: {
+    description: 'Only those of this status.',
+    schema: LOAN_FIELDS.status.schema,
+    parse: (value: string) => parseChoice(value, LOAN_STATUSES),
+  },
+};
+
+const listRoute = ({ store, zone }: LoanDependencies): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/loans',
+    operationId: 'listLoans',
+    summary: 'List loans',
+    tag: 'loans',
+    access: { scope: 'loans:read' },
+    query: LIST_QUERY,
+    responses: {
+      200: {
+        description: 'One page of loans.',
+        schema: envelopeSchema(LOAN),
+        example: pageExample('/loans', LOAN_EXAMPLE),
+      },
+    },
+    refusals: [400, 404],
+    async handle(request) {
+      const { identity_card: identityCard, cooperative, member, status } = request.query;
+      const pageRequest = toPageRequest(request.query);
+      const filter = onlyGiven({ identityCard, cooperativeId: cooperative, memberId: member, status });
+      return envelope(request, pageRequest, await store.list(filter, pageRequest), serializeLoan, zone);
+    },
+  });
+
+const createRoute = (dependencies: LoanDependencies): Route => ({
+  method: 'POST',
+  path: '/loans',
+  operationId: 'createLoan',
+  summary: 'Record a loan',
+  description: 'What is paid on it is computed from its payments.',
+  tag: 'loans',
+  access: { scope: 'loans:write' },
+  body: LOAN_BODY,
+  responses: { 201: { description: 'The new loan.', schema: LOAN, example: LOAN_EXAMPLE } },
+  refusals: [400, 503],
+  async handle(request) {
+    const { store, clock, zone } = dependencies;
+    const values = await readNewLoan(dependencies, request.body);
+    const loan = await store.create(values, nowSeconds(clock), actorOf(request));
+    return created(`${API_PREFIX}/loans/${loan.id}`, toBody(loan, zone));
+  },
+});
+
+const getRoute = ({ store, zone }: LoanDependencies): Route => ({
+  method: 'GET',
+  path: '/loans/{id}',
+  operationId: 'getLoan',
+  summary: 'Read a loan',
+  tag: 'loans',
+  access: { scope: 'loans:read' },
+  params: { id: LOAN_ID },
+  responses: { 200: { description: 'The loan.', schema: LOAN, example: LOAN_EXAMPLE } },
+  refusals: [400, 404],
+  async handle(request) {
+    const loan = await store.find(readPathId(request));
+    if (loan === undefined) throw notFound();
+    return ok(toBody(loan, zone));
+  },
+});
+
+const updateRoute = (dependencies: LoanDependencies): Route => ({
+  method: 'PUT',
+  path: '/loans/{id}',
+  operationId: 'updateLoan',
+  summary: 'Replace a loan',
+  description:
+    'An omitted date becomes null, an omitted status stays. The step of the status to approved sets ' +
+    'approved_at; from then on the amount and the interest rate are fixed. Read-only fields are ignored.',
+  tag: 'loans',
+  access: { scope: 'loans:write' },
+  params: { id: LOAN_ID },
+  body: LOAN_UPDATE_BODY,
+  responses: { 200: { description: 'The loan as it is now.', schema: LOAN, example: LOAN_EXAMPLE } },
+  refusals: [400, 404, 503],
+  async handle(request) {
+    const { store, clock, zone } = dependencies;
+    const id = readPathId(request);
+    const stored = await store.find(id);
+    if (stored === undefined) throw notFound();
+    const decide = await readLoanUpdate(dependencies, request.body, stored);
+    const loan = await store.update(id, decide, nowSeconds(clock), actorOf(request));
+    return ok(toBody(loan, zone));
+  },
+});

@@ -1,0 +1,104 @@
+/** The body of a payment → its values, with every fault: of fields, of rules, of conflicts. */
+import { type Clock, nowSeconds } from '../../clock.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { LoanRecord } from '../../domain/loans.ts';
+import {
+  DEFAULT_PAYMENT_STATUS,
+  decideNewPayment,
+  decidePayment,
+  type GivenPayment,
+  type PaymentRecord,
+  type PaymentValues,
+  paidAfter,
+} from '../../domain/payments.ts';
+import type { LoanStore } from '../../store/ports/loans.ts';
+import type { PaymentStore } from '../../store/ports/payments.ts';
+import { parseBody } from '../body-fields.ts';
+import { onlyGiven } from '../query.ts';
+import { PAYMENT_BODY, PAYMENT_UPDATE_BODY, type PaymentBody } from './payment-fields.ts';
+
+export interface PaymentDependencies {
+  readonly store: PaymentStore;
+  readonly loans: Pick<LoanStore, 'find'>;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+}
+
+/** A checked body as the domain names it. */
+const toGiven = (body: PaymentBody): GivenPayment => ({
+  loanId: body.loan_id,
+  amountMinor: body.amount,
+  method: body.method,
+  reference: body.reference,
+  status: body.status,
+  paidAt: body.paid_at,
+});
+
+/** A body that changes nothing: stands in for the fields of another that are wrong. */
+const toBody = (stored: PaymentRecord): PaymentBody => ({
+  loan_id: stored.loanId,
+  amount: stored.amountMinor,
+  method: stored.method,
+  reference: stored.reference,
+  status: stored.status,
+  paid_at: stored.paidAt,
+});
+
+/**
+ * Checks the body of a new payment.
+ * @returns the values, and what accepts them for the loan as it is when they are written
+ * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
+ */
+export async function readNewPayment(
+  { store, loans, clock, zone }: PaymentDependencies,
+  body: unknown,
+): Promise<{ values: PaymentValues; decide: (loan: LoanRecord) => PaymentValues }> {
+  const now = nowSeconds(clock);
+  const { values: given, faults } = parseBody(PAYMENT_BODY, body, { zone, nowSeconds: now });
+  // What is missing or wrong has its fault already; its substitute only lets the rules see the rest.
+  const values: PaymentValues = {
+    ...{ loanId: given.loan_id ?? 0, reference: given.reference ?? '', method: given.method ?? 'cash' },
+    ...{ amountMinor: given.amount ?? 0, status: given.status ?? DEFAULT_PAYMENT_STATUS },
+    paidAt: given.paid_at ?? now,
+  };
+  const decide = (loan: LoanRecord) => decideNewPayment(loan, values, zone);
+  const loan = given.loan_id === undefined ? undefined : await loans.find(given.loan_id);
+  if (loan !== undefined) {
+    faults.addFoundBy(() => decide(loan));
+    faults.addFoundBy(() => paidAfter(loan, undefined, values));
+  }
+  if (!faults.isEmpty && given.loan_id !== undefined) {
+    const { loan_id: loanId, reference } = given;
+    faults.addAll(await store.conflicts(onlyGiven({ loanId, reference })));
+  }
+  faults.throwIfAny();
+  return { values, decide };
+}
+
+/**
+ * Checks the body of PUT against the stored payment and its loan.
+ * @returns what gives the values from the rows that are stored when they are written
+ * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
+ */
+export async function readPaymentUpdate(
+  { store, loans, clock, zone }: PaymentDependencies,
+  body: unknown,
+  stored: PaymentRecord,
+): Promise<(current: PaymentRecord, loan: LoanRecord) => PaymentValues> {
+  const context = { zone, nowSeconds: nowSeconds(clock) };
+  const { values, faults } = parseBody(PAYMENT_UPDATE_BODY, body, context);
+  const decide = (current: PaymentRecord, loan: LoanRecord) =>
+    decidePayment(current, loan, toGiven({ ...toBody(current), ...values }), zone);
+  const loan = await loans.find(stored.loanId);
+  if (loan === undefined) throw notFound();
+  faults.addFoundBy(() => decide(stored, loan));
+  const { amount: amountMinor = stored.amountMinor, status = stored.status } = values;
+  faults.addFoundBy(() => paidAfter(loan, stored, { ...stored, amountMinor, status }));
+  if (!faults.isEmpty) {
+    const { reference = stored.reference } = values;
+    faults.addAll(await store.conflicts({ loanId: stored.loanId, reference }, stored.id));
+  }
+  faults.throwIfAny();
+  return decide;
+}

@@ -1,0 +1,137 @@
+/** Payments on loans: list, one, create, update. */
+import { type Clock, nowSeconds } from '../../clock.ts';
+import type { TimeZone } from '../../domain/date-time.ts';
+import { notFound } from '../../domain/errors.ts';
+import { parseIdentityCard } from '../../domain/identity-card.ts';
+import { PAYMENT_STATUSES, type PaymentRecord } from '../../domain/payments.ts';
+import { parseChoice } from '../../domain/text.ts';
+import type { LoanStore } from '../../store/ports/loans.ts';
+import type { PaymentStore } from '../../store/ports/payments.ts';
+import { actorOf } from '../actor.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
+import { readPathId } from '../path-id.ts';
+import { idFilter, onlyGiven } from '../query.ts';
+import { created, JsonText, ok } from '../response.ts';
+import { API_PREFIX, defineRoute, type Route } from '../route.ts';
+import { COOPERATIVE_FILTER } from './cooperative-fields.ts';
+import { pageExample } from './examples.ts';
+import { PAYMENT_EXAMPLE } from './loan-examples.ts';
+import { MEMBER_FIELDS } from './member-fields.ts';
+import {
+  PAYMENT,
+  PAYMENT_BODY,
+  PAYMENT_FIELDS,
+  PAYMENT_ID,
+  PAYMENT_UPDATE_BODY,
+  serializePayment,
+} from './payment-fields.ts';
+import { type PaymentDependencies, readNewPayment, readPaymentUpdate } from './payment-values.ts';
+
+export function paymentRoutes(store: PaymentStore, loans: LoanStore, clock: Clock, zone: TimeZone): Route[] {
+  const dependencies = { store, loans, clock, zone };
+  return [listRoute, createRoute, getRoute, updateRoute].map((route) => route(dependencies));
+}
+
+const toBody = (payment: PaymentRecord, zone: TimeZone) => new JsonText(serializePayment(payment, zone));
+
+const LIST_QUERY = {
+  ...PAGE_PARAMETERS,
+  identity_card: {
+    description: 'Only the payments on loans of this person, in every cooperative.',
+    schema: MEMBER_FIELDS.identity_card.schema,
+    parse: parseIdentityCard,
+  },
+  cooperative: COOPERATIVE_FILTER,
+  loan: idFilter('Only those of the loan with this id.', 'Expected the id of a loan.'),
+  status: {
+    description: 'Only those of this status.',
+    schema: PAYMENT_FIELDS.status.schema,
+    parse: (value: string) => parseChoice(value, PAYMENT_STATUSES),
+  },
+};
+
+const listRoute = ({ store, zone }: PaymentDependencies): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/payments',
+    operationId: 'listPayments',
+    summary: 'List payments',
+    tag: 'payments',
+    access: { scope: 'payments:read' },
+    query: LIST_QUERY,
+    responses: {
+      200: {
+        description: 'One page of payments.',
+        schema: envelopeSchema(PAYMENT),
+        example: pageExample('/payments', PAYMENT_EXAMPLE),
+      },
+    },
+    refusals: [400, 404],
+    async handle(request) {
+      const { identity_card: identityCard, cooperative, loan, status } = request.query;
+      const pageRequest = toPageRequest(request.query);
+      const filter = onlyGiven({ identityCard, cooperativeId: cooperative, loanId: loan, status });
+      return envelope(request, pageRequest, await store.list(filter, pageRequest), serializePayment, zone);
+    },
+  });
+
+const createRoute = (dependencies: PaymentDependencies): Route => ({
+  method: 'POST',
+  path: '/payments',
+  operationId: 'createPayment',
+  summary: 'Record a payment on a loan',
+  description: 'Only an approved or defaulted loan takes payments. Its paid_amount changes with it, at once.',
+  tag: 'payments',
+  access: { scope: 'payments:write' },
+  body: PAYMENT_BODY,
+  responses: { 201: { description: 'The new payment.', schema: PAYMENT, example: PAYMENT_EXAMPLE } },
+  refusals: [400, 503],
+  async handle(request) {
+    const { store, clock, zone } = dependencies;
+    const { values, decide } = await readNewPayment(dependencies, request.body);
+    const payment = await store.create(values, decide, nowSeconds(clock), actorOf(request));
+    return created(`${API_PREFIX}/payments/${payment.id}`, toBody(payment, zone));
+  },
+});
+
+const getRoute = ({ store, zone }: PaymentDependencies): Route => ({
+  method: 'GET',
+  path: '/payments/{id}',
+  operationId: 'getPayment',
+  summary: 'Read a payment',
+  tag: 'payments',
+  access: { scope: 'payments:read' },
+  params: { id: PAYMENT_ID },
+  responses: { 200: { description: 'The payment.', schema: PAYMENT, example: PAYMENT_EXAMPLE } },
+  refusals: [400, 404],
+  async handle(request) {
+    const payment = await store.find(readPathId(request));
+    if (payment === undefined) throw notFound();
+    return ok(toBody(payment, zone));
+  },
+});
+
+const updateRoute = (dependencies: PaymentDependencies): Route => ({
+  method: 'PUT',
+  path: '/payments/{id}',
+  operationId: 'updatePayment',
+  summary: 'Replace a payment, or make it void',
+  description:
+    'An omitted status or paid_at stays. A void payment is not changed any more. ' +
+    "The loan's paid_amount changes with it, at once. Read-only fields are ignored.",
+  tag: 'payments',
+  access: { scope: 'payments:write' },
+  params: { id: PAYMENT_ID },
+  body: PAYMENT_UPDATE_BODY,
+  responses: { 200: { description: 'The payment as it is now.', schema: PAYMENT, example: PAYMENT_EXAMPLE } },
+  refusals: [400, 404, 503],
+  async handle(request) {
+    const { store, clock, zone } = dependencies;
+    const id = readPathId(request);
+    const stored = await store.find(id);
+    if (stored === undefined) throw notFound();
+    const decide = await readPaymentUpdate(dependencies, request.body, stored);
+    const payment = await store.update(id, decide, nowSeconds(clock), actorOf(request));
+    return ok(toBody(payment, zone));
+  },
+});

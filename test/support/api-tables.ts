@@ -1,0 +1,133 @@
+/** Tables of docs/api.md that are made from the routes: parameters, fields of resources, choices. */
+
+import { IDENTITY_CARD } from '../../src/domain/identity-card.ts';
+import { ID } from '../../src/domain/ids.ts';
+import type { BodyDeclaration, BodyField } from '../../src/http/body-fields.ts';
+import { describeApi } from '../../src/http/openapi.ts';
+import { fullPath, type Route } from '../../src/http/route.ts';
+import { API_VERSION } from '../../src/http/routes.ts';
+import type { Schema } from '../../src/http/schema.ts';
+import { code, table } from './markdown.ts';
+import { declaredRoutes } from './openapi-file.ts';
+
+type Rows = readonly (readonly string[])[];
+type Properties = { readonly [name: string]: Schema };
+
+const partsOf = (schema: Schema): readonly Schema[] => (schema.anyOf as Schema[] | undefined) ?? [schema];
+const isNull = (schema: Schema): boolean => schema.type === 'null';
+const propertiesOf = (schema: Schema | undefined): Properties => (schema?.properties ?? {}) as Properties;
+const descriptionOf = (schema: Schema): string =>
+  String(schema.description ?? partsOf(schema).find(({ description }) => description)?.description ?? '');
+
+/** The values of a choice; undefined for what is not one. */
+const choicesOf = (schema: Schema): readonly string[] | undefined =>
+  partsOf(schema).find((part) => part.enum !== undefined)?.enum as string[] | undefined;
+
+function oneType(schema: Schema): string {
+  const { type, format, pattern, maxLength, properties, default: fallback } = schema;
+  if (schema.enum !== undefined) return '[choice](#values)';
+  if (typeof properties === 'object' && properties !== null)
+    return `object: ${Object.keys(properties).map(code).join(', ')}`;
+  if (type === 'integer')
+    return fallback === undefined ? 'whole number' : `whole number; ${fallback} unless given`;
+  if (format === 'date-time' || format === 'date') return format;
+  if (pattern === IDENTITY_CARD.source) return 'NID';
+  if (pattern === ID.source) return 'id';
+  const decimals = /\[0-9\]\{([0-9])\}\$$/.exec(String(pattern ?? ''));
+  if (decimals !== null) return `decimal, ${decimals[1]} fraction digits`;
+  return maxLength === undefined ? 'text' : `text, at most ${maxLength}`;
+}
+
+function typeOf(schema: Schema): string {
+  const parts = partsOf(schema);
+  const choice = parts.find((part) => part.enum !== undefined);
+  const shown = choice ?? parts.find((part) => !isNull(part)) ?? schema;
+  const isMoment = parts.some(({ format }) => format === 'date') && parts.length > 1 && !parts.some(isNull);
+  return `${isMoment ? 'date or date-time' : oneType(shown)}${parts.some(isNull) ? ' or null' : ''}`;
+}
+
+/** Every query parameter, once for each meaning, with the lists that have it. */
+export function parameterTable(routes: readonly Route[] = declaredRoutes()): string {
+  const rows = new Map<string, { cells: readonly string[]; paths: string[] }>();
+  for (const route of routes) {
+    for (const [name, { description, schema }] of Object.entries(route.query ?? {})) {
+      const cells = [code(name), typeOf(schema), description];
+      const row = rows.get(cells.join()) ?? { cells, paths: [] };
+      row.paths.push(code(fullPath(route).replace(/^\/api\/v1/, '')));
+      rows.set(cells.join(), row);
+    }
+  }
+  const lists: Rows = [...rows.values()].map(({ cells: [name = '', takes = '', meaning = ''], paths }) => [
+    ...[name, paths.length === listCount(routes) ? 'every list' : paths.join(', '), takes, meaning],
+  ]);
+  return table(['Parameter', 'Of', 'Takes', 'Means'], lists);
+}
+
+const listCount = (routes: readonly Route[]): number =>
+  routes.filter(({ query }) => query !== undefined && 'page' in query).length;
+
+/** What becomes of a field that a body leaves out. */
+function whenOmitted(name: string, { fields, oneOf }: BodyDeclaration, isUpdate: boolean): string {
+  const field = fields[name] as BodyField<unknown>;
+  if (field.presence === 'required') return 'required';
+  if (oneOf?.[0]?.includes(name) === true) {
+    const others = oneOf.slice(1).map((names) => names.map(code).join(' with '));
+    return ['required', ...others].join(', or ');
+  }
+  if (field.presence === 'nullable') return 'null';
+  if (field.fallback !== undefined) return code(String(field.fallback));
+  return isUpdate ? 'kept' : 'optional';
+}
+
+/** The values that a body takes, where they are fewer than the response shows. */
+function ownChoice(field: BodyField<unknown> | undefined, shown: Schema | undefined): string {
+  const own = field && choicesOf(field.bodySchema ?? field.schema);
+  const all = shown && choicesOf(shown);
+  if (own === undefined || all === undefined || own.length === all.length) return '';
+  return `; takes ${own.map(code).join(', ')}`;
+}
+
+/** The fields of a resource, and what POST and PUT make of one that is left out. @param path of its list */
+export function fieldTable(path: string, routes: readonly Route[] = declaredRoutes()): string {
+  const find = (method: string, at: string) =>
+    routes.find((route) => route.method === method && route.path === at) as Route;
+  const [post, put] = [find('POST', path), find('PUT', `${path}/{id}`)];
+  const shown = propertiesOf(put.responses[200]?.schema);
+  const bodies = [post.body, put.body] as [BodyDeclaration, BodyDeclaration];
+  const cell = (name: string, body: BodyDeclaration, isUpdate: boolean): string => {
+    const field = body.fields[name];
+    if (field === undefined) return body.readOnly?.includes(name) === true ? 'ignored' : 'refused';
+    return whenOmitted(name, body, isUpdate) + ownChoice(field, shown[name]);
+  };
+  const names = new Set([...Object.keys(shown), ...Object.keys(bodies[0].fields)]);
+  const rows = [...names].map((name) => {
+    const schema = shown[name] ?? (bodies[0].fields[name]?.schema as Schema);
+    return [
+      ...[code(name), shown[name] === undefined ? 'id, only in bodies' : typeOf(schema)],
+      ...[cell(name, bodies[0], false), cell(name, bodies[1], true), descriptionOf(schema)],
+    ];
+  });
+  return table(['Field', 'Type', 'POST', 'PUT', 'Means'], rows);
+}
+
+/** The choices of each field, with the schemas of OpenAPI that have them. */
+export function choiceTable(routes: readonly Route[] = declaredRoutes()): string {
+  const { schemas } = describeApi(routes, API_VERSION).components as { schemas: { [title: string]: Schema } };
+  const rows = new Map<string, { name: string; choices: readonly string[]; titles: string[] }>();
+  for (const [title, schema] of Object.entries(schemas)) {
+    for (const [name, property] of Object.entries(propertiesOf(schema))) {
+      const choices = choicesOf(property);
+      if (choices === undefined) continue;
+      const key = [name, ...choices].join();
+      const row = rows.get(key) ?? { name, choices, titles: [] };
+      row.titles.push(title);
+      rows.set(key, row);
+    }
+  }
+  const cells = [...rows.values()].map(({ name, choices, titles }) => {
+    const resources = titles.filter((title) => !title.endsWith('Body'));
+    const shown = resources.length === 0 ? titles : resources;
+    return [code(name), shown.sort().map(code).join(', '), choices.map(code).join(' ')];
+  });
+  return table(['Field', 'In (a schema of OpenAPI)', 'Values'], cells);
+}

@@ -45,6 +45,14 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'national IDs that were wrong or were reissued: replace, release',
     load: async () => (await import('./nid.ts')).declareNid,
   },
+  persons: {
+    description: 'persons: record a death',
+    load: async () => (await import('./persons.ts')).declarePersons,
+  },
+  entries: {
+    description: 'deliveries, savings transactions and loans one by one: list, remove',
+    load: async () => (await import('./entries.ts')).declareEntries,
+  },
   keys: {
     description: 'issue and manage API keys',
     load: async () => (await import('./keys.ts')).declareKeys,

@@ -8,6 +8,8 @@ export const CORRECTION_KINDS = [
   'members_merge',
   'members_move',
   'cooperatives_merge',
+  'persons_deceased',
+  'entries_remove',
 ] as const;
 export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 

@@ -1,5 +1,6 @@
 /** Corrections of who is who: one method is one transaction, recorded like an import and undone by its id. */
 import type { Awaitable } from './awaitable.ts';
+import type { EntryKind, EntrySelection } from './held-data.ts';
 
 /** What a correction changes rows of, by the names that the history uses; parents before children. */
 export const CHANGED_ENTITIES = [
@@ -73,6 +74,17 @@ export interface CorrectionStore {
     old: string,
     current: string,
     options: CorrectionOptions & { readonly releases?: boolean | undefined },
+  ): Awaitable<CorrectionResult>;
+  /**
+   * Every membership gets the status `deceased` and the date of death.
+   * @param date `YYYY-MM-DD`, not in the future
+   */
+  recordDeath(identityCard: string, date: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  /** Removes all entries of a kind that are selected; loans only when they have no payments. */
+  removeEntries(
+    kind: EntryKind,
+    selection: EntrySelection,
+    options: CorrectionOptions,
   ): Awaitable<CorrectionResult>;
   close(): Awaitable<void>;
 }

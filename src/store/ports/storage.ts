@@ -17,6 +17,7 @@ import type {
   RestoreOptions,
 } from './backup.ts';
 import type { CorrectionStore } from './corrections.ts';
+import type { HeldDataStore } from './held-data.ts';
 import type { HistoryStore } from './history.ts';
 import type { ImportSession } from './import-session.ts';
 import type { ImportLog } from './imports.ts';
@@ -83,6 +84,8 @@ export interface Storage {
    * @throws StorageError `unusable` when there is no registry
    */
   openCorrections(use?: 'command' | 'serve'): CorrectionStore;
+  /** What the registry holds, row by row. @throws StorageError `unusable` when there is no registry */
+  openHeldData(): HeldDataStore;
   /** What has changed in single rows. @throws StorageError `unusable` when there is no registry */
   openHistory(): HistoryStore;
   /**

@@ -11,6 +11,7 @@ import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
 import { openCorrections } from './corrections/store.ts';
 import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files.ts';
+import { openHeldData } from './held-data/store.ts';
 import { openHistory } from './history/history.ts';
 import { openImportSession } from './import/session.ts';
 import { removeStaleStaging } from './import/staging.ts';
@@ -52,6 +53,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openImportLog: () => openImportLog(settled(), formatOf, monotonicMs),
     openCorrections: (use = 'command') =>
       openCorrections(settled(), formatOf, monotonicMs, use === 'serve' ? WAIT_MS.serving : WAIT_MS.command),
+    openHeldData: () => openHeldData(settled()),
     openHistory: () => openHistory(settled()),
     check: () => checkFiles(settled(), keysFileOf(file), formatOf()),
     refreshReadModel(nowSeconds) {

@@ -74,6 +74,6 @@ const REGISTRY_FINGERPRINTS: readonly string[] = [
   'd102f61a3e9fe357',
   '103dc925f242247a',
   '0a613865b25f6de5',
-  '8ab62a4dfdff4a5d',
+  '1904f35a149fd5fa',
 ];
 const KEYS_FINGERPRINTS: readonly string[] = ['4070d1d3e00c2020'];

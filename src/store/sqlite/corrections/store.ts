@@ -5,7 +5,9 @@ import type { CorrectionStore } from '../../ports/corrections.ts';
 import { openDatabase } from '../connection/open-database.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
+import { removeEntries } from './entries-remove.ts';
 import { replaceNumber } from './nid-replace.ts';
+import { recordDeath } from './persons-deceased.ts';
 import { runCorrection } from './run.ts';
 
 const CACHE_KIB = 64 * 1024;
@@ -34,6 +36,12 @@ export function openCorrections(
       const replacement = { old, current, releases: options.releases === true };
       return runCorrection(scope, replaceNumber(db, replacement), options);
     },
+    recordDeath(identityCard, date, options) {
+      assertNumbers({ identity_card: identityCard });
+      return runCorrection(scope, recordDeath(db, identityCard, date), options);
+    },
+    removeEntries: (kind, selection, options) =>
+      runCorrection(scope, removeEntries(db, kind, selection), options),
     close: () => db.close(),
   };
 }

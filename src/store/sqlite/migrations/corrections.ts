@@ -10,6 +10,7 @@ CREATE INDEX members_mobile ON members (mobile) WHERE mobile IS NOT NULL;
 
 -- YYYY-MM-DD; the same for every membership of a person.
 ALTER TABLE members ADD COLUMN date_of_death TEXT;
+CREATE INDEX members_deceased ON members (id) WHERE date_of_death IS NOT NULL;
 
 -- A national ID that was wrong or was reissued still finds its person, under the current number. A row that a
 -- later correction has replaced or released stays, so that undoing that correction brings it back.

@@ -1,0 +1,68 @@
+/** Records the death of a person, in every membership. */
+import type { CorrectionRefused } from '../../ports/corrections.ts';
+import type { Connection } from '../connection/connection.ts';
+import { REPLACED_NUMBERS, redirectOf } from './redirects.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
+
+interface Holder {
+  readonly id: number;
+  readonly date_of_birth: string | null;
+  readonly isRecorded: 0 | 1;
+}
+
+/** @param date `YYYY-MM-DD` */
+export const recordDeath = (db: Connection, identityCard: string, date: string): Correction => ({
+  kind: 'persons_deceased',
+  options: { on: date },
+  decide: () => planDeath(db, identityCard, date),
+});
+
+function planDeath(db: Connection, identityCard: string, date: string): CorrectionPlan | CorrectionRefused {
+  const holders = db.raw
+    .prepare(
+      `SELECT id, date_of_birth, status = 'deceased' AND date_of_death IS ? AS isRecorded
+       FROM main.members WHERE identity_card = ? ORDER BY id`,
+    )
+    .all(date, identityCard) as Holder[];
+  if (holders.length === 0) return refuseUnknown(db, identityCard);
+  if (holders.some(({ date_of_birth: born }) => born !== null && born > date))
+    return refuse("The date is before the person's date of birth.");
+  if (holders.every(({ isRecorded }) => isRecorded === 1)) return refuse('This is recorded already.');
+  const ids = holders.map(({ id }) => id).join(', ');
+  return {
+    touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
+    notes: noteLaterEntries(db, ids, date),
+    work() {
+      db.raw
+        .prepare(`UPDATE main.members SET status = 'deceased', date_of_death = ? WHERE id IN (${ids})`)
+        .run(date);
+    },
+  };
+}
+
+/** Nobody has the number now. */
+export const refuseUnknown = (db: Connection, identityCard: string): CorrectionRefused =>
+  redirectOf(db, REPLACED_NUMBERS, identityCard) === undefined
+    ? refuse('Nobody has this national ID.')
+    : refuse('This national ID was replaced before. Name the current one of the person.');
+
+/** Twelve hours after the day, when it has ended in every time zone. */
+const isAfter = (instant: string): string => `${instant} >= unixepoch(@date, '+36 hours')`;
+
+/** Entries that are dated after the death: somebody else has delivered, or a date is wrong. */
+function noteLaterEntries(db: Connection, ids: string, date: string): string[] {
+  const count = (rows: string): number =>
+    db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get({ date }) as number;
+  const deliveries = count(
+    `main.production_entries e WHERE e.member_id IN (${ids}) AND ${isAfter('e.delivered_at')}`,
+  );
+  const transactions = count(`main.savings_accounts a CROSS JOIN main.savings_transactions e
+    ON e.account_id = a.id WHERE a.member_id IN (${ids}) AND ${isAfter('e.transacted_at')}`);
+  const found = [
+    ...(deliveries === 0 ? [] : [`${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`]),
+    ...(transactions === 0
+      ? []
+      : [`${transactions} savings ${transactions === 1 ? 'transaction' : 'transactions'}`]),
+  ];
+  return found.length === 0 ? [] : [`Dated after the death: ${found.join(' and ')}.`];
+}

@@ -1,0 +1,15 @@
+/** What the registry holds, for commands: read from a connection of its own. */
+import type { HeldDataStore } from '../../ports/held-data.ts';
+import { openDatabase } from '../connection/open-database.ts';
+import { WAIT_MS } from '../connection/pragmas.ts';
+import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
+import { readEntries } from './entry-rows.ts';
+
+/** @throws StorageError `unusable` when there is no registry */
+export function openHeldData(databaseFile: string): HeldDataStore {
+  const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  return {
+    listEntries: (kind, selection) => readEntries(db, kind, selection),
+    close: () => db.close(),
+  };
+}

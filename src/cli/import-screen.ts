@@ -54,12 +54,20 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
   };
 }
 
-const describeSize = ({ cooperatives, members, deliveries, loans, transactions }: RegistrySize): string =>
+const describeSize = ({
+  cooperatives,
+  members,
+  deliveries,
+  loans,
+  payments,
+  transactions,
+}: RegistrySize): string =>
   [
     counted(cooperatives, 'cooperative'),
     counted(members, 'member'),
     counted(deliveries, 'delivery', 'deliveries'),
     counted(loans, 'loan'),
+    counted(payments, 'payment'),
     counted(transactions, 'savings transaction'),
   ].join(', ');
 

@@ -54,6 +54,8 @@ export interface GivenPayment extends Pick<PaymentValues, 'amountMinor' | 'metho
 export type PaidLoan = Pick<LoanRecord, 'status' | 'paidUntil' | 'paidAmountMinor'>;
 
 const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
+/** The loans that also take new payments from files. */
+export const LOANS_OF_IMPORTED_PAYMENTS: readonly LoanStatus[] = [...TAKES_PAYMENTS, 'paid'];
 
 /** @returns the message for a loan that takes no new payments over HTTP */
 export const refuseNewPayment = (loan: LoanStatus): string | undefined =>
@@ -130,7 +132,9 @@ export function decidePayment(
   return values;
 }
 
-const TOO_MUCH_PAID = 'What is paid on this loan would have more than 12 digits before the decimal point.';
+/** The fault of a payment with which its loan would have more than the largest amount. */
+export const TOO_MUCH_PAID =
+  'What is paid on this loan would have more than 12 digits before the decimal point.';
 
 /** What a payment adds to the paid amount of its loan. */
 const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | undefined): number =>

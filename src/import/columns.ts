@@ -8,6 +8,7 @@ import { type DecimalKind, MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../domain/
 import type { FieldError } from '../domain/errors.ts';
 import { LOAN_STATUSES } from '../domain/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../domain/members.ts';
+import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../domain/payments.ts';
 import { TRANSACTION_KINDS } from '../domain/savings.ts';
 import { MAX_LENGTH, parseCooperativeCode, parseText } from '../domain/text.ts';
 import type { ImportKind } from '../store/ports/import-session.ts';
@@ -21,6 +22,8 @@ import {
   COOPERATIVE_STATUS_WORDS,
   LOAN_STATUS_WORDS,
   MEMBER_STATUS_WORDS,
+  PAYMENT_METHOD_WORDS,
+  PAYMENT_STATUS_WORDS,
   ROLE_WORDS,
   SECTOR_WORDS,
   TRANSACTION_KIND_WORDS,
@@ -56,6 +59,10 @@ const decimal = (column: typeof required, name: string, kind: DecimalKind): Impo
 const choice = (name: string, choices: readonly string[], parse: ImportColumn['parse']): ImportColumn => ({
   ...optional(name, parse),
   choices,
+});
+const requiredChoice = (...column: Parameters<typeof choice>): ImportColumn => ({
+  ...choice(...column),
+  isRequired: true,
 });
 const upTo = (length: number) => (cell: string) => parseText(cell, length);
 
@@ -111,19 +118,27 @@ export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportCol
     decimal(required, 'interest_rate', RATE),
     choice('status', LOAN_STATUSES, readChoice(LOAN_STATUSES, LOAN_STATUS_WORDS)),
     decimal(optional, 'paid_amount', MONEY_OR_ZERO),
+    // Filled in from the time of the import: opening-balance.ts sees to that, and needs the two adjacent.
+    optional('paid_until', readPastDateTime),
     optional('loan_start_date', readDateTime),
     optional('loan_end_date', readDateTime),
     optional('approved_at', readPastDateTime),
+  ],
+  payments: [
+    COOPERATIVE_CODE,
+    required('loan_reference', upTo(MAX_LENGTH.reference)),
+    REFERENCE,
+    decimal(required, 'amount', MONEY),
+    requiredChoice('method', PAYMENT_METHODS, readChoice(PAYMENT_METHODS, PAYMENT_METHOD_WORDS)),
+    required('paid_at', readPastDateTime),
+    choice('status', PAYMENT_STATUSES, readChoice(PAYMENT_STATUSES, PAYMENT_STATUS_WORDS)),
   ],
   savings: [
     COOPERATIVE_CODE,
     ...NAMED_MEMBER,
     required('account_number', upTo(MAX_LENGTH.accountNumber)),
     DERIVABLE_REFERENCE,
-    {
-      ...choice('kind', TRANSACTION_KINDS, readChoice(TRANSACTION_KINDS, TRANSACTION_KIND_WORDS)),
-      isRequired: true,
-    },
+    requiredChoice('kind', TRANSACTION_KINDS, readChoice(TRANSACTION_KINDS, TRANSACTION_KIND_WORDS)),
     decimal(required, 'amount', MONEY),
     required('transacted_at', readPastDateTime),
   ],
@@ -152,6 +167,7 @@ export const ALTERNATIVES: { readonly [kind in ImportKind]: Alternatives | undef
   },
   production: MEMBER_OF_ENTRY,
   loans: MEMBER_OF_ENTRY,
+  payments: undefined,
   savings: MEMBER_OF_ENTRY,
 };
 

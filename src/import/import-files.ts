@@ -127,7 +127,7 @@ function checkFile(
   const { acceptTrailingZero, skipInvalid, overwritesCorrections, map, isStrict, zone, clock, signal } =
     options;
   return stageFile(session, source, {
-    ...{ kind: file.kind, map, isStrict, acceptTrailingZero, skipInvalid, overwritesCorrections },
+    ...{ kind: file.kind, map, isStrict, acceptTrailingZero, skipInvalid, overwritesCorrections, zone },
     cells: cellContext(zone, nowSeconds(clock)),
     onBatch(bytesRead) {
       signal?.throwIfAborted();

@@ -9,6 +9,7 @@ import {
   type RowFindings,
 } from './cell-reader.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from './columns.ts';
+import { completeOpeningBalance, OPENING_BALANCE } from './opening-balance.ts';
 import { FileFault, type FileRecord } from './records.ts';
 import { createWidthCheck } from './row-width.ts';
 
@@ -35,7 +36,7 @@ const NAMES = {
 
 /** @throws FileFault when a constant of the map is invalid */
 export function createRowReader(options: CellReaderOptions): RowReader {
-  const { kind, header, format } = options;
+  const { kind, header, format, map, context } = options;
   const declared = IMPORT_COLUMNS[kind];
   const { columns, places, headings } = header;
   const constants = readConstants(options);
@@ -43,6 +44,13 @@ export function createRowReader(options: CellReaderOptions): RowReader {
   const isMembers = kind === 'members';
   const isEntries = ALTERNATIVES[kind]?.column === 'member_code';
   const names = isEntries ? NAMES.entries : NAMES.members;
+  const isBalanceGiven = kind === 'loans' && (columns.has('paid_amount') || columns.has('paid_until'));
+  const composed = isMembers ? 'full_name' : isBalanceGiven ? 'paid_until' : undefined;
+  const isCutOffConstant = map?.constants.has('paid_until') === true;
+  /** The columns of the current row with a fault. */
+  const faulty = new Set<string>();
+  const isAnyFaulty = (chosen: readonly string[]) =>
+    faulty.size > 0 && chosen.some((name) => faulty.has(name));
   const cellReader = createCellReader(options);
 
   function read(record: FileRecord, findings: RowFindings): StagedValue[] {
@@ -51,7 +59,7 @@ export function createRowReader(options: CellReaderOptions): RowReader {
       return declared.map(() => null);
     }
     const values: StagedValue[] = new Array(declared.length);
-    let isNameFaulty = false;
+    faulty.clear();
     for (let i = 0; i < declared.length; i++) {
       const { name, isRequired } = declared[i] as ImportColumn;
       const place = places[i] as number;
@@ -60,16 +68,18 @@ export function createRowReader(options: CellReaderOptions): RowReader {
       if (value instanceof FieldError) findings.fault(name, value.message);
       else if (value === null && isRequired) findings.fault(name, 'This field may not be blank.');
       else continue;
-      isNameFaulty = isNameFaulty || names.includes(name);
+      faulty.add(name);
     }
-    if (isMembers && !isNameFaulty) composeFullName(values, findings);
-    if (isEntries && !isNameFaulty && values[MEMBER_CODE] === null && values[IDENTITY_CARD] === null)
+    if (isMembers && !isAnyFaulty(names)) composeFullName(values, findings);
+    if (isEntries && values[MEMBER_CODE] === null && values[IDENTITY_CARD] === null && !isAnyFaulty(names))
       findings.fault('member_code', 'Give a member code, or a national ID.');
+    if (isBalanceGiven && !isAnyFaulty(OPENING_BALANCE))
+      completeOpeningBalance(values, isCutOffConstant, context.nowSeconds, findings);
     return values;
   }
 
   return {
-    columns: isMembers ? new Set([...columns, 'full_name']) : columns,
+    columns: composed === undefined ? columns : new Set([...columns, composed]),
     read,
     needsSurvey: cellReader.needsSurvey,
     forgetRow: cellReader.forgetRow,

@@ -8,7 +8,7 @@ const WORDS = 'total|totals|totale|totaux|somme|sum|igiteranyo|yose|byose|zose';
 const TOTAL = new RegExp(`^(?:(?:grand|sous|sub)[\\s-]*)?(?:${WORDS})(?![\\p{L}\\p{N}])`, 'iu');
 
 /** What says whose row it is. The cooperative's code may be filled in everywhere, so it does not count. */
-const IDENTITY = ['code', 'identity_card', 'member_code', 'reference', 'account_number'];
+const IDENTITY = ['code', 'identity_card', 'member_code', 'loan_reference', 'reference', 'account_number'];
 
 /**
  * Whether a row that cannot be read is one of totals: its first cell says so, and nothing identifies it. It

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { COOPERATIVE_STATUSES, SECTORS } from '../../src/domain/cooperatives.ts';
 import { LOAN_STATUSES } from '../../src/domain/loans.ts';
 import { GENDERS, MEMBER_STATUSES, ROLES } from '../../src/domain/members.ts';
+import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../../src/domain/payments.ts';
 import { TRANSACTION_KINDS } from '../../src/domain/savings.ts';
 import { meaningsOf } from '../../src/import/cells/words.ts';
 import * as words from '../../src/import/dictionary/words.ts';
@@ -22,6 +23,8 @@ const DICTIONARIES: readonly [readonly string[], words.Words<string>][] = [
   [MEMBER_STATUSES, words.MEMBER_STATUS_WORDS],
   [COOPERATIVE_STATUSES, words.COOPERATIVE_STATUS_WORDS],
   [LOAN_STATUSES, words.LOAN_STATUS_WORDS],
+  [PAYMENT_METHODS, words.PAYMENT_METHOD_WORDS],
+  [PAYMENT_STATUSES, words.PAYMENT_STATUS_WORDS],
   [ROLES, words.ROLE_WORDS],
   [SECTORS, words.SECTOR_WORDS],
   [TRANSACTION_KINDS, words.TRANSACTION_KIND_WORDS],

@@ -76,7 +76,7 @@ function documentOf(kind: ImportKind): fc.Arbitrary<object> {
   const names = columns.map(({ name }) => name);
   const withWords = columns.filter(({ choices }) => choices !== undefined);
   const constant = fc.constantFrom(...columns).chain(({ name, choices }) => {
-    const right = choices ?? [CONSTANTS[name] ?? (/date|_at$/.test(name) ? '2024-03-31' : '12.5')];
+    const right = choices ?? [CONSTANTS[name] ?? (/date|_at$|_until$/.test(name) ? '2024-03-31' : '12.5')];
     // A wrong text is a fault of most columns, but one that a schema finds only among choices.
     const given = mostly(fc.constantFrom(...right)).filter(
       (value) => choices !== undefined || value !== 'nonsense',

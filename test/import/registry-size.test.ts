@@ -7,7 +7,7 @@ import { COOPERATIVES, importPlace, member, members, startedPlace } from '../sup
 import { openFile } from '../support/sqlite.ts';
 import { storageAt } from '../support/storage.ts';
 
-const EMPTY = { cooperatives: 0, members: 0, deliveries: 0, loans: 0, transactions: 0 };
+const EMPTY = { cooperatives: 0, members: 0, deliveries: 0, loans: 0, payments: 0, transactions: 0 };
 
 test('an import with --db into a file that does not exist needs --create, and names the path', async (context) => {
   const place = importPlace(context);
@@ -60,7 +60,7 @@ test('every output names the database and the size of the registry before and af
   const content = members(member(1), member(4), member(5));
   const shown = (line: string, count: number) =>
     `Registry ${place.databaseFile}${line}: 2 cooperatives, ${count} members, 0 deliveries, 0 loans, ` +
-    '0 savings transactions';
+    '0 payments, 0 savings transactions';
   const dryRun = await place.load('members', content, '--dry-run');
   assert.deepEqual(
     dryRun.out.split('\n').filter((line) => line.startsWith('Registry')),
@@ -107,7 +107,7 @@ test('entries are counted exactly, however they are written', async (context) =>
   const saving =
     'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at\n' +
     'A-1,M-1,S-1,T-1,contribution,5,2025-01-01\n';
-  const size = { deliveries: 10_002, loans: 0, transactions: 1 };
+  const size = { deliveries: 10_002, loans: 0, payments: 0, transactions: 1 };
   assert.deepEqual(await afterOf('savings', saving), { cooperatives: 2, members: 3, ...size });
   const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
   assert.deepEqual(faults, []);

@@ -216,7 +216,7 @@ test('a folder stops at the first bad file and says which files are imported', a
 
 test('everything in a folder that is not imported is named as skipped, with the reason', async (context) => {
   const place = importPlace(context);
-  const others = ['.DS_Store', 'members.ods', 'members.xls', 'notes.txt', 'payments.csv', '~$members-1.xlsx'];
+  const others = ['.DS_Store', 'members.ods', 'members.xls', 'notes.txt', 'visits.csv', '~$members-1.xlsx'];
   const folder = incoming(place, { ...RUN, ...Object.fromEntries(others.map((name) => [name, 'x\n'])) });
   mkdirSync(join(folder, 'members-of-2025.csv'));
   symlinkSync('/dev/null', join(folder, 'members-linked.csv'));
@@ -229,8 +229,8 @@ test('everything in a folder that is not imported is named as skipped, with the 
     'Skipped members.ods: it is not a .csv or .xlsx file.',
     'Skipped members.xls: it is an .xls file; save it as .xlsx or "CSV UTF-8".',
     'Skipped notes.txt: it is not a .csv or .xlsx file.',
-    'Skipped payments.csv: its name does not start with any of cooperatives, members, production, loans, ' +
-      'savings.',
+    'Skipped visits.csv: its name does not start with any of cooperatives, members, production, loans, ' +
+      'payments, savings.',
     'Skipped ~$members-1.xlsx: it is a lock file, which Excel keeps while a workbook is open.',
     `Created a new, empty registry at ${place.databaseFile}.`,
   ]);
@@ -307,7 +307,7 @@ test('wrong usage ends with 2 and says what is expected', async (context) => {
   mkdirSync(empty);
   const file = place.write('members.csv', members(member(1)));
   for (const args of [
-    ['payments', file],
+    ['visits', file],
     ['members', join(place.folder, 'missing.csv')],
     ['members', place.folder],
     ['members'],

@@ -92,6 +92,7 @@ const IDENTIFYING: { readonly [kind in ImportKind]: string } = {
   members: 'cooperative_code + identity_card',
   production: 'cooperative_code + reference',
   loans: 'cooperative_code + reference',
+  payments: 'cooperative_code + reference',
   savings: 'cooperative_code + reference',
 };
 

@@ -91,7 +91,7 @@ export const nid = (n: number): string => `119858${9_000_000 + n}042`;
 
 export const COOPERATIVES = 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n';
 export const MEMBERS_HEADER = 'cooperative_code,identity_card,member_code,full_name';
-/** Every column of a loans file. */
+/** Every column of a loans file but `paid_until`. */
 export const LOANS_HEADER =
   'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,' +
   'loan_start_date,loan_end_date,approved_at';

@@ -234,6 +234,10 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       ...['Total payé', 'Total remboursé'],
       ...['Remboursé', 'Amafaranga yishyuwe', 'Ayishyuwe', 'Yishyuwe', 'Ayo amaze kwishyura'],
     ],
+    paid_until: [
+      ...['Paid up to', 'Repaid until', 'Repaid up to', "Payé jusqu'au", "Remboursé jusqu'au"],
+      ...['Date de situation', 'Yishyuwe kugeza', 'Ayishyuwe kugeza'],
+    ],
     loan_start_date: [
       ...[
         'Start date',
@@ -261,6 +265,37 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       ...['Approval date', 'Date of approval', 'Approved on', 'Date approved', "Date d'approbation"],
       ...['Approuvé le', 'Itariki yemejweho', 'Itariki yemerejweho'],
     ],
+  },
+  payments: {
+    cooperative_code: COOPERATIVE_CODE,
+    loan_reference: [
+      ...['Loan number', 'Loan ID', 'Loan code', 'Loan ref', 'N° prêt', 'N° crédit', 'Référence du prêt'],
+      ...['Réf prêt', 'Code du prêt', 'Code du crédit', 'N° dossier', "Nomero y'inguzanyo"],
+      ...["Kode y'inguzanyo"],
+    ],
+    reference: [
+      ...REFERENCE,
+      ...['Payment number', 'Payment ID', 'Payment reference', 'Payment ref', 'N° paiement'],
+      ...['Référence du paiement', 'N° remboursement', 'N° quittance', 'Quittance'],
+    ],
+    amount: [
+      ...AMOUNT,
+      ...['Amount paid', 'Paid', 'Paid amount', 'Payment', 'Payment amount', 'Amount repaid', 'Repayment'],
+      ...['Montant payé', 'Montant remboursé', 'Montant versé', 'Montant du paiement', 'Remboursement'],
+      ...['Amafaranga yishyuwe', 'Ayishyuwe', 'Yishyuye', 'Ayo yishyuye'],
+    ],
+    method: [
+      ...['Payment method', 'Method of payment', 'Payment mode', 'Mode of payment', 'Means of payment'],
+      ...['Mode de paiement', 'Mode de règlement', 'Mode de versement', 'Moyen de paiement'],
+      ...['Uburyo bwo kwishyura', 'Uburyo yishyuyemo', "Uburyo bw'ubwishyu"],
+    ],
+    paid_at: [
+      ...DATE,
+      ...['Payment date', 'Date of payment', 'Date paid', 'Paid on', 'Repayment date', 'Date of repayment'],
+      ...['Date de paiement', 'Date de versement', 'Date de remboursement', 'Payé le'],
+      ...['Itariki yo kwishyura', 'Itariki yishyuriyeho', 'Itariki yishyuyeho'],
+    ],
+    status: [...STATUS, 'Payment status', 'Statut du paiement', "Imimerere y'ubwishyu"],
   },
   savings: {
     cooperative_code: COOPERATIVE_CODE,
@@ -320,4 +355,5 @@ export const BRACKETS: Headings = {
   registration_date: ['dd/mm/yyyy', 'jj/mm/aaaa', 'yyyy-mm-dd', 'aaaa-mm-jj'],
   delivered_at: ['dd/mm/yyyy', 'jj/mm/aaaa', 'yyyy-mm-dd', 'aaaa-mm-jj'],
   transacted_at: ['dd/mm/yyyy', 'jj/mm/aaaa', 'yyyy-mm-dd', 'aaaa-mm-jj'],
+  paid_at: ['dd/mm/yyyy', 'jj/mm/aaaa', 'yyyy-mm-dd', 'aaaa-mm-jj'],
 };

@@ -5,6 +5,7 @@
 import type { CooperativeStatus, Sector } from '../../domain/cooperatives.ts';
 import type { LoanStatus } from '../../domain/loans.ts';
 import type { Gender, MemberStatus, Role } from '../../domain/members.ts';
+import type { PaymentMethod, PaymentStatus } from '../../domain/payments.ts';
 import type { TransactionKind } from '../../domain/savings.ts';
 
 export type Words<Choice extends string> = { readonly [choice in Choice]?: readonly string[] };
@@ -62,6 +63,27 @@ export const LOAN_STATUS_WORDS: Words<LoanStatus> = {
   cancelled: ['annulé', 'canceled'],
   paid: ['payé', 'remboursé', 'soldé', 'repaid', 'fully paid', 'paid off', 'yishyuwe', 'yarishyuwe'],
   defaulted: ['en défaut', 'in default', 'default'],
+};
+
+export const PAYMENT_METHOD_WORDS: Words<PaymentMethod> = {
+  cash: ['in cash', 'espèces', 'en espèces', 'liquide', 'argent liquide', 'numéraire', 'mu ntoki'],
+  bank: [
+    ...['bank transfer', 'bank deposit', 'banque', 'virement', 'virement bancaire', 'versement bancaire'],
+    ...['banki', 'kuri banki', 'muri banki'],
+  ],
+  mobile_money: [
+    ...['momo', 'momo pay', 'mtn momo', 'mtn mobile money', 'airtel money', 'airtel mobile money'],
+    ...['argent mobile', 'paiement mobile'],
+  ],
+  deduction: [
+    ...['deducted', 'deduct', 'withheld', 'retenue', 'retenue sur livraison', 'prélèvement', 'déduit'],
+    ...['yakaswe', 'gukatwa', 'yakaswe ku musaruro'],
+  ],
+};
+
+export const PAYMENT_STATUS_WORDS: Words<PaymentStatus> = {
+  recorded: ['enregistré', 'enregistrée', 'valide', 'valid', 'yanditswe'],
+  void: ['voided', 'annulé', 'annulée', 'cancelled', 'canceled', 'reversed'],
 };
 
 export const ROLE_WORDS: Words<Role> = {

@@ -1,9 +1,17 @@
 /** An import, from its first row to its commit. */
+import type { TimeZone } from '../../domain/date-time.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { ImportWarning } from './import-warnings.ts';
 
-export const IMPORT_KINDS = ['cooperatives', 'members', 'production', 'loans', 'savings'] as const;
+export const IMPORT_KINDS = [
+  'cooperatives',
+  'members',
+  'production',
+  'loans',
+  'payments',
+  'savings',
+] as const;
 /** In the order in which later ones refer to earlier ones. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
@@ -27,7 +35,7 @@ export interface StagedRow {
    * One for each column of the kind, in its order; null where a cell of a refused row is invalid. A delivery
    * or savings transaction with a null `reference` gets one derived from its values
    * (docs/operating.md#entries-without-a-reference); an entry with a null `member_code` belongs to the member
-   * with the row's `identity_card`.
+   * with the row's `identity_card`. A loan with a `paid_amount` above 0 has a `paid_until`.
    */
   readonly values: readonly StagedValue[];
 }
@@ -70,6 +78,7 @@ export interface RegistrySize {
   readonly members: number;
   readonly deliveries: number;
   readonly loans: number;
+  readonly payments: number;
   /** Of savings accounts. */
   readonly transactions: number;
 }
@@ -130,6 +139,8 @@ export interface CheckOptions {
    * command; without it they are kept.
    */
   readonly overwritesCorrections?: boolean | undefined;
+  /** In which faults show instants; UTC without it. */
+  readonly zone?: TimeZone | undefined;
 }
 
 export type CheckedFile = RefusedFile | AcceptedFile;

@@ -48,7 +48,8 @@ export const KEPT_FILES: readonly KeptFile[] = [
   {
     name: 'registry.db',
     mode: '0600',
-    contains: 'cooperatives, members, production, loans, savings; imports, and the history of changes',
+    contains:
+      'cooperatives, members, production, loans, payments, savings; imports, and the history of changes',
     personalData: 'names, NIDs, telephone numbers, dates of birth, amounts, as they are and as they were',
     secrets: 'none',
     isBackedUp: true,

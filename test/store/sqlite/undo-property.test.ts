@@ -114,6 +114,11 @@ const ROWS: { readonly [kind in ImportKind]: fc.Arbitrary<Cells> } = {
     ...{ reference: number.map((n) => `L-${n}`), amount: number, interest_rate: number },
     status: fc.constantFrom('pending', 'approved'),
   }),
+  payments: fc.record({
+    ...{ cooperative_code: cooperative, loan_reference: number.map((n) => `L-${n}`) },
+    ...{ reference: number.map((n) => `Q-${n}`), amount: number, method: fc.constantFrom('cash', 'bank') },
+    ...{ paid_at: instant, status: fc.constantFrom('recorded', 'void', null) },
+  }),
   savings: fc.record({
     ...{ cooperative_code: cooperative, member_code: number.map((n) => `M-${n}`) },
     ...{ account_number: number.map((n) => `S-${n}`), reference: number.map((n) => `R-${n}`) },

@@ -24,6 +24,8 @@ export const ANNOUNCED: { readonly [kind in ImportKind]: Announced } = {
   members: { entity: 'member' },
   production: { memberField: 'production_summary', isByAccount: false },
   loans: { entity: 'loan' },
+  // With the loans whose paid amount changes: import/paid-amounts.ts.
+  payments: { entity: 'payment' },
   savings: { memberField: 'savings_summary', isByAccount: true },
 };
 

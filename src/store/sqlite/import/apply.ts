@@ -8,7 +8,8 @@ import { markStaleSql } from '../read-model/stale-flag.ts';
 import { nextIdOf } from '../removed-ids.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './changes.ts';
 import type { FileScope } from './file-scope.ts';
-import { TARGETS, type Target } from './targets.ts';
+import { addPaidAmounts } from './paid-amounts.ts';
+import { TARGETS, type Target, type TargetColumn } from './targets.ts';
 
 /** A condition on members: the file brings new rows of theirs. */
 const OF_NEW_ROWS = 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
@@ -33,6 +34,7 @@ export function applyStaged(scope: FileScope, nowSeconds: number): AddedIds {
   if (counts !== undefined && columns.has(counts.dimension)) countChanged(db, counts);
   const rows = insert(db, target, nowSeconds);
   if (counts !== undefined && rows.last >= rows.first) countNew(db, counts, rows);
+  if (kind === 'payments') addPaidAmounts(db, nowSeconds);
   return { rows, accounts };
 }
 
@@ -43,15 +45,15 @@ function insert(db: Connection, target: Target, nowSeconds: number): IdRange {
     ...(first.isUsual ? [] : ['id']),
     ...target.resolved,
     ...keys.map((key) => key.to),
-    ...target.columns.map((column) => column.to),
+    ...target.columns.flatMap(({ to, addsTo }) => (addsTo === undefined ? [to] : [to, addsTo])),
     ...(target.hasTimestamps ? ['created_at', 'updated_at'] : []),
   ];
   const values = [
     ...(first.isUsual ? [] : [`${first.id - 1} + row_number() OVER (ORDER BY p.line)`]),
     ...target.resolved.map((id) => `p.${id}`),
     ...keys.map((key) => `r.${key.name}`),
-    ...target.columns.map((column) =>
-      column.initial === undefined ? `r.${column.from}` : `coalesce(r.${column.from}, ${column.initial})`,
+    ...target.columns.flatMap((column) =>
+      column.addsTo === undefined ? [initialOf(column)] : [initialOf(column), initialOf(column)],
     ),
     ...(target.hasTimestamps ? ['@now', '@now'] : []),
   ];
@@ -68,6 +70,12 @@ function insert(db: Connection, target: Target, nowSeconds: number): IdRange {
   }
   for (const each of dropped) db.exec(each.sql);
   return { first: first.id, last: first.id + added - 1 };
+}
+
+/** SQL of the value that a new row gets. */
+function initialOf({ from, initial, decided }: TargetColumn): string {
+  if (decided !== undefined) return decided.created;
+  return initial === undefined ? `r.${from}` : `coalesce(r.${from}, ${initial})`;
 }
 
 /** With fewer new rows than this, rebuilding gains nothing. */
@@ -103,9 +111,14 @@ function dropForInsert(db: Connection, { table }: Target): { name: string; type:
  */
 function update(db: Connection, target: Target, changed: readonly Assignment[], nowSeconds: number): void {
   if (changed.length === 0) return;
-  const sets = changed.map(
-    ({ to, value, bit }) => `${to} = CASE WHEN c.cells & ${bit} THEN ${value} ELSE t.${to} END`,
-  );
+  const sets = changed.flatMap(({ to, value, addsTo, bit }) => {
+    const set = (column: string, next: string) =>
+      `${column} = CASE WHEN c.cells & ${bit} THEN ${next} ELSE t.${column} END`;
+    // On the right of each is the row as it was.
+    return addsTo === undefined
+      ? [set(to, value)]
+      : [set(to, value), set(addsTo, `t.${addsTo} - t.${to} + ${value}`)];
+  });
   if (target.hasTimestamps) sets.push('updated_at = @now');
   const sql = `UPDATE main.${target.table} AS t SET ${sets.join(', ')}
     FROM staging.changed_rows c CROSS JOIN staging.rows r ON r.line = c.line

@@ -17,6 +17,8 @@ export interface Assignment {
   readonly value: string;
   /** SQL of what the change is listed with. */
   readonly listed: { readonly old: string; readonly new: string };
+  /** Column of the table that changes by as much. */
+  readonly addsTo?: string | undefined;
   /** Stands for the column in `changed_rows.cells`. */
   readonly bit: number;
 }
@@ -49,15 +51,18 @@ const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
   listed: { old: 't.identity_card', new: 'r.identity_card' },
 };
 
-/** The column of the table for each name under which a change of this kind is recorded. */
-export const assignmentColumns = (kind: ImportKind): ReadonlyMap<string, string> => {
-  const named = TARGETS[kind].columns.map(({ from, to }) => ({ column: from, to }));
-  return new Map([...named, IDENTITY_CARD, ACCOUNT].map(({ column, to }) => [column, to]));
-};
+export type AssignedColumns = Pick<Assignment, 'to' | 'addsTo'>;
 
-function toAssignment({ from, to, whenEmpty }: TargetColumn): Omit<Assignment, 'bit'> {
-  const value = whenEmpty === 'clear' ? `r.${from}` : `coalesce(r.${from}, t.${to})`;
-  return { column: from, to, value, listed: { old: `t.${to}`, new: value } };
+/** The columns of the table for each name under which a change of this kind is recorded. */
+export const assignmentColumns = (kind: ImportKind): ReadonlyMap<string, AssignedColumns> =>
+  new Map<string, AssignedColumns>([
+    ...TARGETS[kind].columns.map(({ from, ...column }) => [from, column] as const),
+    ...[IDENTITY_CARD, ACCOUNT].map((assignment) => [assignment.column, assignment] as const),
+  ]);
+
+function toAssignment({ from, to, whenEmpty, decided, addsTo }: TargetColumn): Omit<Assignment, 'bit'> {
+  const value = decided?.changed ?? (whenEmpty === 'clear' ? `r.${from}` : `coalesce(r.${from}, t.${to})`);
+  return { column: from, to, value, addsTo, listed: { old: `t.${to}`, new: value } };
 }
 
 /** The account may be one that only the apply opens: it is listed by its number. */

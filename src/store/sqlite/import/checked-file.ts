@@ -7,8 +7,10 @@ import { appendImportEvents, stageTouchedMembers } from '../events/import-events
 import { recordImport } from '../imports/record.ts';
 import { applyStaged } from './apply.ts';
 import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
-import { keepCorrections } from './corrections.ts';
+import { keepCorrections, keepRelated } from './corrections.ts';
 import type { FileScope } from './file-scope.ts';
+import { recordPaidAmounts, stagePaidAmounts } from './paid-amounts.ts';
+import { KEEP_LOANS } from './payment-checks.ts';
 import { toRegistryError } from './refusal.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
 import { hasNewStops, lastWarning, listWarnings, runGuards } from './run-guards.ts';
@@ -41,6 +43,8 @@ export function openCheckedFile(
   const compare = () => {
     stageChanges(scope);
     if (overwritesCorrections !== true) keepCorrections(scope);
+    keepRelated(scope);
+    if (scope.kind === 'payments') stagePaidAmounts(scope);
     runGuards(scope);
   };
   compare();
@@ -98,6 +102,7 @@ function keepForReference({ db, kind }: FileScope): void {
     db.exec(`INSERT OR IGNORE INTO staging.known_members
       SELECT cooperative_code, member_code, identity_card FROM staging.rows`);
   }
+  if (kind === 'loans') db.exec(KEEP_LOANS);
 }
 
 function apply(
@@ -124,6 +129,7 @@ function apply(
       const applied = { ...{ kind, changes, refusedRows: checked.refusedRows }, ...added };
       const importId = recordImport(db, applied, record, nowSeconds);
       appendImportEvents(scope, added.rows.first, nowSeconds, importId);
+      if (kind === 'payments') recordPaidAmounts(db, nowSeconds, `import:${importId}`);
       return { ...changes, importId };
     });
     return { ...done, lockMs: monotonicMs() - lockedAtMs };

@@ -1,69 +1,20 @@
 /** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
 import type { ImportKind } from '../../ports/import-session.ts';
+import { type Check, shared, twice, unknown, where } from './check-statements.ts';
+import { OPENING_BALANCE_CHECKS } from './opening-balance.ts';
+import { KNOWN_LOAN_ID, PAYMENT_CHECKS } from './payment-checks.ts';
 
-export interface Check {
-  readonly column: string;
-  /** SELECT of `line, message`; may use `r.cooperative_id` and `r.member_id` of `resolved_references`. */
-  readonly sql: string;
-  /** Column without which the file cannot have such a fault. */
-  readonly onlyWith?: string;
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
-/** Sets of rows with the same values in these columns that are faulty together, each with its first line. */
-const repeated = (columns: readonly string[], isFaulty: string): string =>
-  `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
-    WHERE ${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')}
-    GROUP BY ${columns.join(', ')} HAVING ${isFaulty}) AS d`;
-// The plus keeps SQLite from walking the lines after the first for each set instead of making an index.
-const laterIn = (columns: readonly string[]): string =>
-  `${columns.map((name) => `r.${name} = d.${name}`).join(' AND ')} AND +r.line > d.first`;
-
-/** Later rows that have the same values in these columns as an earlier one. */
-const twice = (column: string, columns: readonly string[]): Check => ({
-  column,
-  sql: `SELECT r.line, 'Same as line ' || d.first || '.' FROM ${repeated(columns, 'count(*) > 1')}
-        CROSS JOIN staging.rows r ON ${laterIn(columns)}`,
-});
-
-/** Rows that share `columns` with an earlier row but differ from it in `other`. */
-const shared = (column: string, columns: readonly string[], other: string, message: string): Check => ({
-  column,
-  sql: `SELECT r.line, ${quoted(message)} || d.first || '.'
-        FROM ${repeated(columns, `min(${other}) <> max(${other})`)}
-        CROSS JOIN staging.rows f ON f.line = d.first
-        CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
-});
-
-const where = (column: string, message: string, condition: string, from = ''): Check => ({
-  column,
-  sql: `SELECT p.line, ${quoted(message)}
-        FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line ${from}
-        WHERE ${condition}`,
-});
-
-/** Rows with a code that nothing has. @param before and after: the message around the code */
-const unknownCode = (column: string, before: string, after: string, condition: string): Check => ({
-  column,
-  sql: `SELECT p.line, ${quoted(`${before} `)} || shown_code(r.${column}) || ${quoted(after)}
-        FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
-        WHERE r.${column} IS NOT NULL AND ${condition}`,
-});
-
-const COOPERATIVE = unknownCode(
-  'cooperative_code',
-  'There is no cooperative with',
-  '. Import the cooperatives first.',
+const COOPERATIVE = unknown(
+  ['cooperative_code', 'code'],
+  ['There is no cooperative with', '. Import the cooperatives first.'],
   'p.cooperative_id IS NULL',
 );
 const IS_MEMBER_UNKNOWN = 'p.cooperative_id IS NOT NULL AND p.member_id IS NULL';
 /** The member of an entry. A row that gave the national ID only has the member's code by now. */
 const MEMBER: readonly Check[] = [
-  unknownCode(
-    'member_code',
-    'There is no member with',
-    ' in the cooperative. Import its members first.',
+  unknown(
+    ['member_code', 'code'],
+    ['There is no member with', ' in the cooperative. Import its members first.'],
     IS_MEMBER_UNKNOWN,
   ),
   ...[
@@ -129,7 +80,9 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       't.member_id <> p.member_id',
       'CROSS JOIN main.loans t ON t.id = p.id',
     ),
+    ...OPENING_BALANCE_CHECKS,
   ],
+  payments: [COOPERATIVE, twice('reference', ['cooperative_code', 'reference']), ...PAYMENT_CHECKS],
   savings: [
     COOPERATIVE,
     ...MEMBER,
@@ -187,14 +140,17 @@ const byReference = (table: string): string =>
 
 /** The ids that each staged row refers to, and the id of the stored row that it updates. */
 export const RESOLVED_REFERENCES: { readonly [kind in ImportKind]: string } = {
-  cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL
+  cooperatives: `SELECT r.line, (SELECT id FROM main.cooperatives WHERE code = r.code), NULL, NULL, NULL, NULL
     FROM staging.rows r`,
   members: `SELECT r.line,
       (SELECT m.id FROM main.members m WHERE m.identity_card = r.identity_card AND m.cooperative_id = c.id),
-      ${cooperativeId}, NULL, NULL
+      ${cooperativeId}, NULL, NULL, NULL
     FROM ${STAGED}`,
   production: withMember(byReference('production_entries'), 'NULL'),
   loans: withMember(byReference('loans'), 'NULL'),
+  payments: `SELECT r.line, ${byReference('payments')}, ${cooperativeId}, NULL, NULL, ${KNOWN_LOAN_ID}
+    FROM ${STAGED}
+    LEFT JOIN main.loans l ON l.cooperative_id = c.id AND l.reference = r.loan_reference`,
   savings: withMember(
     byReference('savings_transactions'),
     `(SELECT a.id FROM main.savings_accounts a
@@ -220,5 +176,5 @@ export const CHANGED_NUMBERS = `DELETE FROM staging.code_holders;
        WHERE cooperative_code IS NOT NULL AND identity_card IS NOT NULL)`;
 
 function withMember(id: string, accountId: string): string {
-  return `SELECT r.line, ${id}, ${cooperativeId}, ${memberId}, ${accountId} FROM ${WITH_MEMBER}`;
+  return `SELECT r.line, ${id}, ${cooperativeId}, ${memberId}, ${accountId}, NULL FROM ${WITH_MEMBER}`;
 }

@@ -14,6 +14,25 @@ const ofField = (kind: ImportKind, h: string): string =>
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;
 
+/**
+ * A void payment stays void, whoever made it so, and whatever else is imported; an opening balance that is
+ * kept keeps its end.
+ */
+export function keepRelated(scope: FileScope): void {
+  if (scope.kind === 'payments')
+    keepStored(
+      scope,
+      `SELECT e.id FROM staging.changes e CROSS JOIN main.payments t ON t.id = e.row_id
+       WHERE e."column" = 'status' AND t.status = 'void'`,
+    );
+  if (scope.kind === 'loans')
+    keepStored(
+      scope,
+      `SELECT e.id FROM staging.changes e WHERE e."column" = 'paid_until'
+         AND e.line IN (SELECT line FROM staging.kept WHERE "column" = 'paid_amount')`,
+    );
+}
+
 /** Takes such values off the staged changes: they are listed as kept. */
 export function keepCorrections(scope: FileScope): void {
   const { db, kind } = scope;

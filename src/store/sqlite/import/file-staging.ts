@@ -1,12 +1,16 @@
 /** The staging of one file: its rows and faults as they are read, then the checks over all of them. */
+import type { TimeZone } from '../../../domain/date-time.ts';
 import type { FileStaging } from '../../ports/import-session.ts';
 import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks.ts';
 import { completeRows, hasDerivedReferences } from './complete-rows.ts';
 import type { FileScope } from './file-scope.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './run-checks.ts';
+import { addPaymentMessages } from './sql-functions.ts';
 import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './tables.ts';
 import { stagedColumns } from './targets.ts';
+
+const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 
 export function stageFile(scope: FileScope): FileStaging {
   const { db, kind, assertCurrent } = scope;
@@ -40,6 +44,7 @@ export function stageFile(scope: FileScope): FileStaging {
       // One transaction, so that the version, all checks and the changes are of the same registry.
       return inStaging(db, () => {
         const checkedVersion = readDataVersion(db);
+        if (kind === 'payments') addPaymentMessages(db, options.zone ?? UTC);
         if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
         completeRows(scope, isReferenceMissing);
         resolveAndCheck(scope);

@@ -11,6 +11,7 @@ export function readSize(db: Connection): RegistrySize {
     members: numberOf('SELECT coalesce(sum(members), 0) FROM main.member_counts'),
     deliveries: readRowCount(db, 'production_entries'),
     loans: readRowCount(db, 'loans'),
+    payments: readRowCount(db, 'payments'),
     transactions: readRowCount(db, 'savings_transactions'),
   }));
 }

@@ -1,7 +1,8 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
 import type { ImportFault } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
-import { CHANGED_NUMBERS, CHECKS, type Check, RESOLVED_REFERENCES } from './checks.ts';
+import type { Check } from './check-statements.ts';
+import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import type { FileScope } from './file-scope.ts';
 
 /** A number that changes when another connection commits to the registry. */
@@ -11,7 +12,7 @@ export const readDataVersion = (db: Connection): number =>
 /** Finds what each row refers to and updates, and adds the faults that this shows. */
 export function resolveAndCheck({ db, kind, columns }: FileScope): void {
   db.exec(`DELETE FROM staging.resolved_references;
-    INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id)
+    INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id, loan_id)
     ${RESOLVED_REFERENCES[kind]}`);
   if (kind === 'members') db.exec(CHANGED_NUMBERS);
   const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));

@@ -33,7 +33,11 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
-    CREATE INDEX staging.known_members_person ON known_members (cooperative_code, identity_card);`);
+    CREATE INDEX staging.known_members_person ON known_members (cooperative_code, identity_card);
+    CREATE TABLE staging.known_loans (cooperative_code TEXT, reference TEXT, status TEXT, paid_until INTEGER,
+      paid_amount INTEGER, PRIMARY KEY (cooperative_code, reference)) WITHOUT ROWID;
+    -- By how much the payments of the file change what is paid on a loan (paid-amounts.ts).
+    CREATE TABLE staging.paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER);`);
 }
 
 /** The tables of one file, in place of those of the file before. */
@@ -44,7 +48,7 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
     DELETE FROM staging.kept; DELETE FROM staging.warnings;
     CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
     CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
-      member_id INTEGER, account_id INTEGER);`);
+      member_id INTEGER, account_id INTEGER, loan_id INTEGER);`);
 }
 
 /**

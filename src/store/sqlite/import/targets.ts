@@ -1,9 +1,12 @@
 /** Where each column of an import file goes, and what an empty cell means for a stored row. */
 
 import { DEFAULT_COOPERATIVE_STATUS } from '../../../domain/cooperatives.ts';
+import { DEFAULT_LOAN_STATUS } from '../../../domain/loans.ts';
 import { DEFAULT_MEMBER_STATUS, DEFAULT_ROLE } from '../../../domain/members.ts';
+import { DEFAULT_PAYMENT_STATUS } from '../../../domain/payments.ts';
 import type { ImportKind } from '../../ports/import-session.ts';
 import type { ReadModelColumn } from '../read-model/stale-flag.ts';
+import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE } from './opening-balance.ts';
 
 export interface TargetColumn {
   /** Column of the file, as staged. */
@@ -15,6 +18,10 @@ export interface TargetColumn {
   readonly whenEmpty: 'clear' | 'keep';
   /** SQL of the value that a new row gets for an empty cell; `@now` is the time of the import. */
   readonly initial?: string;
+  /** In place of both, where other columns decide as well: SQL from the staged row `r` and the stored `t`. */
+  readonly decided?: { readonly created: string; readonly changed: string };
+  /** Column of the table that is a sum with this one, and changes by as much. */
+  readonly addsTo?: string;
 }
 
 export interface Target {
@@ -23,11 +30,11 @@ export interface Target {
   /** Columns of the file that name the row; they are staged, resolved, and never updated. */
   readonly keys: readonly { readonly name: string; readonly to?: string }[];
   /** Resolved references that a new row stores. */
-  readonly resolved: readonly ('cooperative_id' | 'member_id' | 'account_id')[];
+  readonly resolved: readonly ('cooperative_id' | 'member_id' | 'account_id' | 'loan_id')[];
   readonly hasTimestamps: boolean;
   /** Column of the table that names a row to people: never a national ID. */
   readonly label: 'code' | 'member_code' | 'reference';
-  /** Column of the read model that its rows are in. */
+  /** Column of the read model that depends on its rows. */
   readonly readModelColumn?: ReadModelColumn;
 }
 
@@ -103,11 +110,29 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
     columns: [
       integer('amount', { ...KEEP, to: 'amount_minor' }),
       integer('interest_rate', { ...KEEP, to: 'interest_rate_hundredths' }),
-      text('status', { ...KEEP, initial: "'pending'" }),
-      integer('paid_amount', { ...KEEP, to: 'paid_amount_minor', initial: '0' }),
+      text('status', { ...KEEP, initial: sqlText(DEFAULT_LOAN_STATUS) }),
+      integer('paid_amount', {
+        ...{ ...KEEP, to: 'opening_balance_minor', addsTo: 'paid_amount_minor' },
+        decided: { created: 'coalesce(r.paid_amount, 0)', changed: OPENING_BALANCE },
+      }),
+      integer('paid_until', { ...KEEP, decided: { created: NEW_CUT_OFF, changed: CUT_OFF } }),
       integer('loan_start_date'),
       integer('loan_end_date'),
       integer('approved_at'),
+    ],
+  },
+  payments: {
+    table: 'payments',
+    readModelColumn: 'loans',
+    label: 'reference',
+    keys: [COOPERATIVE, { name: 'loan_reference' }, REFERENCE],
+    resolved: ['cooperative_id', 'loan_id'],
+    hasTimestamps: true,
+    columns: [
+      integer('amount', { ...KEEP, to: 'amount_minor' }),
+      text('method', KEEP),
+      integer('paid_at', KEEP),
+      text('status', { ...KEEP, initial: sqlText(DEFAULT_PAYMENT_STATUS) }),
     ],
   },
   savings: {

@@ -53,6 +53,16 @@ const taken = (column: 'member_code' | 'identity_card'): string =>
    CROSS JOIN main.members m ON m.cooperative_id = r.cooperative_id AND m.${column} = c.old AND m.id <> r.id
    WHERE ${OWN_CHANGES} AND c.field = '${column}'`;
 
+/**
+ * A payment that the import made void would count again, and the opening balance of its loan, which was set
+ * since, may include it.
+ */
+const COUNTED_SINCE = `SELECT 'loans' AS kind, l.row_id AS id, 'changed' AS reason, l.actor
+  FROM main.changes c CROSS JOIN main.payments t ON t.id = c.row_id
+  CROSS JOIN main.changes l ON l.entity = 'loans' AND l.row_id = t.loan_id
+  WHERE ${OWN_CHANGES} AND c.field = 'status' AND l.field = 'paid_until' AND l.id > @last_change
+    AND l.actor NOT IN (${REVERSED_ACTORS})`;
+
 const ENTRIES = [
   ['production', 'production_entries'],
   ['loans', 'loans'],
@@ -63,6 +73,7 @@ const BLOCKERS: { readonly [kind in ImportKind]: readonly string[] } = {
     CHANGED,
     referring('members', 'members', 'cooperative_id'),
     ...ENTRIES.map(([kind, table]) => referring(kind, table, 'cooperative_id')),
+    referring('payments', 'payments', 'cooperative_id'),
     referring('savings', 'savings_transactions', 'cooperative_id'),
   ],
   members: [
@@ -76,7 +87,9 @@ const BLOCKERS: { readonly [kind in ImportKind]: readonly string[] } = {
      WHERE a.member_id BETWEEN @first_row AND @last_row`,
   ],
   production: [CHANGED],
-  loans: [CHANGED],
+  // Void ones too: a payment needs its loan.
+  loans: [CHANGED, referring('payments', 'payments', 'loan_id')],
+  payments: [CHANGED, COUNTED_SINCE],
   savings: [CHANGED, CORRECTED_ACCOUNTS, IN_OPENED_ACCOUNTS, MOVED_FROM_OPENED_ACCOUNTS],
 };
 

@@ -1,11 +1,12 @@
 /** Undoes an import, set by set, inside the caller's transaction: nothing builds on its rows. */
 import type { Connection } from '../connection/connection.ts';
 import { appendUndoEvents } from '../events/undo-events.ts';
-import { assignmentColumns } from '../import/changes.ts';
+import { type AssignedColumns, assignmentColumns } from '../import/changes.ts';
 import { TARGETS } from '../import/targets.ts';
 import { type CountDeclaration, countChangesSql } from '../lists/count-index.ts';
 import { COUNTED_ENTITIES, countsOf } from '../lists/counts.ts';
 import { keepRemovedId } from '../removed-ids.ts';
+import { closePaidAmounts, openPaidAmounts } from './paid-amounts.ts';
 import type { ImportRow } from './rows.ts';
 
 /** Its new rows, its accounts, and what it changed. */
@@ -33,6 +34,7 @@ export function undoRows(db: Connection, row: ImportRow, nowSeconds: number): Un
         if (table !== undefined)
           run(`DELETE FROM main.${table} WHERE ${group} BETWEEN @first_row AND @last_row`);
   }
+  if (kind === 'payments') openPaidAmounts(db, row);
   // Before anything is put back: a new row may have what a stored one had before.
   const removed = run(`DELETE FROM main.${target.table} WHERE ${OWN_ROWS}`);
   if (removed > 0) keepRemovedId(db, target.table, row.last_row);
@@ -43,6 +45,7 @@ export function undoRows(db: Connection, row: ImportRow, nowSeconds: number): Un
   run(`INSERT INTO main.changes (entity, row_id, field, old, new, at, actor)
     SELECT c.entity, c.row_id, c.field, c.new, c.old, @now, 'undo:${id}' FROM main.changes c
     WHERE ${OWN_CHANGES} ORDER BY c.id`);
+  if (kind === 'payments') closePaidAmounts(db, row, nowSeconds);
   run('UPDATE main.imports SET undone_at = @now WHERE id = @id');
   return { removed, restored };
 }
@@ -60,17 +63,25 @@ function restore(db: Connection, row: ImportRow, nowSeconds: number): number {
   const touch = hasTimestamps ? ', updated_at = @now' : '';
   const columns = assignmentColumns(row.kind);
   for (const field of fields) {
+    const { to, addsTo } = columns.get(field) as AssignedColumns;
     const old = field === 'account_number' ? OLD_ACCOUNT : 'c.old';
+    const sum = addsTo === undefined ? '' : `, ${addsTo} = t.${addsTo} - t.${to} + ${old}`;
     db.raw
       .prepare(
-        `UPDATE main.${table} AS t SET ${columns.get(field)} = ${old}${touch}
+        `UPDATE main.${table} AS t SET ${to} = ${old}${sum}${touch}
          FROM main.changes c WHERE ${OWN_CHANGES} AND c.field = @field AND t.id = c.row_id`,
       )
       .run({ ...own, field, ...(hasTimestamps ? { now: nowSeconds } : {}) });
   }
+  if (fields.includes('paid_amount')) db.raw.prepare(CLEAR_CUT_OFFS).run(own);
   const count = db.raw.prepare(`SELECT count(DISTINCT row_id) FROM main.changes c WHERE ${OWN_CHANGES}`);
   return count.pluck().get(own) as number;
 }
+
+/** Imports of an earlier release did not record until when an opening balance runs. */
+const CLEAR_CUT_OFFS = `UPDATE main.loans SET paid_until = NULL
+  WHERE opening_balance_minor = 0 AND paid_until IS NOT NULL
+    AND id IN (SELECT c.row_id FROM main.changes c WHERE ${OWN_CHANGES} AND c.field = 'paid_amount')`;
 
 const OLD_ACCOUNT = `(SELECT a.id FROM main.savings_accounts a
   WHERE a.cooperative_id = t.cooperative_id AND a.account_number = c.old)`;

@@ -14,7 +14,7 @@ interface Row {
   readonly cooperativeId: number;
   readonly values: { readonly [field: string]: unknown };
 }
-/** Every cooperative, member and loan, by `entity id`; entries belong to the values of their member. */
+/** Every cooperative, member, loan and payment, by `entity id`; entries belong to the values of their member. */
 export type Snapshot = ReadonlyMap<string, Row>;
 
 /** Stored columns whose fields have other names. */
@@ -33,6 +33,7 @@ const TABLES = {
   cooperative: 'cooperatives',
   member: 'members',
   loan: 'loans',
+  payment: 'payments',
 } as const satisfies { readonly [entity in EventEntity]?: string };
 
 export function takeSnapshot(db: Connection): Snapshot {

@@ -33,6 +33,12 @@ const ROWS: { readonly [kind in ImportKind]?: fc.Arbitrary<Cells> } = {
   loans: fc.record({
     ...{ ...MEMBER, reference: number.map((n) => `L-${n}`), amount: number, interest_rate: number },
     status: fc.constantFrom('pending', 'approved'),
+    ...{ paid_amount: fc.constantFrom(null, 0, 5), paid_until: fc.constant(NOW - 172_800) },
+  }),
+  payments: fc.record({
+    ...{ cooperative_code: cooperative, loan_reference: fc.integer({ min: 1, max: 9 }).map((n) => `L-${n}`) },
+    ...{ reference: number.map((n) => `Q-${n}`), amount: number, method: fc.constantFrom('cash', 'bank') },
+    ...{ paid_at: instant, status: fc.constantFrom('recorded', 'void', null) },
   }),
   savings: fc.record({
     ...{ ...MEMBER, account_number: number.map((n) => `S-${n}`), reference: number.map((n) => `R-${n}`) },
@@ -45,7 +51,7 @@ type Step =
   | { readonly step: 'undo'; readonly at: number }
   | { readonly step: 'writes'; readonly at: number; readonly name: string; readonly isCommitted: boolean };
 
-const kinds = ['cooperatives', 'members', 'members', 'production', 'loans', 'savings'] as const;
+const kinds = ['cooperatives', 'members', 'members', 'production', 'loans', 'payments', 'savings'] as const;
 const anyImport = fc.oneof(
   ...kinds.map((kind) =>
     fc.record({
@@ -174,7 +180,11 @@ const START: readonly Step[] = [
   },
   ...[1, 2].map((amount): Step => {
     const loan = { cooperative_code: 'A-1', member_code: 'M-3', reference: 'L-9', interest_rate: 0 };
-    return { step: 'import', kind: 'loans', rows: [{ ...loan, amount }] };
+    return { step: 'import', kind: 'loans', rows: [{ ...loan, amount, status: 'approved' }] };
+  }),
+  ...[1, 2].map((amount): Step => {
+    const payment = { cooperative_code: 'A-1', loan_reference: 'L-9', reference: 'Q-9', method: 'cash' };
+    return { step: 'import', kind: 'payments', rows: [{ ...payment, amount, paid_at: NOW }] };
   }),
 ];
 
@@ -209,7 +219,7 @@ test('every step appends exactly the changes that it made, in successive numbers
   const actions = ['created', 'updated', 'deleted'];
   assert.deepEqual(
     [...seen].sort(),
-    ['cooperative', 'loan', 'member']
+    ['cooperative', 'loan', 'member', 'payment']
       .flatMap((entity) => actions.map((action) => `${entity}.${action}`))
       .sort(),
   );
@@ -228,7 +238,7 @@ test('an import that rebuilds indexes appends each row once, in the order of the
     const created = await world.run({ step: 'import', kind: 'members', rows: members });
     assert.deepEqual(
       created,
-      members.map((_, n) => `member.created ${4 + n} of 2 [] by import:5`),
+      members.map((_, n) => `member.created ${4 + n} of 2 [] by import:7`),
     );
     // Each member has several deliveries, the last members first.
     const deliveries = Array.from({ length: many }, (_, n) => ({
@@ -239,7 +249,7 @@ test('an import that rebuilds indexes appends each row once, in the order of the
     const first = [...new Set(deliveries.map(({ member_code }) => 4 + Number(member_code.slice(2))))];
     assert.deepEqual(
       updated,
-      first.map((id) => `member.updated ${id} of 2 [production_summary] by import:6`),
+      first.map((id) => `member.updated ${id} of 2 [production_summary] by import:8`),
     );
     const again = [
       { ...members[7], full_name: 'Keza' },
@@ -253,10 +263,10 @@ test('an import that rebuilds indexes appends each row once, in the order of the
         rows: [...again, extra, { ...members[1], full_name: 'Keza' }],
       }),
       [
-        'member.updated 11 of 2 [full_name] by import:7',
-        'member.updated 7 of 2 [gender] by import:7',
-        `member.created ${4 + many} of 2 [] by import:7`,
-        'member.updated 5 of 2 [full_name] by import:7',
+        'member.updated 11 of 2 [full_name] by import:9',
+        'member.updated 7 of 2 [gender] by import:9',
+        `member.created ${4 + many} of 2 [] by import:9`,
+        'member.updated 5 of 2 [full_name] by import:9',
       ],
     );
   } finally {

@@ -14,7 +14,7 @@ interface Row {
   readonly cooperativeId: number;
   readonly values: { readonly [field: string]: unknown };
 }
-/** Every cooperative, member, loan and payment, by `entity id`; entries belong to the values of their member. */
+/** All cooperatives, members, loans and payments, by `entity id`; entries are values of their member. */
 export type Snapshot = ReadonlyMap<string, Row>;
 
 /** Stored columns whose fields have other names. */

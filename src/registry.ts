@@ -84,6 +84,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
 
   async function close(): Promise<void> {
     draining = true;
+    store.events.endWaits();
     await Promise.all(running.map((server) => server.close()));
     await store.close();
     await keys.close();

@@ -15,7 +15,7 @@ export const totalBytes = ({ files }: Backup): number => files.reduce((sum, { by
 export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();
 
 /** The document that `--json` prints of a backup. */
-export const describeBackup = (folder: string, { program, instantMs, files, rows }: Backup) => ({
+export const describeBackup = (folder: string, { program, instantMs, files, rows, sequence }: Backup) => ({
   folder,
   program,
   instant: formatInstant(instantMs),
@@ -23,14 +23,18 @@ export const describeBackup = (folder: string, { program, instantMs, files, rows
     ...{ name, bytes, sha256, schema_version: schemaVersion },
   })),
   rows,
+  epoch: sequence?.epoch ?? null,
+  last_sequence: sequence?.lastSequence ?? null,
 });
 
 /** The files and the rows of a backup, as tables. */
-export function formatBackup({ files, rows }: Backup): string {
+export function formatBackup({ files, rows, sequence }: Backup): string {
   const fileLines = files.map(({ name, bytes, schemaVersion, sha256 }) => [
     ...[name, formatBytes(bytes), String(schemaVersion), `${sha256.slice(0, 16)}…`],
   ]);
   const rowLines = Object.entries(rows).map(([table, count]) => [table, String(count)]);
   const fileTable = formatTable(['FILE', 'SIZE', 'SCHEMA', 'SHA-256'], fileLines);
-  return `${fileTable}\n${formatTable(['TABLE', 'ROWS'], rowLines)}`;
+  const events =
+    sequence === undefined ? '' : `\nEvents up to ${sequence.lastSequence} of epoch ${sequence.epoch}.\n`;
+  return `${fileTable}\n${formatTable(['TABLE', 'ROWS'], rowLines)}${events}`;
 }

@@ -15,8 +15,6 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-const ANNOUNCED = 'nothing yet: what it is for is announced';
-
 /** What each scope allows, for the documents. */
 export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'cooperatives:read': 'reading cooperatives',
@@ -30,7 +28,7 @@ export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'loans:write': 'recording and replacing loans',
   'payments:read': 'listing and reading payments on loans',
   'payments:write': 'recording and replacing payments on loans, which change what is paid on them',
-  'webhooks:receive': ANNOUNCED,
+  'webhooks:receive': 'following the sequence of changes, `/events`',
 };
 
 export interface ApiKeyValues {

@@ -11,8 +11,11 @@ export class FieldError {
   }
 }
 
-/** `invalid`: values refused by field; `not_found`: no such row; `unavailable`: try again later. */
-export type RegistryErrorCode = 'invalid' | 'not_found' | 'unavailable';
+/**
+ * `invalid`: values refused by field; `not_found`: no such row; `gone`: there was one, and there will not be
+ * again; `unavailable`: try again later.
+ */
+export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'unavailable';
 
 /** A refusal that the caller can understand and act on. Any other error is unexpected. */
 export class RegistryError extends Error {

@@ -8,6 +8,13 @@ export type EventAction = (typeof EVENT_ACTIONS)[number];
 
 export type EventType = `${EventEntity}.${EventAction}`;
 
+export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity) =>
+  EVENT_ACTIONS.map((action): EventType => `${entity}.${action}`),
+);
+
+/** How long an event is kept (docs/api.md#events). */
+export const EVENT_RETENTION_DAYS = 400;
+
 /**
  * The fields that an event may name, by their names in bodies and import files; the two summaries stand for
  * deliveries and savings transactions of the member. The place of a field is its bit in stored events: add

@@ -25,6 +25,7 @@ export const PERMISSION_DENIED = 'You do not have permission to perform this act
 const STATUS: { readonly [code in RegistryErrorCode]: number } = {
   invalid: 400,
   not_found: 404,
+  gone: 410,
   unavailable: 503,
 };
 

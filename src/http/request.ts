@@ -49,6 +49,10 @@ export class ApiRequest implements RouteRequest {
     this.publicUrl = publicUrl;
   }
 
+  whenClosed(work: () => void): void {
+    this.outgoing.once('close', work);
+  }
+
   get search(): URLSearchParams {
     if (this.searchText === '') return NO_SEARCH;
     this.parsedSearch ??= new URLSearchParams(this.searchText);

@@ -60,6 +60,8 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   readonly incoming: Pick<IncomingMessage, 'headers'>;
   /** `https://host`, for absolute links: PUBLIC_URL, else the request's own scheme and host. */
   readonly baseUrl: string;
+  /** Registers what is called when the client has left, and when the response is sent. */
+  whenClosed(work: () => void): void;
 }
 
 /** The response of a route when it succeeds. */

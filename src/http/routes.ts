@@ -5,6 +5,7 @@ import type { RateLimiter } from '../store/ports/rate-limiter.ts';
 import type { RegistryStore } from '../store/ports/registry.ts';
 import { withOpenApi } from './openapi.ts';
 import { cooperativeRoutes } from './resources/cooperatives.ts';
+import { eventRoutes } from './resources/events.ts';
 import { healthRoutes } from './resources/health.ts';
 import { loanRoutes } from './resources/loans.ts';
 import { membershipRoutes } from './resources/lookup.ts';
@@ -33,6 +34,7 @@ export function createRoutes({ store, limiter, clock, zone, isDraining }: RouteD
     ...membershipRoutes(store.members, clock, zone),
     ...loanRoutes(store.loans, clock, zone),
     ...paymentRoutes(store.payments, store.loans, clock, zone),
+    ...eventRoutes(store.events, zone),
     ...meRoutes(limiter, zone),
     ...healthRoutes(store, isDraining),
   ];

@@ -48,6 +48,7 @@ test('every path of the API is in the matrix', () => {
     'GET /api/v1/cooperatives/{id}',
     'GET /api/v1/cooperatives/{id}/members',
     'GET /api/v1/cooperatives/{id}/members/{nid}',
+    'GET /api/v1/events',
     'GET /api/v1/loans',
     'GET /api/v1/loans/{id}',
     'GET /api/v1/me',

@@ -34,11 +34,11 @@ const TABLES = {
   member: 'members',
   loan: 'loans',
   payment: 'payments',
-} as const satisfies { readonly [entity in EventEntity]?: string };
+} as const satisfies { readonly [entity in EventEntity]: string };
 
 export function takeSnapshot(db: Connection): Snapshot {
   const rows = Object.entries(TABLES).flatMap(([entity, table]) => {
-    const fields = EVENT_FIELDS[entity as keyof typeof TABLES];
+    const fields = EVENT_FIELDS[entity as EventEntity];
     const columns = fields.map((field) => `${COLUMN_OF[field] ?? `t.${field}`} AS "${field}"`);
     const cooperative = entity === 'cooperative' ? 't.id' : 't.cooperative_id';
     const found = db.raw

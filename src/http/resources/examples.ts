@@ -148,3 +148,17 @@ export const pageExample = (path: string, row: object): object => ({
   previous: `https://registry.example.rw/api/v1${path}`,
   results: [row],
 });
+
+export const EVENT_PAGE_EXAMPLE = {
+  epoch: '5f1c09a3b2d4e687',
+  results: [
+    {
+      type: 'member.updated',
+      timestamp: EXAMPLE_MOMENT,
+      sequence: 4711,
+      actor: 'key:7',
+      data: { id: '2', cooperative_id: '1', fields_changed: ['mobile', 'status'] },
+    },
+  ],
+  last_sequence: 4711,
+};

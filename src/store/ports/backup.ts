@@ -24,6 +24,13 @@ export interface BackupFile {
   readonly schemaVersion: number;
 }
 
+/** Where the sequence of changes had got to. */
+export interface SequencePosition {
+  readonly epoch: string;
+  /** 0 when nothing had happened. */
+  readonly lastSequence: number;
+}
+
 /** What a backup says of itself. */
 export interface Backup {
   /** The version of the program that wrote it. */
@@ -33,6 +40,8 @@ export interface Backup {
   readonly files: readonly BackupFile[];
   /** Rows by table: how large the registry is. */
   readonly rows: { readonly [table: string]: number };
+  /** Undefined for a registry or a backup of a release without a sequence of changes. */
+  readonly sequence: SequencePosition | undefined;
 }
 
 export interface BackupOptions {

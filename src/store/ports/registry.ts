@@ -11,6 +11,7 @@ import type { Member, MemberFilter, MemberValues } from '../../domain/members.ts
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { EntryStore } from './entries.ts';
+import type { EventStore } from './events.ts';
 import type { Actor } from './history.ts';
 import type { LoanStore } from './loans.ts';
 import type { PaymentStore } from './payments.ts';
@@ -105,6 +106,7 @@ export interface RegistryStore {
   readonly entries: EntryStore;
   readonly loans: LoanStore;
   readonly payments: PaymentStore;
+  readonly events: EventStore;
   /** Whether the database answers reads and takes writes. */
   isReady(): Awaitable<boolean>;
   /**

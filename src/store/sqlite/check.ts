@@ -5,6 +5,7 @@ import type { Connection } from './connection/connection.ts';
 import type { Schema } from './connection/migrate.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
+import { EVENT_CHECKS } from './events/verify.ts';
 import { IMPORT_CHECKS } from './imports/verify.ts';
 import { countChecksOf } from './lists/count-index.ts';
 import { COUNTED_ENTITIES } from './lists/counts.ts';
@@ -43,12 +44,15 @@ const openToRead = (file: string, schema: Schema): Connection =>
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
   const found = checkFile('registry', registry);
   if (found.length === 1) return found;
-  const counters = [...COUNTED_ENTITIES.flatMap(countChecksOf), ...ROW_COUNT_CHECKS, ...IMPORT_CHECKS].map(
-    ({ name, sql }): Finding => {
-      const wrong = registry.raw.prepare(sql).get();
-      return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
-    },
-  );
+  const counters = [
+    ...COUNTED_ENTITIES.flatMap(countChecksOf),
+    ...ROW_COUNT_CHECKS,
+    ...IMPORT_CHECKS,
+    ...EVENT_CHECKS,
+  ].map(({ name, sql }): Finding => {
+    const wrong = registry.raw.prepare(sql).get();
+    return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
+  });
   const wrong = findWrongColumn(registry, format);
   const rows = COUNTED.map((table): Finding => {
     const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();

@@ -10,6 +10,7 @@ import { ReadSnapshot } from './connection/read-snapshot.ts';
 import { openCooperativeSummaries } from './cooperative-summaries.ts';
 import { openCooperatives } from './cooperatives.ts';
 import { openEntries } from './entries.ts';
+import { openEvents } from './events/store.ts';
 import { RESERVED_BYTES, readFreeBytes } from './files.ts';
 import { openLoans } from './loans.ts';
 import { openMembers } from './members.ts';
@@ -51,8 +52,10 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     scheduler,
     hasRoom: roomCheck(options),
     endReads: () => snapshot.end(),
+    onCommit: () => events.onCommit(),
     onFailure: (error) => failure.resolve(toFailure(options.file, error)),
   });
+  const events = openEvents(db, snapshot, monotonicMs);
   const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
   const dependencies = { commits, snapshot, cooperativeSummaries };
   const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
@@ -64,6 +67,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     entries: openEntries(db, dependencies),
     loans: openLoans(db, dependencies, options.format),
     payments: openPayments(db, dependencies, options.format),
+    events,
     failed: failure.promise,
     isReady() {
       try {
@@ -75,6 +79,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     },
     async close() {
       commits.close();
+      events.endWaits();
       snapshot.end();
       db.close();
     },

@@ -13,6 +13,7 @@ const BIG = [
   'payments',
   'savings_accounts',
   'savings_transactions',
+  'events',
   'm',
   'l',
   'p',
@@ -38,7 +39,8 @@ function faultOf(db: Connection, { sql, bound }: PreparedStatement): string | un
   const plan = planOf(db, sql);
   const scanned = plan.find((line) => BIG.some((table) => new RegExp(`^SCAN ${table}\\b`).test(line)));
   const isPage =
-    /ORDER BY (m\.)?id\b[\s\S]*LIMIT/.test(sql) && !plan.some((line) => line.includes('TEMP B-TREE'));
+    /ORDER BY ((m\.)?id|sequence)\b[\s\S]*LIMIT/.test(sql) &&
+    !plan.some((line) => line.includes('TEMP B-TREE'));
   if (scanned !== undefined && !isPage) return `walks a big table: ${scanned}`;
   if (bound !== undefined) return undefined;
   if (plan.some((line) => line.includes('TEMP B-TREE'))) return 'sorts without a declared bound';

@@ -1,5 +1,6 @@
 /** Looks into one file of a backup, which no other process uses. */
 import Database from 'better-sqlite3';
+import type { SequencePosition } from '../../ports/backup.ts';
 
 export interface Inspection {
   readonly applicationId: number;
@@ -40,13 +41,35 @@ const toOneLine = (result: string): string =>
 
 /** Rows of each of the tables that the file has. */
 export function countRows(file: string, tables: readonly string[]): { [table: string]: number } {
+  return readFrom(file, (db) =>
+    Object.fromEntries(
+      tables
+        .filter((table) => hasTable(db, table))
+        .map((table) => [table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number]),
+    ),
+  );
+}
+
+/** Undefined when an older release has written the file, or it is not a registry. */
+export function readSequencePosition(file: string): SequencePosition | undefined {
+  return readFrom(file, (db) => {
+    if (!hasTable(db, 'feed')) return undefined;
+    return db
+      .prepare(
+        `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence
+         FROM feed WHERE id = 1`,
+      )
+      .get() as SequencePosition | undefined;
+  });
+}
+
+const hasTable = (db: Database.Database, table: string): boolean =>
+  db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
+
+function readFrom<T>(file: string, read: (db: Database.Database) => T): T {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    const hasTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
-    const present = tables.filter((table) => hasTable.get(table) !== undefined);
-    return Object.fromEntries(
-      present.map((table) => [table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number]),
-    );
+    return read(db);
   } finally {
     db.close();
   }

@@ -27,7 +27,7 @@ export class ManifestError extends Error {
 }
 
 /** The text of a manifest; its last field is a hash of all others. */
-export function formatManifest({ program, instantMs, files, rows }: Manifest): string {
+export function formatManifest({ program, instantMs, files, rows, sequence }: Manifest): string {
   const document = {
     format: FORMAT,
     program,
@@ -36,6 +36,7 @@ export function formatManifest({ program, instantMs, files, rows }: Manifest): s
       ...{ name, bytes, sha256, application_id: applicationId, schema_version: schemaVersion },
     })),
     rows,
+    ...(sequence === undefined ? {} : { epoch: sequence.epoch, last_sequence: sequence.lastSequence }),
   };
   return `${JSON.stringify({ ...document, manifest_sha256: hashOf(document) }, undefined, 2)}\n`;
 }
@@ -62,7 +63,7 @@ export function readManifest(folder: string): Manifest {
 
 function parseManifest(text: string, folder: string): Manifest {
   const { manifest_sha256: hash, ...document } = parseObject(text);
-  const { format, program, instant, files, rows } = document;
+  const { format, program, instant, files, rows, epoch, last_sequence: lastSequence } = document;
   if (isCount(format) && format > FORMAT) {
     throw new StorageError(
       'unusable',
@@ -75,7 +76,16 @@ function parseManifest(text: string, folder: string): Manifest {
   const isKnown =
     format === FORMAT && typeof program === 'string' && !Number.isNaN(instantMs) && Array.isArray(files);
   if (!isKnown || !isRecordOfCounts(rows)) throw new ManifestError('it is not the manifest of a backup.');
-  return { program, instantMs, files: parseFiles(files), rows };
+  const sequence = parseSequence(epoch, lastSequence);
+  return { program, instantMs, files: parseFiles(files), rows, sequence };
+}
+
+/** Neither is in a backup of an older release. */
+function parseSequence(epoch: unknown, lastSequence: unknown): Manifest['sequence'] {
+  if (epoch === undefined && lastSequence === undefined) return undefined;
+  if (typeof epoch !== 'string' || !isCount(lastSequence))
+    throw new ManifestError('it does not say where the sequence of changes has got to.');
+  return { epoch, lastSequence };
 }
 
 function parseObject(text: string): { [name: string]: unknown } {

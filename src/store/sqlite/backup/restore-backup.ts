@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Restored, RestoreOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { openDatabase } from '../connection/open-database.ts';
+import { renewEpoch } from '../events/epoch.ts';
 import { DATABASE_FILES, type DatabaseFile, RESERVED_BYTES, readFreeBytes } from '../files.ts';
 import { removeStaleStaging } from '../import/staging.ts';
 import { copyPrivately, syncPath } from './durable-files.ts';
@@ -152,6 +153,11 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   const fault = findWrongContent(path, file, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
   if (fault !== undefined) throw notSound(folder, `${file.name}: ${fault}`);
   // As every process of this program would when it opens the file: in WAL mode.
-  openDatabase(path, { waitMs: 0 }).close();
+  const db = openDatabase(path, { waitMs: 0 });
+  try {
+    renewEpoch(db);
+  } finally {
+    db.close();
+  }
   syncPath(path);
 }

@@ -5,7 +5,7 @@ import type { CheckedBackup } from '../../ports/backup.ts';
 import { COUNTED } from '../check.ts';
 import { DATABASE_FILES, SIDE_SUFFIXES } from '../files.ts';
 import { hashFile } from './durable-files.ts';
-import { countRows, inspectDatabase } from './inspect.ts';
+import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
 /**
@@ -71,12 +71,16 @@ export function findWrongContent(
     : undefined;
 }
 
-function findWrongRows(folder: string, { files, rows }: Manifest): string | undefined {
+function findWrongRows(folder: string, { files, rows, sequence }: Manifest): string | undefined {
   const registry = DATABASE_FILES.find(({ isOptional }) => !isOptional);
   const name = files.find((file) => file.name === registry?.name)?.name ?? '';
   const counted = countRows(join(folder, name), COUNTED);
   const wrong = Object.keys(counted).find((table) => table in rows && rows[table] !== counted[table]);
-  return wrong === undefined
+  if (wrong !== undefined)
+    return `${name}: it has ${counted[wrong]} rows of ${wrong} instead of ${rows[wrong]}.`;
+  if (sequence === undefined) return undefined;
+  const found = readSequencePosition(join(folder, name));
+  return found?.epoch === sequence.epoch && found.lastSequence === sequence.lastSequence
     ? undefined
-    : `${name}: it has ${counted[wrong]} rows of ${wrong} instead of ${rows[wrong]}.`;
+    : `${name}: its sequence of changes is not the one that the manifest names.`;
 }

@@ -7,7 +7,7 @@ import { COUNTED } from '../check.ts';
 import { isDiskFull } from '../connection/errors.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../files.ts';
 import { hashFile, writePrivateFile } from './durable-files.ts';
-import { countRows, inspectDatabase } from './inspect.ts';
+import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './snapshots.ts';
 import { completeFolder, createWorkFolder } from './work-folder.ts';
@@ -95,6 +95,7 @@ async function describe(
     }
     files.push({ name: file.name, ...hash, applicationId, schemaVersion });
   }
-  const rows = countRows(join(folder, (files[0] as ManifestFile).name), COUNTED);
-  return { program, instantMs, files, rows };
+  const registry = join(folder, (files[0] as ManifestFile).name);
+  const rows = countRows(registry, COUNTED);
+  return { program, instantMs, files, rows, sequence: readSequencePosition(registry) };
 }

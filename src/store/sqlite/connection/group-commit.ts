@@ -16,6 +16,8 @@ export interface GroupCommitOptions {
   readonly hasRoom: () => boolean;
   /** Ends the read snapshot of the same connection; called before each transaction. */
   readonly endReads?: () => void;
+  /** Called after each COMMIT, when its promises are settled; it must not throw. */
+  readonly onCommit?: () => void;
   /** Called once, with the error after which no write is accepted. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -132,6 +134,7 @@ export class GroupCommit {
       return;
     }
     for (const done of settle) done();
+    this.options.onCommit?.();
   }
 
   /** After a failed fsync the state of the disk is unknown: further writes could build on lost ones. */

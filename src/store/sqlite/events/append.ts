@@ -8,6 +8,13 @@ import {
   typeCode,
 } from '../../../domain/events.ts';
 import type { Connection } from '../connection/connection.ts';
+import {
+  expiryOf,
+  MOST_REMOVED_BY_SET,
+  MOST_REMOVED_BY_WRITE,
+  REMOVE_EXPIRED,
+  SELECT_OLDEST,
+} from './retention.ts';
 
 /** Where a change was made. */
 export interface ChangedRow {
@@ -29,9 +36,15 @@ export function openEventAppender(db: Connection, entity: EventEntity): AppendEv
   const insert = db.prepare<
     [type: number, rowId: number, cooperativeId: number, fields: number, at: number, actor: number]
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
+  const selectOldest = db.prepare<[], { readonly at: number }>(SELECT_OLDEST);
+  const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
   return (action, { id, cooperativeId }, fields, nowSeconds, actor) => {
     const type = typeCode(entity, action);
     insert.run(type, id, cooperativeId, fieldBits(entity, fields), nowSeconds, actorCode(actor));
+    const expiry = expiryOf(nowSeconds);
+    const oldest = selectOldest.get();
+    if (oldest !== undefined && oldest.at <= expiry)
+      removeExpired.run({ expiry, most: MOST_REMOVED_BY_WRITE });
   };
 }
 
@@ -61,10 +74,13 @@ export function appendTypedEvents(
   nowSeconds: number,
   actor: EventActor,
 ): number {
-  return db.raw
+  const { changes } = db.raw
     .prepare(
       `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
        SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
     )
-    .run(nowSeconds, actorCode(actor)).changes;
+    .run(nowSeconds, actorCode(actor));
+  const most = Math.min(changes, MOST_REMOVED_BY_SET);
+  db.raw.prepare(REMOVE_EXPIRED).run({ expiry: expiryOf(nowSeconds), most });
+  return changes;
 }

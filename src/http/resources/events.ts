@@ -1,0 +1,146 @@
+/** The sequence of changes, for systems that follow it (docs/api.md#events). */
+import type { TimeZone } from '../../domain/date-time.ts';
+import { FieldError } from '../../domain/errors.ts';
+import { EVENT_TYPES, type RegistryEvent } from '../../domain/events.ts';
+import { BLANK } from '../../domain/text.ts';
+import { whenReady } from '../../store/ports/awaitable.ts';
+import type { EventStore, FeedPage } from '../../store/ports/events.ts';
+import type { QueryParameter } from '../query.ts';
+import { JsonText, ok } from '../response.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { array, choiceOf, integer, object, type Static, string } from '../schema.ts';
+import { instant, plain, quote, serializeArray, serializeObject } from '../serializer.ts';
+import { EVENT_PAGE_EXAMPLE } from './examples.ts';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 10_000;
+const MAX_WAIT_SECONDS = 30;
+
+const EVENT_DATA = object({
+  id: string({ description: 'Of the cooperative, member, loan or payment.' }),
+  cooperative_id: string({ description: 'The cooperative that it belongs to; itself for a cooperative.' }),
+  fields_changed: array(string(), { description: 'Empty for what was created or deleted.' }),
+});
+
+const EVENT = object(
+  {
+    type: choiceOf(EVENT_TYPES),
+    timestamp: string({ format: 'date-time', description: 'When it was changed.' }),
+    sequence: integer({ minimum: 1, description: 'Rises by one from event to event.' }),
+    actor: string({
+      pattern: '^(key|import|undo|correction):[0-9]+$',
+      description: 'Who changed it: a key, an import, the undo of one, or a correction, by its id.',
+    }),
+    data: EVENT_DATA,
+  },
+  { title: 'Event' },
+);
+
+const EVENT_PAGE = object(
+  {
+    epoch: string({ description: 'Names the sequence: fixed until a backup is restored.' }),
+    results: array(EVENT, { maxItems: MAX_LIMIT }),
+    last_sequence: integer({
+      minimum: 0,
+      description: 'The last number of this page, or `after` when it is empty.',
+    }),
+  },
+  { title: 'EventPage' },
+);
+
+const WHOLE_NUMBER = /^[0-9]+$/;
+
+const wholeNumber = (
+  description: string,
+  { minimum, maximum, default: usual }: { minimum: number; maximum: number; default: number },
+): QueryParameter<number> => ({
+  description,
+  schema: integer({ minimum, default: usual }),
+  parse(value) {
+    if (!WHOLE_NUMBER.test(value)) return new FieldError('A valid integer is required.');
+    if (Number(value) < minimum)
+      return new FieldError(`Ensure this value is greater than or equal to ${minimum}.`);
+    return Math.min(Number(value), maximum);
+  },
+});
+
+const QUERY = {
+  after: wholeNumber('The last sequence number that was read; 0 for all that are kept.', {
+    ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
+  }),
+  limit: wholeNumber(`Events of a page; more than ${MAX_LIMIT} are clipped to that.`, {
+    ...{ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+  }),
+  wait: wholeNumber(
+    'Seconds to hold the request while there is no event; ' +
+      `more than ${MAX_WAIT_SECONDS} are clipped to that.`,
+    { minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },
+  ),
+  epoch: {
+    description: 'The epoch that is expected: of another one the response is 410.',
+    schema: string({ minLength: 1 }),
+    parse: (value: string) => (value === '' ? BLANK : value),
+  },
+};
+
+/** Followers that have read equally far get the same page, which is serialized once. */
+function openPageTexts(zone: TimeZone): (page: FeedPage) => JsonText {
+  const texts = new WeakMap<FeedPage, JsonText>();
+  return (page) => {
+    let text = texts.get(page);
+    if (text === undefined) {
+      text = new JsonText(serializePage(page, zone));
+      texts.set(page, text);
+    }
+    return text;
+  };
+}
+
+const serializeData = serializeObject<Static<typeof EVENT_DATA>, RegistryEvent>({
+  id: plain(({ id }) => String(id)),
+  cooperative_id: plain(({ cooperativeId }) => String(cooperativeId)),
+  fields_changed: ({ fieldsChanged }) => (fieldsChanged.length === 0 ? '[]' : JSON.stringify(fieldsChanged)),
+});
+
+const serializeEvent = serializeObject<Static<typeof EVENT>, RegistryEvent>({
+  type: plain(({ type }) => type),
+  timestamp: instant(({ at }) => at),
+  sequence: ({ sequence }) => String(sequence),
+  actor: plain(({ actor }) => actor),
+  data: serializeData,
+});
+
+const serializePage = ({ epoch, events, lastSequence }: FeedPage, zone: TimeZone): string =>
+  `{"epoch":${quote(epoch)},"results":${serializeArray(events, serializeEvent, zone)},` +
+  `"last_sequence":${lastSequence}}`;
+
+export function eventRoutes(store: EventStore, zone: TimeZone): Route[] {
+  const textOf = openPageTexts(zone);
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/events',
+      operationId: 'listEvents',
+      summary: 'Follow the sequence of changes',
+      description:
+        'Every change of a cooperative, member, loan or payment, in the order of commits. ' +
+        'An event says what has changed, not to which value: read the resource again.',
+      tag: 'events',
+      access: { scope: 'webhooks:receive' },
+      query: QUERY,
+      responses: {
+        200: { description: 'The next events.', schema: EVENT_PAGE, example: EVENT_PAGE_EXAMPLE },
+      },
+      refusals: [400, 410],
+      handle(request) {
+        const { after = 0, limit = DEFAULT_LIMIT, wait = 0, epoch } = request.query;
+        const asked = { after, limit, epoch };
+        const page =
+          wait === 0
+            ? store.read(asked)
+            : store.wait(asked, wait * 1000, (leave) => request.whenClosed(leave));
+        return whenReady(page, (found) => ok(textOf(found)));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,69 @@
+/** Reads the sequence of changes (docs/api.md#events). */
+import { RegistryError } from '../../../domain/errors.ts';
+import {
+  actorOfCode,
+  entityOfType,
+  fieldsOfBits,
+  type RegistryEvent,
+  typeOfCode,
+} from '../../../domain/events.ts';
+import type { FeedPage, FeedRequest } from '../../ports/events.ts';
+import type { Connection } from '../connection/connection.ts';
+
+type Row = readonly [
+  ...[sequence: number, type: number, rowId: number, cooperativeId: number],
+  ...[fields: number, at: number, actor: number],
+];
+
+interface Extent {
+  readonly epoch: string;
+  /** Of the oldest event that is kept; null when nothing has happened yet. */
+  readonly first: number | null;
+  readonly last: number;
+}
+
+export interface Feed {
+  /** The number of the newest event; 0 when nothing has happened yet. */
+  lastSequence(): number;
+  /** @throws RegistryError `gone` */
+  read(request: FeedRequest): FeedPage;
+}
+
+const gone = (): RegistryError => new RegistryError('gone', 'Start again from an export.');
+
+/** Both are called inside a read snapshot. */
+export function openFeed(db: Connection): Feed {
+  const selectLast = db.prepare<[], { last: number }>(
+    'SELECT coalesce(max(sequence), 0) AS last FROM events',
+    'the end of the key',
+  );
+  const selectExtent = db.prepare<[], Extent>(
+    `SELECT epoch, (SELECT min(sequence) FROM events) AS first,
+       (SELECT coalesce(max(sequence), 0) FROM events) AS last FROM feed WHERE id = 1`,
+    'both ends of the key',
+  );
+  const selectPage = db.prepareTuples<[after: number, limit: number], Row>(
+    `SELECT sequence, type, row_id, cooperative_id, fields, at, actor FROM events
+     WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+  );
+
+  return {
+    lastSequence: () => selectLast.get()?.last ?? 0,
+    read({ after, limit, epoch: expected }) {
+      const { epoch, first, last } = selectExtent.get() as Extent;
+      if (expected !== undefined && expected !== epoch) throw gone();
+      if (after > last || (first !== null && after < first - 1)) throw gone();
+      const events = after === last ? [] : selectPage.all(after, limit).map(toEvent);
+      return { epoch, events, lastSequence: events.at(-1)?.sequence ?? after };
+    },
+  };
+}
+
+const toEvent = ([sequence, type, id, cooperativeId, fields, at, actor]: Row): RegistryEvent => ({
+  ...{ sequence, at, id, cooperativeId },
+  type: typeOfCode(type),
+  fieldsChanged: fields === 0 ? NO_FIELDS : fieldsOfBits(entityOfType(type), fields),
+  actor: actorOfCode(actor),
+});
+
+const NO_FIELDS: readonly string[] = [];

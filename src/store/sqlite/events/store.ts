@@ -1,0 +1,39 @@
+/** The sequence of changes of an open registry: read, and waited for. */
+import type { EventStore } from '../../ports/events.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { ReadSnapshot } from '../connection/read-snapshot.ts';
+import { openFeed } from './feed.ts';
+import { WaitingFollowers } from './waiting.ts';
+
+/** Also notified of each commit of its own process. */
+export type SqliteEvents = EventStore & { onCommit(): void };
+
+export function openEvents(db: Connection, snapshot: ReadSnapshot, monotonicMs: () => number): SqliteEvents {
+  const feed = openFeed(db);
+  const followers = new WaitingFollowers({
+    feed,
+    monotonicMs,
+    read(work) {
+      try {
+        return snapshot.read(work);
+      } finally {
+        // Requests that arrive later must see what was committed until then.
+        snapshot.end();
+      }
+    },
+  });
+  let isEnded = false;
+  return {
+    read: (request) => snapshot.read(() => feed.read(request)),
+    wait(request, waitMs, whenLeft) {
+      const page = snapshot.read(() => feed.read(request));
+      if (page.events.length > 0 || waitMs <= 0 || isEnded) return page;
+      return followers.add(request, page, waitMs, whenLeft);
+    },
+    endWaits() {
+      isEnded = true;
+      followers.end();
+    },
+    onCommit: followers.wake,
+  };
+}

@@ -1,0 +1,38 @@
+/** Whether the sequence of changes is complete and its rows can be read: for `check`. */
+import {
+  EVENT_ACTIONS,
+  EVENT_ENTITIES,
+  EVENT_FIELDS,
+  EVENT_TYPES,
+  typeCode,
+} from '../../../domain/events.ts';
+
+const UPDATED = EVENT_ACTIONS.indexOf('updated');
+/** The first number that has a bit of no field. */
+const BEYOND_FIELDS = EVENT_ENTITIES.map(
+  (entity, i) => `WHEN ${i} THEN ${2 ** EVENT_FIELDS[entity].length}`,
+).join(' ');
+
+/** Each finds what is wrong. */
+export const EVENT_CHECKS: readonly { readonly name: string; readonly sql: string }[] = [
+  {
+    name: 'sequence of events',
+    sql: `SELECT * FROM (
+        SELECT min(sequence) AS first, max(sequence) AS last, count(*) AS events,
+          (SELECT seq FROM sqlite_sequence WHERE name = 'events') AS counter FROM events)
+      WHERE events <> coalesce(last - first + 1, 0) OR counter IS NOT last`,
+  },
+  {
+    name: 'epoch of events',
+    sql: "SELECT count(*) AS epochs FROM feed WHERE epoch <> '' HAVING epochs <> 1",
+  },
+  {
+    name: 'rows of events',
+    sql: `SELECT sequence FROM events WHERE type NOT BETWEEN 0 AND ${EVENT_TYPES.length - 1}
+        OR row_id < 1 OR cooperative_id < 1 OR actor < 0 OR fields < 0
+        OR (fields > 0 AND type % ${EVENT_ACTIONS.length} <> ${UPDATED})
+        OR fields >= CASE type / ${EVENT_ACTIONS.length} ${BEYOND_FIELDS} END
+        OR (type <= ${typeCode('cooperative', 'deleted')} AND row_id <> cooperative_id)
+      LIMIT 1`,
+  },
+];

@@ -1,0 +1,184 @@
+/** `GET /events`: following the sequence of changes. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openFile } from '../support/sqlite.ts';
+
+const MEMBER = {
+  ...{ cooperative_id: '1', identity_card: '1198589000123042', member_code: 'M-1', full_name: 'Uwase' },
+};
+const write = (app: TestApp, path: string, body: object, method = 'POST') => app.send(path, { method, body });
+const addCooperative = (app: TestApp, code = 'A-1') => write(app, '/cooperatives', { code, name: code });
+
+async function startWithEvents(context: TestContext): Promise<TestApp> {
+  const app = await startApp(context);
+  assert.equal((await addCooperative(app)).status, 201);
+  assert.equal((await write(app, '/members', MEMBER)).status, 201);
+  const body = { ...MEMBER, mobile: '0781234567', status: 'suspended' };
+  assert.equal((await write(app, '/members/1', body, 'PUT')).status, 200);
+  return app;
+}
+
+test('an event says what has changed, where, when and by whom, and nothing about a person', async (context) => {
+  const app = await startWithEvents(context);
+  const { status, json, text } = await app.send('/events');
+  assert.equal(status, 200);
+  assert.match(json.epoch, /^[0-9a-f]{16}$/);
+  const timestamp = '2025-06-15T12:00:00+02:00';
+  const of = { id: '1', cooperative_id: '1' };
+  assert.deepEqual(json, {
+    epoch: json.epoch,
+    results: [
+      {
+        ...{ type: 'cooperative.created', timestamp, sequence: 1, actor: 'key:1' },
+        data: { ...of, fields_changed: [] },
+      },
+      {
+        ...{ type: 'member.created', timestamp, sequence: 2, actor: 'key:1' },
+        data: { ...of, fields_changed: [] },
+      },
+      {
+        ...{ type: 'member.updated', timestamp, sequence: 3, actor: 'key:1' },
+        data: { ...of, fields_changed: ['mobile', 'status'] },
+      },
+    ],
+    last_sequence: 3,
+  });
+  for (const personal of ['1198589000123042', 'Uwase', '+25078']) assert.ok(!text.includes(personal));
+});
+
+test('a follower that reads page by page gets every event once', async (context) => {
+  const app = await startWithEvents(context);
+  const sequences: number[] = [];
+  let after = 0;
+  for (;;) {
+    const { json } = await app.send(`/events?after=${after}&limit=2`);
+    sequences.push(...json.results.map(({ sequence }: { sequence: number }) => sequence));
+    if (json.results.length === 0) break;
+    after = json.last_sequence;
+  }
+  assert.deepEqual(sequences, [1, 2, 3]);
+  assert.equal((await app.send('/events?after=3')).json.last_sequence, 3);
+  // Clipped, not refused.
+  assert.equal((await app.send('/events?limit=100000000000000000000')).json.results.length, 3);
+});
+
+for (const [query, fault] of [
+  ['after=-1', { after: ['A valid integer is required.'] }],
+  ['after=', { after: ['A valid integer is required.'] }],
+  ['after=1.5', { after: ['A valid integer is required.'] }],
+  [
+    'after=%2B1&limit=x',
+    { after: ['A valid integer is required.'], limit: ['A valid integer is required.'] },
+  ],
+  ['limit=0', { limit: ['Ensure this value is greater than or equal to 1.'] }],
+  ['wait=-1', { wait: ['A valid integer is required.'] }],
+  ['epoch=', { epoch: ['This field may not be blank.'] }],
+  ['since=1', { since: ['Unknown parameter.'] }],
+] as const) {
+  test(`/events?${query} is refused with 400`, async (context) => {
+    const app = await startApp(context);
+    const { status, json } = await app.send(`/events?${query}`);
+    assert.deepEqual([status, json], [400, fault]);
+  });
+}
+
+test('a follower of another epoch, or of numbers that are not there, starts again', async (context) => {
+  const app = await startWithEvents(context);
+  const { epoch } = (await app.send('/events')).json;
+  for (const query of [
+    'after=4',
+    'after=99999999999999999999',
+    'epoch=another',
+    `epoch=${epoch}&after=4&wait=9`,
+  ]) {
+    const { status, json } = await app.send(`/events?${query}`);
+    assert.deepEqual([status, json], [410, { detail: 'Start again from an export.' }], query);
+  }
+  assert.equal((await app.send(`/events?epoch=${epoch}&after=3`)).status, 200);
+});
+
+test('events are kept for 400 days; whoever has read less far than they reach starts again', async (context) => {
+  const app = await startWithEvents(context);
+  const days = (count: number) => app.clock.advance(count * 24 * 60 * 60 * 1000);
+  days(400);
+  app.clock.advance(-1000);
+  await addCooperative(app, 'B-2');
+  assert.equal((await app.send('/events')).json.results.length, 4);
+  app.clock.advance(1000);
+  await addCooperative(app, 'C-3');
+  for (const after of [0, 2]) assert.equal((await app.send(`/events?after=${after}`)).status, 410);
+  const { json } = await app.send('/events?after=3');
+  assert.deepEqual(
+    json.results.map(({ sequence }: { sequence: number }) => sequence),
+    [4, 5],
+  );
+});
+
+test('a request that waits is answered when something changes, and uses quota once', async (context) => {
+  const app = await startWithEvents(context);
+  const { id, key } = app.issue(['webhooks:receive']);
+  assert.ok(id > 1);
+  const waiting = app.send('/events?after=3&wait=25', { key });
+  await sleep(30);
+  await addCooperative(app, 'B-2');
+  const { json, headers } = await waiting;
+  assert.equal(json.last_sequence, 4);
+  assert.match(String(headers.ratelimit), /r=99999;/);
+  assert.match((await app.send('/me', { key })).headers.ratelimit as string, /r=99998;/);
+});
+
+test('a commit of another process is noticed, and a wait ends with an empty page', async (context) => {
+  const app = await startWithEvents(context);
+  const waiting = app.send('/events?after=3&wait=25');
+  await sleep(30);
+  const other = openFile(app.config.storage);
+  other.exec(
+    'INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (1, 1, 1, 2, 1750000000, 5)',
+  );
+  other.close();
+  const { json } = await waiting;
+  assert.deepEqual(json.results[0].data, { id: '1', cooperative_id: '1', fields_changed: ['name'] });
+  assert.equal(json.results[0].actor, 'import:1');
+  const long = app.send('/events?after=4&wait=99999');
+  const short = app.send('/events?after=4&wait=5');
+  await sleep(30);
+  app.clock.advance(5_000);
+  assert.deepEqual((await short).json, { ...(await short).json, results: [], last_sequence: 4 });
+  // Clipped to 30 s.
+  app.clock.advance(25_000);
+  assert.equal((await long).json.last_sequence, 4);
+});
+
+test('a shutdown answers those who wait', async (context) => {
+  const app = await startWithEvents(context);
+  const waiting = [1, 2, 3].map(() => app.send('/events?after=3&wait=30'));
+  await sleep(50);
+  await app.registry.close();
+  for (const { status, json, headers } of await Promise.all(waiting)) {
+    assert.deepEqual([status, json.results, headers.connection], [200, [], 'close']);
+  }
+});
+
+test('a client that leaves while it waits is logged as one that was not answered', async (context) => {
+  const app = await startWithEvents(context);
+  const socket = connect(app.port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(
+    `GET /api/v1/events?after=3&wait=30 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.fullKey}\r\n\r\n`,
+  );
+  await sleep(50);
+  socket.destroy();
+  const isLogged = () => app.logLines.some((line) => line.includes('/events') && line.includes('aborted'));
+  for (let i = 0; i < 40 && !isLogged(); i++) await sleep(25);
+  assert.ok(isLogged(), app.logLines.join('\n'));
+});
+
+test('only a key with the scope follows the sequence', async (context) => {
+  const app = await startApp(context);
+  const { key } = app.issue(['members:read', 'cooperatives:read']);
+  assert.equal((await app.send('/events?wait=30', { key })).status, 403);
+});

@@ -1,0 +1,112 @@
+/** What followers that wait cost: their number must not matter. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FeedPage, FeedRequest } from '../../../src/store/ports/events.ts';
+import { WaitingFollowers } from '../../../src/store/sqlite/events/waiting.ts';
+
+const empty = (after: number): FeedPage => ({ epoch: 'e', events: [], lastSequence: after });
+
+function start() {
+  const state = { last: 0, nowMs: 0, looks: 0, pages: 0 };
+  const followers = new WaitingFollowers({
+    feed: {
+      lastSequence: () => state.last,
+      read: ({ after }) => {
+        state.pages++;
+        return { ...empty(after), lastSequence: state.last };
+      },
+    },
+    read(work) {
+      state.looks++;
+      return work();
+    },
+    monotonicMs: () => state.nowMs,
+  });
+  const leaves: (() => void)[] = [];
+  const add = (waitMs: number, request: Partial<FeedRequest> = {}): Promise<FeedPage> => {
+    const asked = { after: 0, limit: 100, epoch: undefined, ...request };
+    return followers.add(asked, empty(asked.after), waitMs, (leave) => void leaves.push(leave));
+  };
+  return { state, followers, add, leaves };
+}
+
+test('5,000 followers cost one page when something happens, and one look', async () => {
+  const { state, followers, add } = start();
+  const waiting = Array.from({ length: 5_000 }, (_, n) => add(1_000 * (1 + (n % 30))));
+  state.last = 1;
+  followers.wake();
+  const pages = await Promise.all(waiting);
+  assert.deepEqual([state.looks, state.pages, followers.size], [1, 1, 0]);
+  assert.ok(pages.every((page) => page === pages[0] && page.lastSequence === 1));
+});
+
+test('followers that have read differently far, or ask for other limits, get pages of their own', async () => {
+  const { state, followers, add } = start();
+  state.last = 5;
+  const waiting = [add(1_000, { after: 5 }), add(1_000, { after: 5, limit: 2 }), add(2_000, { after: 5 })];
+  const behind = add(1_000, { after: 6 });
+  state.last = 6;
+  followers.wake();
+  const [first, second, third] = await Promise.all(waiting);
+  assert.equal(first, third);
+  assert.notEqual(first, second);
+  assert.deepEqual([state.pages, followers.size], [2, 1]);
+  state.last = 7;
+  followers.wake();
+  assert.equal((await behind).lastSequence, 7);
+});
+
+test('the time of each follower ends on its own, whatever the order in which they came', async () => {
+  const { state, add } = start();
+  const ended: number[] = [];
+  const all = [3_000, 1_000, 2_000, 1_000].map((ms) => add(ms).then(() => ended.push(ms)));
+  for (const nowMs of [999, 1_000, 2_500, 3_000]) {
+    state.nowMs = nowMs;
+    await sleep(130);
+    assert.deepEqual(
+      ended,
+      [1_000, 1_000, 2_000, 3_000].filter((ms) => ms <= nowMs),
+    );
+  }
+  await Promise.all(all);
+  assert.equal(state.pages, 0);
+});
+
+test('there is one timer while anybody waits, and none otherwise', async (context) => {
+  const { state, followers, add, leaves } = start();
+  const started = context.mock.method(globalThis, 'setInterval');
+  const stopped = context.mock.method(globalThis, 'clearInterval');
+  const waiting = Array.from({ length: 100 }, (_, n) => add(1_000 * (1 + n)));
+  const looksBefore = state.looks;
+  await sleep(260);
+  assert.ok(state.looks - looksBefore <= 3, `${state.looks} looks`);
+  assert.ok(state.looks > looksBefore);
+  for (const leave of leaves) leave();
+  assert.equal(followers.size, 0);
+  const looks = state.looks;
+  await sleep(150);
+  assert.equal(state.looks, looks);
+  assert.equal(started.mock.callCount(), 1);
+  assert.equal(stopped.mock.calls.at(-1)?.arguments[0], started.mock.calls[0]?.result);
+  await Promise.all(waiting);
+  // A second call, when the response is sent, changes nothing.
+  for (const leave of leaves) leave();
+  assert.equal(followers.size, 0);
+  followers.wake();
+  assert.equal(state.looks, looks);
+});
+
+test('an error of the database reaches those who wait, not the process', async () => {
+  const { state, followers, add } = start();
+  const waiting = add(1_000);
+  Object.defineProperty(state, 'looks', {
+    set() {
+      throw new Error('disk I/O error');
+    },
+    get: () => 0,
+  });
+  followers.wake();
+  await assert.rejects(waiting, /disk I\/O error/);
+  assert.equal(followers.size, 0);
+});

@@ -1,8 +1,8 @@
 /** `entries`: deliveries, savings transactions and loans one by one (docs/correcting.md#entries). */
 import { Argument, type Command } from 'commander';
+import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../domain/entries.ts';
 import { parseId } from '../domain/ids.ts';
 import { openConfiguredStorage } from '../storage.ts';
-import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../store/ports/held-data.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { addCorrectionOptions, type CorrectionCommandOptions, correct } from './correction-command.ts';
 import { describeHeld, formatHeld } from './held-data-text.ts';

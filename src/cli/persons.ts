@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { nowSeconds } from '../clock.ts';
 import { FUTURE_ERROR, formatDate, parseDate } from '../domain/date-time.ts';
 import { FieldError } from '../domain/errors.ts';
+import { openConfiguredStorage } from '../storage.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import {
   addCorrectionOptions,
@@ -10,10 +11,16 @@ import {
   correct,
   readNumber,
 } from './correction-command.ts';
-import { configOf } from './settings.ts';
+import { formatJson } from './output.ts';
+import { describePerson, formatPerson } from './person-text.ts';
+import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
 
 interface DeceasedOptions extends CorrectionCommandOptions {
   readonly on: string;
+}
+
+interface ShowOptions extends SettingOptions {
+  readonly json?: true;
 }
 
 export function declarePersons(persons: Command, context: CliContext): void {
@@ -25,6 +32,25 @@ export function declarePersons(persons: Command, context: CliContext): void {
       const [identityCard, date] = [readNumber(nid), readPastDate(context, options)];
       await correct(context, options, (store, given) => store.recordDeath(identityCard, date, given));
     });
+  addSettingOptions(persons.command('show'), 'REGISTRY_DB')
+    .description('show everything held about a person, in all cooperatives and statuses: personal data')
+    .argument('<nid>', 'national ID of the person, also a former one')
+    .option('--json', 'print one JSON document')
+    .action((nid: string, options: ShowOptions) => show(context, nid, options));
+}
+
+async function show(context: CliContext, nid: string, options: ShowOptions): Promise<void> {
+  const identityCard = readNumber(nid);
+  const config = configOf(context, options);
+  const store = openConfiguredStorage(config, context.clock).openHeldData();
+  try {
+    const person = await store.findPerson(identityCard);
+    if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
+    if (options.json === true) context.out(formatJson(describePerson(person, config.zone)));
+    else context.out(formatPerson(person, config.zone));
+  } finally {
+    await store.close();
+  }
 }
 
 /** @throws CommandError with status 2 for what is not a date until today in the registry's zone */

@@ -46,7 +46,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./nid.ts')).declareNid,
   },
   persons: {
-    description: 'persons: record a death',
+    description: 'what concerns a person in all cooperatives: show everything held, record a death',
     load: async () => (await import('./persons.ts')).declarePersons,
   },
   entries: {

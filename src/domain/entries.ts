@@ -32,3 +32,12 @@ export interface DeliveryFilter extends Period {
   /** Exactly this text, ignoring case. */
   readonly product?: string;
 }
+
+/** Kinds of entries that can be listed and removed one by one. */
+export const ENTRY_KINDS = ['production', 'savings', 'loans'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** All entries of a member, or the one that has a reference in a cooperative. */
+export type EntrySelection =
+  | { readonly memberId: number }
+  | { readonly cooperativeCode: string; readonly reference: string };

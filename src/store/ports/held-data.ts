@@ -1,15 +1,9 @@
 /** What the registry holds, row by row and with every value: for the operator's commands. */
+import type { EntryKind, EntrySelection } from '../../domain/entries.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { ChangedEntity } from './corrections.ts';
+import type { HistoryEntry } from './history.ts';
 import type { StagedValue } from './import-session.ts';
-
-/** Kinds of entries that can be listed and removed one by one. */
-export const ENTRY_KINDS = ['production', 'savings', 'loans'] as const;
-export type EntryKind = (typeof ENTRY_KINDS)[number];
-
-/** All entries of a member, or the one that has a reference in a cooperative. */
-export type EntrySelection =
-  | { readonly memberId: number }
-  | { readonly cooperativeCode: string; readonly reference: string };
 
 /**
  * The values of a row by the names of bodies and import files: as stored, so amounts in minor units, weights
@@ -19,7 +13,39 @@ export interface HeldRow {
   readonly [field: string]: StagedValue;
 }
 
+/** A membership with everything that belongs to it; each list in order of id. */
+export interface HeldMembership {
+  readonly member: HeldRow;
+  readonly deliveries: readonly HeldRow[];
+  readonly loans: readonly HeldRow[];
+  /** On these loans. */
+  readonly payments: readonly HeldRow[];
+  readonly savingsAccounts: readonly HeldRow[];
+  readonly savingsTransactions: readonly HeldRow[];
+}
+
+/** A change of one of the rows of a person, or of a row that was merged into one. */
+export interface HeldChange extends HistoryEntry {
+  readonly entity: ChangedEntity;
+  /** What people call the row. */
+  readonly row: string;
+}
+
+/** Everything about a person, in all cooperatives and statuses. */
+export interface HeldPerson {
+  readonly identityCard: string;
+  /** Numbers that still find the person. */
+  readonly formerIdentityCards: readonly string[];
+  readonly memberships: readonly HeldMembership[];
+  /** The origin of each membership, then every change, the newest last. */
+  readonly history: readonly HeldChange[];
+  /** Responses that are kept for repeated requests and name the person. */
+  readonly keptResponses: number;
+}
+
 export interface HeldDataStore {
+  /** @returns undefined when nobody has or had the number */
+  findPerson(identityCard: string): Awaitable<HeldPerson | undefined>;
   /** In order of id; empty when nothing is selected. */
   listEntries(kind: EntryKind, selection: EntrySelection): Awaitable<readonly HeldRow[]>;
   close(): Awaitable<void>;

@@ -1,6 +1,6 @@
 /** Removes deliveries, savings transactions or loans that should not be there. */
+import type { EntryKind, EntrySelection } from '../../../domain/entries.ts';
 import type { Collision, CorrectionRefused } from '../../ports/corrections.ts';
-import type { EntryKind, EntrySelection } from '../../ports/held-data.ts';
 import type { Connection } from '../connection/connection.ts';
 import { readEntryIds } from '../held-data/entry-rows.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';

@@ -1,5 +1,6 @@
 /** The rows of entries with all their values, as commands show them. */
-import type { EntryKind, EntrySelection, HeldRow } from '../../ports/held-data.ts';
+import type { EntryKind, EntrySelection } from '../../../domain/entries.ts';
+import type { HeldRow } from '../../ports/held-data.ts';
 import type { Connection } from '../connection/connection.ts';
 
 /** The table of each kind, and the SQL of its member. */

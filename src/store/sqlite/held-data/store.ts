@@ -4,11 +4,13 @@ import { openDatabase } from '../connection/open-database.ts';
 import { WAIT_MS } from '../connection/pragmas.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import { readEntries } from './entry-rows.ts';
+import { findPerson } from './person.ts';
 
 /** @throws StorageError `unusable` when there is no registry */
 export function openHeldData(databaseFile: string): HeldDataStore {
   const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
+    findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),
     close: () => db.close(),
   };

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LOAN_STATUSES } from '../../src/domain/loans.ts';
 import { PAYMENT_METHODS } from '../../src/domain/payments.ts';
-import { nid } from '../support/importing.ts';
+import { startApp } from '../support/app.ts';
+import { COOPERATIVES, importPlace, member, members, nid } from '../support/importing.ts';
 import { LOAN_TERMS, startLending } from '../support/lending.ts';
 
 const NOW = '2025-06-15T12:00:00+02:00';
@@ -372,4 +373,50 @@ test('of two steps of a loan sent at once, the second is decided from what the f
     const taken = steps[responses.findIndex(({ status }) => status === 200)];
     assert.equal((await get(`/loans/${loan.id}`)).json.status, taken);
   }
+});
+
+test('a payment within the opening balance of its loan is refused, with where the balance ends', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', COOPERATIVES, '--create');
+  await place.load('members', members(member(1)));
+  const loans = (...rows: string[]) =>
+    [
+      'cooperative_code,member_code,reference,amount,interest_rate,status,paid_amount,paid_until',
+      ...rows,
+    ].join('\n');
+  // The second balance runs until the import, which is the moment of the requests.
+  const imported = await place.load(
+    'loans',
+    loans('A-1,M-1,L-1,1000,18,approved,400,2025-06-01', 'A-1,M-1,L-2,1000,18,approved,300,'),
+  );
+  assert.equal(imported.status, 0, imported.err);
+  const app = await startApp(context, { folder: place.folder });
+  const post = (body: unknown) => app.send('/payments', { method: 'POST', body });
+  const until = (moment: string) => ({
+    paid_at: [`Already counted in the opening balance of this loan, which runs until ${moment}.`],
+  });
+  const first = { ...PAYMENT, loan_id: '1' };
+  for (const paid_at of ['2025-06-01', '2025-05-31T22:00:00Z', '2020-01-01']) {
+    assert.deepEqual((await post({ ...first, paid_at })).json, until('2025-06-01T00:00:00+02:00'));
+  }
+  assert.equal((await post({ ...first, paid_at: '2025-06-01T00:00:01' })).status, 201);
+  assert.equal((await app.send('/loans/1')).json.paid_amount, '500.00');
+  const payment = (await app.send('/payments/1')).json;
+  const earlier = { ...payment, paid_at: '2025-05-01', reference: '' };
+  assert.deepEqual((await app.send('/payments/1', { method: 'PUT', body: earlier })).json, {
+    reference: ['This field may not be blank.'],
+    ...until('2025-06-01T00:00:00+02:00'),
+  });
+  const second = { ...PAYMENT, loan_id: '2', reference: 'Q' };
+  assert.deepEqual((await post(second)).json, until(NOW));
+  // What is wrong with a field is not joined by what is wrong with its substitute.
+  assert.deepEqual((await post({ ...second, paid_at: '2999-01-01' })).json, {
+    paid_at: ['This date is in the future.'],
+  });
+  app.clock.advance(1000);
+  assert.equal((await post(second)).status, 201);
+  assert.equal((await app.send('/loans/2')).json.paid_amount, '400.00');
+  const gone = { ...payment, status: 'void', paid_at: '2025-06-02' };
+  assert.equal((await app.send('/payments/1', { method: 'PUT', body: gone })).status, 200);
+  assert.equal((await app.send('/loans/1')).json.paid_amount, '400.00');
 });

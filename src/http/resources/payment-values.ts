@@ -93,8 +93,10 @@ export async function readPaymentUpdate(
   const loan = await loans.find(stored.loanId);
   if (loan === undefined) throw notFound();
   faults.addFoundBy(() => decide(stored, loan));
-  const { amount: amountMinor = stored.amountMinor, status = stored.status } = values;
-  faults.addFoundBy(() => paidAfter(loan, stored, { ...stored, amountMinor, status }));
+  if (stored.status !== 'void') {
+    const { amount: amountMinor = stored.amountMinor, status = stored.status } = values;
+    faults.addFoundBy(() => paidAfter(loan, stored, { ...stored, amountMinor, status }));
+  }
   if (!faults.isEmpty) {
     const { reference = stored.reference } = values;
     faults.addAll(await store.conflicts({ loanId: stored.loanId, reference }, stored.id));

@@ -19,6 +19,8 @@ export interface Server {
   readonly startMs: number;
   /** @returns the current anonymous resident memory in MiB */
   rssAnonMib(): number;
+  /** @returns the processor time that it has used so far, in milliseconds */
+  cpuMs(): number;
   stop(): Promise<void>;
 }
 
@@ -68,6 +70,11 @@ export function startServer(
         rssAnonMib: () =>
           Number(/RssAnon:\s+([0-9]+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) /
           1024,
+        cpuMs() {
+          // The fields after the name in brackets; times are in ticks of 10 ms.
+          const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+          return (Number(fields[11]) + Number(fields[12])) * 10;
+        },
         stop() {
           child.kill('SIGTERM');
           return ended;

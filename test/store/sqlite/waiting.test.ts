@@ -1,7 +1,7 @@
 /** What followers that wait cost: their number must not matter. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import type { FeedPage, FeedRequest } from '../../../src/store/ports/events.ts';
 import { WaitingFollowers } from '../../../src/store/sqlite/events/waiting.ts';
 
@@ -39,6 +39,34 @@ test('5,000 followers cost one page when something happens, and one look', async
   const pages = await Promise.all(waiting);
   assert.deepEqual([state.looks, state.pages, followers.size], [1, 1, 0]);
   assert.ok(pages.every((page) => page === pages[0] && page.lastSequence === 1));
+});
+
+test('answering many leaves room for other work, at the end of their time as well', async () => {
+  const { state, followers, add } = start();
+  for (const wakeUp of [() => followers.wake(), () => sleep(130)]) {
+    let answered = 0;
+    const waiting = Array.from({ length: 1_000 }, () => add(1_000).then(() => answered++));
+    if (state.last === 0) state.last = 1;
+    else state.last = 0;
+    state.nowMs += 1_000;
+    await wakeUp();
+    let most = 0;
+    for (let before = answered; answered < waiting.length; before = answered) {
+      await immediate();
+      most = Math.max(most, answered - before);
+    }
+    assert.ok(most <= 100, `${most} at once`);
+  }
+});
+
+test('the end answers all: those who have read everything with an empty page', async () => {
+  const { state, followers, add } = start();
+  state.last = 5;
+  const [behind, ahead] = [add(1_000, { after: 5 }), add(2_000, { after: 6 })];
+  state.last = 6;
+  followers.end();
+  assert.equal(followers.size, 0);
+  assert.deepEqual([(await behind).lastSequence, await ahead], [6, empty(6)]);
 });
 
 test('followers that have read differently far, or ask for other limits, get pages of their own', async () => {

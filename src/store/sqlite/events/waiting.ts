@@ -8,6 +8,11 @@ import type { Feed } from './feed.ts';
 
 /** How late an event of another process may be, and the end of a wait. */
 const LOOK_MS = 100;
+/**
+ * Answered in one event-loop iteration: each costs as much as a small response, and the write that woke them,
+ * like every other request, must not wait for thousands of them.
+ */
+const ANSWERS_AT_ONCE = 100;
 
 interface Follower {
   readonly request: FeedRequest;
@@ -29,6 +34,8 @@ export class WaitingFollowers {
   /** By the length of the wait, each in the order of deadlines: the longest queue is never searched. */
   private readonly queues = new Map<number, Set<Follower>>();
   private count = 0;
+  /** Answers that are known and still to be given. */
+  private answers: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
   private readonly options: WaitingOptions;
 
@@ -59,25 +66,27 @@ export class WaitingFollowers {
       this.count++;
       this.timer ??= setInterval(this.look, LOOK_MS).unref();
       whenLeft(() => {
-        if (queue.delete(follower)) this.dismiss(follower);
+        if (!queue.delete(follower)) return;
+        this.removed(1);
+        resolve(empty);
       });
     });
   }
 
-  /** Answers those for whom there are events; called after each commit of this process. Never throws. */
+  /** Soon answers those for whom there are events; called after each commit of this process. Never throws. */
   readonly wake = (): void => {
     if (this.count === 0) return;
     try {
       this.options.read(() => this.answerNews());
     } catch (error) {
-      for (const follower of this.take(() => true)) follower.reject(error);
+      for (const follower of this.take(() => true)) this.answer(() => follower.reject(error));
     }
   };
 
   /** Answers everybody with what there is. */
   end(): void {
     this.wake();
-    for (const follower of this.take(() => true)) follower.resolve(follower.empty);
+    for (const follower of this.take(() => true)) this.answer(() => follower.resolve(follower.empty));
   }
 
   private readonly look = (): void => {
@@ -87,15 +96,21 @@ export class WaitingFollowers {
       for (const follower of queue) {
         if (follower.deadlineMs > nowMs) break;
         queue.delete(follower);
-        this.dismiss(follower);
+        this.removed(1);
+        this.answer(() => follower.resolve(follower.empty));
       }
     }
   };
 
-  private dismiss(follower: Follower): void {
-    this.removed(1);
-    follower.resolve(follower.empty);
+  private answer(work: () => void): void {
+    if (this.answers.push(work) === 1) setImmediate(this.answerSome);
   }
+
+  private readonly answerSome = (): void => {
+    for (const answer of this.answers.slice(0, ANSWERS_AT_ONCE)) answer();
+    this.answers = this.answers.slice(ANSWERS_AT_ONCE);
+    if (this.answers.length > 0) setImmediate(this.answerSome);
+  };
 
   private answerNews(): void {
     const last = this.options.feed.lastSequence();
@@ -106,9 +121,9 @@ export class WaitingFollowers {
       try {
         const page = pages.get(key) ?? this.options.feed.read(follower.request);
         pages.set(key, page);
-        follower.resolve(page);
+        this.answer(() => follower.resolve(page));
       } catch (error) {
-        follower.reject(error);
+        this.answer(() => follower.reject(error));
       }
     }
   }

@@ -1,0 +1,262 @@
+/** Lists of loans and payments: every count and page is that of a naive model, whatever wrote the rows. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
+import type { Page, PageRequest } from '../../../src/domain/page.ts';
+import { PAYMENT_STATUSES } from '../../../src/domain/payments.ts';
+import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
+import { LOAN_COUNTS, PAYMENT_COUNTS } from '../../../src/store/sqlite/lists/counts.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { type ImportPlace, nid, startedPlace } from '../../support/importing.ts';
+import { openStore } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
+import { LOAN, memberOf, PAYMENT } from '../conformance/sample.ts';
+
+type Store = ReturnType<typeof openStore>;
+
+/** What a filter compares, by its name in the filter; `identityCard` of the member. */
+interface ModelRow {
+  readonly id: number;
+  readonly identityCard: string;
+  readonly cooperativeId: number;
+  readonly memberId: number;
+  readonly loanId: number;
+  readonly status: string;
+}
+type Filter = Partial<Omit<ModelRow, 'id'>>;
+
+/** Compares every page of a list with those of the model. */
+async function compare(
+  list: (filter: never, request: PageRequest) => Promise<Page<{ id: number }>>,
+  rows: readonly ModelRow[],
+  filter: Filter,
+  pageSize: number,
+): Promise<void> {
+  const wanted = Object.entries(filter) as [keyof Filter, unknown][];
+  const expected = rows.filter((row) => wanted.every(([name, value]) => row[name] === value));
+  for (let page = 1; page <= Math.ceil(expected.length / pageSize) + 1; page++) {
+    const found = await list(filter as never, { page, pageSize });
+    const asked = JSON.stringify({ filter, page, pageSize });
+    assert.equal(found.count, expected.length, asked);
+    assert.deepEqual(
+      found.rows.map(({ id }) => id),
+      expected.slice((page - 1) * pageSize, page * pageSize).map(({ id }) => id),
+      asked,
+    );
+  }
+}
+
+/** Each combination of values; undefined leaves a filter out. */
+function combinations(choices: { readonly [name in keyof Filter]: readonly unknown[] }): Filter[] {
+  let all: Filter[] = [{}];
+  for (const [name, values] of Object.entries(choices))
+    all = all.flatMap((filter) =>
+      [undefined, ...values].map((value) => (value === undefined ? filter : { ...filter, [name]: value })),
+    );
+  return all;
+}
+
+const ENTRIES = [
+  { counts: LOAN_COUNTS, statuses: LOAN_STATUSES, table: 'loans' },
+  { counts: PAYMENT_COUNTS, statuses: PAYMENT_STATUSES, table: 'payments' },
+] as const;
+
+// Ids on both sides of the boundaries of blocks, small and large.
+const BORDERS = [1, 255, 256, 257, 65_535, 65_536, 65_537, 131_071, 131_072, 200_000];
+
+/** Cooperatives 1 to 3, each with a member of the same id and its loan. */
+function fillByHand(store: Store): void {
+  store.connection.exec(`PRAGMA foreign_keys = OFF;
+    WITH n (id) AS (VALUES (1), (2), (3)) INSERT INTO cooperatives (id, code, name, status, created_at,
+      updated_at) SELECT id, 'C' || id, 'C', 'active', 1, 1 FROM n;
+    INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status,
+      registration_date, created_at, updated_at)
+      SELECT id, id, 1198589000000000 + id, 'M', 'N', 'MEMBER', 'active', 0, 1, 1 FROM cooperatives`);
+}
+
+const insertByHand = {
+  loans: `INSERT INTO loans (id, cooperative_id, member_id, status, reference, amount_minor,
+    interest_rate_hundredths, paid_amount_minor, created_at, updated_at)
+    VALUES (@id, @group, @group, @value, 'R' || @id, 1, 0, 0, 1, 1)`,
+  payments: `INSERT INTO payments (id, cooperative_id, loan_id, status, reference, amount_minor, method,
+    paid_at, created_at, updated_at) VALUES (@id, @group, @group, @value, 'R' || @id, 1, 'cash', 1, 1, 1)`,
+};
+
+for (const { counts: declaration, statuses, table } of ENTRIES) {
+  test(`every list of random ${table} has the right count and the right rows on every page, across blocks`, async (context) => {
+    const store = openStore(join(temporaryFolder(context), 'registry.db'));
+    context.after(() => store.close());
+    fillByHand(store);
+    const db = store.connection.raw;
+    if (table === 'payments')
+      for (const id of [1, 2, 3]) db.prepare(insertByHand.loans).run({ id, group: id, value: 'approved' });
+    const counts = openCountIndex(store.connection, declaration);
+    const insert = db.prepare(insertByHand[table]);
+    const setStatus = db.prepare(`UPDATE ${table} SET status = ? WHERE id = ?`);
+    const row = fc.record({
+      id: fc.oneof(fc.constantFrom(...BORDERS), fc.integer({ min: 1, max: 200_000 })),
+      group: fc.integer({ min: 1, max: 3 }),
+      value: fc.constantFrom<string>(...statuses),
+      later: fc.constantFrom<string>(...statuses),
+    });
+    const list = async (filter: never, request: PageRequest) => store[table].list(filter, request);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(row, { maxLength: 25, selector: ({ id }) => id }),
+        fc.constantFrom(1, 2, 3, 7),
+        async (rows, pageSize) => {
+          // The reads of an iteration share a snapshot.
+          await nextTurn();
+          const { blockTable, groupTable, groupBlockTable } = declaration;
+          const tables = [table, blockTable, groupTable, groupBlockTable];
+          db.exec(`BEGIN; ${tables.map((name) => `DELETE FROM ${name}`).join('; ')}`);
+          for (const { id, group, value, later } of rows) {
+            insert.run({ id, group, value });
+            counts.change(id, undefined, { group, value });
+            setStatus.run(later, id);
+            counts.change(id, { group, value }, { group, value: later });
+          }
+          db.exec('COMMIT');
+          const model = rows
+            .map(({ id, group, later }) => ({
+              ...{ id, cooperativeId: group, memberId: group, loanId: group, status: later },
+              identityCard: '',
+            }))
+            .sort((a, b) => a.id - b.id);
+          for (const filter of combinations({ cooperativeId: [1, 2, 3, 99], status: statuses }))
+            await compare(list, model, filter, pageSize);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+}
+
+test('counters of a cooperative that do not match its blocks are an error, never served', async (context) => {
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
+  context.after(() => store.close());
+  fillByHand(store);
+  store.connection.exec("INSERT INTO payment_counts VALUES (1, 'void', 5)");
+  for (const page of [1, 2])
+    assert.throws(
+      () => store.payments.list({ cooperativeId: 1 }, { page, pageSize: 2 }),
+      /run the check command/,
+    );
+});
+
+/** One step of a random mixture; numbers choose among what there is then. */
+const step = fc.oneof(
+  fc.record({
+    do: fc.constant('lend' as const),
+    member: fc.nat(4),
+    status: fc.constantFrom(...LOAN_STATUSES),
+  }),
+  fc.record({
+    do: fc.constant('decide' as const),
+    loan: fc.nat(9),
+    status: fc.constantFrom(...LOAN_STATUSES),
+  }),
+  fc.record({ do: fc.constant('pay' as const), loan: fc.nat(9), amount: fc.integer({ min: 1, max: 999 }) }),
+  fc.record({ do: fc.constant('void' as const), payment: fc.nat(2) }),
+  fc.record({
+    do: fc.constant('import' as const),
+    rows: fc.array(fc.record({ loan: fc.nat(3), status: fc.constantFrom(...LOAN_STATUSES) }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  }),
+  fc.record({ do: fc.constant('undo' as const), import: fc.nat(3) }),
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Does a step through the ports, or by a command as another process does; what is refused changes nothing. */
+async function perform(place: ImportPlace, store: Store, todo: Step, n: number): Promise<void> {
+  const pick = (table: string, index: number): number | undefined => {
+    const ids = place.query<{ id: number }>(`SELECT id FROM ${table} ORDER BY id`);
+    return ids[index % Math.max(1, ids.length)]?.id;
+  };
+  if (todo.do === 'import') {
+    const lines = todo.rows.map(
+      ({ loan, status }) => `A-1,M-${1 + (loan % 3)},I-${loan},${loan + 1},1,${status}`,
+    );
+    const header = 'cooperative_code,member_code,reference,amount,interest_rate,status\n';
+    await place.load('loans', header + lines.join('\n'), '--skip-invalid', '--yes');
+  } else if (todo.do === 'undo') {
+    const id = pick("imports WHERE kind = 'loans' AND undone_at IS NULL", todo.import);
+    if (id !== undefined) await place.command('imports', 'undo', String(id));
+  } else if (todo.do === 'lend') {
+    const memberId = pick('members', todo.member) as number;
+    await store.loans.create({ ...LOAN, memberId, reference: `L-${n}`, status: todo.status }, n, 'key:1');
+  } else if (todo.do === 'decide') {
+    const id = pick('loans', todo.loan);
+    const decide = ({ member, ...values }: { member: { id: number } }) => ({
+      ...values,
+      memberId: member.id,
+    });
+    if (id !== undefined)
+      await store.loans.update(
+        id,
+        (stored) => ({ ...LOAN, ...decide(stored), status: todo.status }),
+        n,
+        'key:1',
+      );
+  } else if (todo.do === 'pay') {
+    const loanId = pick('loans', todo.loan);
+    const values = { ...PAYMENT, loanId: loanId ?? 0, reference: `P-${n}`, amountMinor: todo.amount };
+    if (loanId !== undefined) await store.payments.create(values, () => values, n, 'key:2');
+  } else {
+    const id = pick('payments', todo.payment);
+    if (id !== undefined)
+      await store.payments.update(id, (stored) => ({ ...stored, status: 'void' }), n, 'key:2');
+  }
+}
+
+/** A started place with its registry open: persons 1 to 3 in A-1, and person 1 in B-2 with a loan of its own. */
+async function openStarted(context: TestContext): Promise<[ImportPlace, Store]> {
+  const place = await startedPlace(context);
+  const store = openStore(place.databaseFile);
+  await store.members.create(memberOf(1, { cooperativeId: 2 }), 1, 'key:1');
+  return [place, store];
+}
+
+test('after any writes, imports of loans and their undo lists, counters and read model are right', async (context) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 15, maxLength: 25 }),
+      fc.constantFrom(1, 3),
+      async (steps, pageSize) => {
+        const [place, store] = await openStarted(context);
+        try {
+          for (const [n, todo] of steps.entries()) {
+            await perform(place, store, todo, n + 1);
+            // Whatever was written: no lookup has to compute a loan history.
+            assert.equal(place.value("SELECT count(*) FROM members WHERE loans = ''"), 0, todo.do);
+          }
+          await nextTurn();
+          const owner = `m.identity_card AS identityCard, l.member_id AS memberId, l.id AS loanId`;
+          const loans = place.query<ModelRow>(
+            `SELECT l.id, ${owner}, l.cooperative_id AS cooperativeId, l.status FROM loans l
+           JOIN members m ON m.id = l.member_id ORDER BY l.id`,
+          );
+          const payments = place.query<ModelRow>(
+            `SELECT p.id, ${owner}, p.cooperative_id AS cooperativeId, p.status FROM payments p
+           JOIN loans l ON l.id = p.loan_id JOIN members m ON m.id = l.member_id ORDER BY p.id`,
+          );
+          const people = { identityCard: [nid(1), nid(2), nid(9)], cooperativeId: [1, 2, 99] };
+          for (const filter of combinations({ ...people, memberId: [1, 4, 99], status: LOAN_STATUSES }))
+            await compare(async (...given) => store.loans.list(...given), loans, filter, pageSize);
+          for (const filter of combinations({ ...people, loanId: [1, 2, 99], status: PAYMENT_STATUSES }))
+            await compare(async (...given) => store.payments.list(...given), payments, filter, pageSize);
+          const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
+          assert.deepEqual(faults, []);
+        } finally {
+          await store.close();
+        }
+      },
+    ),
+    { numRuns: 20 },
+  );
+});

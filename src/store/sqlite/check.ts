@@ -10,6 +10,7 @@ import { IMPORT_CHECKS } from './imports/verify.ts';
 import { countChecksOf } from './lists/count-index.ts';
 import { COUNTED_ENTITIES } from './lists/counts.ts';
 import { ROW_COUNT_CHECKS } from './lists/row-counts.ts';
+import { LOAN_CHECKS } from './loan-checks.ts';
 import { KEYS_SCHEMA } from './migrations/keys.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
@@ -25,6 +26,15 @@ export const COUNTED = [
   'savings_accounts',
   'savings_transactions',
 ] as const;
+
+/** What must agree with the rows, or with each other: each query finds one that is wrong. */
+const AGREEMENTS = [
+  ...COUNTED_ENTITIES.flatMap(countChecksOf),
+  ...ROW_COUNT_CHECKS,
+  ...LOAN_CHECKS,
+  ...IMPORT_CHECKS,
+  ...EVENT_CHECKS,
+];
 
 /** @throws StorageError when a file is not a database of this release */
 export function checkFiles(databaseFile: string, keysFile: string, format: ReadModelFormat): Finding[] {
@@ -44,12 +54,7 @@ const openToRead = (file: string, schema: Schema): Connection =>
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
   const found = checkFile('registry', registry);
   if (found.length === 1) return found;
-  const counters = [
-    ...COUNTED_ENTITIES.flatMap(countChecksOf),
-    ...ROW_COUNT_CHECKS,
-    ...IMPORT_CHECKS,
-    ...EVENT_CHECKS,
-  ].map(({ name, sql }): Finding => {
+  const agreements = AGREEMENTS.map(({ name, sql }): Finding => {
     const wrong = registry.raw.prepare(sql).get();
     return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
   });
@@ -60,7 +65,7 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
   });
   return [
     ...found,
-    ...counters,
+    ...agreements,
     { check: 'read model out of date', fault: null, value: String(countOutOfDate(registry, format)) },
     { check: 'read model', fault: wrong === undefined ? null : `wrong: ${wrong}` },
     ...rows,

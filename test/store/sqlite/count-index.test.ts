@@ -20,6 +20,7 @@ const BOATS: CountDeclaration = {
   group: 'harbour_id',
   blockTable: 'boat_blocks',
   groupTable: 'boat_counts',
+  groupBlockTable: 'boat_harbour_blocks',
   count: 'boats',
 };
 
@@ -30,7 +31,9 @@ function open(context: TestContext) {
     CREATE TABLE boat_blocks (span INTEGER, kind TEXT, block INTEGER, boats INTEGER,
       PRIMARY KEY (span, kind, block)) STRICT, WITHOUT ROWID;
     CREATE TABLE boat_counts (harbour_id INTEGER, kind TEXT, boats INTEGER, PRIMARY KEY (harbour_id, kind))
-      STRICT, WITHOUT ROWID;`);
+      STRICT, WITHOUT ROWID;
+    CREATE TABLE boat_harbour_blocks (harbour_id INTEGER, kind TEXT, block INTEGER, boats INTEGER,
+      PRIMARY KEY (harbour_id, kind, block)) STRICT, WITHOUT ROWID;`);
   const put = db.raw.prepare('INSERT OR REPLACE INTO boats VALUES (?, ?, ?)');
   const remove = db.raw.prepare('DELETE FROM boats WHERE id = ?');
   return {
@@ -52,7 +55,8 @@ test('after any additions, changes, moves and removals counts and seeks are thos
   const { db, index, set, wrong } = open(context);
   fc.assert(
     fc.property(fc.array(fc.tuple(id, counted), { maxLength: 30 }), (changes) => {
-      db.exec('DELETE FROM boats; DELETE FROM boat_blocks; DELETE FROM boat_counts');
+      for (const table of ['boats', 'boat_blocks', 'boat_counts', 'boat_harbour_blocks'])
+        db.exec(`DELETE FROM ${table}`);
       const rows = new Map<number, Counted>();
       for (const [changed, after] of changes) {
         index.change(changed, rows.get(changed), after);
@@ -76,6 +80,14 @@ test('after any additions, changes, moves and removals counts and seeks are thos
           const { firstId, skip } = index.seek(value, offset);
           assert.equal(ids.filter((each) => each >= firstId)[skip], expected);
           assert.ok(skip < 256);
+        }
+        for (const group of [1, 2]) {
+          const inGroup = ids.filter((each) => rows.get(each)?.group === group);
+          for (const [offset, expected] of inGroup.entries()) {
+            const { firstId, skip } = index.seekInGroup(group, value, offset);
+            assert.equal(inGroup.filter((each) => each >= firstId)[skip], expected);
+            assert.ok(skip < 65_536);
+          }
         }
       }
     }),
@@ -111,10 +123,11 @@ test('every kind of wrong count is found by a check of its own', (context) => {
     'UPDATE boat_counts SET boats = 2',
     "UPDATE boat_blocks SET boats = 2 WHERE span = 256 AND kind = 'canoe'",
     "UPDATE boat_blocks SET boats = 2 WHERE span = 65536 AND kind = 'any'",
+    'UPDATE boat_harbour_blocks SET boats = 2',
   ].entries()) {
     db.exec(`SAVEPOINT before; ${damage}`);
     const found = countChecksOf(BOATS).map(({ sql }) => db.raw.prepare(sql).get() !== undefined);
-    assert.deepEqual(found, [i === 0, i === 1, i === 2], damage);
+    assert.deepEqual(found, [i === 0, i === 1, i === 2, i === 3], damage);
     db.exec('ROLLBACK TO before; RELEASE before');
   }
 });

@@ -172,7 +172,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Does a step through the ports, or by a command as another process does; what is refused changes nothing. */
+/** Does a step through the ports, or by a command as another process; what is refused changes nothing. */
 async function perform(place: ImportPlace, store: Store, todo: Step, n: number): Promise<void> {
   const pick = (table: string, index: number): number | undefined => {
     const ids = place.query<{ id: number }>(`SELECT id FROM ${table} ORDER BY id`);
@@ -214,7 +214,7 @@ async function perform(place: ImportPlace, store: Store, todo: Step, n: number):
   }
 }
 
-/** A started place with its registry open: persons 1 to 3 in A-1, and person 1 in B-2 with a loan of its own. */
+/** A started place with its registry open: persons 1 to 3 in A-1, and person 1 in B-2, too. */
 async function openStarted(context: TestContext): Promise<[ImportPlace, Store]> {
   const place = await startedPlace(context);
   const store = openStore(place.databaseFile);

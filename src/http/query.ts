@@ -10,8 +10,8 @@ export interface QueryParameter<T> {
 }
 
 /**
- * Filters by the id of another resource: what nobody could have as an id is refused, or it would read as
- * "has none"; an id that nothing has gives an empty list.
+ * A filter by the id of another resource. What cannot be an id, such as a code, is refused: it must not read
+ * as a resource without rows. An id that nothing has gives an empty list.
  * @param message of what is not an id
  */
 export const idFilter = (description: string, message: string): QueryParameter<number> => ({

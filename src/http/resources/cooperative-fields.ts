@@ -8,31 +8,23 @@ import {
   SECTORS,
 } from '../../domain/cooperatives.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
-import { FieldError, notFound } from '../../domain/errors.ts';
-import { ID, parseId } from '../../domain/ids.ts';
 import { COOPERATIVE_CODE, MAX_LENGTH, parseCooperativeCode } from '../../domain/text.ts';
 import { defaulting, optional, type ParsedBody, patchOf, required } from '../body-fields.ts';
 import { choice, pastDate, plainText, textField, withSpaces } from '../fields.ts';
+import { pathId } from '../path-id.ts';
 import { type Representation, representCounted } from '../preconditions.ts';
-import type { Parameter, RouteRequest } from '../route.ts';
+import { idFilter } from '../query.ts';
 import { integer, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, serializeObject, text } from '../serializer.ts';
 import { COOPERATIVE_BODY_EXAMPLE, COOPERATIVE_PATCH_EXAMPLE } from './examples.ts';
 
-export const COOPERATIVE_ID: Parameter = {
-  description: "A cooperative's id; opaque.",
-  schema: string({ pattern: ID.source }),
-  example: '1',
-};
+export const COOPERATIVE_ID = pathId("A cooperative's id; opaque.");
 
-const NOT_AN_ID = new FieldError('Expected the id of a cooperative; a code goes into /cooperatives?code=');
-
-/** The parameter `cooperative` of lists: a code there must not read as a cooperative without rows. */
-export const COOPERATIVE_FILTER = {
-  description: 'Only those of the cooperative with this id.',
-  schema: COOPERATIVE_ID.schema,
-  parse: (value: string) => parseId(value) ?? NOT_AN_ID,
-};
+/** The parameter `cooperative` of lists. */
+export const COOPERATIVE_FILTER = idFilter(
+  'Only those of the cooperative with this id.',
+  'Expected the id of a cooperative; a code goes into /cooperatives?code=',
+);
 
 const codeOf = (pattern: string) => string({ pattern, description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".' });
 
@@ -140,13 +132,6 @@ export const representCooperative = (cooperative: Cooperative, zone: TimeZone): 
     serializeCooperative({ ...cooperative, membersCount: 0 }, zone),
     cooperative.membersCount,
   );
-
-/** @throws RegistryError `not_found` for what is not an id (docs/api.md#routes) */
-export function readCooperativeId(request: RouteRequest): number {
-  const id = parseId(request.params.id ?? '');
-  if (id === undefined) throw notFound();
-  return id;
-}
 
 /** A checked body as the domain names it. */
 export const toCooperativeValues = (body: CooperativeBody): CooperativeValues => ({

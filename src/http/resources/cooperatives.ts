@@ -8,6 +8,7 @@ import type { CooperativeStore } from '../../store/ports/registry.ts';
 import { actorOf } from '../actor.ts';
 import { parseBody } from '../body-fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
+import { readPathId } from '../path-id.ts';
 import { readTagged, taggedCreated } from '../preconditions.ts';
 import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
 import { anyOf, choiceOf, string } from '../schema.ts';
@@ -19,7 +20,6 @@ import {
   COOPERATIVE_PATCH_BODY,
   COOPERATIVE_UPDATE_BODY,
   type CooperativeBody,
-  readCooperativeId,
   representCooperative,
   serializeCooperative,
   toCooperativeBody,
@@ -155,7 +155,7 @@ const getRoute = ({ store, zone }: Dependencies): Route => ({
   requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
-    const cooperative = await store.find(readCooperativeId(request));
+    const cooperative = await store.find(readPathId(request));
     if (cooperative === undefined) throw notFound();
     return readTagged(request, representCooperative(cooperative, zone));
   },
@@ -192,7 +192,7 @@ const cooperativeUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] 
       store,
       clock,
       zone,
-      readId: readCooperativeId,
+      readId: readPathId,
       represent: (cooperative) => representCooperative(cooperative, zone),
       toBody: toCooperativeBody,
       toValues: (body) => toCooperativeValues(body as CooperativeBody),

@@ -9,16 +9,12 @@ import { type ConsolidatedMember, consolidate, type Membership } from '../../dom
 import { type Awaitable, whenReady } from '../../store/ports/awaitable.ts';
 import type { MemberStore } from '../../store/ports/registry.ts';
 import { badRequest } from '../errors.ts';
+import { readPathId } from '../path-id.ts';
 import { JsonText, ok } from '../response.ts';
 import type { Parameter, Route } from '../route.ts';
 import { array, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, quote, serializeArray, serializeObject, text } from '../serializer.ts';
-import {
-  COOPERATIVE_ID,
-  COOPERATIVE_SUMMARY,
-  readCooperativeId,
-  serializeCooperativeSummary,
-} from './cooperative-fields.ts';
+import { COOPERATIVE_ID, COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperative-fields.ts';
 import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from './examples.ts';
 import {
   LOAN_HISTORY_ENTRY,
@@ -130,7 +126,7 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
       },
       refusals: [400, 404],
       async handle(request) {
-        const cooperativeId = readCooperativeId(request);
+        const cooperativeId = readPathId(request);
         const identityCard = request.params.nid ?? '';
         if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');
         const at = financialsAt(request.caller, nowSeconds(clock));

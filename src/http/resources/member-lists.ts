@@ -8,10 +8,11 @@ import { MAX_LENGTH, parseChoice, parseText } from '../../domain/text.ts';
 import { whenReady } from '../../store/ports/awaitable.ts';
 import type { CooperativeStore, MemberStore } from '../../store/ports/registry.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
-import type { ParsedQuery } from '../query.ts';
+import { readPathId } from '../path-id.ts';
+import { onlyGiven, type ParsedQuery } from '../query.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { string } from '../schema.ts';
-import { COOPERATIVE_FILTER, COOPERATIVE_ID, readCooperativeId } from './cooperative-fields.ts';
+import { COOPERATIVE_FILTER, COOPERATIVE_ID } from './cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE, pageExample } from './examples.ts';
 import { MEMBER_FIELDS, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
 
@@ -88,7 +89,7 @@ export const memberListRoutes = (
     },
     refusals: [400, 404],
     async handle(request) {
-      const id = readCooperativeId(request);
+      const id = readPathId(request);
       if ((await cooperatives.find(id)) === undefined) throw notFound();
       const pageRequest = toPageRequest(request.query);
       return envelope(
@@ -105,6 +106,5 @@ export const memberListRoutes = (
 /** Only what was given, as an absent filter is not an undefined one. */
 function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
   const { identity_card: identityCard, member_code: memberCode, mobile, status } = query;
-  const filter = { identityCard, cooperativeId, status, memberCode, mobile };
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  return onlyGiven({ identityCard, cooperativeId, status, memberCode, mobile });
 }

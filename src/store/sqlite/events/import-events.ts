@@ -29,17 +29,19 @@ export const ANNOUNCED: { readonly [kind in ImportKind]: Announced } = {
   savings: { memberField: 'savings_summary', isByAccount: true },
 };
 
+/** Whether rows of this kind belong to members whose events stand for them. */
+export const hasTouchedMembers = (kind: ImportKind): boolean => !('entity' in ANNOUNCED[kind]);
+
 /**
- * Finds the members whose entries the file adds or changes, in the order of their first lines, for
+ * Finds the members whose entries the file adds or changes, each with the first of its lines, for
  * `appendImportEvents`; without the lock. No entry changes its member: checks.ts refuses that.
  */
 export function stageTouchedMembers({ db, kind }: FileScope): void {
-  if ('entity' in ANNOUNCED[kind]) return;
+  if (!hasTouchedMembers(kind)) return;
   db.exec(`DELETE FROM staging.touched_members;
-    INSERT INTO staging.touched_members (member_id, cooperative_id)
-    SELECT member_id, cooperative_id FROM staging.resolved_references
-    WHERE id IS NULL OR line IN (SELECT line FROM staging.changed_rows)
-    GROUP BY member_id ORDER BY min(line)`);
+    INSERT OR IGNORE INTO staging.touched_members (member_id, cooperative_id, line)
+    SELECT member_id, cooperative_id, line FROM staging.resolved_references
+    WHERE id IS NULL OR line IN (SELECT line FROM staging.changed_rows) ORDER BY line`);
 }
 
 /**
@@ -58,7 +60,7 @@ export function appendImportEvents(
     'entity' in announced
       ? rowEvents(scope, announced.entity, firstId)
       : `SELECT ${typeCode('member', 'updated')} AS type, member_id AS row_id, cooperative_id,
-           ${fieldBit('member', announced.memberField)} AS fields FROM staging.touched_members ORDER BY id`;
+           ${fieldBit('member', announced.memberField)} AS fields FROM staging.touched_members ORDER BY line`;
   appendTypedEvents(db, rows, nowSeconds, `import:${importId}`);
 }
 

@@ -1,5 +1,7 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
+import type { ImportKind } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
+import { hasTouchedMembers } from '../events/import-events.ts';
 import { type IdRange, NO_IDS } from '../imports/record.ts';
 import { type CountDeclaration, countChangesSql } from '../lists/count-index.ts';
 import { countsOf } from '../lists/counts.ts';
@@ -11,8 +13,14 @@ import type { FileScope } from './file-scope.ts';
 import { addPaidAmounts } from './paid-amounts.ts';
 import { TARGETS, type Target, type TargetColumn } from './targets.ts';
 
-/** A condition on members: the file brings new rows of theirs. */
-const OF_NEW_ROWS = 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
+/**
+ * A condition on members: the file brings new rows of theirs. Where they were found before the lock, it also
+ * holds for members of changed rows, who are stale already.
+ */
+const ofNewRows = (kind: ImportKind): string =>
+  hasTouchedMembers(kind)
+    ? 'id IN (SELECT member_id FROM staging.touched_members)'
+    : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
 
 const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
@@ -32,13 +40,14 @@ export function applyStaged(scope: FileScope, nowSeconds: number): AddedIds {
   update(db, target, changed, nowSeconds);
   const counts = countsOf(target.table);
   if (counts !== undefined && columns.has(counts.dimension)) countChanged(db, counts);
-  const rows = insert(db, target, nowSeconds);
+  const rows = insert(db, kind, nowSeconds);
   if (counts !== undefined && rows.last >= rows.first) countNew(db, counts, rows);
   if (kind === 'payments') addPaidAmounts(db, nowSeconds);
   return { rows, accounts };
 }
 
-function insert(db: Connection, target: Target, nowSeconds: number): IdRange {
+function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
+  const target = TARGETS[kind];
   const keys = target.keys.filter((key) => key.to !== undefined);
   const first = nextIdOf(db, target.table);
   const names = [
@@ -65,7 +74,7 @@ function insert(db: Connection, target: Target, nowSeconds: number): IdRange {
   // What the dropped triggers would have done row by row.
   const { readModelColumn } = target;
   if (dropped.length > 0) {
-    if (readModelColumn !== undefined) db.exec(markStaleSql(readModelColumn, OF_NEW_ROWS));
+    if (readModelColumn !== undefined) db.exec(markStaleSql(readModelColumn, ofNewRows(kind)));
     if (isRowCounted(target.table)) addToRowCount(db, target.table, added);
   }
   for (const each of dropped) db.exec(each.sql);

@@ -28,8 +28,9 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
-    -- Members whose entries the file adds or changes, in the order of its lines (events/import-events.ts).
-    CREATE TABLE staging.touched_members (id INTEGER PRIMARY KEY, member_id INTEGER, cooperative_id INTEGER);
+    -- Members whose entries the file adds or changes, with their first lines (events/import-events.ts).
+    CREATE TABLE staging.touched_members (member_id INTEGER PRIMARY KEY, cooperative_id INTEGER,
+      line INTEGER);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;

@@ -2,6 +2,7 @@
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type AccessLog, createAccessLog } from './http/access-log.ts';
+import { openCreate } from './http/idempotency.ts';
 import { createHandler, type Handler } from './http/lifecycle.ts';
 import { createMiddleware } from './http/middleware/chain.ts';
 import { InProcessRateLimiter } from './http/middleware/in-process-rate-limiter.ts';
@@ -74,6 +75,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const handler = createHandler({
     router: createRouter(routes),
     middleware: createMiddleware({ keys, trustedProxies: config.trustedProxies, limiter, clock }),
+    create: openCreate(store.responses, clock),
     send: createSender({ scheduler, log, clock, isDraining }),
     clock,
     log,

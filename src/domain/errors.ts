@@ -13,9 +13,9 @@ export class FieldError {
 
 /**
  * `invalid`: values refused by field; `not_found`: no such row; `gone`: there was one, and there will not be
- * again; `unavailable`: try again later.
+ * again; `repeated`: a request with the same key has been answered; `unavailable`: try again later.
  */
-export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'unavailable';
+export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 'unavailable';
 
 /** A refusal that the caller can understand and act on. Any other error is unexpected. */
 export class RegistryError extends Error {

@@ -26,6 +26,7 @@ const STATUS: { readonly [code in RegistryErrorCode]: number } = {
   invalid: 400,
   not_found: 404,
   gone: 410,
+  repeated: 409,
   unavailable: 503,
 };
 

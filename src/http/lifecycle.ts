@@ -2,14 +2,16 @@
  * The lifecycle of a request, one function with its stages numbered. ARCHITECTURE.md#the-life-of-a-request
  * lists them with the statuses that each may end with; stage 1 is in server.ts, stage 7 in send.ts.
  */
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { type Awaitable, isThenable } from '../store/ports/awaitable.ts';
 import type { AccessLog } from './access-log.ts';
 import { toErrorResponse } from './errors.ts';
+import type { Create } from './idempotency.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import { parseQuery } from './query.ts';
-import { isTooLarge, readJson } from './read-body.ts';
+import { isTooLarge, parseJson, readBody } from './read-body.ts';
 import { ApiRequest, refuseAmbiguous } from './request.ts';
 import { type ApiResponse, refusal } from './response.ts';
 import { METHODS, type Route } from './route.ts';
@@ -19,6 +21,7 @@ import type { Sender } from './send.ts';
 export interface HandlerDependencies {
   readonly router: Router;
   readonly middleware: Middleware;
+  readonly create: Create;
   readonly send: Sender;
   readonly clock: Clock;
   readonly log: AccessLog;
@@ -59,7 +62,10 @@ export function createHandler(dependencies: HandlerDependencies): Handler {
 const NOT_FOUND = refusal(404, 'Not found.');
 
 /** @throws RegistryError and HttpError, also as a rejection */
-function respond(request: ApiRequest, { router, middleware }: HandlerDependencies): Awaitable<ApiResponse> {
+function respond(
+  request: ApiRequest,
+  { router, middleware, create }: HandlerDependencies,
+): Awaitable<ApiResponse> {
   // 2. Has it only one reading? 400, 501
   const ambiguity = refuseAmbiguous(request.incoming);
   if (ambiguity !== undefined) return ambiguity;
@@ -79,26 +85,28 @@ function respond(request: ApiRequest, { router, middleware }: HandlerDependencie
 
   // 4. Middleware: authenticate 401, restrict 403, require scope 403, limit rate 429
   const refused = middleware(request);
-  if (isThenable(refused)) return refused.then((response) => response ?? readAndHandle(request, route));
-  return refused ?? readAndHandle(request, route);
+  if (isThenable(refused))
+    return refused.then((response) => response ?? readAndHandle(request, route, create));
+  return refused ?? readAndHandle(request, route, create);
 }
 
 const findRoute = (match: Match, method: string): Route | undefined =>
   Object.hasOwn(METHODS, method) ? match.routes[METHODS[method as keyof typeof METHODS]] : undefined;
 
-function readAndHandle(request: ApiRequest, route: Route): Awaitable<ApiResponse> {
+function readAndHandle(request: ApiRequest, route: Route, create: Create): Awaitable<ApiResponse> {
   // 5. Body: 400, 408, 413, 415
-  if (route.body === undefined) return handle(request, route);
+  if (route.body === undefined) return handle(request, route, create);
   if (EXPECTS_CONTINUE in request.incoming && !isTooLarge(request.incoming)) request.outgoing.writeContinue();
-  return readJson(request.incoming, route.body).then((body) => {
-    request.body = body;
-    return handle(request, route);
+  return readBody(request.incoming, route.body).then((bytes) => {
+    if (request.incoming.headers['idempotency-key'] !== undefined) request.bodyHash = hash('sha256', bytes);
+    request.body = parseJson(bytes);
+    return handle(request, route, create);
   });
 }
 
-function handle(request: ApiRequest, route: Route): Awaitable<ApiResponse> {
+function handle(request: ApiRequest, route: Route, create: Create): Awaitable<ApiResponse> {
   // 5. Query: 400
   request.query = parseQuery(route.query ?? {}, request.search);
   // 6. Handler: what the route declares
-  return route.handle(request);
+  return route.method === 'POST' ? create(request, route.creation) : route.handle(request);
 }

@@ -47,6 +47,10 @@ const HEADERS = {
   },
   Allow: { description: 'The methods of the path.', schema: text('^[A-Z]+(, [A-Z]+)*$') },
   Location: { description: 'Path of the new resource.', schema: text('^/api/v1/') },
+  'Idempotency-Replayed': {
+    description: 'The response that the first request with this Idempotency-Key got.',
+    schema: { const: 'true' },
+  },
   ETag: {
     description: 'Names this state of the resource, for If-None-Match and If-Match. Opaque.',
     schema: text('^"[!#-~]+"$'),
@@ -84,6 +88,12 @@ export const always = (isApi: boolean): Json => ({
 });
 
 const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
+  'Idempotency-Key': {
+    description:
+      'Names this request for 24 hours: sent again with it, it gets the first answer again and adds nothing.',
+    schema: text(),
+    example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+  },
   'If-Match': {
     description: 'ETags of the states that may be overwritten, or `*` for any; 412 when it is another.',
     schema: text(),
@@ -97,7 +107,7 @@ const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
 };
 
 /** Parameters of an operation. */
-export const requestHeaders = (names: readonly RequestHeader[] = []): Json[] =>
+export const requestHeaders = (names: readonly RequestHeader[]): Json[] =>
   names.map((name) => ({ name, in: 'header', ...REQUEST_HEADERS[name] }));
 
 /** The headers that responses refer to. */

@@ -151,6 +151,7 @@ function refusalStatuses(route: Route): number[] {
   const found = new Set<number>([400, 405, 408, 413, 417, 431, 500, 501, ...(route.refusals ?? [])]);
   if (route.access !== 'public') for (const status of [401, 403, 429]) found.add(status);
   if (route.body !== undefined) found.add(415);
+  if (route.method === 'POST') for (const status of [409, 422]) found.add(status);
   return [...found].sort((a, b) => a - b);
 }
 
@@ -179,6 +180,7 @@ export function responsesOf(
         ...always(isApi),
         ...(route.access === 'public' ? {} : usage(true)),
         ...(status === '201' ? header('Location') : {}),
+        ...(route.method === 'POST' ? header('Idempotency-Replayed', false) : {}),
         ...ownHeaders(response),
       },
       ...(hasContent

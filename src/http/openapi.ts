@@ -4,7 +4,7 @@ import { bodySchema, mediaTypesOf } from './body-fields.ts';
 import { headerComponents, type Json, requestHeaders } from './openapi-headers.ts';
 import { optionsOperation, responseComponents, responsesOf } from './openapi-responses.ts';
 import { JsonText, ok } from './response.ts';
-import { fullPath, type Route } from './route.ts';
+import { fullPath, type RequestHeader, type Route, requestHeadersOf } from './route.ts';
 import type { Schema } from './schema.ts';
 
 const TAGS = [
@@ -85,11 +85,11 @@ function pathItems(routes: readonly Route[], schemas: Json): Json {
   );
 }
 
-/** @param own what OPTIONS does not take: parameters of the query, header fields */
 function parametersOf(
   route: Route,
   schemas: Json,
-  { query = {}, requestHeaders: headers }: Pick<Route, 'query' | 'requestHeaders'> = {},
+  query: Route['query'] = {},
+  headers: readonly RequestHeader[] = [],
 ): Json {
   const parameters = [
     ...Object.entries(route.params ?? {}).map(([name, { description, schema, example }]) => ({
@@ -128,7 +128,7 @@ function operation(route: Route, schemas: Json): Json {
     ...(route.description === undefined ? {} : { description: route.description }),
     tags: [route.tag],
     ...access(route),
-    ...parametersOf(route, schemas, route),
+    ...parametersOf(route, schemas, route.query, requestHeadersOf(route)),
     ...(body === undefined
       ? {}
       : {
@@ -150,7 +150,7 @@ const headOperation = (route: Route, schemas: Json): Json => ({
   summary: `${route.summary}: the headers only`,
   tags: [route.tag],
   ...access(route),
-  ...parametersOf(route, schemas, route),
+  ...parametersOf(route, schemas, route.query, requestHeadersOf(route)),
   responses: responsesOf(route, () => undefined, false),
 });
 

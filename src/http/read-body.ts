@@ -13,19 +13,20 @@ const MAX_DEPTH = 32;
 const BODY_TIMEOUT_MS = 30_000;
 
 /**
- * The JSON of a body; an empty one is `{}`.
+ * The bytes of a body.
  * @throws HttpError 413, 415, 400 or 408
  */
-export async function readJson(
+export async function readBody(
   incoming: IncomingMessage,
   declared: Pick<BodyDeclaration, 'isPatch'>,
-): Promise<unknown> {
+): Promise<Uint8Array> {
   if (isTooLarge(incoming)) throw bodyTooLarge();
-  if (!hasBody(incoming)) return {};
+  if (!hasBody(incoming)) return NO_BYTES;
   refuseMediaType(incoming, mediaTypesOf(declared));
-  const bytes = await readBytes(incoming);
-  return bytes.length === 0 ? {} : parseJson(bytes);
+  return readBytes(incoming);
 }
+
+const NO_BYTES = new Uint8Array();
 
 /** Whether more bytes are announced than are read. */
 export const isTooLarge = (incoming: IncomingMessage): boolean =>
@@ -89,8 +90,12 @@ function readBytes(incoming: IncomingMessage): Promise<Buffer> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws HttpError 400 that names the position of the fault, never the text around it */
+/**
+ * The JSON of a body; an empty one is `{}`.
+ * @throws HttpError 400 that names the position of the fault, never the text around it
+ */
 export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return {};
   let text: string;
   try {
     text = utf8.decode(bytes);

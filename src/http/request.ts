@@ -27,6 +27,7 @@ export class ApiRequest implements RouteRequest {
   caller: ApiKey | undefined;
   query: RouteRequest['query'] = {};
   body: unknown;
+  bodyHash: string | undefined;
   /** Sent with whatever response follows, refusals too. */
   readonly headers: Headers = {};
   private readonly searchText: string;

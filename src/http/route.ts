@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiKey, Scope } from '../domain/api-keys.ts';
 import type { Awaitable } from '../store/ports/awaitable.ts';
+import type { ResponseToKeep } from '../store/ports/idempotent-responses.ts';
 import type { BodyDeclaration } from './body-fields.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
 import type { ApiResponse } from './response.ts';
@@ -21,10 +22,10 @@ export const METHODS = {
 } as const satisfies { readonly [method: string]: Method };
 
 /** Header fields of requests that a route may read; openapi-headers.ts describes them. */
-export type RequestHeader = 'If-Match' | 'If-None-Match';
+export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
 
 /** Header fields that a route may add to its own responses; openapi-headers.ts describes them. */
-export type ResponseHeader = 'ETag';
+export type ResponseHeader = 'ETag' | 'Idempotency-Replayed';
 
 /**
  * Who may call: the holder of a scope, of any active key, or anybody. A route without this does not compile.
@@ -57,7 +58,9 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   /** The path as it was sent, without the query. */
   readonly path: string;
   /** The header fields; a route reads only those that it declares in `requestHeaders`. */
-  readonly incoming: Pick<IncomingMessage, 'headers'>;
+  readonly incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
+  /** Of the bytes of the body; only for a request with an Idempotency-Key. */
+  readonly bodyHash: string | undefined;
   /** `https://host`, for absolute links: PUBLIC_URL, else the request's own scheme and host. */
   readonly baseUrl: string;
   /** Registers what is called when the client has left, and when the response is sent. */
@@ -74,8 +77,18 @@ export interface SuccessResponse {
   readonly headers?: { readonly [name in ResponseHeader]?: 'required' | 'optional' };
 }
 
-export interface Route<Query extends QueryParameters = QueryParameters> {
-  readonly method: Method;
+/** How POST adds a row. */
+export interface Creation<Created> {
+  /** @param keep passed on to the store, which keeps the response beside the row */
+  create(request: RouteRequest, keep: ResponseToKeep<Created> | undefined): Promise<Created>;
+  /** Composes the response, inside the transaction when it is kept: it depends on nothing else. */
+  respond(created: Created): ApiResponse;
+}
+
+/** A creation whose two functions agree on what is created. */
+export const createWith = <Created>(creation: Creation<Created>): Creation<unknown> => creation;
+
+interface SharedRoute<Query extends QueryParameters> {
   /** Template with `{name}` segments; under the API's prefix unless `isOutsideApi`. */
   readonly path: string;
   readonly isOutsideApi?: boolean;
@@ -95,8 +108,26 @@ export interface Route<Query extends QueryParameters = QueryParameters> {
   readonly responses: { readonly [status: number]: SuccessResponse };
   /** Statuses that the handler itself may refuse with, beside those of earlier stages. */
   readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
+}
+
+/** A route of POST cannot forget that its requests may be repeated (docs/api.md#repeating-a-request). */
+interface CreatingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
+  readonly method: 'POST';
+  readonly creation: Creation<unknown>;
+}
+
+interface HandlingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
+  readonly method: Exclude<Method, 'POST'>;
   readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;
 }
+
+export type Route<Query extends QueryParameters = QueryParameters> =
+  | CreatingRoute<Query>
+  | HandlingRoute<Query>;
+
+/** The header fields that a route reads, those of its kind included. */
+export const requestHeadersOf = ({ method, requestHeaders = [] }: Route): readonly RequestHeader[] =>
+  method === 'POST' ? ['Idempotency-Key', ...requestHeaders] : requestHeaders;
 
 /** A route whose handler sees the types of its own query parameters. */
 export const defineRoute = <Query extends QueryParameters = QueryParameters>(route: Route<Query>): Route =>

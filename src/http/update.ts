@@ -7,18 +7,31 @@ import type { Actor } from '../store/ports/history.ts';
 import { actorOf } from './actor.ts';
 import { type BodyDeclaration, type BodyFields, type ParsedBody, parseBody } from './body-fields.ts';
 import { type Representation, readIfMatch, taggedOk } from './preconditions.ts';
+import type { ApiResponse } from './response.ts';
 import type { Route, RouteRequest } from './route.ts';
 
 /** What a store of one kind of row offers to updates. */
-interface UpdatedStore<Stored, Values> {
+interface UpdatedStore<Stored, Values, Beside extends readonly unknown[]> {
   find(id: number): Awaitable<Stored | undefined>;
   conflicts(values: Partial<Values>, exceptId?: number): Awaitable<FieldMessages>;
-  update(id: number, decide: (stored: Stored) => Values, nowSeconds: number, actor: Actor): Promise<Stored>;
+  update(
+    id: number,
+    decide: (stored: Stored, ...beside: Beside) => Values,
+    nowSeconds: number,
+    actor: Actor,
+  ): Promise<Stored>;
+}
+
+interface Decision {
+  /** Takes what is wrong with the values. */
+  readonly faults: FieldErrorList;
+  /** Epoch seconds. */
+  readonly nowSeconds: number;
 }
 
 /** How a resource is updated. */
-export interface Updating<Stored, Fields extends BodyFields, Values> {
-  readonly store: UpdatedStore<Stored, Values>;
+export interface Updating<Stored, Fields extends BodyFields, Values, Beside extends readonly unknown[] = []> {
+  readonly store: UpdatedStore<Stored, Values, Beside>;
   readonly clock: Clock;
   readonly zone: TimeZone;
   /** @throws HttpError or RegistryError for what is not an id */
@@ -27,16 +40,24 @@ export interface Updating<Stored, Fields extends BodyFields, Values> {
   /** The stored values as a body would give them. */
   readonly toBody: (stored: Stored) => ParsedBody<Fields>;
   /**
+   * What is needed beside the row to decide, as it is now; inside the transaction the store gives it.
+   * @throws RegistryError `not_found`
+   */
+  readonly findBeside: (stored: Stored) => Awaitable<Beside>;
+  /**
    * The values of a checked body, in which those of invalid fields are missing; adds what is wrong with them
-   * together, or beside the stored ones. May leave out values when there are faults.
-   * @throws RegistryError `invalid` for what is better not reported together with other faults
+   * together, or beside what is stored. With faults, only those values that may conflict with other rows.
    */
   readonly toValues: (
     body: Partial<ParsedBody<Fields>>,
     stored: Stored,
-    faults: FieldErrorList,
+    decision: Decision,
+    ...beside: Beside
   ) => Partial<Values>;
 }
+
+/** Of resources whose rows say all that decides. */
+export const NOTHING_BESIDE = (): [] => [];
 
 /** What PUT and PATCH have in common, and what each has of its own. */
 export interface UpdateDeclaration<Fields extends BodyFields>
@@ -51,9 +72,14 @@ const PATCH_DESCRIPTION =
   'A JSON merge patch (RFC 7396): fields that are left out stay as they are, ' +
   'null clears one that may be null.';
 
-export function updateRoutes<Stored, Fields extends BodyFields, Values>(
+export function updateRoutes<
+  Stored,
+  Fields extends BodyFields,
+  Values,
+  Beside extends readonly unknown[] = [],
+>(
   { put, patch, ...shared }: UpdateDeclaration<Fields>,
-  updating: Updating<Stored, Fields, Values>,
+  updating: Updating<Stored, Fields, Values, Beside>,
 ): Route[] {
   const routeOf = (method: 'PUT' | 'PATCH', own: typeof put | typeof patch): Route => ({
     description: PATCH_DESCRIPTION,
@@ -67,11 +93,20 @@ export function updateRoutes<Stored, Fields extends BodyFields, Values>(
   return [routeOf('PUT', put), routeOf('PATCH', patch)];
 }
 
-async function update<Stored, Fields extends BodyFields, Values>(
-  { store, clock, zone, readId, represent, toBody, toValues }: Updating<Stored, Fields, Values>,
+async function update<Stored, Fields extends BodyFields, Values, Beside extends readonly unknown[]>(
+  {
+    store,
+    clock,
+    zone,
+    readId,
+    represent,
+    toBody,
+    findBeside,
+    toValues,
+  }: Updating<Stored, Fields, Values, Beside>,
   declared: BodyDeclaration<Fields>,
   request: RouteRequest,
-) {
+): Promise<ApiResponse> {
   const id = readId(request);
   const requireMatch = readIfMatch(request, (stored: Stored) => represent(stored).tag);
   const stored = await store.find(id);
@@ -80,15 +115,17 @@ async function update<Stored, Fields extends BodyFields, Values>(
   requireMatch(stored);
   const now = nowSeconds(clock);
   const { values: given, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
-  const completed = (row: Stored): Partial<ParsedBody<Fields>> =>
-    declared.isPatch === true ? { ...toBody(row), ...given } : given;
-  const known = toValues(completed(stored), stored, faults);
+  const toDecided = (row: Stored, found: FieldErrorList, beside: Beside): Partial<Values> => {
+    const body = declared.isPatch === true ? { ...toBody(row), ...given } : given;
+    return toValues(body, row, { faults: found, nowSeconds: now }, ...beside);
+  };
+  const known = toDecided(stored, faults, await findBeside(stored));
   if (!faults.isEmpty) faults.addAll(await store.conflicts(known, id));
   faults.throwIfAny();
-  const decide = (current: Stored): Values => {
+  const decide = (current: Stored, ...beside: Beside): Values => {
     requireMatch(current);
     const later = new FieldErrorList();
-    const values = toValues(completed(current), current, later);
+    const values = toDecided(current, later, beside);
     later.throwIfAny();
     return values as Values;
   };

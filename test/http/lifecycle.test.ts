@@ -54,6 +54,7 @@ async function serve(
   const handler = createHandler({
     router: createRouter([route]),
     middleware: chain(middleware),
+    create: () => assert.fail('no route creates'),
     send: createSender({ scheduler, log, clock, isDraining: () => false }),
     clock,
     log,

@@ -16,6 +16,11 @@ const MEMBER = {
   ...{ mobile: '+250781234567', role: 'TREASURER', status: 'suspended' },
   ...{ registration_date: '2020-02-14T11:14:00+02:00' },
 };
+const LOAN = {
+  ...{ member_id: '1', reference: 'L-1', amount: '300000.00', interest_rate: '18.00' },
+  ...{ loan_start_date: '2025-01-15', loan_end_date: '2026-07-15', status: 'pending' },
+};
+const PAYMENT = { loan_id: '2', amount: '27500.50', method: 'cash', reference: 'P-1' };
 const OTHER = { ...MEMBER, identity_card: NID.replace('042', '043'), member_code: 'M-2' };
 
 async function startWithRows(context: TestContext): Promise<TestApp> {
@@ -24,6 +29,9 @@ async function startWithRows(context: TestContext): Promise<TestApp> {
   await app.send('/cooperatives', { method: 'POST', body: { ...COOPERATIVE, code: 'B-2' } });
   for (const body of [MEMBER, OTHER])
     assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
+  for (const body of [LOAN, { ...LOAN, reference: 'L-2', status: 'approved' }])
+    assert.equal((await app.send('/loans', { method: 'POST', body })).status, 201);
+  assert.equal((await app.send('/payments', { method: 'POST', body: PAYMENT })).status, 201);
   app.clock.advance(60_000);
   return app;
 }
@@ -56,6 +64,20 @@ const CHANGES: { readonly [path: string]: readonly (readonly [given: object, sho
     // Made of both parts, as on PUT.
     [{ full_name: null }, { full_name: 'Alina Mukamana' }],
   ],
+  '/loans/1': [
+    [{ amount: '350000' }, { amount: '350000.00' }],
+    [{ interest_rate: '19.5' }, { interest_rate: '19.50' }],
+    [{ loan_end_date: null }],
+    [{ reference: 'L-9', loan_start_date: null }],
+    [{ member_id: '1' }, {}],
+  ],
+  '/payments/1': [
+    [{ amount: '27500.51' }],
+    [{ method: 'bank', reference: 'P-9' }],
+    [{ paid_at: '2025-06-01' }, { paid_at: '2025-06-01T00:00:00+02:00' }],
+    [{ loan_id: 2 }, {}],
+    [{ status: 'void' }],
+  ],
 };
 
 for (const [path, changes] of Object.entries(CHANGES)) {
@@ -84,7 +106,9 @@ for (const [path, changes] of Object.entries(CHANGES)) {
       assert.deepEqual(response.json, stored);
     }
   });
+}
 
+for (const path of ['/cooperatives/1', '/members/1']) {
   test(`PATCH ${path} checks what is given with the declarations of PUT, all faults together`, async (context) => {
     const app = await startWithRows(context);
     const stored = (await app.send(path)).json;
@@ -190,4 +214,42 @@ test('PATCH is recorded in the history and the log under its name', async (conte
   await patch(app, '/members/1', { status: 'active' });
   const line = app.logLines.find((each) => each.includes('"method":"PATCH"'));
   assert.match(line ?? '', /"route":"\/api\/v1\/members\/\{id\}","status":200/);
+});
+
+test('one step of a loan is a PATCH of its status, which decides from the loan as it is', async (context) => {
+  const app = await startWithRows(context);
+  const approved = await patch(app, '/loans/1', { status: 'approved' });
+  assert.equal(approved.status, 200, approved.text);
+  assert.deepEqual(
+    [approved.json.status, approved.json.amount, approved.json.loan_end_date, approved.json.approved_at],
+    ['approved', '300000.00', '2026-07-15T00:00:00+02:00', '2025-06-15T12:01:00+02:00'],
+  );
+  assert.deepEqual((await patch(app, '/loans/1', { status: 'rejected', amount: '1', nickname: '' })).json, {
+    nickname: ['Unknown field.'],
+    status: ['A loan cannot go from approved to rejected.'],
+    amount: ['This field cannot be changed once the loan is approved.'],
+  });
+  assert.deepEqual((await patch(app, '/loans/1', { amount: null, status: null, member_id: '2' })).json, {
+    amount: ['This field may not be null.'],
+    status: ['This field may not be null.'],
+    member_id: ['This field cannot be changed.'],
+  });
+  assert.deepEqual((await patch(app, '/loans/1', { reference: 'L-2' })).json, {
+    reference: ['This field must be unique.'],
+  });
+});
+
+test('a payment becomes void by a PATCH of its status, and what is paid on the loan follows', async (context) => {
+  const app = await startWithRows(context);
+  assert.equal((await app.send('/loans/2')).json.paid_amount, '27500.50');
+  assert.equal((await patch(app, '/payments/1', { amount: '100' })).status, 200);
+  assert.equal((await app.send('/loans/2')).json.paid_amount, '100.00');
+  const tag = (await app.send('/loans/2')).headers.etag as string;
+  assert.equal((await patch(app, '/payments/1', { status: 'void' })).json.amount, '100.00');
+  const loan = await app.send('/loans/2', { headers: { 'If-None-Match': tag } });
+  assert.deepEqual([loan.status, loan.json.paid_amount], [200, '0.00']);
+  assert.deepEqual((await patch(app, '/payments/1', { amount: '1', status: 'recorded' })).json, {
+    amount: ['This field cannot be changed once the payment is void.'],
+    status: ['This field cannot be changed once the payment is void.'],
+  });
 });

@@ -1,6 +1,11 @@
 /** Cooperatives: list, one, create, replace, change. */
 import { type Clock, nowSeconds } from '../../clock.ts';
-import { COOPERATIVE_STATUSES, type CooperativeValues, SECTORS } from '../../domain/cooperatives.ts';
+import {
+  COOPERATIVE_STATUSES,
+  type Cooperative,
+  type CooperativeValues,
+  SECTORS,
+} from '../../domain/cooperatives.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { findIgnoringCase, parseChoice } from '../../domain/text.ts';
@@ -10,9 +15,9 @@ import { parseBody } from '../body-fields.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { readPathId } from '../path-id.ts';
 import { readTagged, taggedCreated } from '../preconditions.ts';
-import { API_PREFIX, defineRoute, type Parameter, type Route } from '../route.ts';
+import { API_PREFIX, createWith, defineRoute, type Parameter, type Route } from '../route.ts';
 import { anyOf, choiceOf, string } from '../schema.ts';
-import { updateRoutes } from '../update.ts';
+import { NOTHING_BESIDE, updateRoutes } from '../update.ts';
 import {
   COOPERATIVE,
   COOPERATIVE_BODY,
@@ -124,16 +129,18 @@ const createRoute = (dependencies: Dependencies): Route => ({
     },
   },
   refusals: [400, 503],
-  async handle(request) {
-    const { store, clock, zone } = dependencies;
-    const cooperative = await store.create(
-      await readNewValues(dependencies, request.body),
-      nowSeconds(clock),
-      actorOf(request),
-    );
-    const path = `${API_PREFIX}/cooperatives/${cooperative.id}`;
-    return taggedCreated(path, representCooperative(cooperative, zone));
-  },
+  creation: createWith<Cooperative>({
+    async create(request, keep) {
+      const { store, clock } = dependencies;
+      const values = await readNewValues(dependencies, request.body);
+      return store.create(values, nowSeconds(clock), actorOf(request), keep);
+    },
+    respond: (cooperative) =>
+      taggedCreated(
+        `${API_PREFIX}/cooperatives/${cooperative.id}`,
+        representCooperative(cooperative, dependencies.zone),
+      ),
+  }),
 });
 
 const getRoute = ({ store, zone }: Dependencies): Route => ({
@@ -195,6 +202,7 @@ const cooperativeUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] 
       readId: readPathId,
       represent: (cooperative) => representCooperative(cooperative, zone),
       toBody: toCooperativeBody,
+      findBeside: NOTHING_BESIDE,
       toValues: (body) => toCooperativeValues(body as CooperativeBody),
     },
   );

@@ -48,3 +48,7 @@ export const PAYMENT_EXAMPLE = {
   member: LOAN_MEMBER_EXAMPLE,
   cooperative: COOPERATIVE_SUMMARY_EXAMPLE,
 };
+
+export const LOAN_PATCH_EXAMPLE = { status: 'approved' };
+
+export const PAYMENT_PATCH_EXAMPLE = { status: 'void' };

@@ -8,7 +8,7 @@ import {
   NEW_LOAN_STATUSES,
 } from '../../domain/loans.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
-import { defaulting, optional, type ParsedBody, required } from '../body-fields.ts';
+import { defaulting, optional, type ParsedBody, patchOf, required } from '../body-fields.ts';
 import { decimalField } from '../decimal-fields.ts';
 import { choice, dateTime, plainText, reference } from '../fields.ts';
 import { pathId } from '../path-id.ts';
@@ -16,7 +16,7 @@ import { object, type Static, string } from '../schema.ts';
 import { instant, plain, serializeObject, text } from '../serializer.ts';
 import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperative-fields.ts';
 import { LOAN_PROPERTIES, LOAN_SERIALIZERS } from './financials.ts';
-import { LOAN_BODY_EXAMPLE } from './loan-examples.ts';
+import { LOAN_BODY_EXAMPLE, LOAN_PATCH_EXAMPLE } from './loan-examples.ts';
 import { MEMBER_FIELDS } from './member-fields.ts';
 
 export const LOAN_ID = pathId("A loan's id; opaque.");
@@ -59,6 +59,8 @@ export const LOAN_UPDATE_BODY = {
   },
   readOnly: ['id', 'member', 'cooperative', 'paid_amount', 'approved_at', 'created_at', 'updated_at'],
 };
+/** The body of PATCH. */
+export const LOAN_PATCH_BODY = patchOf(LOAN_UPDATE_BODY, 'LoanPatchBody', LOAN_PATCH_EXAMPLE);
 export type LoanBody = ParsedBody<typeof LOAN_UPDATE_BODY.fields>;
 
 /** What loans and payments show of the member. */

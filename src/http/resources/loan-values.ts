@@ -1,6 +1,7 @@
 /** The body of a loan → its values, with every fault: of fields, of rules, of conflicts with stored rows. */
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
+import type { FieldErrorList } from '../../domain/errors.ts';
 import {
   decideLoan,
   decideNewLoan,
@@ -11,7 +12,7 @@ import {
 import type { LoanStore } from '../../store/ports/loans.ts';
 import { parseBody } from '../body-fields.ts';
 import { onlyGiven } from '../query.ts';
-import { LOAN_BODY, LOAN_UPDATE_BODY, type LoanBody } from './loan-fields.ts';
+import { LOAN_BODY, type LoanBody } from './loan-fields.ts';
 
 export interface LoanDependencies {
   readonly store: LoanStore;
@@ -30,8 +31,8 @@ const toGiven = (body: LoanBody): GivenLoan => ({
   status: body.status,
 });
 
-/** A body that changes nothing: stands in for the fields of another that are wrong. */
-const toBody = (stored: LoanRecord): LoanBody => ({
+/** The stored values as a body would give them. */
+export const toLoanBody = (stored: LoanRecord): LoanBody => ({
   member_id: stored.member.id,
   reference: stored.reference,
   amount: stored.amountMinor,
@@ -61,24 +62,18 @@ export async function readNewLoan(
 }
 
 /**
- * Checks the body of PUT against the stored loan.
- * @returns what gives the values from the row that is stored when they are written
- * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
+ * The values of a checked body, in which those of invalid fields are missing: the stored ones stand in for
+ * them. Adds what is wrong with the change.
  */
-export async function readLoanUpdate(
-  { store, clock, zone }: LoanDependencies,
-  body: unknown,
+export function readLoanValues(
+  body: Partial<LoanBody>,
   stored: LoanRecord,
-): Promise<(current: LoanRecord) => LoanValues> {
-  const now = nowSeconds(clock);
-  const { values, faults } = parseBody(LOAN_UPDATE_BODY, body, { zone, nowSeconds: now });
-  const decide = (current: LoanRecord) =>
-    decideLoan(current, toGiven({ ...toBody(current), ...values }), now);
-  faults.addFoundBy(() => decide(stored));
-  if (!faults.isEmpty) {
-    const { reference = stored.reference } = values;
-    faults.addAll(await store.conflicts({ memberId: stored.member.id, reference }, stored.id));
-  }
-  faults.throwIfAny();
-  return decide;
+  { faults, nowSeconds: now }: { readonly faults: FieldErrorList; readonly nowSeconds: number },
+): Partial<LoanValues> {
+  const completed = { ...toLoanBody(stored), ...body };
+  let values: Partial<LoanValues> = { memberId: stored.member.id, reference: completed.reference };
+  faults.addFoundBy(() => {
+    values = decideLoan(stored, toGiven(completed), now);
+  });
+  return values;
 }

@@ -1,4 +1,4 @@
-/** Loans: list, one, create, update. */
+/** Loans: list, one, create, replace, change. */
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -9,22 +9,37 @@ import type { LoanStore } from '../../store/ports/loans.ts';
 import { actorOf } from '../actor.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { readPathId } from '../path-id.ts';
+import { type Representation, readTagged, represent, taggedCreated } from '../preconditions.ts';
 import { idFilter, onlyGiven } from '../query.ts';
-import { created, JsonText, ok } from '../response.ts';
-import { API_PREFIX, defineRoute, type Route } from '../route.ts';
+import { API_PREFIX, createWith, defineRoute, type Route } from '../route.ts';
+import { NOTHING_BESIDE, updateRoutes } from '../update.ts';
 import { COOPERATIVE_FILTER } from './cooperative-fields.ts';
 import { pageExample } from './examples.ts';
 import { LOAN_EXAMPLE } from './loan-examples.ts';
-import { LOAN, LOAN_BODY, LOAN_FIELDS, LOAN_ID, LOAN_UPDATE_BODY, serializeLoan } from './loan-fields.ts';
-import { type LoanDependencies, readLoanUpdate, readNewLoan } from './loan-values.ts';
+import {
+  LOAN,
+  LOAN_BODY,
+  LOAN_FIELDS,
+  LOAN_ID,
+  LOAN_PATCH_BODY,
+  LOAN_UPDATE_BODY,
+  serializeLoan,
+} from './loan-fields.ts';
+import { type LoanDependencies, readLoanValues, readNewLoan, toLoanBody } from './loan-values.ts';
 import { MEMBER_FIELDS } from './member-fields.ts';
 
 export function loanRoutes(store: LoanStore, clock: Clock, zone: TimeZone): Route[] {
   const dependencies = { store, clock, zone };
-  return [listRoute, createRoute, getRoute, updateRoute].map((route) => route(dependencies));
+  return [
+    listRoute(dependencies),
+    createRoute(dependencies),
+    getRoute(dependencies),
+    ...loanUpdateRoutes(dependencies),
+  ];
 }
 
-const toBody = (loan: LoanRecord, zone: TimeZone) => new JsonText(serializeLoan(loan, zone));
+const representLoan = (loan: LoanRecord, zone: TimeZone): Representation =>
+  represent(serializeLoan(loan, zone));
 
 const LIST_QUERY = {
   ...PAGE_PARAMETERS,
@@ -76,14 +91,24 @@ const createRoute = (dependencies: LoanDependencies): Route => ({
   tag: 'loans',
   access: { scope: 'loans:write' },
   body: LOAN_BODY,
-  responses: { 201: { description: 'The new loan.', schema: LOAN, example: LOAN_EXAMPLE } },
-  refusals: [400, 503],
-  async handle(request) {
-    const { store, clock, zone } = dependencies;
-    const values = await readNewLoan(dependencies, request.body);
-    const loan = await store.create(values, nowSeconds(clock), actorOf(request));
-    return created(`${API_PREFIX}/loans/${loan.id}`, toBody(loan, zone));
+  responses: {
+    201: {
+      description: 'The new loan.',
+      schema: LOAN,
+      example: LOAN_EXAMPLE,
+      headers: { ETag: 'required' },
+    },
   },
+  refusals: [400, 503],
+  creation: createWith<LoanRecord>({
+    async create(request, keep) {
+      const { store, clock } = dependencies;
+      const values = await readNewLoan(dependencies, request.body);
+      return store.create(values, nowSeconds(clock), actorOf(request), keep);
+    },
+    respond: (loan) =>
+      taggedCreated(`${API_PREFIX}/loans/${loan.id}`, representLoan(loan, dependencies.zone)),
+  }),
 });
 
 const getRoute = ({ store, zone }: LoanDependencies): Route => ({
@@ -94,36 +119,52 @@ const getRoute = ({ store, zone }: LoanDependencies): Route => ({
   tag: 'loans',
   access: { scope: 'loans:read' },
   params: { id: LOAN_ID },
-  responses: { 200: { description: 'The loan.', schema: LOAN, example: LOAN_EXAMPLE } },
+  responses: {
+    200: { description: 'The loan.', schema: LOAN, example: LOAN_EXAMPLE, headers: { ETag: 'required' } },
+  },
+  requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
     const loan = await store.find(readPathId(request));
     if (loan === undefined) throw notFound();
-    return ok(toBody(loan, zone));
+    return readTagged(request, representLoan(loan, zone));
   },
 });
 
-const updateRoute = (dependencies: LoanDependencies): Route => ({
-  method: 'PUT',
-  path: '/loans/{id}',
-  operationId: 'updateLoan',
-  summary: 'Replace a loan',
-  description:
-    'An omitted date becomes null, an omitted status stays. The step of the status to approved sets ' +
-    'approved_at; from then on the amount and the interest rate are fixed. Read-only fields are ignored.',
-  tag: 'loans',
-  access: { scope: 'loans:write' },
-  params: { id: LOAN_ID },
-  body: LOAN_UPDATE_BODY,
-  responses: { 200: { description: 'The loan as it is now.', schema: LOAN, example: LOAN_EXAMPLE } },
-  refusals: [400, 404, 503],
-  async handle(request) {
-    const { store, clock, zone } = dependencies;
-    const id = readPathId(request);
-    const stored = await store.find(id);
-    if (stored === undefined) throw notFound();
-    const decide = await readLoanUpdate(dependencies, request.body, stored);
-    const loan = await store.update(id, decide, nowSeconds(clock), actorOf(request));
-    return ok(toBody(loan, zone));
-  },
-});
+const loanUpdateRoutes = ({ store, clock, zone }: LoanDependencies): Route[] =>
+  updateRoutes(
+    {
+      path: '/loans/{id}',
+      tag: 'loans',
+      access: { scope: 'loans:write' },
+      params: { id: LOAN_ID },
+      put: {
+        operationId: 'updateLoan',
+        summary: 'Replace a loan',
+        description:
+          'An omitted date becomes null, an omitted status stays. The step of the status to approved sets ' +
+          'approved_at; from then on the amount and the interest rate are fixed. ' +
+          'Read-only fields are ignored.',
+        body: LOAN_UPDATE_BODY,
+      },
+      patch: { operationId: 'patchLoan', summary: 'Change fields of a loan', body: LOAN_PATCH_BODY },
+      responses: {
+        200: {
+          description: 'The loan as it is now.',
+          schema: LOAN,
+          example: LOAN_EXAMPLE,
+          headers: { ETag: 'required' },
+        },
+      },
+    },
+    {
+      store,
+      clock,
+      zone,
+      readId: readPathId,
+      represent: (loan) => representLoan(loan, zone),
+      toBody: toLoanBody,
+      findBeside: NOTHING_BESIDE,
+      toValues: readLoanValues,
+    },
+  );

@@ -12,9 +12,9 @@ import { parseBody } from '../body-fields.ts';
 import { badRequest } from '../errors.ts';
 import { type Representation, readTagged, represent, taggedCreated } from '../preconditions.ts';
 import { JsonText, ok } from '../response.ts';
-import { API_PREFIX, type Parameter, type Route } from '../route.ts';
+import { API_PREFIX, createWith, type Parameter, type Route } from '../route.ts';
 import { anyOf, string } from '../schema.ts';
-import { updateRoutes } from '../update.ts';
+import { NOTHING_BESIDE, updateRoutes } from '../update.ts';
 import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID, MEMBER_EXAMPLE } from './examples.ts';
 import { CONSOLIDATED_MEMBER, lookUp, serializeConsolidated } from './lookup.ts';
 import {
@@ -88,12 +88,15 @@ const createRoute = (dependencies: Dependencies): Route => ({
     },
   },
   refusals: [400, 503],
-  async handle(request) {
-    const { store, clock, zone } = dependencies;
-    const values = await readNewValues(dependencies, request.body);
-    const member = await store.create(values, nowSeconds(clock), actorOf(request));
-    return taggedCreated(`${API_PREFIX}/members/${member.id}`, representMember(member, zone));
-  },
+  creation: createWith<Member>({
+    async create(request, keep) {
+      const { store, clock } = dependencies;
+      const values = await readNewValues(dependencies, request.body);
+      return store.create(values, nowSeconds(clock), actorOf(request), keep);
+    },
+    respond: (member) =>
+      taggedCreated(`${API_PREFIX}/members/${member.id}`, representMember(member, dependencies.zone)),
+  }),
 });
 
 const getRoute = (dependencies: Dependencies): Route => ({
@@ -164,6 +167,8 @@ const memberUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] =>
       readId: readMemberId,
       represent: (member) => representMember(member, zone),
       toBody: toMemberBody,
-      toValues: (body, stored, faults) => readMemberValues(body, stored, faults, nowSeconds(clock)),
+      findBeside: NOTHING_BESIDE,
+      toValues: (body, stored, decision) =>
+        readMemberValues(body, stored, decision.faults, decision.nowSeconds),
     },
   );

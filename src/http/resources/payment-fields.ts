@@ -8,14 +8,14 @@ import {
   type PaymentRecord,
 } from '../../domain/payments.ts';
 import { MAX_LENGTH } from '../../domain/text.ts';
-import { defaulting, type ParsedBody, required } from '../body-fields.ts';
+import { defaulting, type ParsedBody, patchOf, required } from '../body-fields.ts';
 import { decimal, decimalField } from '../decimal-fields.ts';
 import { choice, pastDateTime, plainText, reference } from '../fields.ts';
 import { pathId } from '../path-id.ts';
 import { object, type Static, string } from '../schema.ts';
 import { instant, plain, serializeObject, text } from '../serializer.ts';
 import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperative-fields.ts';
-import { PAYMENT_BODY_EXAMPLE } from './loan-examples.ts';
+import { PAYMENT_BODY_EXAMPLE, PAYMENT_PATCH_EXAMPLE } from './loan-examples.ts';
 import { LOAN_MEMBER, serializeLoanMember } from './loan-fields.ts';
 
 export const PAYMENT_ID = pathId("A payment's id; opaque.");
@@ -64,6 +64,8 @@ export const PAYMENT_UPDATE_BODY = {
   },
   readOnly: ['id', 'member', 'cooperative', 'created_at', 'updated_at'],
 };
+/** The body of PATCH. */
+export const PAYMENT_PATCH_BODY = patchOf(PAYMENT_UPDATE_BODY, 'PaymentPatchBody', PAYMENT_PATCH_EXAMPLE);
 export type PaymentBody = ParsedBody<typeof PAYMENT_UPDATE_BODY.fields>;
 
 export const PAYMENT = object(

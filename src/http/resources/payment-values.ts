@@ -1,7 +1,7 @@
 /** The body of a payment → its values, with every fault: of fields, of rules, of conflicts. */
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
-import { notFound } from '../../domain/errors.ts';
+import { type FieldErrorList, notFound } from '../../domain/errors.ts';
 import type { LoanRecord } from '../../domain/loans.ts';
 import {
   DEFAULT_PAYMENT_STATUS,
@@ -16,7 +16,7 @@ import type { LoanStore } from '../../store/ports/loans.ts';
 import type { PaymentStore } from '../../store/ports/payments.ts';
 import { parseBody } from '../body-fields.ts';
 import { onlyGiven } from '../query.ts';
-import { PAYMENT_BODY, PAYMENT_UPDATE_BODY, type PaymentBody } from './payment-fields.ts';
+import { PAYMENT_BODY, type PaymentBody } from './payment-fields.ts';
 
 export interface PaymentDependencies {
   readonly store: PaymentStore;
@@ -35,8 +35,8 @@ const toGiven = (body: PaymentBody): GivenPayment => ({
   paidAt: body.paid_at,
 });
 
-/** A body that changes nothing: stands in for the fields of another that are wrong. */
-const toBody = (stored: PaymentRecord): PaymentBody => ({
+/** The stored values as a body would give them. */
+export const toPaymentBody = (stored: PaymentRecord): PaymentBody => ({
   loan_id: stored.loanId,
   amount: stored.amountMinor,
   method: stored.method,
@@ -76,31 +76,36 @@ export async function readNewPayment(
   return { values, decide };
 }
 
-/**
- * Checks the body of PUT against the stored payment and its loan.
- * @returns what gives the values from the rows that are stored when they are written
- * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
- */
-export async function readPaymentUpdate(
-  { store, loans, clock, zone }: PaymentDependencies,
-  body: unknown,
-  stored: PaymentRecord,
-): Promise<(current: PaymentRecord, loan: LoanRecord) => PaymentValues> {
-  const context = { zone, nowSeconds: nowSeconds(clock) };
-  const { values, faults } = parseBody(PAYMENT_UPDATE_BODY, body, context);
-  const decide = (current: PaymentRecord, loan: LoanRecord) =>
-    decidePayment(current, loan, toGiven({ ...toBody(current), ...values }), zone);
-  const loan = await loans.find(stored.loanId);
+/** The loan of a payment, beside which a change of the payment is decided. */
+export async function findLoanOf(
+  loans: PaymentDependencies['loans'],
+  { loanId }: PaymentRecord,
+): Promise<[loan: LoanRecord]> {
+  const loan = await loans.find(loanId);
   if (loan === undefined) throw notFound();
-  faults.addFoundBy(() => decide(stored, loan));
+  return [loan];
+}
+
+/**
+ * The values of a checked body, in which those of invalid fields are missing: the stored ones stand in for
+ * them. Adds what is wrong with the change.
+ * @param zone in which messages show times
+ */
+export function readPaymentValues(
+  body: Partial<PaymentBody>,
+  stored: PaymentRecord,
+  loan: LoanRecord,
+  faults: FieldErrorList,
+  zone: TimeZone,
+): Partial<PaymentValues> {
+  const completed = { ...toPaymentBody(stored), ...body };
+  let values: Partial<PaymentValues> = { loanId: stored.loanId, reference: completed.reference };
+  faults.addFoundBy(() => {
+    values = decidePayment(stored, loan, toGiven(completed), zone);
+  });
   if (stored.status !== 'void') {
-    const { amount: amountMinor = stored.amountMinor, status = stored.status } = values;
+    const { amount: amountMinor, status = stored.status } = completed;
     faults.addFoundBy(() => paidAfter(loan, stored, { ...stored, amountMinor, status }));
   }
-  if (!faults.isEmpty) {
-    const { reference = stored.reference } = values;
-    faults.addAll(await store.conflicts({ loanId: stored.loanId, reference }, stored.id));
-  }
-  faults.throwIfAny();
-  return decide;
+  return values;
 }

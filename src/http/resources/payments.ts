@@ -1,4 +1,4 @@
-/** Payments on loans: list, one, create, update. */
+/** Payments on loans: list, one, create, replace, change. */
 import { type Clock, nowSeconds } from '../../clock.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -10,9 +10,10 @@ import type { PaymentStore } from '../../store/ports/payments.ts';
 import { actorOf } from '../actor.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
 import { readPathId } from '../path-id.ts';
+import { type Representation, readTagged, represent, taggedCreated } from '../preconditions.ts';
 import { idFilter, onlyGiven } from '../query.ts';
-import { created, JsonText, ok } from '../response.ts';
-import { API_PREFIX, defineRoute, type Route } from '../route.ts';
+import { API_PREFIX, createWith, defineRoute, type Route } from '../route.ts';
+import { updateRoutes } from '../update.ts';
 import { COOPERATIVE_FILTER } from './cooperative-fields.ts';
 import { pageExample } from './examples.ts';
 import { PAYMENT_EXAMPLE } from './loan-examples.ts';
@@ -22,17 +23,30 @@ import {
   PAYMENT_BODY,
   PAYMENT_FIELDS,
   PAYMENT_ID,
+  PAYMENT_PATCH_BODY,
   PAYMENT_UPDATE_BODY,
   serializePayment,
 } from './payment-fields.ts';
-import { type PaymentDependencies, readNewPayment, readPaymentUpdate } from './payment-values.ts';
+import {
+  findLoanOf,
+  type PaymentDependencies,
+  readNewPayment,
+  readPaymentValues,
+  toPaymentBody,
+} from './payment-values.ts';
 
 export function paymentRoutes(store: PaymentStore, loans: LoanStore, clock: Clock, zone: TimeZone): Route[] {
   const dependencies = { store, loans, clock, zone };
-  return [listRoute, createRoute, getRoute, updateRoute].map((route) => route(dependencies));
+  return [
+    listRoute(dependencies),
+    createRoute(dependencies),
+    getRoute(dependencies),
+    ...paymentUpdateRoutes(dependencies),
+  ];
 }
 
-const toBody = (payment: PaymentRecord, zone: TimeZone) => new JsonText(serializePayment(payment, zone));
+const representPayment = (payment: PaymentRecord, zone: TimeZone): Representation =>
+  represent(serializePayment(payment, zone));
 
 const LIST_QUERY = {
   ...PAGE_PARAMETERS,
@@ -84,14 +98,24 @@ const createRoute = (dependencies: PaymentDependencies): Route => ({
   tag: 'payments',
   access: { scope: 'payments:write' },
   body: PAYMENT_BODY,
-  responses: { 201: { description: 'The new payment.', schema: PAYMENT, example: PAYMENT_EXAMPLE } },
-  refusals: [400, 503],
-  async handle(request) {
-    const { store, clock, zone } = dependencies;
-    const { values, decide } = await readNewPayment(dependencies, request.body);
-    const payment = await store.create(values, decide, nowSeconds(clock), actorOf(request));
-    return created(`${API_PREFIX}/payments/${payment.id}`, toBody(payment, zone));
+  responses: {
+    201: {
+      description: 'The new payment.',
+      schema: PAYMENT,
+      example: PAYMENT_EXAMPLE,
+      headers: { ETag: 'required' },
+    },
   },
+  refusals: [400, 503],
+  creation: createWith<PaymentRecord>({
+    async create(request, keep) {
+      const { store, clock } = dependencies;
+      const { values, decide } = await readNewPayment(dependencies, request.body);
+      return store.create(values, decide, nowSeconds(clock), actorOf(request), keep);
+    },
+    respond: (payment) =>
+      taggedCreated(`${API_PREFIX}/payments/${payment.id}`, representPayment(payment, dependencies.zone)),
+  }),
 });
 
 const getRoute = ({ store, zone }: PaymentDependencies): Route => ({
@@ -102,36 +126,60 @@ const getRoute = ({ store, zone }: PaymentDependencies): Route => ({
   tag: 'payments',
   access: { scope: 'payments:read' },
   params: { id: PAYMENT_ID },
-  responses: { 200: { description: 'The payment.', schema: PAYMENT, example: PAYMENT_EXAMPLE } },
+  responses: {
+    200: {
+      description: 'The payment.',
+      schema: PAYMENT,
+      example: PAYMENT_EXAMPLE,
+      headers: { ETag: 'required' },
+    },
+  },
+  requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
     const payment = await store.find(readPathId(request));
     if (payment === undefined) throw notFound();
-    return ok(toBody(payment, zone));
+    return readTagged(request, representPayment(payment, zone));
   },
 });
 
-const updateRoute = (dependencies: PaymentDependencies): Route => ({
-  method: 'PUT',
-  path: '/payments/{id}',
-  operationId: 'updatePayment',
-  summary: 'Replace a payment, or make it void',
-  description:
-    'An omitted status or paid_at stays. A void payment is not changed any more. ' +
-    "The loan's paid_amount changes with it, at once. Read-only fields are ignored.",
-  tag: 'payments',
-  access: { scope: 'payments:write' },
-  params: { id: PAYMENT_ID },
-  body: PAYMENT_UPDATE_BODY,
-  responses: { 200: { description: 'The payment as it is now.', schema: PAYMENT, example: PAYMENT_EXAMPLE } },
-  refusals: [400, 404, 503],
-  async handle(request) {
-    const { store, clock, zone } = dependencies;
-    const id = readPathId(request);
-    const stored = await store.find(id);
-    if (stored === undefined) throw notFound();
-    const decide = await readPaymentUpdate(dependencies, request.body, stored);
-    const payment = await store.update(id, decide, nowSeconds(clock), actorOf(request));
-    return ok(toBody(payment, zone));
-  },
-});
+const paymentUpdateRoutes = ({ store, loans, clock, zone }: PaymentDependencies): Route[] =>
+  updateRoutes(
+    {
+      path: '/payments/{id}',
+      tag: 'payments',
+      access: { scope: 'payments:write' },
+      params: { id: PAYMENT_ID },
+      put: {
+        operationId: 'updatePayment',
+        summary: 'Replace a payment, or make it void',
+        description:
+          'An omitted status or paid_at stays. A void payment is not changed any more. ' +
+          "The loan's paid_amount changes with it, at once. Read-only fields are ignored.",
+        body: PAYMENT_UPDATE_BODY,
+      },
+      patch: {
+        operationId: 'patchPayment',
+        summary: 'Change fields of a payment, or make it void',
+        body: PAYMENT_PATCH_BODY,
+      },
+      responses: {
+        200: {
+          description: 'The payment as it is now.',
+          schema: PAYMENT,
+          example: PAYMENT_EXAMPLE,
+          headers: { ETag: 'required' },
+        },
+      },
+    },
+    {
+      store,
+      clock,
+      zone,
+      readId: readPathId,
+      represent: (payment) => representPayment(payment, zone),
+      toBody: toPaymentBody,
+      findBeside: (payment) => findLoanOf(loans, payment),
+      toValues: (body, payment, { faults }, loan) => readPaymentValues(body, payment, loan, faults, zone),
+    },
+  );

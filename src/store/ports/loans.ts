@@ -4,6 +4,7 @@ import type { LoanFilter, LoanRecord, LoanValues } from '../../domain/loans.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { Actor } from './history.ts';
+import type { ResponseToKeep } from './idempotent-responses.ts';
 
 export interface LoanStore {
   find(id: number): Awaitable<LoanRecord | undefined>;
@@ -13,10 +14,16 @@ export interface LoanStore {
   conflicts(values: Partial<LoanValues>, exceptId?: number): Awaitable<FieldMessages>;
   /**
    * Adds a row, with its origin in the history and one event.
-   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
-   * nearly full
+   * @param keep the response to be kept in the same transaction, if there is none under its key
+   * @throws RegistryError `repeated` when there is, `invalid` for a conflict, `unavailable` when the database
+   * is busy or the disk nearly full
    */
-  create(values: LoanValues, nowSeconds: number, actor: Actor): Promise<LoanRecord>;
+  create(
+    values: LoanValues,
+    nowSeconds: number,
+    actor: Actor,
+    keep?: ResponseToKeep<LoanRecord>,
+  ): Promise<LoanRecord>;
   /**
    * Replaces the values, and records each that differs; equal ones leave the row untouched, `updatedAt`
    * included.

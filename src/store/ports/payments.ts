@@ -5,6 +5,7 @@ import type { Page, PageRequest } from '../../domain/page.ts';
 import type { PaymentFilter, PaymentRecord, PaymentValues } from '../../domain/payments.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { Actor } from './history.ts';
+import type { ResponseToKeep } from './idempotent-responses.ts';
 
 export interface PaymentStore {
   find(id: number): Awaitable<PaymentRecord | undefined>;
@@ -16,14 +17,16 @@ export interface PaymentStore {
    * Adds a row and what is paid on its loan, each with its history and event, in one transaction.
    * @param decide accepts the values, from the loan as it is inside the transaction; it may throw a
    * RegistryError
-   * @throws RegistryError `invalid` for a conflict, or a total with too many digits; `unavailable` when the
-   * database is busy or the disk nearly full
+   * @param keep the response to be kept in the same transaction, if there is none under its key
+   * @throws RegistryError `repeated` when there is, `invalid` for a conflict, or a total with too many
+   * digits; `unavailable` when the database is busy or the disk nearly full
    */
   create(
     values: PaymentValues,
     decide: (loan: LoanRecord) => PaymentValues,
     nowSeconds: number,
     actor: Actor,
+    keep?: ResponseToKeep<PaymentRecord>,
   ): Promise<PaymentRecord>;
   /**
    * Replaces the values, and what is paid on the loan; equal values leave both untouched.

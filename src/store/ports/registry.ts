@@ -13,6 +13,7 @@ import type { Awaitable } from './awaitable.ts';
 import type { EntryStore } from './entries.ts';
 import type { EventStore } from './events.ts';
 import type { Actor } from './history.ts';
+import type { IdempotentResponses, ResponseToKeep } from './idempotent-responses.ts';
 import type { LoanStore } from './loans.ts';
 import type { PaymentStore } from './payments.ts';
 import type { StorageError } from './storage-error.ts';
@@ -24,10 +25,16 @@ export interface CooperativeStore {
   conflicts(values: Partial<CooperativeValues>, exceptId?: number): Awaitable<FieldMessages>;
   /**
    * Adds a row, with its origin in the history.
-   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
-   * nearly full
+   * @param keep the response to be kept in the same transaction, if there is none under its key
+   * @throws RegistryError `repeated` when there is, `invalid` for a conflict, `unavailable` when the database
+   * is busy or the disk nearly full
    */
-  create(values: CooperativeValues, nowSeconds: number, actor: Actor): Promise<Cooperative>;
+  create(
+    values: CooperativeValues,
+    nowSeconds: number,
+    actor: Actor,
+    keep?: ResponseToKeep<Cooperative>,
+  ): Promise<Cooperative>;
   /**
    * Replaces the values, and records each that differs; equal ones leave the row untouched, `updatedAt`
    * included.
@@ -80,10 +87,16 @@ export interface MemberStore {
   conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
   /**
    * Adds a row, with its origin in the history.
-   * @throws RegistryError `invalid` for a conflict, `unavailable` when the database is busy or the disk
-   * nearly full
+   * @param keep the response to be kept in the same transaction, if there is none under its key
+   * @throws RegistryError `repeated` when there is, `invalid` for a conflict, `unavailable` when the database
+   * is busy or the disk nearly full
    */
-  create(values: MemberValues, nowSeconds: number, actor: Actor): Promise<Member>;
+  create(
+    values: MemberValues,
+    nowSeconds: number,
+    actor: Actor,
+    keep?: ResponseToKeep<Member>,
+  ): Promise<Member>;
   /**
    * Replaces the values, and records each that differs; equal ones leave the row untouched, `updatedAt`
    * included.
@@ -107,6 +120,7 @@ export interface RegistryStore {
   readonly loans: LoanStore;
   readonly payments: PaymentStore;
   readonly events: EventStore;
+  readonly responses: IdempotentResponses;
   /** Whether the database answers reads and takes writes. */
   isReady(): Awaitable<boolean>;
   /**

@@ -83,7 +83,7 @@ function openList(db: Connection) {
 
 export function openCooperatives(
   db: Connection,
-  { commits, snapshot, cooperativeSummaries }: StoreDependencies,
+  { commits, snapshot, cooperativeSummaries, responses }: StoreDependencies,
 ): CooperativeStore {
   const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
@@ -117,8 +117,8 @@ export function openCooperatives(
 
     list: (filter, request) => snapshot.read(() => list(filter, request)),
 
-    create: (values, nowSeconds, actor) =>
-      commits.write(() => {
+    create: (values, nowSeconds, actor, keep) =>
+      responses.create(keep, nowSeconds, () => {
         refuseFields(conflicts(values));
         const { lastInsertRowid } = insert.run(...toColumns(values), nowSeconds, nowSeconds);
         const id = Number(lastInsertRowid);

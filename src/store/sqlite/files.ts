@@ -49,7 +49,8 @@ export const KEPT_FILES: readonly KeptFile[] = [
     name: 'registry.db',
     mode: '0600',
     contains:
-      'cooperatives, members, production, loans, payments, savings; imports, and the history of changes',
+      'cooperatives, members, production, loans, payments, savings; imports, and the history of changes; ' +
+      'responses to requests with an `Idempotency-Key`, which writes remove after 24 hours',
     personalData: 'names, NIDs, telephone numbers, dates of birth, amounts, as they are and as they were',
     secrets: 'none',
     isBackedUp: true,

@@ -75,7 +75,7 @@ export function openLoanReader(db: Connection): (id: number) => LoanRecord | und
 
 export function openLoans(
   db: Connection,
-  { commits, snapshot }: StoreDependencies,
+  { commits, snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): LoanStore {
   const statements = prepareStatements(db);
@@ -91,8 +91,8 @@ export function openLoans(
     list: (filter, request) => snapshot.read(() => list(filter, request)),
     conflicts: (values, exceptId) => snapshot.read(() => findConflicts(values, exceptId)),
 
-    create: (values, nowSeconds, actor) =>
-      commits.write(() => {
+    create: (values, nowSeconds, actor, keep) =>
+      responses.create(keep, nowSeconds, () => {
         refuseFields(findConflicts(values));
         const { memberId, status } = values;
         const { cooperative_id: cooperativeId } = selectMember.get(memberId) as Owned;

@@ -131,7 +131,7 @@ function openList(db: Connection, counts: CountIndex, cooperativeSummaries: Coop
 
 export function openMembers(
   db: Connection,
-  { commits, snapshot, cooperativeSummaries }: StoreDependencies,
+  { commits, snapshot, cooperativeSummaries, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): MemberStore {
   const statements = prepareStatements(db);
@@ -164,8 +164,8 @@ export function openMembers(
     findActiveMembership: (cooperativeId, identityCard, at) =>
       snapshot.read(() => activeOf(identityCard, at, cooperativeId)[0]),
 
-    create: (values, nowSeconds, actor) =>
-      commits.write(() => {
+    create: (values, nowSeconds, actor, keep) =>
+      responses.create(keep, nowSeconds, () => {
         refuseFields(conflicts(values));
         const id = Number(insert.run(...toColumns(values), nowSeconds, nowSeconds).lastInsertRowid);
         counts.change(id, undefined, toCounted(values));

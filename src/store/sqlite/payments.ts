@@ -86,7 +86,7 @@ function openPaidAmount(db: Connection, format: ReadModelFormat) {
 
 export function openPayments(
   db: Connection,
-  { commits, snapshot }: StoreDependencies,
+  { commits, snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): PaymentStore {
   const statements = prepareStatements(db);
@@ -107,8 +107,8 @@ export function openPayments(
     list: (filter, request) => snapshot.read(() => list(filter, request)),
     conflicts: (values, exceptId) => snapshot.read(() => findConflicts(values, exceptId)),
 
-    create: (given, decide, nowSeconds, actor) =>
-      commits.write(() => {
+    create: (given, decide, nowSeconds, actor, keep) =>
+      responses.create(keep, nowSeconds, () => {
         refuseFields(findConflicts(given));
         const loan = readLoan(given.loanId) as LoanRecord;
         const values = decide(loan);

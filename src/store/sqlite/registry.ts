@@ -12,6 +12,7 @@ import { openCooperatives } from './cooperatives.ts';
 import { openEntries } from './entries.ts';
 import { openEvents } from './events/store.ts';
 import { RESERVED_BYTES, readFreeBytes } from './files.ts';
+import { openIdempotentResponses } from './idempotent-responses.ts';
 import { openLoans } from './loans.ts';
 import { openMembers } from './members.ts';
 import { REGISTRY_SCHEMA } from './migrations/registry.ts';
@@ -57,7 +58,8 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   });
   const events = openEvents(db, snapshot, monotonicMs);
   const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
-  const dependencies = { commits, snapshot, cooperativeSummaries };
+  const responses = openIdempotentResponses(db, { commits, snapshot });
+  const dependencies = { commits, snapshot, cooperativeSummaries, responses };
   const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
 
   return {
@@ -68,6 +70,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     loans: openLoans(db, dependencies, options.format),
     payments: openPayments(db, dependencies, options.format),
     events,
+    responses,
     failed: failure.promise,
     isReady() {
       try {

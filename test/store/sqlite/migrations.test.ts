@@ -73,7 +73,7 @@ const REGISTRY_FINGERPRINTS: readonly string[] = [
   '9dba3492f0d7605a',
   'd102f61a3e9fe357',
   '103dc925f242247a',
-  '0a613865b25f6de5',
+  'fc63bc15d2dbc583',
   '1904f35a149fd5fa',
 ];
 const KEYS_FINGERPRINTS: readonly string[] = ['4070d1d3e00c2020'];

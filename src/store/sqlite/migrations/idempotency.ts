@@ -8,6 +8,7 @@ CREATE TABLE idempotent_responses (
   request_hash TEXT NOT NULL,
   status INTEGER NOT NULL,
   location TEXT,
+  etag TEXT,
   body TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   PRIMARY KEY (key_id, idempotency_key)

@@ -197,3 +197,20 @@ test('a loans file is not undone below the payments of its loans', async (contex
   assert.match(refused.err, /payment P-1, from import 4, belongs to a row that the import created/);
   for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
 });
+
+test('a paid amount that the file sets back to before a payment became void is kept, with its end', async (context) => {
+  const place = await lendingPlace(context, loan(''));
+  await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,');
+  const registry = storageAt(place.databaseFile).openRegistry();
+  const now = Math.floor(place.clock.now() / 1000);
+  await registry.payments.update(1, (stored) => ({ ...stored, status: 'void' }), now, 'key:1');
+  await registry.close();
+  const { files } = JSON.parse(await accept(place, file(loan('50', '2025-03-01')), 'loans', '--json'));
+  assert.deepEqual(files[0].conflicts, [
+    { line: 2, column: 'paid_amount' },
+    { line: 2, column: 'paid_until' },
+  ]);
+  assert.deepEqual(balances(place), [[0, null, 0]]);
+  await accept(place, file(loan('50', '2025-03-01')), 'loans', '--overwrite-corrections');
+  assert.deepEqual(balances(place), [[5_000, MARCH, 5_000]]);
+});

@@ -3,7 +3,18 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { KIGALI } from '../../../src/domain/date-time.ts';
+import { RegistryError } from '../../../src/domain/errors.ts';
+import type { LoanRecord } from '../../../src/domain/loans.ts';
+import type { Member } from '../../../src/domain/members.ts';
+import {
+  decideNewPayment,
+  decidePayment,
+  type PaymentRecord,
+  type PaymentValues,
+} from '../../../src/domain/payments.ts';
 import type { ImportKind, ImportSession } from '../../../src/store/ports/import-session.ts';
+import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type Connection, openFile } from '../../support/sqlite.ts';
@@ -49,9 +60,12 @@ UNION ALL SELECT 'member ' || id,
 UNION ALL SELECT 'delivery ' || id, json_array(member_id, reference, delivered_at, grams, product),
     json_array('cooperative ' || cooperative_id, 'member ' || member_id), '[]' FROM production_entries
 UNION ALL SELECT 'loan ' || id,
-    json_array(member_id, reference, amount_minor, interest_rate_hundredths, status, paid_amount_minor,
-      loan_start_date, created_at),
+    json_array(member_id, reference, amount_minor, interest_rate_hundredths, status, opening_balance_minor,
+      paid_until, loan_start_date, created_at),
     json_array('cooperative ' || cooperative_id, 'member ' || member_id), '[]' FROM loans
+UNION ALL SELECT 'payment ' || id,
+    json_array(loan_id, status, amount_minor, reference, method, paid_at, created_at),
+    json_array('cooperative ' || cooperative_id, 'loan ' || loan_id), '[]' FROM payments
 UNION ALL SELECT 'account ' || id, json_array(member_id, account_number),
     json_array('cooperative ' || cooperative_id, 'member ' || member_id), '[]' FROM savings_accounts
 UNION ALL SELECT 'transaction ' || id, json_array(account_id, reference, kind, amount_minor, transacted_at),
@@ -74,15 +88,48 @@ function undoInModel(state: State, step: Step): State {
   return next;
 }
 
+/** By loan, what its payments add up to; the opening balance is a value of the loan. */
+function recordedOf(state: State): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const [key, { values }] of state) {
+    if (!key.startsWith('payment ')) continue;
+    const [loanId, status, amountMinor] = JSON.parse(values) as [number, string, number];
+    if (status === 'recorded') sums.set(`loan ${loanId}`, (sums.get(`loan ${loanId}`) ?? 0) + amountMinor);
+  }
+  return sums;
+}
+const PAID_UNTIL = 6;
+/** The loans of which a step changes what is paid by payments. */
+function paidBy({ before, after }: Step): string[] {
+  const [was, is] = [recordedOf(before), recordedOf(after)];
+  return [...new Set([...was.keys(), ...is.keys()])].filter((key) => was.get(key) !== is.get(key));
+}
+/** The stored loans of which a step moves the end of the opening balance. */
+const movedBy = (step: Step) =>
+  changedBy(step).filter((key) => {
+    const endIn = (state: State) => JSON.parse(state.get(key)?.values ?? '[]')[PAID_UNTIL];
+    return key.startsWith('loan ') && endIn(step.before) !== endIn(step.after);
+  });
+/** The loans with a payment that a step makes void. */
+const voidedBy = (step: Step) =>
+  changedBy(step).flatMap((key) => {
+    if (!key.startsWith('payment ')) return [];
+    const [was, is] = [step.before, step.after].map((state) => JSON.parse(state.get(key)?.values ?? '[]'));
+    return was[1] === is[1] ? [] : [`loan ${is[0]}`];
+  });
+
 /** Whether something that is not undone builds on a step. */
 function isBuiltOn(steps: readonly Step[], step: Step, state: State): boolean {
   const created = new Set(createdBy(step));
   const written = new Set([...created, ...changedBy(step)]);
   const later = steps.slice(steps.indexOf(step) + 1).filter(({ isUndone }) => !isUndone);
+  const voided = new Set(voidedBy(step));
   const unique = [...undoInModel(state, step).values()].flatMap((row) => row.unique);
   return (
     later.some((other) => changedBy(other).some((key) => written.has(key))) ||
     later.some((other) => parentsOf(other).some((key) => created.has(key))) ||
+    later.some((other) => paidBy(other).some((key) => written.has(key))) ||
+    later.some((other) => movedBy(other).some((key) => voided.has(key))) ||
     new Set(unique).size < unique.length
   );
 }
@@ -112,7 +159,9 @@ const ROWS: { readonly [kind in ImportKind]: fc.Arbitrary<Cells> } = {
   loans: fc.record({
     ...{ cooperative_code: cooperative, member_code: number.map((n) => `M-${n}`) },
     ...{ reference: number.map((n) => `L-${n}`), amount: number, interest_rate: number },
-    status: fc.constantFrom('pending', 'approved'),
+    status: fc.constantFrom('pending', 'approved', 'approved', 'paid'),
+    paid_amount: fc.constantFrom(null, null, 0, 3, 5),
+    paid_until: fc.constantFrom(NOW - 86_400, NOW - 172_800, NOW - 200_000),
   }),
   payments: fc.record({
     ...{ cooperative_code: cooperative, loan_reference: number.map((n) => `L-${n}`) },
@@ -133,9 +182,10 @@ type Action =
 const importOf = (kind: ImportKind): fc.Arbitrary<Action> =>
   fc.record({ kind: fc.constant(kind), rows: fc.array(ROWS[kind], { minLength: 1, maxLength: 6 }) });
 const anyImport = fc.oneof(
-  ...(['cooperatives', 'members', 'members', 'production', 'loans', 'savings', 'savings'] as const).map(
-    importOf,
-  ),
+  ...[
+    ...(['cooperatives', 'members', 'members', 'production', 'savings', 'savings'] as const),
+    ...(['loans', 'loans', 'payments', 'payments', 'payments'] as const),
+  ].map(importOf),
 );
 const undo = fc.record({ kind: fc.constant('undo' as const), at: fc.nat() });
 const write = fc.record({ kind: fc.constant('write' as const), at: fc.nat() });
@@ -168,23 +218,50 @@ class World {
     this.steps.push({ importId, before, after: stateOf(this.db), isUndone: false });
   }
 
-  /** What the service does for a key: a member gets another name. */
+  /** What the service does for a key: a member gets another name, or a payment comes or becomes void. */
   async write(at: number): Promise<void> {
     const before = stateOf(this.db);
     const registry = this.storage.openRegistry();
-    const { rows } = await registry.members.list({}, { page: 1, pageSize: 50 });
-    const chosen = rows[at % Math.max(rows.length, 1)];
-    if (chosen !== undefined) {
-      const rename = (fullName: string) => (fullName === 'Keza' ? 'Mugabo' : 'Keza');
-      await registry.members.update(
-        chosen.id,
-        (stored) => ({ ...toValues(stored), fullName: rename(stored.fullName) }),
-        ++this.now,
-        'key:1',
-      );
+    const writes = [
+      () => this.rename(registry, at),
+      () => this.pay(registry, at),
+      () => this.void(registry, at),
+    ];
+    try {
+      await writes[at % writes.length]?.();
+    } catch (error) {
+      assert.ok(error instanceof RegistryError && error.code === 'invalid', String(error));
     }
     await registry.close();
     this.steps.push({ importId: undefined, before, after: stateOf(this.db), isUndone: false });
+  }
+
+  private async rename({ members }: RegistryStore, at: number): Promise<void> {
+    const { rows } = await members.list({}, FIRST_PAGE);
+    const chosen = rows[at % Math.max(rows.length, 1)];
+    const rename = (fullName: string) => (fullName === 'Keza' ? 'Mugabo' : 'Keza');
+    const decide = (stored: Member) => ({ ...toValues(stored), fullName: rename(stored.fullName) });
+    if (chosen !== undefined) await members.update(chosen.id, decide, ++this.now, 'key:1');
+  }
+
+  private async pay({ loans, payments }: RegistryStore, at: number): Promise<void> {
+    const { rows } = await loans.list({}, FIRST_PAGE);
+    const chosen = rows[at % Math.max(rows.length, 1)];
+    if (chosen === undefined) return;
+    const values: PaymentValues = {
+      ...{ loanId: chosen.id, amountMinor: 1 + (at % 5), method: 'cash', status: 'recorded' },
+      ...{ reference: `H-${++this.now}`, paidAt: NOW - 86_400 },
+    };
+    await payments.create(values, (loan) => decideNewPayment(loan, values, KIGALI), this.now, 'key:1');
+  }
+
+  private async void({ payments }: RegistryStore, at: number): Promise<void> {
+    const { rows } = await payments.list({}, FIRST_PAGE);
+    const chosen = rows[at % Math.max(rows.length, 1)];
+    if (chosen === undefined) return;
+    const decide = (stored: PaymentRecord, loan: LoanRecord) =>
+      decidePayment(stored, loan, { ...stored, status: 'void' }, KIGALI);
+    await payments.update(chosen.id, decide, ++this.now, 'key:1');
   }
 
   /** @returns whether it was undone */
@@ -207,8 +284,18 @@ class World {
   async assertSound(): Promise<void> {
     const faults = (await this.storage.check()).filter(({ fault }) => fault !== null);
     assert.deepEqual(faults, []);
+    // Computed here too, in another way than by the check.
+    const recorded = recordedOf(stateOf(this.db));
+    const loans = this.db.raw.prepare('SELECT id, opening_balance_minor, paid_amount_minor FROM loans').all();
+    for (const loan of loans as { id: number; opening_balance_minor: number; paid_amount_minor: number }[])
+      assert.equal(
+        loan.paid_amount_minor,
+        loan.opening_balance_minor + (recorded.get(`loan ${loan.id}`) ?? 0),
+      );
   }
 }
+
+const FIRST_PAGE = { page: 1, pageSize: 50 };
 
 /** Undoes what can be undone, last to first, until nothing more can. */
 async function undoAll(world: World): Promise<void> {
@@ -259,7 +346,9 @@ test('imports that are undone in any valid order leave nothing behind', {
         assert.deepEqual(world.undoable, []);
         await world.assertSound();
         const counted = `SELECT * FROM member_counts WHERE members <> 0
-          UNION ALL SELECT 0, status, members FROM member_blocks WHERE members <> 0`;
+          UNION ALL SELECT 0, status, members FROM member_blocks WHERE members <> 0
+          UNION ALL SELECT * FROM loan_counts WHERE loans <> 0
+          UNION ALL SELECT * FROM payment_counts WHERE payments <> 0`;
         assert.deepEqual(world.db.raw.prepare(counted).all(), []);
       } finally {
         await world.close();

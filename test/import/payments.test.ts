@@ -71,6 +71,8 @@ test('a payment is stored as the file has it, and counts in the paid amount of i
     ],
   );
   assert.equal(paidOf(place), 125_001_055);
+  // A lookup shows it without computing it.
+  assert.match(String(place.value('SELECT loans FROM members WHERE id = 1')), /"paid_amount":"1250010\.55"/);
   await assertSound(place);
 });
 
@@ -218,6 +220,15 @@ test('what is paid on a loan has at most 12 digits, however large the payments a
   const many = Array.from({ length: 300 }, (_, i) => pay(`Q-${i}`, LARGEST));
   assert.equal((await refuse(place, 'payments', payments(...many))).length, 300);
   await assertSound(place);
+});
+
+test('payments whose sum exceeds 64 bits are refused like any that are too much', async (context) => {
+  const place = await lendingPlace(context);
+  const rows = Array.from({ length: 93_000 }, (_, i) => pay(`Q-${i}`, LARGEST));
+  const { status, err } = await place.load('payments', payments(...rows));
+  assert.equal(status, 1);
+  assert.match(err, /more than 12 digits/);
+  assert.doesNotMatch(err, /unexpected/i);
 });
 
 test('a dry run of a folder sees the loans of the files before', async (context) => {

@@ -143,18 +143,56 @@ test('the workbook of loans and the savings of "Unicode text" come in', async (c
   );
 });
 
+const LOANS = ['loans', sample('loans-workbook.xlsx'), '--map', sample('loans-map.json')];
+const PAYMENTS = ['payments', sample('payments-french.csv'), '--cooperative', 'URUGERO-AMATA'];
+
+test('the payments add to what the workbook counts until the day that its map names', async (context) => {
+  const place = await samplesPlace(context, MEMBERS.french, LOANS, PAYMENTS);
+  const payments = rowsOf(
+    place,
+    `t.reference, l.reference AS loan, t.amount_minor, method, t.status,
+     datetime(paid_at, 'unixepoch', '+2 hours')`,
+    'payments t JOIN loans l ON l.id = t.loan_id',
+  );
+  assert.deepEqual(payments, [
+    'R-101|L-2026-01|1250050|cash|recorded|2026-07-05 00:00:00',
+    'R-102|L-2026-04|2500000|mobile_money|recorded|2026-07-07 00:00:00',
+    'R-103|L-2026-01|1250050|bank|recorded|2026-08-05 00:00:00',
+    'R-104|L-2026-05|1000000|deduction|recorded|2026-08-09 00:00:00',
+    'R-105|L-2026-06|15000000|mobile_money|void|2026-08-12 00:00:00',
+    'R-106|L-2026-06|1500000|mobile_money|recorded|2026-08-12 00:00:00',
+    'R-107|L-2026-02|125025|cash|recorded|2026-09-15 00:00:00',
+  ]);
+  // The total that the file states, without the cancelled receipt.
+  assert.equal(place.value("SELECT sum(amount_minor) FROM payments WHERE status = 'recorded'"), 7_625_125);
+  const loans = rowsOf(
+    place,
+    `reference, opening_balance_minor, datetime(paid_until, 'unixepoch', '+2 hours'), paid_amount_minor`,
+    'loans t',
+  );
+  assert.deepEqual(loans, [
+    'L-2026-01|1250050|2026-07-01 00:00:00|3750150',
+    'L-2026-02|30000000|2026-07-01 00:00:00|30125025',
+    'L-2026-03|0||0',
+    'L-2026-04|5000200|2026-07-01 00:00:00|7500200',
+    'L-2026-05|6250250|2026-07-01 00:00:00|7250250',
+    'L-2026-06|7500300|2026-07-01 00:00:00|9000300',
+  ]);
+});
+
 test('every sample imported again changes nothing', async (context) => {
   const files = [
     MEMBERS.kinyarwanda,
     MEMBERS.french,
     MEMBERS.english,
     LEDGER,
-    ['loans', sample('loans-workbook.xlsx'), '--cooperative', 'URUGERO-AMATA'],
+    LOANS,
+    PAYMENTS,
     ['savings', sample('savings-unicode.csv'), '--cooperative', 'URUGERO-AMATA'],
   ];
   const place = await samplesPlace(context, ...files);
   const everything = () =>
-    ['members', 'production_entries', 'loans', 'savings_transactions'].map((table) =>
+    ['members', 'production_entries', 'loans', 'payments', 'savings_transactions'].map((table) =>
       place.query(`SELECT * FROM ${table}`),
     );
   const before = everything();

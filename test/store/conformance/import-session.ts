@@ -11,6 +11,7 @@ import type { ImportSession } from '../../../src/store/ports/import-session.ts';
 import { testChanges } from './import-changes.ts';
 import { testChecks } from './import-checks.ts';
 import { testImportLog } from './import-log.ts';
+import { testPayments } from './import-payments.ts';
 import {
   accepted,
   allMembers,
@@ -51,6 +52,7 @@ export function testImportSession(
   testOrderOfCalls(testStarted);
   testOtherWriters(testStarted);
   testImportLog(testStarted);
+  testPayments(testStarted);
 
   test(`${engine}: a registry is empty until a file is applied`, async (context) => {
     const place = await open(context);

@@ -37,6 +37,7 @@ interface Place {
 const HEADERS: { readonly [kind: string]: string } = {
   production: 'cooperative_code,member_code,reference,delivered_at,kg',
   loans: 'cooperative_code,member_code,reference,amount,interest_rate,status,loan_start_date',
+  payments: 'cooperative_code,loan_reference,reference,amount,method,paid_at,status',
   savings: 'cooperative_code,member_code,account_number,reference,kind,amount,transacted_at',
 };
 
@@ -142,6 +143,13 @@ type Step =
       readonly startAge: number;
     }
   | {
+      readonly kind: 'payments';
+      readonly person: number;
+      readonly reference: number;
+      readonly payment: number;
+      readonly isVoid: boolean;
+    }
+  | {
       readonly kind: 'savings';
       readonly person: number;
       readonly account: number;
@@ -177,6 +185,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     reference: fc.integer({ min: 1, max: 14 }),
     status: fc.constantFrom(...LOAN_STATUSES),
     startAge: fc.integer({ min: -DAY, max: DAY }),
+  }),
+  fc.record({
+    kind: fc.constant('payments' as const),
+    person,
+    reference: fc.integer({ min: 1, max: 14 }),
+    payment: fc.integer({ min: 1, max: 3 }),
+    isVoid: fc.boolean(),
   }),
   fc.record({
     kind: fc.constant('savings' as const),
@@ -232,6 +247,13 @@ async function take(place: Place, done: Step): Promise<void> {
       const reference = `L${done.person}-${done.reference}`;
       const start = iso(now - done.startAge);
       return place.load('loans', [`A-1,${memberCode},${reference},5000,18,${done.status},${start}`]);
+    }
+    case 'payments': {
+      const loan = `L${done.person}-${done.reference}`;
+      const row = `A-1,${loan},Q${loan}-${done.payment},7,cash,2020-01-01,${done.isVoid ? 'void' : ''}`;
+      return place.load('payments', [row]).catch((error: unknown) => {
+        assert.match(String(error), /There is no loan|takes no payments/);
+      });
     }
     case 'savings': {
       const account = `S${done.person}-${done.account}`;

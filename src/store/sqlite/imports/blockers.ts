@@ -81,7 +81,10 @@ const BLOCKERS: { readonly [kind in ImportKind]: readonly string[] } = {
     taken('member_code'),
     taken('identity_card'),
     ...ENTRIES.map(([kind, table]) => referring(kind, table, 'member_id')),
-    // Account by account: a member's transactions are those of its accounts.
+    // Loan by loan, and account by account: a member's payments and transactions are those of these.
+    `SELECT 'payments' AS kind, p.id, 'refers' AS reason, NULL AS actor
+     FROM main.loans l CROSS JOIN main.payments p ON p.loan_id = l.id
+     WHERE l.member_id BETWEEN @first_row AND @last_row`,
     `SELECT 'savings' AS kind, t.id, 'refers' AS reason, NULL AS actor
      FROM main.savings_accounts a CROSS JOIN main.savings_transactions t ON t.account_id = a.id
      WHERE a.member_id BETWEEN @first_row AND @last_row`,

@@ -7,7 +7,7 @@ import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
 import { EVENT_CHECKS } from './events/verify.ts';
 import { IMPORT_CHECKS } from './imports/verify.ts';
-import { countChecksOf } from './lists/count-index.ts';
+import { countChecksOf } from './lists/count-checks.ts';
 import { COUNTED_ENTITIES } from './lists/counts.ts';
 import { ROW_COUNT_CHECKS } from './lists/row-counts.ts';
 import { LOAN_CHECKS } from './loan-checks.ts';

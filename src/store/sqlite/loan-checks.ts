@@ -1,5 +1,5 @@
 /** Whether loans and payments agree with each other: for `check`, as they read every row. */
-import type { CountCheck } from './lists/count-index.ts';
+import type { CountCheck } from './lists/count-checks.ts';
 
 /** Each finds one that is wrong. */
 export const LOAN_CHECKS: readonly CountCheck[] = [

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { countChecksOf } from '../../../src/store/sqlite/lists/count-checks.ts';
 import {
   type CountDeclaration,
   type Counted,
   countChangesSql,
-  countChecksOf,
   openCountIndex,
 } from '../../../src/store/sqlite/lists/count-index.ts';
 import { temporaryFolder } from '../../support/app.ts';

@@ -67,7 +67,7 @@ export interface CountIndex {
 }
 
 /** Counts rows of every value. */
-const ANY = 'any';
+export const ANY = 'any';
 
 interface Block {
   block: number;
@@ -102,7 +102,18 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
      WHERE span = ${SMALL_BLOCK} AND ${dimension} = ? AND block >= ? AND block < ? ORDER BY block`,
   );
 
+  const countInLarge = db.prepare<[value: string, block: number], { count: number }>(
+    `SELECT ${count} AS count FROM ${blockTable}
+     WHERE span = ${LARGE_BLOCK} AND ${dimension} = ? AND block = ?`,
+  );
   const groupBlocks = openGroupBlocks(db, declaration);
+
+  function seekInLarge(value: string, large: Located): SeekPosition {
+    const first = (large.block * LARGE_BLOCK) / SMALL_BLOCK;
+    const blocks = listSmallBlocks.all(value, first, first + LARGE_BLOCK / SMALL_BLOCK);
+    const small = locate(declaration, blocks, large.skip);
+    return { firstId: small.block * SMALL_BLOCK, skip: small.skip };
+  }
 
   function add(id: number, value: string, delta: 1 | -1): void {
     addToBlock.run(SMALL_BLOCK, value, Math.floor(id / SMALL_BLOCK), delta);
@@ -132,18 +143,18 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     seek(value = ANY, offset) {
       // Page 1 is asked for most, and needs no counts to be found.
       if (offset === 0) return { firstId: 0, skip: 0 };
-      const large = locate(declaration, listLargeBlocks.all(value), offset);
-      const firstSmall = (large.block * LARGE_BLOCK) / SMALL_BLOCK;
-      const smallBlocks = listSmallBlocks.all(value, firstSmall, firstSmall + LARGE_BLOCK / SMALL_BLOCK);
-      const small = locate(declaration, smallBlocks, large.skip);
-      return { firstId: small.block * SMALL_BLOCK, skip: small.skip };
+      return seekInLarge(value, locate(declaration, listLargeBlocks.all(value), offset));
     },
 
     seekInGroup(within, value, offset) {
       if (offset === 0) return { firstId: 0, skip: 0 };
       if (groupBlocks === undefined) throw new Error(`${declaration.table} has no blocks inside a group.`);
-      const { block, skip } = locate(declaration, groupBlocks.list(within, value), offset);
-      return { firstId: block * LARGE_BLOCK, skip };
+      const found = locate(declaration, groupBlocks.list(within, value), offset);
+      // The rows of an imported file have successive ids: where no other group has any, the small blocks
+      // count those of this group.
+      const all = countInLarge.get(value ?? ANY, found.block)?.count;
+      if (all === found.count) return seekInLarge(value ?? ANY, found);
+      return { firstId: found.block * LARGE_BLOCK, skip: found.skip };
     },
   };
 }
@@ -178,10 +189,15 @@ const isSame = (a: Counted | undefined, b: Counted | undefined): boolean =>
 const added = ({ count }: CountDeclaration): string =>
   `ON CONFLICT DO UPDATE SET ${count} = ${count} + excluded.${count}`;
 
-function locate({ table }: CountDeclaration, blocks: readonly Block[], offset: number) {
+/** The block that holds a row, and how many of its rows come before. */
+interface Located extends Block {
+  readonly skip: number;
+}
+
+function locate({ table }: CountDeclaration, blocks: readonly Block[], offset: number): Located {
   let skip = offset;
   for (const { block, count } of blocks) {
-    if (skip < count) return { block, skip };
+    if (skip < count) return { block, count, skip };
     skip -= count;
   }
   throw wrongCounts(table);
@@ -220,45 +236,3 @@ export function countChangesSql(declaration: CountDeclaration, changes: string, 
     'DROP TABLE temp.changed_groups',
   ];
 }
-
-/** A query that recounts all rows and finds one count that differs. It scans the table, for `check` only. */
-export interface CountCheck {
-  readonly name: string;
-  readonly sql: string;
-}
-
-export function countChecksOf(declaration: CountDeclaration): CountCheck[] {
-  const { table, dimension, group, blockTable, groupTable, groupBlockTable, count } = declaration;
-  const ofGroup = group.replace(/_id$/, '');
-  const inBlocks = (span: number): CountCheck => ({
-    name: `counters of ${table} by ${span} ids`,
-    sql: difference(
-      `SELECT ${dimension}, id / ${span} AS block, count(*) AS ${count} FROM ${table} GROUP BY 1, 2
-       UNION ALL SELECT '${ANY}', id / ${span}, count(*) FROM ${table} GROUP BY 2`,
-      `SELECT ${dimension}, block, ${count} FROM ${blockTable} WHERE span = ${span} AND ${count} <> 0`,
-    ),
-  });
-  const inGroups = {
-    name: `counters of ${table} by ${ofGroup}`,
-    sql: difference(
-      `SELECT ${group}, ${dimension}, count(*) AS ${count} FROM ${table} GROUP BY 1, 2`,
-      `SELECT ${group}, ${dimension}, ${count} FROM ${groupTable} WHERE ${count} <> 0`,
-    ),
-  };
-  const inGroupBlocks = {
-    name: `counters of ${table} by ${ofGroup} and ${LARGE_BLOCK} ids`,
-    sql: difference(
-      `SELECT ${group}, ${dimension}, id / ${LARGE_BLOCK} AS block, count(*) AS ${count} FROM ${table}
-       GROUP BY 1, 2, 3`,
-      `SELECT ${group}, ${dimension}, block, ${count} FROM ${groupBlockTable} WHERE ${count} <> 0`,
-    ),
-  };
-  return [
-    ...[inGroups, inBlocks(SMALL_BLOCK), inBlocks(LARGE_BLOCK)],
-    ...(groupBlockTable === undefined ? [] : [inGroupBlocks]),
-  ];
-}
-
-const difference = (actual: string, kept: string): string =>
-  `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${kept}))
-   UNION ALL SELECT * FROM (SELECT * FROM (${kept}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;

@@ -3,7 +3,7 @@
  * Triggers keep them, SQL by hand included; the check compares them with the rows.
  */
 import type { Connection } from '../connection/connection.ts';
-import type { CountCheck } from './count-index.ts';
+import type { CountCheck } from './count-checks.ts';
 
 export const ROW_COUNTED = ['production_entries', 'loans', 'payments', 'savings_transactions'] as const;
 export type RowCountedTable = (typeof ROW_COUNTED)[number];

@@ -1,0 +1,45 @@
+/** The queries by which `check` compares a count index with the rows. */
+import { LARGE_BLOCK, SMALL_BLOCK } from './blocks.ts';
+import { ANY, type CountDeclaration } from './count-index.ts';
+
+/** A query that recounts all rows and finds one count that differs. It scans the table, for `check` only. */
+export interface CountCheck {
+  readonly name: string;
+  readonly sql: string;
+}
+
+export function countChecksOf(declaration: CountDeclaration): CountCheck[] {
+  const { table, dimension, group, blockTable, groupTable, groupBlockTable, count } = declaration;
+  const ofGroup = group.replace(/_id$/, '');
+  const inBlocks = (span: number): CountCheck => ({
+    name: `counters of ${table} by ${span} ids`,
+    sql: difference(
+      `SELECT ${dimension}, id / ${span} AS block, count(*) AS ${count} FROM ${table} GROUP BY 1, 2
+       UNION ALL SELECT '${ANY}', id / ${span}, count(*) FROM ${table} GROUP BY 2`,
+      `SELECT ${dimension}, block, ${count} FROM ${blockTable} WHERE span = ${span} AND ${count} <> 0`,
+    ),
+  });
+  const inGroups = {
+    name: `counters of ${table} by ${ofGroup}`,
+    sql: difference(
+      `SELECT ${group}, ${dimension}, count(*) AS ${count} FROM ${table} GROUP BY 1, 2`,
+      `SELECT ${group}, ${dimension}, ${count} FROM ${groupTable} WHERE ${count} <> 0`,
+    ),
+  };
+  const inGroupBlocks = {
+    name: `counters of ${table} by ${ofGroup} and ${LARGE_BLOCK} ids`,
+    sql: difference(
+      `SELECT ${group}, ${dimension}, id / ${LARGE_BLOCK} AS block, count(*) AS ${count} FROM ${table}
+       GROUP BY 1, 2, 3`,
+      `SELECT ${group}, ${dimension}, block, ${count} FROM ${groupBlockTable} WHERE ${count} <> 0`,
+    ),
+  };
+  return [
+    ...[inGroups, inBlocks(SMALL_BLOCK), inBlocks(LARGE_BLOCK)],
+    ...(groupBlockTable === undefined ? [] : [inGroupBlocks]),
+  ];
+}
+
+const difference = (actual: string, kept: string): string =>
+  `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${kept}))
+   UNION ALL SELECT * FROM (SELECT * FROM (${kept}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { EVENT_ACTIONS, EVENT_ENTITIES } from '../../../src/domain/events.ts';
 import type { LoanValues } from '../../../src/domain/loans.ts';
+import type { Member } from '../../../src/domain/members.ts';
 import type { PaymentValues } from '../../../src/domain/payments.ts';
 import type { ImportKind, ImportSession } from '../../../src/store/ports/import-session.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';
@@ -113,6 +114,17 @@ class World {
     if (checked.isRefused) return 'import:0';
     const { importId } = await checked.apply(++this.now, RECORD);
     this.imports.push(importId);
+    return `import:${importId}`;
+  }
+
+  /** As `import`, while a key creates a member and gives another one a name. */
+  async importBesideWrites(kind: ImportKind, rows: readonly Cells[]): Promise<string> {
+    const checked = await check(this.session, kind, rows, SKIPPING);
+    assert.ok(!checked.isRefused);
+    await this.store.members.create(memberOf(40), ++this.now, 'key:7');
+    const rename = (stored: Member) => ({ ...toValues(stored), fullName: 'Mugabo' });
+    await this.store.members.update(1, rename, ++this.now, 'key:7');
+    const { importId } = await checked.apply(++this.now, RECORD);
     return `import:${importId}`;
   }
 
@@ -250,6 +262,34 @@ test('every step appends exactly the changes that it made, in successive numbers
   );
   const expected = EVENT_ENTITIES.flatMap((entity) => EVENT_ACTIONS.map((action) => `${entity}.${action}`));
   assert.deepEqual([...seen].sort(), expected.sort());
+});
+
+test('an import that was checked before others wrote appends what it changed in the end', async (context) => {
+  const world = new World(context);
+  try {
+    for (const step of START) await world.run(step);
+    const named = (n: number, full_name: string) => ({
+      ...{ cooperative_code: 'A-1', identity_card: nid(n), member_code: `M-${n}`, full_name },
+    });
+    const before = takeSnapshot(world.db);
+    const last = lastSequence(world.db);
+    // What the first of them changes is as the file has it by then.
+    const rows = [named(1, 'Mugabo'), named(21, 'Mugabo'), named(2, 'Mugabo'), named(22, 'Mugabo')];
+    const actor = await world.importBesideWrites('members', rows);
+    const appended = readEvents(world.db, last);
+    assert.deepEqual(appended.slice(0, 2), [
+      'member.created 4 of 1 [] by key:7',
+      'member.updated 1 of 1 [full_name] by key:7',
+    ]);
+    assert.deepEqual(appended.slice(2), [
+      `member.created 5 of 1 [] by ${actor}`,
+      `member.updated 2 of 1 [full_name] by ${actor}`,
+      `member.created 6 of 1 [] by ${actor}`,
+    ]);
+    assert.equal(takeSnapshot(world.db).size, before.size + 3);
+  } finally {
+    await world.close();
+  }
 });
 
 test('an import that rebuilds indexes appends each row once, in the order of the lines', {

@@ -3,7 +3,7 @@ import { RegistryError } from '../../../domain/errors.ts';
 import type { ImportRecord } from '../../ports/import-record.ts';
 import type { CheckedFile, CheckOptions, ImportResult } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
-import { appendImportEvents, stageTouchedMembers } from '../events/import-events.ts';
+import { appendImportEvents, stageEvents } from '../events/import-events.ts';
 import { recordImport } from '../imports/record.ts';
 import { applyStaged } from './apply.ts';
 import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
@@ -116,13 +116,13 @@ function apply(
   // continues from, and nothing is deleted: looking each one up again would take longer than writing it.
   db.raw.pragma('foreign_keys = OFF');
   try {
-    db.transaction.deferred(() => stageTouchedMembers(scope));
+    db.transaction.deferred(() => stageEvents(scope));
     let lockedAtMs = 0;
     const done = db.transaction.immediate(() => {
       lockedAtMs = monotonicMs();
       if (readDataVersion(db) !== checked.version) {
         checkAgain(scope, checked.compare);
-        stageTouchedMembers(scope);
+        stageEvents(scope);
       }
       const added = applyStaged(scope, nowSeconds);
       const changes = countChanges(scope);

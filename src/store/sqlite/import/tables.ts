@@ -28,7 +28,10 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
-    -- Members whose entries the file adds or changes, with their first lines (events/import-events.ts).
+    -- Events to be appended, in their order (events/import-events.ts).
+    CREATE TABLE staging.events (id INTEGER PRIMARY KEY, type INTEGER, row_id INTEGER, cooperative_id INTEGER,
+      fields INTEGER);
+    -- Members whose entries the file adds or changes, with their first lines.
     CREATE TABLE staging.touched_members (member_id INTEGER PRIMARY KEY, cooperative_id INTEGER,
       line INTEGER);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;

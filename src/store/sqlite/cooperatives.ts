@@ -83,7 +83,7 @@ function openList(db: Connection) {
 
 export function openCooperatives(
   db: Connection,
-  { commits, snapshot, cooperativeSummaries, responses }: StoreDependencies,
+  { snapshot, cooperativeSummaries, responses }: StoreDependencies,
 ): CooperativeStore {
   const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
@@ -127,7 +127,7 @@ export function openCooperatives(
       }),
 
     update: (id, decide, nowSeconds, actor) =>
-      commits.write(() => {
+      responses.update(nowSeconds, () => {
         const stored = find(id);
         if (stored === undefined) throw notFound();
         const values = decide(stored);

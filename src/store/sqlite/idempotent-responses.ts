@@ -16,11 +16,13 @@ const PURGED_ROWS = 8;
 export interface ResponseKeeper extends IdempotentResponses {
   /**
    * Queues the work of a `create`. With a response to keep, the work runs only if its key is unused, and the
-   * response is kept in the same transaction. Each one also removes a few expired responses.
+   * response is kept in the same transaction. Each one removes a few expired responses, too.
    * @throws (as rejection) RegistryError `repeated` for a key that was used, and what the work and the
    * commit throw
    */
   create<T>(keep: ResponseToKeep<T> | undefined, nowSeconds: number, work: () => T): Promise<T>;
+  /** Queues the work of an `update`, which removes a few expired responses. */
+  update<T>(nowSeconds: number, work: () => T): Promise<T>;
 }
 
 export function openIdempotentResponses(
@@ -47,11 +49,17 @@ export function openIdempotentResponses(
   const find = (keyId: number, idempotencyKey: string, nowSeconds: number): KeptResponse | undefined =>
     snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - KEPT_SECONDS));
 
+  const write = <T>(nowSeconds: number, work: () => T): Promise<T> =>
+    commits.write(() => {
+      purge.run(nowSeconds - KEPT_SECONDS);
+      return work();
+    });
+
   return {
     find,
+    update: write,
     create: (keep, nowSeconds, work) =>
-      commits.write(() => {
-        purge.run(nowSeconds - KEPT_SECONDS);
+      write(nowSeconds, () => {
         if (keep === undefined) return work();
         const { keyId, idempotencyKey, requestHash } = keep;
         // Another process may have answered the same request since it was looked for.

@@ -75,7 +75,7 @@ export function openLoanReader(db: Connection): (id: number) => LoanRecord | und
 
 export function openLoans(
   db: Connection,
-  { commits, snapshot, responses }: StoreDependencies,
+  { snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): LoanStore {
   const statements = prepareStatements(db);
@@ -105,7 +105,7 @@ export function openLoans(
       }),
 
     update: (id, decide, nowSeconds, actor) =>
-      commits.write(() => {
+      responses.update(nowSeconds, () => {
         const stored = read(id);
         if (stored === undefined) throw notFound();
         const values = decide(stored);

@@ -131,7 +131,7 @@ function openList(db: Connection, counts: CountIndex, cooperativeSummaries: Coop
 
 export function openMembers(
   db: Connection,
-  { commits, snapshot, cooperativeSummaries, responses }: StoreDependencies,
+  { snapshot, cooperativeSummaries, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): MemberStore {
   const statements = prepareStatements(db);
@@ -174,7 +174,7 @@ export function openMembers(
       }),
 
     update: (id, decide, nowSeconds, actor) =>
-      commits.write(() => {
+      responses.update(nowSeconds, () => {
         const stored = find(id);
         if (stored === undefined) throw notFound();
         const values = decide(stored);

@@ -86,7 +86,7 @@ function openPaidAmount(db: Connection, format: ReadModelFormat) {
 
 export function openPayments(
   db: Connection,
-  { commits, snapshot, responses }: StoreDependencies,
+  { snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): PaymentStore {
   const statements = prepareStatements(db);
@@ -123,7 +123,7 @@ export function openPayments(
       }),
 
     update: (id, decide, nowSeconds, actor) =>
-      commits.write(() => {
+      responses.update(nowSeconds, () => {
         const stored = read(id);
         if (stored === undefined) throw notFound();
         const loan = readLoan(stored.loanId) as LoanRecord;

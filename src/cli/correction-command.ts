@@ -4,6 +4,8 @@ import { nowSeconds } from '../clock.ts';
 import { parseReason } from '../domain/corrections.ts';
 import { FieldError } from '../domain/errors.ts';
 import { isIdentityCard } from '../domain/identity-card.ts';
+import { parseId } from '../domain/ids.ts';
+import { parseCooperativeCode } from '../domain/text.ts';
 import { openConfiguredStorage } from '../storage.ts';
 import type { Awaitable } from '../store/ports/awaitable.ts';
 import type { CorrectionOptions, CorrectionResult, CorrectionStore } from '../store/ports/corrections.ts';
@@ -34,6 +36,20 @@ export const addCorrectionOptions = (command: Command): Command =>
 export function readNumber(text: string): string {
   if (isIdentityCard(text)) return text;
   throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
+}
+
+/** @throws CommandError with status 2 for what cannot be one */
+export function readMemberId(text: string): number {
+  const id = parseId(text);
+  if (id !== undefined) return id;
+  throw new CommandError(EXIT.usage, 'Expected the id of a member: 1 to 12 digits.');
+}
+
+/** @throws CommandError with status 2 for what cannot be one */
+export function readCode(text: string): string {
+  const code = parseCooperativeCode(text);
+  if (!(code instanceof FieldError)) return code;
+  throw new CommandError(EXIT.usage, `Expected the code of a cooperative. ${code.message}`);
 }
 
 function readReason(text: string): string {

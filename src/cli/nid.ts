@@ -13,6 +13,11 @@ interface ReplaceOptions extends CorrectionCommandOptions {
 }
 
 export function declareNid(nid: Command, context: CliContext): void {
+  declareReplace(nid, context);
+  declareRelease(nid, context);
+}
+
+function declareReplace(nid: Command, context: CliContext): void {
   addCorrectionOptions(nid.command('replace'))
     .description('give a person another national ID; the old one keeps finding the person')
     .argument('<old>', 'the number that was wrong or is no longer valid')
@@ -27,5 +32,15 @@ export function declareNid(nid: Command, context: CliContext): void {
       await correct(context, options, (store, given) =>
         store.replaceIdentityCard(...numbers, { ...given, releases }),
       );
+    });
+}
+
+function declareRelease(nid: Command, context: CliContext): void {
+  addCorrectionOptions(nid.command('release'))
+    .description('let a former national ID of a person be given to somebody else')
+    .argument('<number>', 'the former number, which finds nobody then')
+    .action(async (number: string, options: CorrectionCommandOptions) => {
+      const former = readNumber(number);
+      await correct(context, options, (store, given) => store.releaseIdentityCard(former, given));
     });
 }

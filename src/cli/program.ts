@@ -45,6 +45,14 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'national IDs that were wrong or were reissued: replace, release',
     load: async () => (await import('./nid.ts')).declareNid,
   },
+  members: {
+    description: 'members who are one person, or in the wrong cooperative: merge, move',
+    load: async () => (await import('./members.ts')).declareMembers,
+  },
+  cooperatives: {
+    description: 'cooperatives that were merged',
+    load: async () => (await import('./cooperatives.ts')).declareCooperatives,
+  },
   persons: {
     description: 'what concerns a person in all cooperatives: show everything held, record a death',
     load: async () => (await import('./persons.ts')).declarePersons,

@@ -51,6 +51,10 @@ const HEADERS = {
     description: 'The response that the first request with this Idempotency-Key got.',
     schema: { const: 'true' },
   },
+  'Content-Location': {
+    description: 'After a lookup by a national ID that was replaced: the path under the current one.',
+    schema: text('^/api/v1/'),
+  },
   ETag: {
     description: 'Names this state of the resource, for If-None-Match and If-Match. Opaque.',
     schema: text('^"[!#-~]+"$'),

@@ -25,7 +25,7 @@ export const METHODS = {
 export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
 
 /** Header fields that a route may add to its own responses; openapi-headers.ts describes them. */
-export type ResponseHeader = 'ETag' | 'Idempotency-Replayed';
+export type ResponseHeader = 'Content-Location' | 'ETag' | 'Idempotency-Replayed';
 
 /**
  * Who may call: the holder of a scope, of any active key, or anybody. A route without this does not compile.

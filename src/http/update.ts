@@ -61,7 +61,7 @@ export const NOTHING_BESIDE = (): [] => [];
 
 /** What PUT and PATCH have in common, and what each has of its own. */
 export interface UpdateDeclaration<Fields extends BodyFields>
-  extends Pick<Route, 'path' | 'tag' | 'access' | 'params' | 'responses'> {
+  extends Pick<Route, 'path' | 'tag' | 'access' | 'params' | 'responses' | 'refusals'> {
   readonly put: Pick<Route, 'operationId' | 'summary' | 'description'> & {
     readonly body: BodyDeclaration<Fields>;
   };
@@ -78,7 +78,7 @@ export function updateRoutes<
   Values,
   Beside extends readonly unknown[] = [],
 >(
-  { put, patch, ...shared }: UpdateDeclaration<Fields>,
+  { put, patch, refusals = [], ...shared }: UpdateDeclaration<Fields>,
   updating: Updating<Stored, Fields, Values, Beside>,
 ): Route[] {
   const routeOf = (method: 'PUT' | 'PATCH', own: typeof put | typeof patch): Route => ({
@@ -87,7 +87,7 @@ export function updateRoutes<
     ...own,
     method,
     requestHeaders: ['If-Match'],
-    refusals: [400, 404, 412, 503],
+    refusals: [400, 404, ...refusals, 412, 503],
     handle: (request) => update(updating, own.body, request),
   });
   return [routeOf('PUT', put), routeOf('PATCH', patch)];

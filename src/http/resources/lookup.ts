@@ -10,8 +10,8 @@ import { type Awaitable, whenReady } from '../../store/ports/awaitable.ts';
 import type { MemberStore } from '../../store/ports/registry.ts';
 import { badRequest } from '../errors.ts';
 import { readPathId } from '../path-id.ts';
-import { JsonText, ok } from '../response.ts';
-import type { Parameter, Route } from '../route.ts';
+import { type ApiResponse, JsonText, ok } from '../response.ts';
+import { API_PREFIX, type Parameter, type Route } from '../route.ts';
 import { array, nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, quote, serializeArray, serializeObject, text } from '../serializer.ts';
 import { COOPERATIVE_ID, COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperative-fields.ts';
@@ -87,20 +87,49 @@ const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
 
 /**
  * The consolidated record of a person.
- * @throws RegistryError `not_found` when no active membership exists anywhere
+ * @returns undefined when no active membership exists anywhere
  */
 export function lookUp(
   store: Pick<MemberStore, 'listActiveMemberships'>,
   identityCard: string,
   caller: ApiKey | undefined,
   clock: Clock,
-): Awaitable<ConsolidatedMember> {
+): Awaitable<ConsolidatedMember | undefined> {
   const at = financialsAt(caller, nowSeconds(clock));
-  return whenReady(store.listActiveMemberships(identityCard, at), (memberships) => {
-    const person = consolidate(memberships);
-    if (person === undefined) throw notFound();
-    return person;
-  });
+  return whenReady(store.listActiveMemberships(identityCard, at), consolidate);
+}
+
+/**
+ * The response to a lookup that found nobody: the person whose number it was before, with the number that was
+ * asked for (docs/api.md#a-replaced-national-id).
+ * @throws RegistryError `not_found`
+ */
+export async function lookUpFormer(
+  store: Pick<MemberStore, 'listActiveMemberships' | 'findCurrentIdentityCard'>,
+  identityCard: string,
+  caller: ApiKey | undefined,
+  clock: Clock,
+  zone: TimeZone,
+): Promise<ApiResponse> {
+  const current = await store.findCurrentIdentityCard(identityCard);
+  const person = current === undefined ? undefined : await lookUp(store, current, caller, clock);
+  if (person === undefined) throw notFound();
+  const body = new JsonText(serializeConsolidated({ ...person, identityCard }, zone));
+  return { ...ok(body), headers: { 'Content-Location': `${API_PREFIX}/members/${current}` } };
+}
+
+/** The same for the membership in one cooperative. @throws RegistryError `not_found` */
+async function findFormerMembership(
+  store: MemberStore,
+  cooperativeId: number,
+  identityCard: string,
+  at: number | null,
+): Promise<{ readonly membership: Membership; readonly location: string }> {
+  const current = await store.findCurrentIdentityCard(identityCard);
+  if (current === undefined) throw notFound();
+  const membership = await store.findActiveMembership(cooperativeId, current, at);
+  if (membership === undefined) throw notFound();
+  return { membership, location: `${API_PREFIX}/cooperatives/${cooperativeId}/members/${current}` };
 }
 
 const NATIONAL_ID: Parameter = {
@@ -122,7 +151,12 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
       optionalScopes: ['members:financials'],
       params: { id: COOPERATIVE_ID, nid: NATIONAL_ID },
       responses: {
-        200: { description: 'The active membership.', schema: MEMBERSHIP, example: MEMBERSHIP_EXAMPLE },
+        200: {
+          description: 'The active membership.',
+          schema: MEMBERSHIP,
+          example: MEMBERSHIP_EXAMPLE,
+          headers: { 'Content-Location': 'optional' },
+        },
       },
       refusals: [400, 404],
       async handle(request) {
@@ -131,8 +165,12 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
         if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');
         const at = financialsAt(request.caller, nowSeconds(clock));
         const membership = await store.findActiveMembership(cooperativeId, identityCard, at);
-        if (membership === undefined) throw notFound();
-        return ok(new JsonText(serializeMembership(membership, zone)));
+        if (membership !== undefined) return ok(new JsonText(serializeMembership(membership, zone)));
+        const former = await findFormerMembership(store, cooperativeId, identityCard, at);
+        return {
+          ...ok(new JsonText(serializeMembership(former.membership, zone))),
+          headers: { 'Content-Location': former.location },
+        };
       },
     },
   ];

@@ -100,7 +100,7 @@ const declare = <Query extends QueryParameters>(
         example: pageExample(`/members/2/${name}`, example),
       },
     },
-    refusals: [400, 404],
+    refusals: [400, 404, 410],
   }) as const;
 
 export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zone: TimeZone): Route[] {

@@ -16,7 +16,7 @@ import { API_PREFIX, createWith, type Parameter, type Route } from '../route.ts'
 import { anyOf, string } from '../schema.ts';
 import { NOTHING_BESIDE, updateRoutes } from '../update.ts';
 import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID, MEMBER_EXAMPLE } from './examples.ts';
-import { CONSOLIDATED_MEMBER, lookUp, serializeConsolidated } from './lookup.ts';
+import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, serializeConsolidated } from './lookup.ts';
 import {
   MEMBER,
   MEMBER_BODY,
@@ -114,17 +114,21 @@ const getRoute = (dependencies: Dependencies): Route => ({
       schema: anyOf([CONSOLIDATED_MEMBER, MEMBER]),
       example: CONSOLIDATED_MEMBER_EXAMPLE,
       // The lookup has none: a tag of its bytes would cost a tenth of its speed.
-      headers: { ETag: 'optional' },
+      headers: { ETag: 'optional', 'Content-Location': 'optional' },
     },
   },
   requestHeaders: ['If-None-Match'],
-  refusals: [400, 404],
+  refusals: [400, 404, 410],
   handle(request) {
     const { store, clock, zone } = dependencies;
     const given = request.params.id ?? '';
     if (isIdentityCard(given)) {
       const person = lookUp(store, given, request.caller, clock);
-      return whenReady(person, (found) => ok(new JsonText(serializeConsolidated(found, zone))));
+      return whenReady(person, (found) =>
+        found === undefined
+          ? lookUpFormer(store, given, request.caller, clock, zone)
+          : ok(new JsonText(serializeConsolidated(found, zone))),
+      );
     }
     const id = parseId(given);
     if (id === undefined) throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
@@ -142,6 +146,7 @@ const memberUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] =>
       tag: 'members',
       access: { scope: 'members:write' },
       params: { id: MEMBER_ID },
+      refusals: [410],
       put: {
         operationId: 'updateMember',
         summary: 'Replace a member',

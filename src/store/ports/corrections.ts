@@ -75,6 +75,23 @@ export interface CorrectionStore {
     current: string,
     options: CorrectionOptions & { readonly releases?: boolean | undefined },
   ): Awaitable<CorrectionResult>;
+  /** Lets a former number be given to somebody else: it finds nobody any more. */
+  releaseIdentityCard(former: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  /**
+   * Gives everything of one member to the other, who keeps its own values and gets those it has not. Both are
+   * of one cooperative, or have one national ID.
+   */
+  mergeMembers(fromId: number, intoId: number, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  /** Moves a member with everything to the cooperative with this code. */
+  moveMember(memberId: number, code: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  /**
+   * Moves all members, merging those who are in both cooperatives; the one without members is dissolved then.
+   */
+  mergeCooperatives(
+    fromCode: string,
+    intoCode: string,
+    options: CorrectionOptions,
+  ): Awaitable<CorrectionResult>;
   /**
    * Every membership gets the status `deceased` and the date of death.
    * @param date `YYYY-MM-DD`, not in the future

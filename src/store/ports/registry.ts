@@ -71,6 +71,7 @@ export interface ListedMember {
 }
 
 export interface MemberStore {
+  /** @throws RegistryError `gone` for the id of a member that was merged into another */
   find(id: number): Awaitable<Member | undefined>;
   list(filter: MemberFilter, request: PageRequest): Awaitable<Page<ListedMember>>;
   /**
@@ -83,6 +84,8 @@ export interface MemberStore {
     identityCard: string,
     at: number | null,
   ): Awaitable<Membership | undefined>;
+  /** The number that a person has now, by one that was replaced; undefined for any other number. */
+  findCurrentIdentityCard(former: string): Awaitable<string | undefined>;
   /** What a write of these values would be refused for: an unknown cooperative, a NID or code in use. */
   conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
   /**

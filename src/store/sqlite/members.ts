@@ -4,6 +4,7 @@ import {
   type FieldMessages,
   NON_FIELD_ERRORS,
   notFound,
+  RegistryError,
   refuseFields,
   unknownReference,
 } from '../../domain/errors.ts';
@@ -13,6 +14,7 @@ import { offsetOf, type Page, type PageRequest } from '../../domain/page.ts';
 import type { ListedMember, MemberStore } from '../ports/registry.ts';
 import type { Connection } from './connection/connection.ts';
 import type { CooperativeSummaries } from './cooperative-summaries.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from './corrections/redirects.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openChangeRecorder } from './history/recorder.ts';
 import { type Counted, type CountIndex, openCountIndex, wrongCounts } from './lists/count-index.ts';
@@ -59,6 +61,11 @@ const prepareStatements = (db: Connection) => ({
     `INSERT INTO members (id, ${MEMBER_COLUMNS.join(', ')}, created_at, updated_at)
      VALUES (${newIdSql('members')}, ${MEMBER_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
   ),
+  selectCurrentNumber: db.prepare<[string], { to: string }>(redirectSql(REPLACED_NUMBERS)),
+  selectFormerNumber: db.prepare<[string], { old: string }>(
+    'SELECT old FROM replaced_identity_cards WHERE new = ? AND ended_by IS NULL LIMIT 1',
+  ),
+  selectMergedInto: db.prepare<[number], { to: number }>(redirectSql(MERGED_MEMBERS)),
   replace: db.prepare<Column[]>(
     `UPDATE members SET ${MEMBER_COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
      WHERE id = ?`,
@@ -88,7 +95,7 @@ function openLookups(
 }
 
 /** @returns what gives the messages for values that other rows have */
-function openConflicts({ selectCooperative, selectByPerson, selectByCode }: Statements) {
+function openConflicts({ selectCooperative, selectByPerson, selectByCode, selectCurrentNumber }: Statements) {
   return function findConflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
     const faults = new FieldErrorList();
     const { cooperativeId, identityCard, memberCode } = values;
@@ -101,6 +108,8 @@ function openConflicts({ selectCooperative, selectByPerson, selectByCode }: Stat
     if (samePerson !== undefined && samePerson.id !== exceptId) {
       faults.add(NON_FIELD_ERRORS, 'The fields cooperative_id, identity_card must make a unique set.');
     }
+    if (identityCard !== undefined && selectCurrentNumber.get(identityCard) !== undefined)
+      faults.add('identity_card', 'This national ID was replaced and belongs to nobody any more.');
     const sameCode = memberCode === undefined ? undefined : selectByCode.get(cooperativeId, memberCode);
     if (sameCode !== undefined && sameCode.id !== exceptId)
       faults.add('member_code', 'This field must be unique.');
@@ -108,12 +117,24 @@ function openConflicts({ selectCooperative, selectByPerson, selectByCode }: Stat
   };
 }
 
-function openList(db: Connection, counts: CountIndex, cooperativeSummaries: CooperativeSummaries) {
+function openList(
+  db: Connection,
+  counts: CountIndex,
+  cooperativeSummaries: CooperativeSummaries,
+  { selectCurrentNumber }: Statements,
+) {
   const pages = openMemberPages(db);
   const match = openMemberMatches(db);
   const toListed = (row: ListedRow) => toListedMember(row, cooperativeSummaries.get(row[2]));
-  return function list(filter: MemberFilter, request: PageRequest): Page<ListedMember> {
+  /** A number that was replaced finds the person under the current one. */
+  function matchPerson(filter: MemberFilter, request: PageRequest) {
     const matches = match(filter, request);
+    if (matches?.count !== 0 || filter.identityCard === undefined) return matches;
+    const current = selectCurrentNumber.get(filter.identityCard)?.to;
+    return current === undefined ? matches : match({ ...filter, identityCard: current }, request);
+  }
+  return function list(filter: MemberFilter, request: PageRequest): Page<ListedMember> {
+    const matches = matchPerson(filter, request);
     if (matches !== undefined) return { ...matches, rows: matches.rows.map(toListed) };
     const { cooperativeId, status } = filter;
     const count = counts.count({ group: cooperativeId, value: status });
@@ -135,16 +156,22 @@ export function openMembers(
   format: ReadModelFormat,
 ): MemberStore {
   const statements = prepareStatements(db);
-  const { selectOne, insert, replace } = statements;
+  const { selectOne, insert, replace, selectMergedInto, selectCurrentNumber, selectFormerNumber } =
+    statements;
   const counts = openCountIndex(db, MEMBER_COUNTS);
   const history = openChangeRecorder(db, 'members');
-  const list = openList(db, counts, cooperativeSummaries);
+  const list = openList(db, counts, cooperativeSummaries, statements);
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
   const findConflicts = openConflicts(statements);
 
   function find(id: number): Member | undefined {
-    const row = snapshot.read(() => selectOne.get(id));
-    return row && toMember(row);
+    return snapshot.read(() => {
+      const row = selectOne.get(id);
+      if (row !== undefined) return toMember(row);
+      const into = selectMergedInto.get(id);
+      if (into !== undefined) throw new RegistryError('gone', `Merged into member ${into.to}.`);
+      return undefined;
+    });
   }
 
   const conflicts: typeof findConflicts = (values, exceptId) =>
@@ -164,6 +191,8 @@ export function openMembers(
     findActiveMembership: (cooperativeId, identityCard, at) =>
       snapshot.read(() => activeOf(identityCard, at, cooperativeId)[0]),
 
+    findCurrentIdentityCard: (former) => snapshot.read(() => selectCurrentNumber.get(former)?.to),
+
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
         refuseFields(conflicts(values));
@@ -179,6 +208,8 @@ export function openMembers(
         if (stored === undefined) throw notFound();
         const values = decide(stored);
         refuseMove(stored, values);
+        if (values.identityCard !== stored.identityCard)
+          refuseSplit(selectFormerNumber.get(stored.identityCard));
         refuseFields(conflicts(values, id));
         const columns = toColumns(values);
         const before = toColumns({ ...stored, cooperativeId: stored.cooperative.id });
@@ -196,6 +227,17 @@ export function openMembers(
 function refuseMove(stored: Member, values: MemberValues): void {
   if (values.cooperativeId !== stored.cooperative.id)
     refuseFields({ cooperative_id: ['This field cannot be changed.'] });
+}
+
+/**
+ * Who asks by the former number must not find somebody else.
+ * @param former a number that leads to the stored one
+ */
+function refuseSplit(former: unknown): void {
+  if (former !== undefined)
+    refuseFields({
+      identity_card: ['This national ID has replaced another one. An operator can change it.'],
+    });
 }
 
 const toCounted = ({ cooperativeId, status }: Pick<MemberValues, 'cooperativeId' | 'status'>): Counted => ({

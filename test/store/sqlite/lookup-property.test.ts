@@ -318,10 +318,9 @@ test('the lookup of every person of a random registry equals a naive computation
       for (const card of CARDS) {
         for (const [seesFinancials, key] of keys) {
           const expected = naive(stored, card, seesFinancials);
-          const text = async () =>
-            serializeConsolidated(await lookUp(store.members, card, key, clock), KIGALI);
-          if (expected === undefined) await assert.rejects(text, { message: 'Not found.' });
-          else assert.equal(await text(), JSON.stringify(expected));
+          const found = await lookUp(store.members, card, key, clock);
+          const text = found && serializeConsolidated(found, KIGALI);
+          assert.equal(text, expected && JSON.stringify(expected));
         }
       }
     }),

@@ -10,6 +10,7 @@ import type { Connection } from '../connection/connection.ts';
 import { openOrigins } from '../history/origin.ts';
 import { REVERSED_ACTORS } from '../history/reversed.ts';
 import { rowLabel } from './labels.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS } from './redirects.ts';
 import { CHANGED_TABLES, changedTable, recordedColumns } from './tables.ts';
 import { REMOVED } from './track.ts';
 import { type CorrectionRange, ownChanges } from './undo.ts';
@@ -66,6 +67,25 @@ const numberTaken = (range: CorrectionRange): string => `SELECT 'members' AS kin
   WHERE ${ownChanges(range)} AND c.entity = 'members' AND c.field = 'identity_card' AND c.new IS NOT NULL
     AND o.id NOT IN (${rowsWith(range, 'members')})`;
 
+/** A number that this would let lead to its person again is somebody's now, or leads to somebody else. */
+const leadsElsewhere = (range: CorrectionRange): string => `SELECT 'members' AS kind, o.id,
+    'taken' AS reason, q.actor
+  FROM main.replaced_identity_cards r CROSS JOIN (
+    SELECT old, old AS number, NULL AS actor FROM main.replaced_identity_cards
+    UNION SELECT old, new, 'correction:' || correction_id FROM main.replaced_identity_cards
+      WHERE ended_by IS NULL) q ON q.old = r.old
+  CROSS JOIN main.members o ON o.identity_card = q.number
+  WHERE r.ended_by = ${range.id} AND q.actor IS NOT 'correction:${range.id}'
+    AND o.id NOT IN (${rowsWith(range, 'members')})`;
+
+/** What it lets a former number or member lead to was changed since. */
+const redirected = (range: CorrectionRange): string[] =>
+  [REPLACED_NUMBERS, MERGED_MEMBERS].map(
+    ({ table }) => `SELECT 'members' AS kind, (SELECT min(row_id) FROM (${rowsWith(range, 'members')})) AS id,
+      'changed' AS reason, 'correction:' || ended_by AS actor
+    FROM main.${table} WHERE correction_id = ${range.id} AND ended_by <> ${range.id}`,
+  );
+
 interface Found {
   readonly kind: ChangedEntity;
   readonly id: number;
@@ -79,7 +99,8 @@ export function findCorrectionBlockers(
   range: CorrectionRange,
   listed: number,
 ): { readonly count: number; readonly blockers: UndoBlocker[] } {
-  const all = [changed(range), ...referring(range), ...taken(db, range), numberTaken(range)];
+  const all = [changed(range), ...referring(range), ...taken(db, range)];
+  all.push(numberTaken(range), leadsElsewhere(range), ...redirected(range));
   const found = `SELECT DISTINCT kind, id, reason, actor FROM (${all.join('\nUNION ALL ')})`;
   const count = db.raw.prepare(`SELECT count(*) FROM (${found})`).pluck().get() as number;
   if (count === 0) return { count, blockers: [] };

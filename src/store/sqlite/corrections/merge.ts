@@ -55,17 +55,25 @@ export function mergePairs(db: Connection, correctionId: number): void {
   db.exec('DROP TABLE temp.pairs');
 }
 
-/** How many entries of both members of a pair are equal, for somebody to look at. */
-export function noteEqualEntries(db: Connection): string[] {
-  const found = EQUAL_ENTRIES.map(({ sql, one, many }) => {
-    const count = db.raw.prepare(`SELECT count(*) FROM (${sql})`).pluck().get() as number;
-    return count === 0
+/** What of the staged pairs somebody should look at. */
+export function notePairs(db: Connection): string[] {
+  const count = (sql: string) => db.raw.prepare(`SELECT count(*) FROM (${sql})`).pluck().get() as number;
+  const equal = EQUAL_ENTRIES.map(({ sql, one, many }) => {
+    const entries = count(sql);
+    return entries === 0
       ? undefined
-      : `${count} ${count === 1 ? one : many} on both sides, with different references: recorded twice?`;
+      : `${entries} ${entries === 1 ? one : many} on both sides, with different references: recorded twice?`;
   });
-  return found.filter((note) => note !== undefined);
+  const ended = count(ENDED_BY_MERGE);
+  const note =
+    ended === 1
+      ? '1 active member is merged into one who is not, and so is active no more.'
+      : `${ended} active members are merged into others who are not, and so are active no more.`;
+  return [...equal.filter((each) => each !== undefined), ...(ended === 0 ? [] : [note])];
 }
 
+const ENDED_BY_MERGE = `SELECT 1 FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id
+  CROSS JOIN main.members i ON i.id = p.into_id WHERE f.status = 'active' AND i.status <> 'active'`;
 const ofPairs = (table: string, equal: string): string =>
   `SELECT DISTINCT a.id FROM temp.pairs p CROSS JOIN main.${table} a ON a.member_id = p.from_id
    CROSS JOIN main.${table} b ON b.member_id = p.into_id AND ${equal}`;

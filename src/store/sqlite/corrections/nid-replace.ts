@@ -2,7 +2,7 @@
 import { haveCommonWord } from '../../../domain/members.ts';
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
-import { mergePairs, noteEqualEntries, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
+import { mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from './redirects.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
@@ -22,6 +22,19 @@ export const replaceNumber = (db: Connection, replacement: Replacement): Correct
   kind: 'nid_replace',
   options: { release: replacement.releases },
   decide: () => findFault(db, replacement) ?? planReplacement(db, replacement),
+});
+
+/** Lets a former number be given to somebody else. */
+export const releaseNumber = (db: Connection, number: string): Correction => ({
+  kind: 'nid_release',
+  options: {},
+  decide: () =>
+    redirectOf(db, REPLACED_NUMBERS, number) === undefined
+      ? refuse('This national ID is not a former one of anybody.')
+      : {
+          touched: {},
+          work: (correctionId) => void endRedirect(db, REPLACED_NUMBERS, number, correctionId),
+        },
 });
 
 const holdersOf = (db: Connection, number: string): Holder[] =>
@@ -56,7 +69,7 @@ function planReplacement(db: Connection, { old, current, releases }: Replacement
     touched: { ...TOUCHED_BY_MERGE, members: `${ids} UNION ${TOUCHED_BY_MERGE.members}` },
     notes: [
       ...(isOther ? ['The new national ID is held under a name without a common word. Same person?'] : []),
-      ...(pairs.length === 0 ? [] : [mergedNote(pairs.length), ...noteEqualEntries(db)]),
+      ...(pairs.length === 0 ? [] : [mergedNote(pairs.length), ...notePairs(db)]),
     ],
     work(correctionId) {
       mergePairs(db, correctionId);

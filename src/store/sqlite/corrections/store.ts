@@ -5,8 +5,11 @@ import type { CorrectionStore } from '../../ports/corrections.ts';
 import { openDatabase } from '../connection/open-database.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
+import { mergeCooperatives } from './cooperatives-merge.ts';
 import { removeEntries } from './entries-remove.ts';
-import { replaceNumber } from './nid-replace.ts';
+import { mergeMembers } from './members-merge.ts';
+import { moveMember } from './members-move.ts';
+import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
 import { runCorrection } from './run.ts';
 
@@ -42,6 +45,15 @@ export function openCorrections(
     },
     removeEntries: (kind, selection, options) =>
       runCorrection(scope, removeEntries(db, kind, selection), options),
+    releaseIdentityCard(former, options) {
+      assertNumbers({ former });
+      return runCorrection(scope, releaseNumber(db, former), options);
+    },
+    mergeMembers: (fromId, intoId, options) =>
+      runCorrection(scope, mergeMembers(db, fromId, intoId), options),
+    moveMember: (memberId, code, options) => runCorrection(scope, moveMember(db, memberId, code), options),
+    mergeCooperatives: (fromCode, intoCode, options) =>
+      runCorrection(scope, mergeCooperatives(db, fromCode, intoCode), options),
     close: () => db.close(),
   };
 }

@@ -12,6 +12,7 @@ import type { FileScope } from './file-scope.ts';
 import { recordPaidAmounts, stagePaidAmounts } from './paid-amounts.ts';
 import { KEEP_LOANS } from './payment-checks.ts';
 import { toRegistryError } from './refusal.ts';
+import { keepCurrentNumbers } from './replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
 import { hasNewStops, lastWarning, listWarnings, runGuards } from './run-guards.ts';
 import { listFaults } from './tables.ts';
@@ -43,6 +44,7 @@ export function openCheckedFile(
   const compare = () => {
     stageChanges(scope);
     if (overwritesCorrections !== true) keepCorrections(scope);
+    keepCurrentNumbers(scope);
     keepRelated(scope);
     if (scope.kind === 'payments') stagePaidAmounts(scope);
     runGuards(scope);

@@ -46,6 +46,20 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       'Another person has this member code on line ',
     ),
     where(
+      'identity_card',
+      'This national ID was replaced, and the person is not a member here. Use the current one.',
+      `NOT EXISTS (SELECT 1 FROM main.members m
+         WHERE m.identity_card = r.identity_card AND m.cooperative_id = p.cooperative_id)`,
+      'CROSS JOIN staging.replaced_numbers f ON f.line = p.line',
+    ),
+    where(
+      'identity_card',
+      'The national ID of the member with this code has replaced another one. Use nid replace to change it.',
+      `m.identity_card <> r.identity_card
+         AND m.identity_card IN (SELECT new FROM main.replaced_identity_cards WHERE ended_by IS NULL)`,
+      'CROSS JOIN main.members m ON m.id = p.id',
+    ),
+    where(
       'member_code',
       'Another member of the cooperative has this code.',
       'p.id IS NOT h.member_id',

@@ -5,6 +5,7 @@ import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks.ts';
 import { completeRows, hasDerivedReferences } from './complete-rows.ts';
 import type { FileScope } from './file-scope.ts';
+import { readReplacedNumbers } from './replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './run-checks.ts';
 import { addPaymentMessages } from './sql-functions.ts';
 import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './tables.ts';
@@ -46,6 +47,7 @@ export function stageFile(scope: FileScope): FileStaging {
         const checkedVersion = readDataVersion(db);
         if (kind === 'payments') addPaymentMessages(db, options.zone ?? UTC);
         if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
+        readReplacedNumbers(scope);
         completeRows(scope, isReferenceMissing);
         resolveAndCheck(scope);
         return openCheckedFile(scope, checkedVersion, options);

@@ -4,13 +4,16 @@ import type { Connection } from '../connection/connection.ts';
 import type { Check } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import type { FileScope } from './file-scope.ts';
+import { readReplacedNumbers } from './replaced-numbers.ts';
 
 /** A number that changes when another connection commits to the registry. */
 export const readDataVersion = (db: Connection): number =>
   db.raw.pragma('main.data_version', { simple: true }) as number;
 
 /** Finds what each row refers to and updates, and adds the faults that this shows. */
-export function resolveAndCheck({ db, kind, columns }: FileScope): void {
+export function resolveAndCheck(scope: FileScope): void {
+  const { db, kind, columns } = scope;
+  readReplacedNumbers(scope);
   db.exec(`DELETE FROM staging.resolved_references;
     INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id, loan_id)
     ${RESOLVED_REFERENCES[kind]}`);

@@ -34,6 +34,8 @@ export function createSessionTables(db: Connection): void {
     -- Members whose entries the file adds or changes, with their first lines.
     CREATE TABLE staging.touched_members (member_id INTEGER PRIMARY KEY, cooperative_id INTEGER,
       line INTEGER);
+    -- Rows that named a person by a national ID that was replaced (replaced-numbers.ts).
+    CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
@@ -49,7 +51,7 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
   db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
     DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
-    DELETE FROM staging.kept; DELETE FROM staging.warnings;
+    DELETE FROM staging.kept; DELETE FROM staging.warnings; DELETE FROM staging.replaced_numbers;
     CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
     CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
       member_id INTEGER, account_id INTEGER, loan_id INTEGER);`);

@@ -46,6 +46,11 @@ const CORRECTED_ACCOUNTS = `SELECT 'accounts' AS kind, c.row_id AS id, 'changed'
   FROM main.changes c WHERE c.id > @last_change AND +c.entity = 'accounts'
     AND c.actor NOT IN (${REVERSED_ACTORS}) AND c.row_id BETWEEN @first_account AND @last_account`;
 
+/** A member that was merged leads to one of its rows. */
+const MERGED_INTO = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
+    'correction:' || r.correction_id AS actor
+  FROM main.merged_members r WHERE r.into_id BETWEEN @first_row AND @last_row AND r.ended_by IS NULL`;
+
 /** Another member of the cooperative has what would be put back. */
 const taken = (column: 'member_code' | 'identity_card'): string =>
   `SELECT 'members' AS kind, m.id, 'taken' AS reason, NULL AS actor
@@ -78,6 +83,7 @@ const BLOCKERS: { readonly [kind in ImportKind]: readonly string[] } = {
   ],
   members: [
     CHANGED,
+    MERGED_INTO,
     taken('member_code'),
     taken('identity_card'),
     ...ENTRIES.map(([kind, table]) => referring(kind, table, 'member_id')),

@@ -1,0 +1,47 @@
+/** Merges a cooperative into another: all its members move, and a person who is in both is merged. */
+import type { Connection } from '../connection/connection.ts';
+import { findCooperative } from './members-move.ts';
+import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
+import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
+import { type Correction, refuse } from './run.ts';
+
+export const mergeCooperatives = (db: Connection, fromCode: string, intoCode: string): Correction => ({
+  kind: 'cooperatives_merge',
+  options: { from: fromCode, into: intoCode },
+  decide() {
+    if (fromCode === intoCode) return refuse('A cooperative cannot be merged into itself.');
+    const [from, into] = [findCooperative(db, fromCode), findCooperative(db, intoCode)];
+    if ('outcome' in from) return from;
+    if ('outcome' in into) return into;
+    const pairs = db.raw
+      .prepare(
+        `SELECT f.id AS "from", i.id AS "into" FROM main.members f
+         CROSS JOIN main.members i ON i.identity_card = f.identity_card AND i.cooperative_id = ?
+         WHERE f.cooperative_id = ?`,
+      )
+      .all(into.id, from.id) as MemberPair[];
+    stagePairs(db, pairs);
+    const members = db.raw.prepare('SELECT id FROM main.members WHERE cooperative_id = ?').pluck();
+    stageMoving(db, members.all(from.id) as number[]);
+    const collisions = findCollisions(db, into.id);
+    if (collisions.length > 0) return refuse(`Some rows cannot be in ${intoCode}.`, collisions);
+    return {
+      touched: {
+        ...TOUCHED_BY_MOVE,
+        cooperatives: `SELECT ${from.id}`,
+        members: `${TOUCHED_BY_MOVE.members} UNION ${TOUCHED_BY_MERGE.members}`,
+      },
+      notes: [...(pairs.length === 0 ? [] : [bothNote(pairs.length)]), ...notePairs(db)],
+      work(correctionId) {
+        moveMembers(db, into.id);
+        mergePairs(db, correctionId);
+        db.raw.prepare("UPDATE main.cooperatives SET status = 'dissolved' WHERE id = ?").run(from.id);
+      },
+    };
+  },
+});
+
+const bothNote = (count: number): string =>
+  count === 1
+    ? '1 person is a member of both: the two memberships are merged.'
+    : `${count} people are members of both: their memberships are merged.`;

@@ -1,0 +1,82 @@
+/** Merges two members who are one person. */
+import type { CorrectionRefused } from '../../ports/corrections.ts';
+import type { Connection } from '../connection/connection.ts';
+import { mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
+import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
+import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from './redirects.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
+
+export interface MemberRow {
+  readonly id: number;
+  readonly cooperative_id: number;
+  readonly identity_card: string;
+}
+
+/** @returns the member, or why there is none */
+export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
+  const found = db.raw
+    .prepare('SELECT id, cooperative_id, identity_card FROM main.members WHERE id = ?')
+    .get(id) as MemberRow | undefined;
+  if (found !== undefined) return found;
+  const into = redirectOf(db, MERGED_MEMBERS, id);
+  return into === undefined
+    ? refuse(`There is no member ${id}.`)
+    : refuse(`Member ${id} was merged into member ${into}.`);
+}
+
+export const mergeMembers = (db: Connection, fromId: number, intoId: number): Correction => ({
+  kind: 'members_merge',
+  options: { from: fromId, into: intoId },
+  decide() {
+    if (fromId === intoId) return refuse('A member cannot be merged into itself.');
+    const [from, into] = [findMember(db, fromId), findMember(db, intoId)];
+    if ('outcome' in from) return from;
+    if ('outcome' in into) return into;
+    return from.cooperative_id === into.cooperative_id
+      ? mergeInside(db, from, into)
+      : mergeAcross(db, from, into);
+  },
+});
+
+/** What finds the one number finds the other, unless the one belongs to further memberships. */
+function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
+  stagePairs(db, [{ from: from.id, into: into.id }]);
+  const others = db.raw
+    .prepare('SELECT count(*) FROM main.members WHERE identity_card = ? AND id <> ?')
+    .pluck()
+    .get(from.identity_card, from.id) as number;
+  const note =
+    `The national ID of member ${from.id} is that of ${others} other ` +
+    `${others === 1 ? 'membership' : 'memberships'} too, which stay as they are: nid replace gives the ` +
+    'person one number.';
+  return {
+    touched: TOUCHED_BY_MERGE,
+    notes: [...notePairs(db), ...(others > 0 ? [note] : [])],
+    work(correctionId) {
+      mergePairs(db, correctionId);
+      const numbers = [from.identity_card, into.identity_card] as const;
+      if (others === 0) addRedirect(db, REPLACED_NUMBERS, numbers, correctionId);
+    },
+  };
+}
+
+/** Two memberships of one person, of which one is to be given up with all it has. */
+function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan | CorrectionRefused {
+  if (from.identity_card !== into.identity_card) {
+    return refuse(
+      `Members ${from.id} and ${into.id} belong to different cooperatives. Move one first: members move.`,
+    );
+  }
+  stagePairs(db, [{ from: from.id, into: into.id }]);
+  stageMoving(db, [from.id]);
+  const collisions = findCollisions(db, into.cooperative_id);
+  if (collisions.length > 0) return refuse('Some rows cannot be in one cooperative.', collisions);
+  return {
+    touched: { ...TOUCHED_BY_MOVE, members: TOUCHED_BY_MERGE.members as string },
+    notes: notePairs(db),
+    work(correctionId) {
+      moveMembers(db, into.cooperative_id);
+      mergePairs(db, correctionId);
+    },
+  };
+}

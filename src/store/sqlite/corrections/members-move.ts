@@ -1,0 +1,36 @@
+/** Moves a member with everything to another cooperative. */
+import type { CorrectionRefused } from '../../ports/corrections.ts';
+import type { Connection } from '../connection/connection.ts';
+import { findMember } from './members-merge.ts';
+import { mergePairs, stagePairs } from './merge.ts';
+import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
+import { type Correction, refuse } from './run.ts';
+
+/** @returns the id of the cooperative, or that there is none */
+export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>
+  (db.raw.prepare('SELECT id FROM main.cooperatives WHERE code = ?').get(code) as
+    | { id: number }
+    | undefined) ?? refuse(`There is no cooperative ${code}.`);
+
+export const moveMember = (db: Connection, memberId: number, code: string): Correction => ({
+  kind: 'members_move',
+  options: { member: memberId, to: code },
+  decide() {
+    const member = findMember(db, memberId);
+    if ('outcome' in member) return member;
+    const to = findCooperative(db, code);
+    if ('outcome' in to) return to;
+    if (member.cooperative_id === to.id) return refuse(`Member ${memberId} belongs to ${code} already.`);
+    stagePairs(db, []);
+    stageMoving(db, [memberId]);
+    const collisions = findCollisions(db, to.id);
+    if (collisions.length > 0) return refuse(`Some rows cannot be in ${code}.`, collisions);
+    return {
+      touched: TOUCHED_BY_MOVE,
+      work(correctionId) {
+        moveMembers(db, to.id);
+        mergePairs(db, correctionId);
+      },
+    };
+  },
+});

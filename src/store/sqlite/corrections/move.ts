@@ -1,0 +1,80 @@
+/** Moves members with everything they have to another cooperative, set by set. */
+import type { ChangedEntity, Collision } from '../../ports/corrections.ts';
+import type { Connection } from '../connection/connection.ts';
+import { changedTable } from './tables.ts';
+import type { Touched } from './track.ts';
+
+/** Makes the members known to the statements of this file. They are dropped by `moveMembers`. */
+export function stageMoving(db: Connection, ids: readonly number[]): void {
+  db.exec('CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY)');
+  const insert = db.raw.prepare('INSERT INTO temp.moving VALUES (?)');
+  for (const id of ids) insert.run(id);
+}
+
+const ofMoving = (table: string): string =>
+  `SELECT id FROM main.${table} WHERE member_id IN (SELECT id FROM temp.moving)`;
+
+/** The rows that belong to the staged members, by entity. */
+const OWNED = {
+  production: ofMoving('production_entries'),
+  loans: ofMoving('loans'),
+  payments: `SELECT id FROM main.payments WHERE loan_id IN (${ofMoving('loans')})`,
+  accounts: ofMoving('savings_accounts'),
+  savings: `SELECT id FROM main.savings_transactions WHERE account_id IN (${ofMoving('savings_accounts')})`,
+} as const satisfies Touched;
+
+export const TOUCHED_BY_MOVE: Touched = { members: 'SELECT id FROM temp.moving', ...OWNED };
+
+/**
+ * Gives the staged members and all they have to a cooperative; members of the staged pairs only what they
+ * have, as a merge follows.
+ */
+export function moveMembers(db: Connection, cooperativeId: number): void {
+  for (const [entity, ids] of Object.entries(OWNED)) {
+    const { table } = changedTable(entity as ChangedEntity);
+    db.raw.prepare(`UPDATE main.${table} SET cooperative_id = ? WHERE id IN (${ids})`).run(cooperativeId);
+  }
+  db.raw
+    .prepare(
+      `UPDATE main.members SET cooperative_id = ? WHERE id IN (SELECT id FROM temp.moving)
+         AND id NOT IN (SELECT from_id FROM temp.pairs)`,
+    )
+    .run(cooperativeId);
+  db.exec('DROP TABLE temp.moving');
+}
+
+const MESSAGES = {
+  production: 'A delivery of the other cooperative has this reference.',
+  loans: 'A loan of the other cooperative has this reference.',
+  payments: 'A payment of the other cooperative has this reference.',
+  accounts: 'An account of the other cooperative has this number.',
+  savings: 'A transaction of the other cooperative has this reference.',
+} as const satisfies { readonly [entity in keyof typeof OWNED]: string };
+
+/** What of the staged members cannot be in a cooperative because of what is there. */
+export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
+  const ofMembers = db.raw
+    .prepare(
+      `SELECT 'members' AS entity, m.member_code AS row, iif(o.identity_card = m.identity_card,
+           'The person is member ' || o.id || ' there. Merge the two: members merge ' || m.id || ' ' || o.id,
+           'Another member of the other cooperative has this code.') AS message
+       FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
+       CROSS JOIN main.members o ON o.cooperative_id = @to
+         AND (o.identity_card = m.identity_card OR o.member_code = m.member_code)
+       WHERE m.id NOT IN (SELECT from_id FROM temp.pairs) ORDER BY m.id`,
+    )
+    .all({ to: cooperativeId }) as Collision[];
+  const ofEntries = Object.entries(OWNED).flatMap(([entity, ids]) => {
+    const { table, label } = changedTable(entity as ChangedEntity);
+    return db.raw
+      .prepare(
+        `SELECT '${entity}' AS entity, e.${label} AS row,
+           '${MESSAGES[entity as keyof typeof OWNED]}' AS message
+         FROM main.${table} e CROSS JOIN main.${table} o
+           ON o.cooperative_id = ? AND o.${label} = e.${label} AND o.id <> e.id
+         WHERE e.id IN (${ids}) ORDER BY e.id`,
+      )
+      .all(cooperativeId) as Collision[];
+  });
+  return [...ofMembers, ...ofEntries];
+}

@@ -1,0 +1,142 @@
+/** What clients see of corrected people: replaced numbers, merged and moved members. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { nowSeconds } from '../../src/clock.ts';
+import type { Awaitable } from '../../src/store/ports/awaitable.ts';
+import type { CorrectionResult, CorrectionStore } from '../../src/store/ports/corrections.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { nid } from '../support/importing.ts';
+
+const person = (n: number, cooperative: number, more: object = {}) => ({
+  ...{ cooperative_id: String(cooperative), identity_card: nid(n), member_code: `M-${n}` },
+  ...{ full_name: `Person ${n}`, ...more },
+});
+
+/** Members 1 (person 1) and 2 (person 2) in cooperative 1, member 3 (person 1) in cooperative 2. */
+async function start(context: TestContext) {
+  const app = await startApp(context);
+  const post = async (path: string, body: unknown) => {
+    const response = await app.send(path, { method: 'POST', body });
+    assert.equal(response.status, 201, response.text);
+    return response.json;
+  };
+  for (const code of ['A-1', 'B-2']) await post('/cooperatives', { code, name: code });
+  await post('/members', person(1, 1, { mobile: '+250781234567' }));
+  await post('/members', person(2, 1));
+  await post('/members', person(1, 2));
+  return app;
+}
+
+async function correct(
+  app: TestApp,
+  work: (
+    store: CorrectionStore,
+    options: { reason: string; systemUser: string; nowSeconds: number },
+  ) => Awaitable<CorrectionResult>,
+): Promise<number> {
+  const store = app.registry.storage.openCorrections();
+  const options = { reason: 'test', systemUser: 'operator', nowSeconds: nowSeconds(app.clock) };
+  const result = await work(store, options);
+  await store.close();
+  assert.equal(result.outcome, 'done', JSON.stringify(result));
+  return result.outcome === 'done' ? (result.correctionId as number) : 0;
+}
+
+test('a replaced national ID finds the person, shows the number asked for, and names the current address', async (context) => {
+  const app = await start(context);
+  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(8), options));
+  await correct(app, (store, options) => store.replaceIdentityCard(nid(8), nid(9), options));
+  const current = await app.send(`/members/${nid(9)}/`);
+  assert.equal(current.status, 200);
+  assert.equal(current.headers['content-location'], undefined);
+  for (const former of [nid(1), nid(8)]) {
+    const found = await app.send(`/members/${former}/`);
+    assert.equal(found.status, 200);
+    assert.equal(found.headers['content-location'], `/api/v1/members/${nid(9)}`);
+    assert.deepEqual(found.json, { ...current.json, identity_card: former });
+    const membership = await app.send(`/cooperatives/1/members/${former}/`);
+    assert.equal(membership.headers['content-location'], `/api/v1/cooperatives/1/members/${nid(9)}`);
+    assert.deepEqual(membership.json, (await app.send(`/cooperatives/1/members/${nid(9)}`)).json);
+    const { json: list } = await app.send(`/members?identity_card=${former}`);
+    assert.deepEqual(
+      list.results.map((row: { id: string; identity_card: string }) => [row.id, row.identity_card]),
+      [
+        ['1', nid(9)],
+        ['3', nid(9)],
+      ],
+    );
+    const filtered = await app.send(`/members?identity_card=${former}&cooperative=2`);
+    assert.equal(filtered.json.count, 1);
+  }
+  assert.equal((await app.send(`/members/${nid(7)}`)).status, 404);
+  assert.equal((await app.send(`/cooperatives/1/members/${nid(7)}`)).status, 404);
+  assert.doesNotMatch(app.logLines.join(''), /[0-9]{16}/);
+});
+
+test('a replaced national ID cannot be given to anybody until it is released', async (context) => {
+  const app = await start(context);
+  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(9), options));
+  const message = ['This national ID was replaced and belongs to nobody any more.'];
+  const taken = { ...person(1, 2), member_code: 'M-77' };
+  const posted = await app.send('/members', { method: 'POST', body: taken });
+  assert.deepEqual([posted.status, posted.json], [400, { identity_card: message }]);
+  const put = await app.send('/members/2', {
+    method: 'PUT',
+    body: { ...person(2, 1), identity_card: nid(1) },
+  });
+  assert.deepEqual([put.status, put.json], [400, { identity_card: message }]);
+  const patched = await app.send('/members/2', { method: 'PATCH', body: { identity_card: nid(1) } });
+  assert.deepEqual([patched.status, patched.json], [400, { identity_card: message }]);
+  await correct(app, (store, options) => store.releaseIdentityCard(nid(1), options));
+  assert.equal((await app.send(`/members/${nid(1)}`)).status, 404);
+  assert.equal((await app.send('/members', { method: 'POST', body: taken })).status, 201);
+  const found = await app.send(`/members/${nid(1)}`);
+  assert.deepEqual([found.status, found.headers['content-location']], [200, undefined]);
+});
+
+test('a number that has replaced another one is not changed over HTTP', async (context) => {
+  const app = await start(context);
+  await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(9), options));
+  const patched = await app.send('/members/1', { method: 'PATCH', body: { identity_card: nid(5) } });
+  assert.deepEqual(
+    [patched.status, patched.json],
+    [400, { identity_card: ['This national ID has replaced another one. An operator can change it.'] }],
+  );
+  const other = await app.send('/members/1', { method: 'PATCH', body: { full_name: 'Keza' } });
+  assert.equal(other.status, 200);
+});
+
+test('the id of a merged member is gone, and names the member that has everything now', async (context) => {
+  const app = await start(context);
+  const first = await correct(app, (store, options) => store.mergeMembers(1, 2, options));
+  const gone = async (path: string, detail: string) => {
+    for (const method of ['GET', 'PUT', 'PATCH']) {
+      if (path.endsWith('s') && method !== 'GET') continue;
+      const body = method === 'GET' ? {} : { body: { full_name: 'Keza' } };
+      const response = await app.send(path, { method, ...body });
+      assert.deepEqual([response.status, response.json], [410, { detail }], method);
+    }
+  };
+  await gone('/members/1', 'Merged into member 2.');
+  await gone('/members/1/deliveries', 'Merged into member 2.');
+  assert.equal((await app.send('/cooperatives/1/members')).json.count, 1);
+  const kept = await app.send('/members/2');
+  assert.deepEqual([kept.json.mobile, kept.json.full_name], ['+250781234567', 'Person 2']);
+  assert.equal((await app.send('/cooperatives/1')).json.members_count, 1);
+  // Person 1 is still a member of cooperative 2, so the number is that membership's only.
+  const person1 = await app.send(`/members/${nid(1)}`);
+  assert.deepEqual([person1.json.memberships.length, person1.headers['content-location']], [1, undefined]);
+  await app.send('/members', { method: 'POST', body: person(4, 1) });
+  await correct(app, (store, options) => store.mergeMembers(2, 4, options));
+  await gone('/members/1', 'Merged into member 4.');
+  await gone('/members/2', 'Merged into member 4.');
+  const former = await app.send(`/members/${nid(2)}`);
+  assert.equal(former.headers['content-location'], `/api/v1/members/${nid(4)}`);
+  const log = app.registry.storage.openImportLog();
+  assert.equal((await log.undo(first, nowSeconds(app.clock), 20)).outcome, 'refused');
+  assert.equal((await log.undo(first + 1, nowSeconds(app.clock), 20)).outcome, 'undone');
+  await log.close();
+  await gone('/members/1', 'Merged into member 2.');
+  assert.equal((await app.send('/members/2')).status, 200);
+  assert.equal((await app.send('/members/3000')).status, 404);
+});

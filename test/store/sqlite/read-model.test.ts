@@ -223,7 +223,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       'UPDATE production_entries SET grams = grams + 1 WHERE id % 3 = 0',
       'DELETE FROM production_entries WHERE id % 5 = 0',
       'UPDATE production_entries SET delivered_at = delivered_at - 86400 WHERE id % 4 = 0',
-      'UPDATE loans SET paid_amount_minor = paid_amount_minor + 1',
+      'UPDATE loans SET amount_minor = amount_minor + 1',
       'DELETE FROM savings_transactions WHERE id % 2 = 0',
       'UPDATE savings_accounts SET member_id = 2 WHERE id % 2 = 1',
     ),

@@ -54,7 +54,7 @@ export function formatCorrection(result: CorrectionDone): string {
   if (correctionId === null) return `Nothing was changed. Without --dry-run:\n${rest}`;
   return (
     `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s):\n${rest}` +
-    `To undo it: imports undo ${correctionId}\n`
+    (result.isFinal === true ? 'It cannot be undone.\n' : `To undo it: imports undo ${correctionId}\n`)
   );
 }
 

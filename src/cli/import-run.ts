@@ -32,6 +32,7 @@ export interface ImportCommandOptions extends SettingOptions {
   readonly changes?: string;
   readonly yes?: boolean;
   readonly overwriteCorrections?: boolean;
+  readonly despiteErasure?: boolean;
   readonly skipInvalid?: boolean;
   readonly acceptTrailingZero?: boolean;
   readonly json?: boolean;
@@ -141,6 +142,7 @@ async function importWithSession(
         acceptTrailingZero: options.acceptTrailingZero === true,
         acceptsWarnings: options.yes === true,
         overwritesCorrections: options.overwriteCorrections === true,
+        despiteErasure: options.despiteErasure === true,
       },
       {
         progress: bar.update,

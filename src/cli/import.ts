@@ -33,6 +33,7 @@ export function declareImport(command: Command, context: CliContext): void {
     .option('--dry-run', 'check everything and count what would change, write nothing')
     .option('--yes', 'import also what warnings stop')
     .option('--overwrite-corrections', 'set values back to what they were before they were corrected')
+    .option('--despite-erasure', 'import members who were erased')
     .option('--changes <file>', 'write every changed value, as it was and as it is, to this file')
     .option('--rejects <file>', 'write the refused rows with the reasons to this file')
     .option('--skip-invalid', 'import the good rows of a file that has bad ones')

@@ -151,6 +151,7 @@ function printUndo(
   { zone, isJson }: { zone: TimeZone; isJson: boolean },
 ): void {
   if (result.outcome === 'unknown') throw unknown();
+  if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
   if (result.outcome === 'undone_before') {
     const at = formatStored('undone_at', result.undoneAt, zone);
     throw new CommandError(EXIT.refused, `Import ${id} was undone before, at ${at}.`);

@@ -32,6 +32,13 @@ export function declarePersons(persons: Command, context: CliContext): void {
       const [identityCard, date] = [readNumber(nid), readPastDate(context, options)];
       await correct(context, options, (store, given) => store.recordDeath(identityCard, date, given));
     });
+  addCorrectionOptions(persons.command('erase'))
+    .description('remove what says who a person is, everywhere in the registry; it cannot be undone')
+    .argument('<nid>', 'national ID of the person, also a former one')
+    .action(async (nid: string, options: CorrectionCommandOptions) => {
+      const identityCard = readNumber(nid);
+      await correct(context, options, (store, given) => store.erasePerson(identityCard, given));
+    });
   addSettingOptions(persons.command('show'), 'REGISTRY_DB')
     .description('show everything held about a person, in all cooperatives and statuses: personal data')
     .argument('<nid>', 'national ID of the person, also a former one')

@@ -54,7 +54,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./cooperatives.ts')).declareCooperatives,
   },
   persons: {
-    description: 'what concerns a person in all cooperatives: show everything held, record a death',
+    description: 'what concerns a person in all cooperatives: show everything held, record a death, erase',
     load: async () => (await import('./persons.ts')).declarePersons,
   },
   entries: {

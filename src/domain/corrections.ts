@@ -10,6 +10,7 @@ export const CORRECTION_KINDS = [
   'cooperatives_merge',
   'persons_deceased',
   'entries_remove',
+  'persons_erase',
 ] as const;
 export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 

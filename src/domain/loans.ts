@@ -28,7 +28,8 @@ export interface Loan {
 /** The member of a loan, as loans and payments show it. */
 export interface LoanMember {
   readonly id: number;
-  readonly identityCard: string;
+  /** Null of a person who was erased; the name is `(erased)` then. */
+  readonly identityCard: string | null;
   readonly fullName: string;
 }
 

@@ -124,10 +124,11 @@ function checkFile(
   options: ImportOptions,
   observer: ImportObserver,
 ): ReturnType<typeof stageFile> {
-  const { acceptTrailingZero, skipInvalid, overwritesCorrections, map, isStrict, zone, clock, signal } =
-    options;
+  const { acceptTrailingZero, skipInvalid, overwritesCorrections, despiteErasure } = options;
+  const { map, isStrict, zone, clock, signal } = options;
   return stageFile(session, source, {
     ...{ kind: file.kind, map, isStrict, acceptTrailingZero, skipInvalid, overwritesCorrections, zone },
+    despiteErasure,
     cells: cellContext(zone, nowSeconds(clock)),
     onBatch(bytesRead) {
       signal?.throwIfAborted();
@@ -158,13 +159,15 @@ function recordOf(
   file: ImportFile,
   { sha256 }: RecordSource,
   { notes }: FileReport,
-  { map, systemUser, skipInvalid, acceptTrailingZero, overwritesCorrections, isStrict }: ImportOptions,
+  given: ImportOptions,
 ): ImportRecord {
+  const { map, systemUser, skipInvalid, acceptTrailingZero, overwritesCorrections, isStrict } = given;
   const options = {
     skip_invalid: skipInvalid,
     accept_trailing_zero: acceptTrailingZero,
     strict: isStrict === true,
     overwrite_corrections: overwritesCorrections === true,
+    ...(given.despiteErasure === true ? { despite_erasure: true } : {}),
   };
   return toImportRecord({ fileName: nameOf(file), sha256, systemUser, map, options, notes });
 }

@@ -12,7 +12,7 @@ import { defaulting, optional, type ParsedBody, patchOf, required } from '../bod
 import { decimalField } from '../decimal-fields.ts';
 import { choice, dateTime, plainText, reference } from '../fields.ts';
 import { pathId } from '../path-id.ts';
-import { object, type Static, string } from '../schema.ts';
+import { nullable, object, type Static, string } from '../schema.ts';
 import { instant, plain, serializeObject, text } from '../serializer.ts';
 import { COOPERATIVE_SUMMARY, serializeCooperativeSummary } from './cooperative-fields.ts';
 import { LOAN_PROPERTIES, LOAN_SERIALIZERS } from './financials.ts';
@@ -67,7 +67,7 @@ export type LoanBody = ParsedBody<typeof LOAN_UPDATE_BODY.fields>;
 export const LOAN_MEMBER = object(
   {
     id: string({ description: 'Opaque.' }),
-    identity_card: MEMBER_FIELDS.identity_card.schema,
+    identity_card: nullable(MEMBER_FIELDS.identity_card.schema),
     full_name: MEMBER_FIELDS.full_name.schema,
   },
   { title: 'LoanMember' },

@@ -42,6 +42,8 @@ export interface CorrectionDone {
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
   /** What the operator should look at; without personal data. */
   readonly notes: readonly string[];
+  /** It cannot be undone. */
+  readonly isFinal?: boolean;
   /** Milliseconds for which other writers were locked out. */
   readonly lockMs: number;
   /** What went wrong after the commit, while the read model was refreshed. */
@@ -97,6 +99,11 @@ export interface CorrectionStore {
    * @param date `YYYY-MM-DD`, not in the future
    */
   recordDeath(identityCard: string, date: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  /**
+   * Removes what says who somebody is, in every membership and its history, and keeps a hash of the numbers,
+   * so that an import does not bring the person back. It cannot be undone.
+   */
+  erasePerson(identityCard: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
   /** Removes all entries of a kind that are selected; loans only when they have no payments. */
   removeEntries(
     kind: EntryKind,

@@ -139,6 +139,8 @@ export interface CheckOptions {
    * command; without it they are kept.
    */
   readonly overwritesCorrections?: boolean | undefined;
+  /** Imports rows of members who were erased; without it they are refused. */
+  readonly despiteErasure?: boolean | undefined;
   /** In which faults show instants; UTC without it. */
   readonly zone?: TimeZone | undefined;
 }

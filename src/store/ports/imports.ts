@@ -55,6 +55,8 @@ export type UndoResult =
       readonly errorAfterCommit?: unknown;
     }
   | { readonly outcome: 'unknown' }
+  /** What an erasure has removed is nowhere any more. */
+  | { readonly outcome: 'irreversible' }
   | { readonly outcome: 'undone_before'; readonly undoneAt: number }
   | {
       readonly outcome: 'refused';

@@ -1,4 +1,5 @@
 /** The rows of loans: their columns, and what they are as entities. */
+import { isIdentityCard } from '../../domain/identity-card.ts';
 import type { LoanMember, LoanRecord, LoanStatus, LoanValues } from '../../domain/loans.ts';
 
 /** The member and the cooperative of a loan or payment. */
@@ -42,7 +43,7 @@ export const LOAN_OWNER = `CROSS JOIN members m ON m.id = l.member_id
 export const toOwner = (row: OwnerColumns): Pick<LoanRecord, 'member' | 'cooperative'> => ({
   member: {
     id: row.member_id,
-    identityCard: row.identity_card,
+    identityCard: isIdentityCard(row.identity_card) ? row.identity_card : null,
     fullName: row.full_name,
   } satisfies LoanMember,
   cooperative: { id: row.cooperative_id, code: row.cooperative_code, name: row.cooperative_name },

@@ -10,6 +10,7 @@ import type { LoanRecord, LoanValues } from '../../domain/loans.ts';
 import type { LoanStore } from '../ports/loans.ts';
 import type { Connection } from './connection/connection.ts';
 import type { StoreDependencies } from './dependencies.ts';
+import { isErased } from './erasure/erased-rows.ts';
 import { openChangeRecorder } from './history/recorder.ts';
 import { openLoanLists } from './loan-lists.ts';
 import {
@@ -30,7 +31,9 @@ interface Owned {
 }
 
 const prepareStatements = (db: Connection) => ({
-  selectMember: db.prepare<[number], Owned>('SELECT cooperative_id FROM members WHERE id = ?'),
+  selectMember: db.prepare<[number], Owned & { status: string }>(
+    'SELECT cooperative_id, status FROM members WHERE id = ?',
+  ),
   selectLoan: db.prepare<[number], Owned>('SELECT cooperative_id FROM loans WHERE id = ?'),
   selectByReference: db.prepare<[number, string], { id: number }>(
     'SELECT id FROM loans WHERE cooperative_id = ? AND reference = ?',
@@ -55,7 +58,8 @@ function openConflicts({
     const faults = new FieldErrorList();
     const { memberId, reference } = values;
     const member = memberId === undefined ? undefined : selectMember.get(memberId);
-    if (memberId !== undefined && member === undefined) faults.add('member_id', unknownReference(memberId));
+    const isUnknown = member === undefined || (exceptId === undefined && isErased(member));
+    if (memberId !== undefined && isUnknown) faults.add('member_id', unknownReference(memberId));
     const owned = exceptId === undefined ? member : selectLoan.get(exceptId);
     if (owned === undefined || reference === undefined) return faults.fields;
     const same = selectByReference.get(owned.cooperative_id, reference);

@@ -16,6 +16,7 @@ import type { Connection } from './connection/connection.ts';
 import type { CooperativeSummaries } from './cooperative-summaries.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from './corrections/redirects.ts';
 import type { StoreDependencies } from './dependencies.ts';
+import { isErased } from './erasure/erased-rows.ts';
 import { openChangeRecorder } from './history/recorder.ts';
 import { type Counted, type CountIndex, openCountIndex, wrongCounts } from './lists/count-index.ts';
 import { MEMBER_COUNTS } from './lists/counts.ts';
@@ -167,7 +168,8 @@ export function openMembers(
   function find(id: number): Member | undefined {
     return snapshot.read(() => {
       const row = selectOne.get(id);
-      if (row !== undefined) return toMember(row);
+      if (row !== undefined && !isErased(row)) return toMember(row);
+      if (row !== undefined) throw new RegistryError('gone', 'Erased.');
       const into = selectMergedInto.get(id);
       if (into !== undefined) throw new RegistryError('gone', `Merged into member ${into.to}.`);
       return undefined;

@@ -1,8 +1,9 @@
 /** Corrections of who is who, on a connection of their own. */
 import { FieldErrorList } from '../../../domain/errors.ts';
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/identity-card.ts';
-import type { CorrectionStore } from '../../ports/corrections.ts';
+import type { CorrectionOptions, CorrectionResult, CorrectionStore } from '../../ports/corrections.ts';
 import { openDatabase } from '../connection/open-database.ts';
+import { clearFreeSpace } from '../erasure/free-space.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
@@ -11,7 +12,8 @@ import { mergeMembers } from './members-merge.ts';
 import { moveMember } from './members-move.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
-import { runCorrection } from './run.ts';
+import { ERASED_BEFORE, erasePerson, findErased } from './persons-erase.ts';
+import { type CorrectionScope, runCorrection } from './run.ts';
 
 const CACHE_KIB = 64 * 1024;
 
@@ -43,6 +45,10 @@ export function openCorrections(
       assertNumbers({ identity_card: identityCard });
       return runCorrection(scope, recordDeath(db, identityCard, date), options);
     },
+    erasePerson(identityCard, options) {
+      assertNumbers({ identity_card: identityCard });
+      return eraseCompletely(scope, identityCard, options);
+    },
     removeEntries: (kind, selection, options) =>
       runCorrection(scope, removeEntries(db, kind, selection), options),
     releaseIdentityCard(former, options) {
@@ -56,6 +62,28 @@ export function openCorrections(
       runCorrection(scope, mergeCooperatives(db, fromCode, intoCode), options),
     close: () => db.close(),
   };
+}
+
+/** Also from the log and the free space of the file. */
+function eraseCompletely(
+  scope: CorrectionScope,
+  identityCard: string,
+  options: CorrectionOptions,
+): CorrectionResult {
+  const { db } = scope;
+  const texts = isIdentityCard(identityCard) ? (findErased(db, identityCard)?.numbers ?? []) : [];
+  const result = runCorrection(scope, erasePerson(db, identityCard, options.nowSeconds), options);
+  if (result.outcome === 'refused') {
+    // The command is repeated when the log could not be emptied.
+    if (result.message === ERASED_BEFORE) clearFreeSpace(db, [identityCard], scope.waitMs);
+    return result;
+  }
+  if (result.correctionId === null || clearFreeSpace(db, texts, scope.waitMs))
+    return { ...result, isFinal: true };
+  const left =
+    'Another process reads the registry, so its log or free space may still hold the values: restart the ' +
+    'service, then run the command again.';
+  return { ...result, isFinal: true, notes: [...result.notes, left] };
 }
 
 /** @throws RegistryError `invalid` by name */

@@ -19,7 +19,7 @@ export interface TrackOptions {
   readonly actor: EventActor;
   /** Epoch seconds. */
   readonly nowSeconds: number;
-  /** Leaves the values out of the history: for an erasure. Events and counts are the same. */
+  /** Leaves the values out of the history: for an erasure. Its rows are deleted for followers. */
   readonly keepsNoValues?: boolean;
 }
 
@@ -57,7 +57,7 @@ export function track(
     if (rows.changed + rows.removed > 0) counts.push([each.entity, rows]);
     recount(db, each);
   }
-  appendAll(db, tables, actor, nowSeconds);
+  appendAll(db, tables, { actor, nowSeconds, keepsNoValues });
   for (const { entity } of tables) {
     db.exec(`DROP TABLE temp.touched_${entity}; DROP TABLE temp.before_${entity};
       DROP TABLE temp.changed_${entity}`);
@@ -142,11 +142,13 @@ function countRows(db: Connection, { entity }: ChangedTable): ChangedRows {
 function recount(db: Connection, { entity, table }: ChangedTable): void {
   const declaration = COUNTED_ENTITIES.find((counted) => counted.table === table);
   if (declaration === undefined) return;
-  const { group, dimension } = declaration;
+  const { group, dimension, excluded } = declaration;
+  const isCounted = excluded === undefined ? '' : `AND ${dimension} <> '${excluded}'`;
   const changed = `SELECT id FROM temp.changed_${entity}`;
   const changes = `SELECT id, ${group}, ${dimension}, -1 AS delta FROM temp.before_${entity}
-      WHERE id IN (${changed})
-    UNION ALL SELECT id, ${group}, ${dimension}, 1 FROM main.${table} WHERE id IN (${changed})`;
+      WHERE id IN (${changed}) ${isCounted}
+    UNION ALL SELECT id, ${group}, ${dimension}, 1 FROM main.${table}
+      WHERE id IN (${changed}) ${isCounted}`;
   for (const sql of countChangesSql(declaration, changes, true)) db.exec(sql);
 }
 
@@ -160,8 +162,7 @@ const SUMMARIES: { readonly [entity in ChangedEntity]?: readonly [field: string,
 function appendAll(
   db: Connection,
   tables: readonly ChangedTable[],
-  actor: EventActor,
-  nowSeconds: number,
+  { actor, nowSeconds, keepsNoValues }: Required<TrackOptions>,
 ): void {
   const append = (entity: EventEntity, action: 'created' | 'updated' | 'deleted', rows: string) =>
     appendEvents(db, [entity, action], rows, nowSeconds, actor);
@@ -177,6 +178,11 @@ function appendAll(
       `SELECT r.id AS row_id, r.${cooperative} AS cooperative_id, 0 AS fields
        FROM temp.changed_${entity} c CROSS JOIN ${from} r ON r.id = c.id
        WHERE c.what = '${what}' ORDER BY r.id`;
+    if (keepsNoValues) {
+      // For followers the rows of an erased person are no more.
+      append(event, 'deleted', rows(`main.${table}`, 'changed'));
+      continue;
+    }
     append(event, 'created', rows(`main.${table}`, RESTORED));
     append(event, 'updated', updatedRows(db, each, event, cooperative));
     append(event, 'deleted', rows(`temp.before_${entity}`, REMOVED));

@@ -9,6 +9,8 @@ export interface FileScope {
   /** Those the file has. */
   readonly columns: ReadonlySet<string>;
   readonly format: ReadModelFormat;
+  /** Rows of erased persons are imported; decided when the file is checked. */
+  readonly despiteErasure?: boolean;
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
   /** All files share the staging tables. @throws Error when they hold another file by now, or none */

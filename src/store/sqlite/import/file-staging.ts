@@ -49,8 +49,9 @@ export function stageFile(scope: FileScope): FileStaging {
         if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
         readReplacedNumbers(scope);
         completeRows(scope, isReferenceMissing);
-        resolveAndCheck(scope);
-        return openCheckedFile(scope, checkedVersion, options);
+        const decided = { ...scope, despiteErasure: options.despiteErasure === true };
+        resolveAndCheck(decided);
+        return openCheckedFile(decided, checkedVersion, options);
       });
     },
   };

@@ -1,6 +1,8 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
 import type { ImportFault } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
+import { hasErasedPersons } from '../erasure/identity-hash.ts';
+import { erasureChecks } from '../erasure/import-checks.ts';
 import type { Check } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import type { FileScope } from './file-scope.ts';
@@ -20,6 +22,7 @@ export function resolveAndCheck(scope: FileScope): void {
   if (kind === 'members') db.exec(CHANGED_NUMBERS);
   const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
   runChecks(db, checks, 'row');
+  if (hasErasedPersons(db)) runChecks(db, erasureChecks(scope), 'row');
 }
 
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {

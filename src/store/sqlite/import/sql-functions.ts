@@ -6,16 +6,21 @@ import type { LoanStatus } from '../../../domain/loans.ts';
 import { haveCommonWord } from '../../../domain/members.ts';
 import { refuseCountedPayment, refuseNewPayment } from '../../../domain/payments.ts';
 import type { Connection } from '../connection/connection.ts';
+import { openIdentityHash } from '../erasure/identity-hash.ts';
 
 /** Enough of a SHA-256 that no two entries of a country share it by chance. */
 const HASH_CHARACTERS = 20;
 
 /**
- * Adds `shown(what, code)`, how a message names a code or reference of the file,
+ * Adds `identity_hash(number)`, under which erased persons are known,
+ * `shown(what, code)`, how a message names a code or reference of the file,
  * `have_common_word(name, name)`, and `derived_reference(value, …)`, the reference of an entry that has none:
  * the same for the same values (docs/operating.md#entries-without-a-reference).
  */
-export function addSqlFunctions({ raw }: Connection): void {
+export function addSqlFunctions(db: Connection): void {
+  const { raw } = db;
+  const hashOf = openIdentityHash(db);
+  raw.function('identity_hash', { deterministic: true }, (number) => hashOf(String(number)));
   raw.function('shown', { deterministic: true }, (what, code) =>
     typeof code === 'string' && mayEcho(code) ? `the ${what} "${code}"` : `this ${what}`,
   );

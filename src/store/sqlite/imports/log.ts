@@ -54,6 +54,7 @@ export function openImportLog(
         const row = findImport(db, id);
         if (row === undefined) return { outcome: 'unknown' };
         if (row.undone_at !== null) return { outcome: 'undone_before', undoneAt: row.undone_at };
+        if (row.kind === 'persons_erase') return { outcome: 'irreversible' };
         const found = isImport(row) ? findBlockers(db, row, listed) : findCorrectionBlockers(db, row, listed);
         if (found.count > 0) return { outcome: 'refused', ...found };
         if (!isImport(row)) {

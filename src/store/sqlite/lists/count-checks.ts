@@ -8,28 +8,33 @@ export interface CountCheck {
   readonly sql: string;
 }
 
+/** WHERE of the rows that are counted; empty when all of them are. */
+const isCountedSql = ({ dimension, excluded }: CountDeclaration): string =>
+  excluded === undefined ? '' : `WHERE ${dimension} <> '${excluded}'`;
+
 export function countChecksOf(declaration: CountDeclaration): CountCheck[] {
   const { table, dimension, group, blockTable, groupTable, groupBlockTable, count } = declaration;
+  const rows = `${table} ${isCountedSql(declaration)}`;
   const ofGroup = group.replace(/_id$/, '');
   const inBlocks = (span: number): CountCheck => ({
     name: `counters of ${table} by ${span} ids`,
     sql: difference(
-      `SELECT ${dimension}, id / ${span} AS block, count(*) AS ${count} FROM ${table} GROUP BY 1, 2
-       UNION ALL SELECT '${ANY}', id / ${span}, count(*) FROM ${table} GROUP BY 2`,
+      `SELECT ${dimension}, id / ${span} AS block, count(*) AS ${count} FROM ${rows} GROUP BY 1, 2
+       UNION ALL SELECT '${ANY}', id / ${span}, count(*) FROM ${rows} GROUP BY 2`,
       `SELECT ${dimension}, block, ${count} FROM ${blockTable} WHERE span = ${span} AND ${count} <> 0`,
     ),
   });
   const inGroups = {
     name: `counters of ${table} by ${ofGroup}`,
     sql: difference(
-      `SELECT ${group}, ${dimension}, count(*) AS ${count} FROM ${table} GROUP BY 1, 2`,
+      `SELECT ${group}, ${dimension}, count(*) AS ${count} FROM ${rows} GROUP BY 1, 2`,
       `SELECT ${group}, ${dimension}, ${count} FROM ${groupTable} WHERE ${count} <> 0`,
     ),
   };
   const inGroupBlocks = {
     name: `counters of ${table} by ${ofGroup} and ${LARGE_BLOCK} ids`,
     sql: difference(
-      `SELECT ${group}, ${dimension}, id / ${LARGE_BLOCK} AS block, count(*) AS ${count} FROM ${table}
+      `SELECT ${group}, ${dimension}, id / ${LARGE_BLOCK} AS block, count(*) AS ${count} FROM ${rows}
        GROUP BY 1, 2, 3`,
       `SELECT ${group}, ${dimension}, block, ${count} FROM ${groupBlockTable} WHERE ${count} <> 0`,
     ),

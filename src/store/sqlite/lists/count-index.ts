@@ -29,6 +29,8 @@ export interface CountDeclaration {
   readonly groupBlockTable?: string;
   /** Column of the counts in all of them. */
   readonly count: string;
+  /** Value of the dimension whose rows are in no list, and so in no count. */
+  readonly excluded?: string;
 }
 
 /** What a row is counted by. */

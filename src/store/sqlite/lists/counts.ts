@@ -1,4 +1,5 @@
 /** What is counted: a declaration for each entity whose lists have filters (CONTRIBUTING.md#add-a-filter). */
+import { ERASED_STATUS } from '../erasure/erased-rows.ts';
 import type { CountDeclaration } from './count-index.ts';
 
 /** Members by status: every change of `status` or `cooperative_id`, and every new row, updates the index. */
@@ -9,6 +10,7 @@ export const MEMBER_COUNTS: CountDeclaration = {
   blockTable: 'member_blocks',
   groupTable: 'member_counts',
   count: 'members',
+  excluded: ERASED_STATUS,
 };
 
 /** Loans and payments alike; a cooperative may have millions of payments. */

@@ -1,11 +1,15 @@
 /** Pages of the long lists of members, in order of id. */
 import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/members.ts';
 import type { Connection } from '../connection/connection.ts';
+import { ERASED_STATUS } from '../erasure/erased-rows.ts';
 import { LISTED_ROW, type ListedRow } from '../member-rows.ts';
 import type { SeekPosition } from './count-index.ts';
 
 // Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
 const LIMIT = 'LIMIT CAST(? AS INTEGER)';
+
+/** Of the rows of erased persons, of which there are few. */
+const IS_LISTED = `status <> '${ERASED_STATUS}'`;
 
 const ONE_PAGE = 'one page and less than one small block before it';
 const ONE_COOPERATIVE = 'an entry of the covering index for each row before the page, inside one cooperative';
@@ -18,8 +22,8 @@ export function openMemberPages(db: Connection) {
   // Without a filter the rows follow each other: one search for the first, and no join.
   const all = db.prepareTuples<[firstId: number, skip: number, limit: number], ListedRow>(
     `SELECT ${LISTED_ROW} FROM members m
-     WHERE m.id >= (SELECT id FROM members WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?)
-     ORDER BY m.id ${LIMIT}`,
+     WHERE m.id >= (SELECT id FROM members WHERE id >= ? AND ${IS_LISTED} ORDER BY id LIMIT 1 OFFSET ?)
+       AND ${IS_LISTED} ORDER BY m.id ${LIMIT}`,
     ONE_PAGE,
   );
   const withStatus = db.prepareTuples<

@@ -1,0 +1,134 @@
+/** Erases a person: what the sums of cooperatives need stays, without a person. It cannot be undone. */
+import type { CorrectionRefused } from '../../ports/corrections.ts';
+import type { Connection } from '../connection/connection.ts';
+import { ERASED_VALUES } from '../erasure/erased-rows.ts';
+import { openIdentityHash } from '../erasure/identity-hash.ts';
+import { formerNumbers, keptResponsesSql, membersOf, mergedInto } from '../held-data/person.ts';
+import { refuseUnknown } from './persons-deceased.ts';
+import { REPLACED_NUMBERS, redirectOf } from './redirects.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
+
+/** Field of the history of an erased row. */
+const ERASED = 'erased';
+
+export const ERASED_BEFORE = 'This person was erased.';
+
+/** What is to be erased. */
+interface Person {
+  /** The ids of the memberships. */
+  readonly members: readonly number[];
+  /** These, and the ids of members that were merged into them. */
+  readonly rows: readonly number[];
+  /** Every national ID under which the person was registered. */
+  readonly numbers: readonly string[];
+}
+
+export const erasePerson = (db: Connection, identityCard: string, nowSeconds: number): Correction => ({
+  kind: 'persons_erase',
+  options: {},
+  decide: () => planErasure(db, identityCard, nowSeconds),
+});
+
+const listOf = (values: readonly (string | number)[]): string =>
+  values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
+
+/** @returns undefined when nobody has or had the number */
+export function findErased(db: Connection, given: string): Person | undefined {
+  const current = redirectOf(db, REPLACED_NUMBERS, given) ?? given;
+  const members = membersOf(db, current);
+  if (members.length === 0) return undefined;
+  const merged = mergedInto(db, members);
+  const ofMerged = db.raw
+    .prepare(
+      `SELECT DISTINCT old FROM main.changes WHERE entity = 'members' AND field = 'identity_card'
+         AND row_id IN (${listOf(merged)}) AND old IS NOT NULL`,
+    )
+    .pluck()
+    .all() as string[];
+  const all = new Set([current, ...formerNumbers(db, current), ...ofMerged]);
+  return { members, rows: [...members, ...merged], numbers: [...all] };
+}
+
+function planErasure(
+  db: Connection,
+  identityCard: string,
+  nowSeconds: number,
+): CorrectionPlan | CorrectionRefused {
+  const person = findErased(db, identityCard);
+  if (person === undefined) {
+    const isErased = db.raw
+      .prepare('SELECT 1 FROM main.erased_persons WHERE identity_hash = ?')
+      .get(openIdentityHash(db)(identityCard));
+    return isErased === undefined ? refuseUnknown(db, identityCard) : refuse(ERASED_BEFORE);
+  }
+  const ids = listOf(person.members);
+  return {
+    touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
+    keepsNoValues: true,
+    notes: noteWhatStays(db, person),
+    work(correctionId) {
+      rememberNumbers(db, person, nowSeconds);
+      db.exec(`UPDATE main.members SET ${ERASED_VALUES} WHERE id IN (${ids})`);
+      clearHistory(db, person);
+      const numbers = listOf(person.numbers);
+      db.exec(`DELETE FROM main.${REPLACED_NUMBERS.table} WHERE old IN (${numbers}) OR new IN (${numbers});
+        DELETE FROM ${keptResponsesSql(person.numbers)}`);
+      db.raw
+        .prepare(
+          `INSERT INTO main.changes (entity, row_id, field, at, actor)
+           SELECT 'members', id, '${ERASED}', ?, ? FROM main.members WHERE id IN (${ids}) ORDER BY id`,
+        )
+        .run(nowSeconds, `correction:${correctionId}`);
+    },
+  };
+}
+
+/** A number that somebody else has now was a mistake, and stays theirs. */
+function rememberNumbers(db: Connection, { members, numbers }: Person, nowSeconds: number): void {
+  const hashOf = openIdentityHash(db);
+  const isOfAnother = db.raw.prepare(
+    `SELECT 1 FROM main.members WHERE identity_card = ? AND id NOT IN (${listOf(members)})`,
+  );
+  const insert = db.raw.prepare('INSERT OR IGNORE INTO main.erased_persons VALUES (?, ?)');
+  for (const number of numbers)
+    if (isOfAnother.get(number) === undefined) insert.run(hashOf(number), nowSeconds);
+}
+
+/** The rows stay, as imports are checked against them; their values go, wherever a number is among them. */
+function clearHistory(db: Connection, { rows, numbers }: Person): void {
+  const given = listOf(numbers);
+  db.exec(`UPDATE main.changes SET old = NULL, new = NULL
+      WHERE entity = 'members' AND row_id IN (${listOf(rows)}) AND (old IS NOT NULL OR new IS NOT NULL);
+    UPDATE main.changes SET old = iif(old IN (${given}), NULL, old), new = iif(new IN (${given}), NULL, new)
+      WHERE field = 'identity_card' AND (old IN (${given}) OR new IN (${given}))`);
+}
+
+const TABLES = {
+  production_entries: 'member_id IN (%)',
+  loans: 'member_id IN (%)',
+  savings_accounts: 'member_id IN (%)',
+  savings_transactions: 'account_id IN (SELECT id FROM main.savings_accounts WHERE member_id IN (%))',
+} as const;
+
+/** What stays without a person, and what an operator has to look at. */
+function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
+  const ids = listOf(members);
+  const count = (table: keyof typeof TABLES, condition = ''): number =>
+    db.raw
+      .prepare(`SELECT count(*) FROM main.${table} e WHERE ${TABLES[table].replace('%', ids)} ${condition}`)
+      .pluck()
+      .get() as number;
+  const withNumber = numbers.map((number) => `instr(e.reference, '${number}') > 0`).join(' OR ');
+  const named = (['production_entries', 'loans', 'savings_transactions'] as const).reduce(
+    (sum, table) => sum + count(table, `AND (${withNumber})`),
+    0,
+  );
+  const owed = count('loans', "AND e.status IN ('pending', 'approved', 'defaulted')");
+  return [
+    `These stay without a person: ${count('production_entries')} deliveries, ${count('loans')} loans, ` +
+      `${count('savings_transactions')} savings transactions.`,
+    ...(owed === 0 ? [] : [`Loans that are not settled: ${owed}.`]),
+    ...(named === 0 ? [] : [`References that contain the national ID, and stay: ${named}.`]),
+    'Backups, rejects files and logs of other programs are not touched.',
+  ];
+}

@@ -7,7 +7,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 TESTS = $(sort $(shell find test -name '*.test.ts'))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test dev build openapi docs bench clean types lint format unit install
+.PHONY: help run test dev build openapi docs kills bench clean types lint format unit install
 
 help: ## what each target does
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,6 +53,9 @@ openapi: $(INSTALLED) ## write openapi.json from the routes
 
 docs: $(INSTALLED) ## write the tables of the documents from the declarations
 	npm run -s docs
+
+kills: $(INSTALLED) ## kill the service 50 times during payments and merges, and look for what was lost
+	node test/kills/main.ts
 
 bench: $(INSTALLED) ## measure lookups, pages, writes and imports beside the peers; needs wrk
 	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk' >&2; exit 2; }

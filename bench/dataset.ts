@@ -8,6 +8,7 @@ import {
   createReadStream,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -117,9 +118,13 @@ async function readOnce(file: string): Promise<void> {
   }
 }
 
-const migrationsFile = fileURLToPath(new URL('../src/store/sqlite/migrations/registry.ts', import.meta.url));
+const migrations = fileURLToPath(new URL('../src/store/sqlite/migrations', import.meta.url));
 
-const rowsFile = fileURLToPath(new URL('rows.ts', import.meta.url));
+/** A dataset that is older than any of these is created again. */
+const sourceFiles = (): string[] => [
+  fileURLToPath(new URL('rows.ts', import.meta.url)),
+  ...readdirSync(migrations).map((name) => join(migrations, name)),
+];
 
 /**
  * @param withEntries how many of the members have entries
@@ -132,7 +137,7 @@ export async function ensureDataset(members: number, withEntries: number): Promi
     const stored = JSON.parse(readFileSync(description, 'utf8')) as Dataset;
     const isFresh =
       Date.now() - stored.population.nowMs < FRESH_MS &&
-      [migrationsFile, rowsFile].every((file) => statSync(file).mtimeMs < statSync(description).mtimeMs) &&
+      sourceFiles().every((file) => statSync(file).mtimeMs < statSync(description).mtimeMs) &&
       stored.population.withEntries === withEntries;
     if (isFresh) {
       // Another release may have stored the read model.

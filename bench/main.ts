@@ -16,6 +16,7 @@ import { lists } from './sections/lists.ts';
 import { lookups } from './sections/lookups.ts';
 import { milk } from './sections/milk.ts';
 import { pages } from './sections/pages.ts';
+import { payments } from './sections/payments.ts';
 import { refusals } from './sections/refusals.ts';
 import { sizes } from './sections/sizes.ts';
 import { starts } from './sections/starts.ts';
@@ -26,6 +27,7 @@ const SECTIONS = [
   'lists',
   'refusals',
   'writes',
+  'payments',
   'starts',
   'sizes',
   'milk',
@@ -93,6 +95,7 @@ const results: Results = {
   lists: await section('lists', async (options) => lists(await middle(), options)),
   refusals: await section('refusals', async (options) => refusals(await middle(), options)),
   writes: await section('writes', async (options) => writes(await middle(), options)),
+  payments: await section('payments', async (options) => payments(await middle(), options)),
   starts: await section('starts', async (options) => starts(await middle(), options)),
   sizes: await section('sizes', async (options) =>
     sizes([await small(), await middle(), await large()], options),

@@ -1,6 +1,7 @@
 /** Turns figures into the rows of the table: goal, result, and in how many rounds the goal was reached. */
 import { type Figure, type Figures, median } from './load.ts';
 import type { Imports } from './sections/imports.ts';
+import type { Payments } from './sections/payments.ts';
 import type { Starts } from './sections/starts.ts';
 
 export interface Results {
@@ -20,6 +21,7 @@ export interface Results {
   readonly milk: Figures | undefined;
   readonly pages: Figures | undefined;
   readonly writes: Figures | undefined;
+  readonly payments: Payments | undefined;
   readonly starts: Starts | undefined;
   readonly imports: Imports | undefined;
 }
@@ -180,6 +182,17 @@ function writeRows(figures: Figures): Row[] {
   ];
 }
 
+const paymentRows = ({ perSecond, lookups }: Payments): Row[] => [
+  toRow('POST /payments, 64 connections', {}, [perSecond], { unit: '/s' }),
+  compared(
+    'lookup with blocks, after a year of payments over HTTP against after an import',
+    { atLeast: 0.97 },
+    lookups,
+    'after a year of payments',
+    'after an import',
+  ),
+];
+
 const START_GOALS: { readonly [name: string]: number } = {
   'start to ready, npm included': 500,
   'start to ready, the process': 250,
@@ -206,12 +219,13 @@ const importRows = (figures: Imports): Row[] =>
   });
 
 export function toRows(results: Results): Row[] {
-  const { lookups, lists, refusals, sizes, milk, pages, writes, starts, imports } = results;
+  const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts, imports } = results;
   return [
     ...(lookups === undefined ? [] : lookupRows(lookups)),
     ...(lists === undefined ? [] : listRows(lists)),
     ...(refusals === undefined ? [] : refusalRows(refusals)),
     ...(writes === undefined ? [] : writeRows(writes)),
+    ...(payments === undefined ? [] : paymentRows(payments)),
     ...(starts === undefined ? [] : startRows(starts)),
     ...(sizes === undefined ? [] : sizeRows(sizes)),
     ...(milk === undefined ? [] : milkRows(milk)),

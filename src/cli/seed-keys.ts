@@ -36,6 +36,11 @@ const DEMO_KEYS: readonly DemoKey[] = [
     ],
     ...DEFAULTS,
   },
+  {
+    name: 'follower',
+    scopes: ['webhooks:receive', 'cooperatives:read', 'members:read', 'loans:read', 'payments:read'],
+    ...DEFAULTS,
+  },
   { name: 'five-an-hour', scopes: ['members:read'], perHour: 5, perDay: 50 },
 ];
 

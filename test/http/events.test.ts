@@ -24,7 +24,7 @@ async function startWithEvents(context: TestContext): Promise<TestApp> {
 
 test('an event says what has changed, where, when and by whom, and nothing about a person', async (context) => {
   const app = await startWithEvents(context);
-  const { status, json, text } = await app.send('/events');
+  const { status, json, text } = await app.send('/events?after=0');
   assert.equal(status, 200);
   assert.match(json.epoch, /^[0-9a-f]{16}$/);
   const timestamp = '2025-06-15T12:00:00+02:00';
@@ -50,6 +50,19 @@ test('an event says what has changed, where, when and by whom, and nothing about
   for (const personal of ['1198589000123042', 'Uwase', '+25078']) assert.ok(!text.includes(personal));
 });
 
+test('a follower without a place begins at the end of the sequence, and waits for what comes', async (context) => {
+  const app = await startWithEvents(context);
+  const { json } = await app.send('/events');
+  assert.deepEqual([json.results, json.last_sequence], [[], 3]);
+  const waiting = app.send('/events?wait=25');
+  assert.equal((await write(app, '/members/1', { mobile: null }, 'PATCH')).status, 200);
+  const { results } = (await waiting).json;
+  assert.deepEqual(
+    results.map(({ sequence }: { sequence: number }) => sequence),
+    [4],
+  );
+});
+
 test('a follower that reads page by page gets every event once', async (context) => {
   const app = await startWithEvents(context);
   const sequences: number[] = [];
@@ -63,7 +76,7 @@ test('a follower that reads page by page gets every event once', async (context)
   assert.deepEqual(sequences, [1, 2, 3]);
   assert.equal((await app.send('/events?after=3')).json.last_sequence, 3);
   // Clipped, not refused.
-  assert.equal((await app.send('/events?limit=100000000000000000000')).json.results.length, 3);
+  assert.equal((await app.send('/events?after=0&limit=100000000000000000000')).json.results.length, 3);
 });
 
 for (const [query, fault] of [
@@ -88,7 +101,7 @@ for (const [query, fault] of [
 
 test('a follower of another epoch, or of numbers that are not there, starts again', async (context) => {
   const app = await startWithEvents(context);
-  const { epoch } = (await app.send('/events')).json;
+  const { epoch } = (await app.send('/events?after=0')).json;
   for (const query of [
     'after=4',
     'after=99999999999999999999',
@@ -107,7 +120,7 @@ test('events are kept for 400 days; whoever has read less far than they reach st
   days(400);
   app.clock.advance(-1000);
   await addCooperative(app, 'B-2');
-  assert.equal((await app.send('/events')).json.results.length, 4);
+  assert.equal((await app.send('/events?after=0')).json.results.length, 4);
   app.clock.advance(1000);
   await addCooperative(app, 'C-3');
   for (const after of [0, 2]) assert.equal((await app.send(`/events?after=${after}`)).status, 410);

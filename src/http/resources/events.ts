@@ -42,7 +42,7 @@ const EVENT_PAGE = object(
     results: array(EVENT, { maxItems: MAX_LIMIT }),
     last_sequence: integer({
       minimum: 0,
-      description: 'The last number of this page, or `after` when it is empty.',
+      description: 'The last number of this page; of an empty one, that after which the next event comes.',
     }),
   },
   { title: 'EventPage' },
@@ -52,10 +52,10 @@ const WHOLE_NUMBER = /^[0-9]+$/;
 
 const wholeNumber = (
   description: string,
-  { minimum, maximum, default: usual }: { minimum: number; maximum: number; default: number },
+  { minimum, maximum, default: usual }: { minimum: number; maximum: number; default?: number },
 ): QueryParameter<number> => ({
   description,
-  schema: integer({ minimum, default: usual }),
+  schema: integer({ minimum, ...(usual === undefined ? {} : { default: usual }) }),
   parse(value) {
     if (!WHOLE_NUMBER.test(value)) return new FieldError('A valid integer is required.');
     if (Number(value) < minimum)
@@ -65,9 +65,10 @@ const wholeNumber = (
 });
 
 const QUERY = {
-  after: wholeNumber('The last sequence number that was read; 0 for all that are kept.', {
-    ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
-  }),
+  after: wholeNumber(
+    'The last sequence number that was read; 0 for all that are kept; without it, what is still to come.',
+    { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  ),
   limit: wholeNumber(`Events of a page; more than ${MAX_LIMIT} are clipped to that.`, {
     ...{ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
   }),
@@ -133,7 +134,7 @@ export function eventRoutes(store: EventStore, zone: TimeZone): Route[] {
       },
       refusals: [400, 410],
       handle(request) {
-        const { after = 0, limit = DEFAULT_LIMIT, wait = 0, epoch } = request.query;
+        const { after, limit = DEFAULT_LIMIT, wait = 0, epoch } = request.query;
         const asked = { after, limit, epoch };
         const page =
           wait === 0

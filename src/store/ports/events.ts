@@ -3,8 +3,11 @@ import type { RegistryEvent } from '../../domain/events.ts';
 import type { Awaitable } from './awaitable.ts';
 
 export interface FeedRequest {
-  /** The last sequence number that the follower has read; 0 when it has read none. */
-  readonly after: number;
+  /**
+   * The last sequence number that the follower has read, 0 for all that are kept; undefined for what is still
+   * to come.
+   */
+  readonly after: number | undefined;
   /** How many events at most, from 1. */
   readonly limit: number;
   /** The epoch that the follower expects; undefined for any. */
@@ -15,7 +18,7 @@ export interface FeedPage {
   /** Fixed when a registry is created, and new after a restore: it names the sequence. */
   readonly epoch: string;
   readonly events: readonly RegistryEvent[];
-  /** Of the last of the events; `after` when there are none. */
+  /** Of the last of the events; when there are none, that after which the next will come. */
   readonly lastSequence: number;
 }
 

@@ -12,7 +12,7 @@ function start() {
   const followers = new WaitingFollowers({
     feed: {
       lastSequence: () => state.last,
-      read: ({ after }) => {
+      read: ({ after = 0 }) => {
         state.pages++;
         return { ...empty(after), lastSequence: state.last };
       },
@@ -24,7 +24,10 @@ function start() {
     monotonicMs: () => state.nowMs,
   });
   const leaves: (() => void)[] = [];
-  const add = (waitMs: number, request: Partial<FeedRequest> = {}): Promise<FeedPage> => {
+  const add = (
+    waitMs: number,
+    request: Partial<FeedRequest & { readonly after: number }> = {},
+  ): Promise<FeedPage> => {
     const asked = { after: 0, limit: 100, epoch: undefined, ...request };
     return followers.add(asked, empty(asked.after), waitMs, (leave) => void leaves.push(leave));
   };

@@ -49,8 +49,9 @@ export function openFeed(db: Connection): Feed {
 
   return {
     lastSequence: () => selectLast.get()?.last ?? 0,
-    read({ after, limit, epoch: expected }) {
+    read({ after: given, limit, epoch: expected }) {
       const { epoch, first, last } = selectExtent.get() as Extent;
+      const after = given ?? last;
       if (expected !== undefined && expected !== epoch) throw gone();
       if (after > last || (first !== null && after < first - 1)) throw gone();
       const events = after === last ? [] : selectPage.all(after, limit).map(toEvent);

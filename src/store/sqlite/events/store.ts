@@ -28,7 +28,7 @@ export function openEvents(db: Connection, snapshot: ReadSnapshot, monotonicMs: 
     wait(request, waitMs, whenLeft) {
       const page = snapshot.read(() => feed.read(request));
       if (page.events.length > 0 || waitMs <= 0 || isEnded) return page;
-      return followers.add(request, page, waitMs, whenLeft);
+      return followers.add({ ...request, after: page.lastSequence }, page, waitMs, whenLeft);
     },
     endWaits() {
       isEnded = true;

@@ -14,8 +14,11 @@ const LOOK_MS = 100;
  */
 const ANSWERS_AT_ONCE = 100;
 
+/** Of a follower that has read everything. */
+type WaitingRequest = FeedRequest & { readonly after: number };
+
 interface Follower {
-  readonly request: FeedRequest;
+  readonly request: WaitingRequest;
   /** What it gets when nothing happens. */
   readonly empty: FeedPage;
   readonly deadlineMs: number;
@@ -49,7 +52,7 @@ export class WaitingFollowers {
 
   /** @param empty the page of a follower that has read everything */
   add(
-    request: FeedRequest,
+    request: WaitingRequest,
     empty: FeedPage,
     waitMs: number,
     whenLeft: (leave: () => void) => void,

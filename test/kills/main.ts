@@ -55,7 +55,7 @@ async function serve(): Promise<{ readonly server: RunningCommand; readonly port
 async function mergeAndKill({ from, into }: Merge): Promise<'killed' | 'ended'> {
   const merging = start(['members', 'merge', String(from), String(into), '--reason', 'registered twice']);
   // A process takes some tenths of a second to start: the kill comes before, in or after its transaction.
-  const timer = setTimeout(() => merging.child.kill('SIGKILL'), 100 + random() * 500);
+  const timer = setTimeout(() => merging.child.kill('SIGKILL'), 200 + random() * 1_200);
   const status = await merging.ended;
   clearTimeout(timer);
   if (status !== null && status !== 0) throw new Error(`The merge failed: ${merging.output()}`);

@@ -6,8 +6,12 @@ import { faultOfRuntime } from './node-version.ts';
 import { composeRegistry, type Registry } from './registry.ts';
 
 export type { Clock } from './clock.ts';
+export { RegistryError } from './domain/errors.ts';
 export type { RunningServer } from './http/server.ts';
 export type { Registry } from './registry.ts';
+export type { EmbeddedCorrectionOptions, EmbeddedCorrections } from './registry-corrections.ts';
+export type { CorrectionResult } from './store/ports/corrections.ts';
+export type { UndoResult } from './store/ports/imports.ts';
 export { StorageError } from './store/ports/storage-error.ts';
 export { ConfigError };
 
@@ -43,12 +47,12 @@ export function openRegistry(options: RegistryOptions): Registry {
   if (fault !== undefined) throw new ConfigError([fault]);
   const config = toConfig(options);
   const { clock, writeLog } = options;
-  const { handler, failed, listen, close } = composeRegistry({
+  const { handler, failed, corrections, listen, close } = composeRegistry({
     config,
     ...(clock === undefined ? {} : { clock }),
     ...(writeLog === undefined ? {} : { writeLog }),
   });
-  return { handler, failed, listen, close };
+  return { handler, failed, corrections, listen, close };
 }
 
 /** @throws ConfigError with the faults of types and of values together */

@@ -11,6 +11,7 @@ import { createRouter } from './http/router.ts';
 import { createRoutes } from './http/routes.ts';
 import { createSender } from './http/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from './http/server.ts';
+import { createCorrections, type EmbeddedCorrections } from './registry-corrections.ts';
 import { Scheduler } from './scheduler.ts';
 import { openConfiguredStorage } from './storage.ts';
 import type { RegistryStore } from './store/ports/registry.ts';
@@ -38,6 +39,8 @@ export interface Registry {
    * again.
    */
   readonly failed: Promise<StorageError>;
+  /** Corrections of who is who, as the commands do them (docs/correcting.md). */
+  readonly corrections: EmbeddedCorrections;
   /** Ends in order: refuses readiness, answers what was received, then closes the files. */
   close(): Promise<void>;
 }
@@ -81,6 +84,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     log,
     publicUrl: config.publicUrl,
   });
+  const { corrections, close: closeCorrections } = createCorrections(storage, clock);
   const running: RunningServer[] = [];
   let closed: Promise<void> | undefined;
 
@@ -88,6 +92,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     draining = true;
     store.events.endWaits();
     await Promise.all(running.map((server) => server.close()));
+    await closeCorrections();
     await store.close();
     await keys.close();
     log.flush();
@@ -99,6 +104,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     storage,
     store,
     failed: store.failed,
+    corrections,
     note: (message) => log.note(message),
     async listen() {
       const { host, port } = config;

@@ -76,8 +76,12 @@ export interface Storage {
    * @throws StorageError
    */
   openImportSession(use?: 'import' | 'dryRun'): ImportSession;
-  /** The imports that were applied. @throws StorageError `unusable` when there is no registry */
-  openImportLog(): ImportLog;
+  /**
+   * The imports and corrections that were applied.
+   * @param use as for `openCorrections`
+   * @throws StorageError `unusable` when there is no registry
+   */
+  openImportLog(use?: 'command' | 'serve'): ImportLog;
   /**
    * Corrections of who is who.
    * @param use `serve`: beside a service, whose event loop must not stop while another process has the lock

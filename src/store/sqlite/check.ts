@@ -5,6 +5,7 @@ import type { Connection } from './connection/connection.ts';
 import type { Schema } from './connection/migrate.ts';
 import { openDatabase } from './connection/open-database.ts';
 import { WAIT_MS } from './connection/pragmas.ts';
+import { REDIRECT_CHECKS } from './corrections/verify.ts';
 import { EVENT_CHECKS } from './events/verify.ts';
 import { IMPORT_CHECKS } from './imports/verify.ts';
 import { countChecksOf } from './lists/count-checks.ts';
@@ -31,6 +32,7 @@ export const COUNTED = [
 const AGREEMENTS = [
   ...COUNTED_ENTITIES.flatMap(countChecksOf),
   ...ROW_COUNT_CHECKS,
+  ...REDIRECT_CHECKS,
   ...LOAN_CHECKS,
   ...IMPORT_CHECKS,
   ...EVENT_CHECKS,

@@ -37,6 +37,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     assertNotRestoring(file);
     return file;
   };
+  const waitMsFor = (use: 'command' | 'serve' = 'command') =>
+    use === 'serve' ? WAIT_MS.serving : WAIT_MS.command;
   return {
     location: file,
     exists: () => exists(file),
@@ -50,9 +52,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
         scheduler,
       }),
     openImportSession: (use) => openImportSession(settled(), formatOf(), monotonicMs, use),
-    openImportLog: () => openImportLog(settled(), formatOf, monotonicMs),
-    openCorrections: (use = 'command') =>
-      openCorrections(settled(), formatOf, monotonicMs, use === 'serve' ? WAIT_MS.serving : WAIT_MS.command),
+    openImportLog: (use) => openImportLog(settled(), formatOf, monotonicMs, waitMsFor(use)),
+    openCorrections: (use) => openCorrections(settled(), formatOf, monotonicMs, waitMsFor(use)),
     openHeldData: () => openHeldData(settled()),
     openHistory: () => openHistory(settled()),
     check: () => checkFiles(settled(), keysFileOf(file), formatOf()),

@@ -3,6 +3,7 @@ import { CREATED, type HistoryEntry, type HistoryStore, type RowHistory } from '
 import type { Connection } from '../connection/connection.ts';
 import { openDatabase } from '../connection/open-database.ts';
 import { WAIT_MS } from '../connection/pragmas.ts';
+import { REPLACED_NUMBERS, redirectOf } from '../corrections/redirects.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import { openOrigins } from './origin.ts';
 
@@ -29,7 +30,11 @@ export function openHistory(databaseFile: string): HistoryStore {
   return {
     ofMember: (id) => read(() => historyOf('members', member.get(id))),
     ofPerson: (identityCard) =>
-      read(() => person.all(identityCard).flatMap((row) => historyOf('members', row) ?? [])),
+      read(() => {
+        // A former number finds the person, too.
+        const current = redirectOf(db, REPLACED_NUMBERS, identityCard) ?? identityCard;
+        return person.all(current).flatMap((row) => historyOf('members', row) ?? []);
+      }),
     ofCooperative: (code) => read(() => historyOf('cooperatives', cooperative.get(code))),
     close: () => db.close(),
   };

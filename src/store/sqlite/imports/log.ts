@@ -5,7 +5,6 @@ import type { ImportLog, RecordedChange, UndoResult } from '../../ports/imports.
 import type { Connection } from '../connection/connection.ts';
 import { isBusy, isDiskFull } from '../connection/errors.ts';
 import { openDatabase } from '../connection/open-database.ts';
-import { WAIT_MS } from '../connection/pragmas.ts';
 import { findCorrectionBlockers } from '../corrections/blockers.ts';
 import { changesOfCorrectionSql } from '../corrections/listing.ts';
 import { undoCorrection } from '../corrections/undo.ts';
@@ -23,15 +22,17 @@ const CHANGES_AT_ONCE = 1_000;
 /**
  * @param format of the read model, made when something is undone
  * @param monotonicMs of a clock that never steps back
+ * @param waitMs for another process's lock
  * @throws StorageError `unusable` when there is no registry
  */
 export function openImportLog(
   databaseFile: string,
   format: () => ReadModelFormat,
   monotonicMs: () => number,
+  waitMs: number,
 ): ImportLog {
   const db = openDatabase(databaseFile, {
-    ...{ waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA },
+    ...{ waitMs, schema: REGISTRY_SCHEMA },
     ...{ tempStore: 'FILE', cacheKiB: CACHE_KIB },
   });
   // The log is copied back after an undo, when its lock is free.
@@ -68,6 +69,7 @@ export function openImportLog(
       if (result.outcome !== 'undone' || kind === undefined) return result;
       const done = { ...result, lockMs: monotonicMs() - lockedAtMs };
       const errorAfterCommit = tidyUp({ db, kind, format: format() }, nowSeconds);
+      db.waitForLock(waitMs);
       return errorAfterCommit === undefined ? done : { ...done, errorAfterCommit };
     },
     close: () => db.close(),

@@ -176,3 +176,18 @@ test('an erasure cannot be undone, nor what was imported before it; nobody is er
   assert.deepEqual([unknown.status, unknown.err], [1, 'Nobody has this national ID. Nothing was changed.\n']);
   assert.deepEqual(filesWith(place, PERSONAL), []);
 });
+
+test('a registration that was merged into the person is erased too, and its number does not come back', async (context) => {
+  const place = await start(context);
+  await place.load('members', members(`A-1,${nid(5)},ZY-5,Zimulindaa Twice`));
+  const [from, into] = ['ZY-5', 'ZX-1'].map((code) =>
+    String(place.value(`SELECT id FROM members WHERE cooperative_id = 1 AND member_code = '${code}'`)),
+  ) as [string, string];
+  const merged = await place.command('members', 'merge', from, into, '--reason', 'Registered twice');
+  assert.equal(merged.status, 0, merged.err);
+  assert.equal((await place.command('persons', 'erase', nid(7), ...WHY)).status, 0);
+  assert.deepEqual(filesWith(place, [...PERSONAL, nid(5), 'ZY-5']), []);
+  const again = await place.load('members', members(`A-1,${nid(5)},ZY-5,Zimulindaa Twice`));
+  assert.match(again.err, /This person was erased\./);
+  assert.equal((await place.command('check')).status, 0);
+});

@@ -131,3 +131,14 @@ test('persons show refuses what is not a national ID, and says when nobody has i
   const nobody = await place.command('persons', 'show', nid(9));
   assert.deepEqual([nobody.status, nobody.out, nobody.err], [1, '', 'Nobody has this national ID.\n']);
 });
+
+test('persons show has the values of a registration that was merged into the person', async (context) => {
+  const place = await personPlace(context);
+  await place.load('members', `${MEMBERS_HEADER}\nA-1,${nid(5)},M-5,Keza Alinne Twice\n`);
+  const id = String(place.value("SELECT id FROM members WHERE member_code = 'M-5'"));
+  const merged = await place.command('members', 'merge', id, '1', '--reason', 'Registered twice');
+  assert.equal(merged.status, 0, merged.err);
+  const { history } = JSON.parse((await place.command('persons', 'show', nid(1), '--json')).out);
+  const olds = history.map(({ old }: { old: string | null }) => old);
+  assert.ok(olds.includes('Keza Alinne Twice') && olds.includes(nid(5)), olds.join());
+});

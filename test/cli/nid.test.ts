@@ -176,3 +176,35 @@ test('nid replace names what is wrong with its arguments without repeating a nat
     assert.doesNotMatch(result.out + result.err, /[0-9]{16}/);
   }
 });
+
+test('a release is not undone once somebody else has the number', async (context) => {
+  const place = await start(context);
+  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'release', nid(1), ...WHY);
+  await place.load('members', members(`B-2,${nid(1)},M-7,Ineza Rose`), '--yes');
+  const refused = await place.command('imports', 'undo', '6');
+  assert.equal(refused.status, 1);
+  assert.match(
+    refused.err,
+    /member M-7, from import 7, has a member code or national ID that would be put back/,
+  );
+  assert.equal((await place.command('imports', 'undo', '5')).status, 1);
+  for (const id of ['7', '6', '5']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  assert.equal((await place.command('check')).status, 0);
+});
+
+test('a number that was replaced twice and taken back finds its person at each step', async (context) => {
+  const place = await start(context);
+  const leads = () =>
+    place.value(`SELECT group_concat(substr(old, 13, 1) || substr(new, 13, 1))
+      FROM replaced_identity_cards WHERE ended_by IS NULL`);
+  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'replace', nid(9), nid(8), ...WHY);
+  assert.equal(leads(), '18,98');
+  await place.command('nid', 'replace', nid(8), nid(1), ...WHY);
+  assert.equal(leads(), '81,91');
+  await place.command('imports', 'undo', '7');
+  assert.equal(leads(), '18,98');
+  await place.command('imports', 'undo', '6');
+  assert.equal(leads(), '19');
+});

@@ -78,7 +78,7 @@ test('the package installs in an empty project, embeds twice and runs as a comma
 
   const bin = join(project, 'node_modules', '.bin', 'cooperative-registry');
   const seeded = await run(bin, ['seed', '--json'], { cwd: project, env });
-  assert.equal(JSON.parse(seeded.stdout).keys.length, 4);
+  assert.equal(JSON.parse(seeded.stdout).keys.length, 5);
   const checked = await run(bin, ['check', '--json'], { cwd: project, env });
   assert.equal(JSON.parse(checked.stdout).sound, true);
 

@@ -32,9 +32,11 @@ const program = await createProgram({
 function valuesOf(each: Command, path: readonly string[]): { args: string[]; flag: string }[] {
   const args = each.registeredArguments.map(() => '1');
   const options = each.options.filter((option) => option.required || option.optional);
+  // Missing options are reported before the arguments are looked at.
+  const needed = options.flatMap(({ long, mandatory }) => (mandatory ? [long ?? '', '1'] : []));
   return [
     ...options.map(({ long }) => ({ args: [...path, ...args, long ?? ''], flag: long ?? '' })),
-    ...(args.length > 0 ? [{ args: [...path, ...args.slice(1)], flag: 'argument' }] : []),
+    ...(args.length > 0 ? [{ args: [...path, ...needed, ...args.slice(1)], flag: 'argument' }] : []),
     ...each.commands.flatMap((inner) => valuesOf(inner, [...path, inner.name()])),
   ];
 }

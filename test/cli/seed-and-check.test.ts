@@ -63,7 +63,7 @@ test('seed refuses a database that holds data, and with --if-empty leaves it as 
   const env = { REGISTRY_DB: join(folder, 'registry.db') };
   const first = await command(['seed', '--json'], env);
   assert.equal(first.status, 0, first.err);
-  assert.equal(JSON.parse(first.out).keys.length, 4);
+  assert.equal(JSON.parse(first.out).keys.length, 5);
   const again = await command(['seed'], env);
   assert.equal(again.status, 1);
   assert.match(again.err, /already holds data/);

@@ -345,7 +345,10 @@ test('a correction and its undo keep every row, total, count and event right; a 
         await world.close();
       }
     }),
-    { numRuns: Number(process.env.CORRECTION_RUNS ?? 25) },
+    // Without a number of runs always the same ones, which see every kind of correction done.
+    process.env.CORRECTION_RUNS === undefined
+      ? { numRuns: 25, seed: 7 }
+      : { numRuns: Number(process.env.CORRECTION_RUNS) },
   );
   if (process.env.CORRECTION_RUNS !== undefined) console.log(seen);
   for (const kind of ['replace', 'merge', 'move', 'cooperatives']) assert.ok(seen[`${kind} done`], kind);

@@ -67,8 +67,8 @@ const CHANGES: readonly Change[] = [
   {
     rule: 'how an amount is shown',
     file: 'http/resources/financials.ts',
-    from: 'paid_amount: amount(({ paidAmountMinor }) => paidAmountMinor, 2)',
-    to: 'paid_amount: amount(({ paidAmountMinor }) => paidAmountMinor, 3)',
+    from: 'paid_amount: decimal(({ paidAmountMinor }) => paidAmountMinor, 2)',
+    to: 'paid_amount: decimal(({ paidAmountMinor }) => paidAmountMinor, 3)',
   },
   {
     rule: 'how an instant is shown',
@@ -130,10 +130,18 @@ async function fill(file: string): Promise<void> {
     deliver.run(`P${i}`, NOW - age, 10 ** i);
   const lend = db.raw.prepare(
     `INSERT INTO loans (cooperative_id, member_id, reference, amount_minor, interest_rate_hundredths, status,
-       paid_amount_minor, loan_start_date, created_at, updated_at) VALUES (1, 1, ?, 100, 1, ?, 7, ?, 1, 1)`,
+       paid_amount_minor, opening_balance_minor, paid_until, loan_start_date, created_at, updated_at)
+     VALUES (1, 1, ?, 100, 1, ?, 7, 7, 1, ?, 1, 1)`,
   );
   for (const [i, status] of [...LOAN_STATUSES, ...LOAN_STATUSES].entries())
     lend.run(`L${i}`, status, i % 2 === 0 ? NOW - (i >> 1) * DAY : null);
+  db.exec(`INSERT INTO loan_counts SELECT cooperative_id, status, count(*) FROM loans GROUP BY 1, 2;
+    INSERT INTO loan_blocks SELECT span, status, 0, count(*)
+      FROM loans CROSS JOIN (SELECT 256 AS span UNION ALL SELECT 65536) GROUP BY 1, 2;
+    INSERT INTO loan_blocks SELECT span, 'any', 0, count(*)
+      FROM loans CROSS JOIN (SELECT 256 AS span UNION ALL SELECT 65536) GROUP BY 1;
+    INSERT INTO loan_cooperative_blocks
+      SELECT cooperative_id, status, 0, count(*) FROM loans GROUP BY 1, 2`);
   db.close();
   assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
 }

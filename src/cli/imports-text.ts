@@ -76,17 +76,20 @@ export const describeUndo = (id: number, result: Undone | Refused) =>
       }
     : { id, outcome: result.outcome, count: result.count, blockers: result.blockers };
 
-export const formatUndo = (id: number, { removed, restored, lockMs }: Undone): string =>
-  `Import ${id} is undone: ${removed} ${removed === 1 ? 'row' : 'rows'} removed, ` +
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** @param name such as `import 12` */
+export const formatUndo = (name: string, { removed, restored, lockMs }: Undone): string =>
+  `${capitalized(name)} is undone: ${removed} ${removed === 1 ? 'row' : 'rows'} removed, ` +
   `${restored} put back as they were ` +
   `(locked for ${(lockMs / 1000).toFixed(3)} s).\n`;
 
 /** The blockers that were listed, and how many more there are. */
-export function formatRefusal(id: number, { count, blockers }: Refused): string {
+export function formatRefusal(name: string, { count, blockers }: Refused): string {
   const lines = blockers.map((blocker) => `  ${formatBlocker(blocker)}\n`).join('');
   const rest = count - blockers.length;
   const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
-  return `Nothing was undone: other rows build on import ${id}.\n${lines}${more}${firstToUndo(blockers)}`;
+  return `Nothing was undone: other rows build on ${name}.\n${lines}${more}${firstToUndo(blockers)}`;
 }
 
 /** The newest import first, as the older may build on it. */

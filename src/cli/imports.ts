@@ -9,6 +9,7 @@ import type { ImportLog, UndoResult } from '../store/ports/imports.ts';
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { describeChange, formatChange } from './history-text.ts';
 import {
+  capitalized,
   describeImport,
   describeRecord,
   describeUndo,
@@ -136,8 +137,10 @@ function declareUndo(command: Command, context: CliContext): void {
       await withLog(context, options, async (log, zone) => {
         const isJson = options.json === true;
         const listed = isJson ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
+        const reason = (await log.find(id))?.reason ?? null;
+        const name = `${reason === null ? 'import' : 'correction'} ${id}`;
         const result = await log.undo(id, nowSeconds(context.clock), listed);
-        printUndo(context, id, result, { zone, isJson });
+        printUndo(context, { id, name }, result, { zone, isJson });
         if (result.outcome === 'undone' && result.errorAfterCommit !== undefined)
           throw result.errorAfterCommit;
       });
@@ -146,7 +149,7 @@ function declareUndo(command: Command, context: CliContext): void {
 
 function printUndo(
   context: CliContext,
-  id: number,
+  { id, name }: { id: number; name: string },
   result: UndoResult,
   { zone, isJson }: { zone: TimeZone; isJson: boolean },
 ): void {
@@ -154,10 +157,10 @@ function printUndo(
   if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
   if (result.outcome === 'undone_before') {
     const at = formatStored('undone_at', result.undoneAt, zone);
-    throw new CommandError(EXIT.refused, `Import ${id} was undone before, at ${at}.`);
+    throw new CommandError(EXIT.refused, `${capitalized(name)} was undone before, at ${at}.`);
   }
   if (isJson) context.out(formatJson(describeUndo(id, result)));
-  else if (result.outcome === 'undone') context.out(formatUndo(id, result));
-  else context.err(formatRefusal(id, result));
+  else if (result.outcome === 'undone') context.out(formatUndo(name, result));
+  else context.err(formatRefusal(name, result));
   if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
 }

@@ -177,6 +177,27 @@ test('an erasure cannot be undone, nor what was imported before it; nobody is er
   assert.deepEqual(filesWith(place, PERSONAL), []);
 });
 
+test('an erased person is not merged, moved or given back a number', async (context) => {
+  const place = await start(context);
+  const ids = place.query<{ id: number }>(
+    `SELECT id FROM members WHERE identity_card = '${nid(7)}' OR id > 300 ORDER BY id`,
+  );
+  await place.command('persons', 'erase', nid(7), ...WHY);
+  const erased = String(ids[0]?.id);
+  for (const args of [
+    ['members', 'merge', erased, '200'],
+    ['members', 'merge', '200', erased],
+    ['members', 'move', erased, '--to', 'B-2'],
+  ]) {
+    const refused = await place.command(...args, ...WHY);
+    assert.equal(refused.status, 1, args.join(' '));
+    assert.match(refused.err, new RegExp(`Member ${erased} was erased\\.`));
+  }
+  const refused = await place.command('nid', 'replace', nid(200), nid(7), ...WHY);
+  assert.match(refused.err, /The new national ID is that of a person who was erased\./);
+  assert.equal(refused.status, 1);
+});
+
 test('a registration that was merged into the person is erased too, and its number does not come back', async (context) => {
   const place = await start(context);
   await place.load('members', members(`A-1,${nid(5)},ZY-5,Zimulindaa Twice`));

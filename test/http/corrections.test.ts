@@ -44,6 +44,11 @@ async function correct(
 
 test('a replaced national ID finds the person, shows the number asked for, and names the current address', async (context) => {
   const app = await start(context);
+  const post = (path: string, body: object) => app.send(path, { method: 'POST', body });
+  const loan = { member_id: '1', reference: 'L-1', amount: '100', interest_rate: '0', status: 'approved' };
+  assert.equal((await post('/loans', loan)).status, 201);
+  const payment = { loan_id: '1', reference: 'P-1', amount: '10', method: 'cash' };
+  assert.equal((await post('/payments', payment)).status, 201);
   await correct(app, (store, options) => store.replaceIdentityCard(nid(1), nid(8), options));
   await correct(app, (store, options) => store.replaceIdentityCard(nid(8), nid(9), options));
   const current = await app.send(`/members/${nid(9)}/`);
@@ -65,6 +70,10 @@ test('a replaced national ID finds the person, shows the number asked for, and n
         ['3', nid(9)],
       ],
     );
+    const { json: loans } = await app.send(`/loans?identity_card=${former}`);
+    assert.deepEqual([loans.count, loans.results[0]?.member.identity_card], [1, nid(9)]);
+    for (const filter of [`identity_card=${former}`, `identity_card=${former}&loan=1`])
+      assert.equal((await app.send(`/payments?${filter}`)).json.count, 1, filter);
     const filtered = await app.send(`/members?identity_card=${former}&cooperative=2`);
     assert.equal(filtered.json.count, 1);
   }

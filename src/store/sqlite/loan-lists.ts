@@ -2,6 +2,7 @@
 import { LOAN_STATUSES, type LoanFilter, type LoanRecord } from '../../domain/loans.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Connection } from './connection/connection.ts';
+import { currentNumberSql } from './corrections/redirects.ts';
 import { LOAN_COUNTS } from './lists/counts.ts';
 import { openEntryPages, pageOfIds } from './lists/entry-pages.ts';
 import { LOAN_OWNER, LOAN_ROW, type LoanRow, toLoanRecord } from './loan-rows.ts';
@@ -22,7 +23,8 @@ export function openLoanLists(db: Connection) {
   >(
     `SELECT l.id FROM members m INDEXED BY members_person CROSS JOIN loans l INDEXED BY loans_member
        ON l.member_id = m.id
-     WHERE m.identity_card = @identityCard AND (@memberId IS NULL OR m.id = @memberId) AND ${OTHERS}
+     WHERE m.identity_card = ${currentNumberSql('@identityCard')}
+       AND (@memberId IS NULL OR m.id = @memberId) AND ${OTHERS}
      ORDER BY l.id`,
     'the loans of one person',
   );

@@ -2,6 +2,7 @@
 import type { Page, PageRequest } from '../../domain/page.ts';
 import { PAYMENT_STATUSES, type PaymentFilter, type PaymentRecord } from '../../domain/payments.ts';
 import type { Connection } from './connection/connection.ts';
+import { currentNumberSql } from './corrections/redirects.ts';
 import { PAYMENT_COUNTS } from './lists/counts.ts';
 import { openEntryPages, pageOfIds } from './lists/entry-pages.ts';
 import { PAYMENT_OWNER, PAYMENT_ROW, type PaymentRow, toPaymentRecord } from './payment-rows.ts';
@@ -21,12 +22,13 @@ export function openPaymentLists(db: Connection) {
   const ofPerson = db.prepareTuples<[Few & { identityCard: string }], readonly [number]>(
     `SELECT p.id FROM members m INDEXED BY members_person
        CROSS JOIN loans l INDEXED BY loans_member ON l.member_id = m.id CROSS JOIN ${OF_LOAN}
-     WHERE m.identity_card = @identityCard AND ${OTHERS} ORDER BY p.id`,
+     WHERE m.identity_card = ${currentNumberSql('@identityCard')} AND ${OTHERS} ORDER BY p.id`,
     'the payments of one person',
   );
   const ofLoan = db.prepareTuples<[Few & { loanId: number; identityCard: string | null }], readonly [number]>(
     `SELECT p.id FROM loans l CROSS JOIN members m ON m.id = l.member_id CROSS JOIN ${OF_LOAN}
-     WHERE l.id = @loanId AND (@identityCard IS NULL OR m.identity_card = @identityCard) AND ${OTHERS}
+     WHERE l.id = @loanId AND ${OTHERS}
+       AND (@identityCard IS NULL OR m.identity_card = ${currentNumberSql('@identityCard')})
      ORDER BY p.id`,
     'the payments of one loan',
   );

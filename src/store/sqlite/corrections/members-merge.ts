@@ -1,6 +1,7 @@
 /** Merges two members who are one person. */
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
+import { isErased } from '../erasure/erased-rows.ts';
 import { mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
 import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from './redirects.ts';
@@ -15,9 +16,9 @@ export interface MemberRow {
 /** @returns the member, or why there is none */
 export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
   const found = db.raw
-    .prepare('SELECT id, cooperative_id, identity_card FROM main.members WHERE id = ?')
-    .get(id) as MemberRow | undefined;
-  if (found !== undefined) return found;
+    .prepare('SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?')
+    .get(id) as (MemberRow & { status: string }) | undefined;
+  if (found !== undefined) return isErased(found) ? refuse(`Member ${id} was erased.`) : found;
   const into = redirectOf(db, MERGED_MEMBERS, id);
   return into === undefined
     ? refuse(`There is no member ${id}.`)

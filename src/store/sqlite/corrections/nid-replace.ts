@@ -2,6 +2,7 @@
 import { haveCommonWord } from '../../../domain/members.ts';
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
+import { isErasedNumber } from '../erasure/identity-hash.ts';
 import { mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from './redirects.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
@@ -49,6 +50,8 @@ function findFault(db: Connection, { old, current, releases }: Replacement): Cor
       ? refuse('Nobody has the national ID that is to be replaced.')
       : refuse('This national ID was replaced before. Name the current one of the person.');
   }
+  if (holdersOf(db, current).length === 0 && isErasedNumber(db, current))
+    return refuse('The new national ID is that of a person who was erased.');
   const found = redirectOf(db, REPLACED_NUMBERS, current);
   if (found === undefined || found === old || releases) return undefined;
   return refuse('The new national ID is a former one of somebody else. Use --release to take it from them.');

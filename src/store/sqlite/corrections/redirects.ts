@@ -20,6 +20,10 @@ type Key = string | number;
 export const redirectSql = ({ table, from, to }: Redirects): string =>
   `SELECT ${to} AS "to" FROM ${table} WHERE ${from} = ? AND ended_by IS NULL`;
 
+/** SQL of the current national ID for one that may be a former one. @param value SQL of the latter */
+export const currentNumberSql = (value: string): string =>
+  `coalesce((SELECT new FROM replaced_identity_cards WHERE old = ${value} AND ended_by IS NULL), ${value})`;
+
 /** @returns undefined for a key that is not a former one */
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
   db.raw.prepare(redirectSql(redirects)).pluck().get(from) as To | undefined;

@@ -11,3 +11,9 @@ export function openIdentityHash(db: Connection): (identityCard: string) => Buff
 /** Whether anybody was erased: an import hashes no number otherwise. */
 export const hasErasedPersons = (db: Connection): boolean =>
   db.raw.prepare('SELECT 1 FROM main.erased_persons LIMIT 1').get() !== undefined;
+
+/** Whether the person with this national ID was erased. */
+export const isErasedNumber = (db: Connection, identityCard: string): boolean =>
+  db.raw
+    .prepare('SELECT 1 FROM main.erased_persons WHERE identity_hash = ?')
+    .get(openIdentityHash(db)(identityCard)) !== undefined;

@@ -22,8 +22,8 @@ export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'members:read': 'looking up persons, listing and reading members',
   'members:write': 'creating and replacing members',
   'members:financials':
-    'together with `members:read`: the production, loan and savings summaries of the lookups; ' +
-    'without it: the deliveries and savings transactions of a member',
+    'the deliveries and savings transactions of a member; ' +
+    'together with `members:read`, also the production, loan and savings blocks of the lookups',
   'loans:read': 'listing and reading loans',
   'loans:write': 'recording and replacing loans',
   'payments:read': 'listing and reading payments on loans',

@@ -52,7 +52,7 @@ export const KEPT_FILES: readonly KeptFile[] = [
       'cooperatives, members, production, loans, payments, savings; imports, and the history of changes; ' +
       'responses to requests with an `Idempotency-Key`, which writes remove after 24 hours',
     personalData: 'names, NIDs, telephone numbers, dates of birth, amounts, as they are and as they were',
-    secrets: 'none',
+    secrets: 'the key of the hashes of erased national IDs',
     isBackedUp: true,
   },
   {

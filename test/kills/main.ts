@@ -51,15 +51,21 @@ async function serve(): Promise<{ readonly server: RunningCommand; readonly port
   return { server, port: Number(/127\.0\.0\.1:([0-9]+)\//.exec(server.output())?.[1]) };
 }
 
+/** Milliseconds after which a merge is killed: follows the machine, so that about half of them are done by then. */
+let typicalMs = 700;
+const STEP = 1.15;
+
 /** @returns what ended: a merge that was killed may be done or not, and nothing between. */
 async function mergeAndKill({ from, into }: Merge): Promise<'killed' | 'ended'> {
   const merging = start(['members', 'merge', String(from), String(into), '--reason', 'registered twice']);
   // A process takes some tenths of a second to start: the kill comes before, in or after its transaction.
-  const timer = setTimeout(() => merging.child.kill('SIGKILL'), 200 + random() * 1_200);
+  const timer = setTimeout(() => merging.child.kill('SIGKILL'), typicalMs * (0.6 + 0.8 * random()));
   const status = await merging.ended;
   clearTimeout(timer);
   if (status !== null && status !== 0) throw new Error(`The merge failed: ${merging.output()}`);
-  return status === null ? 'killed' : 'ended';
+  const outcome = status === null ? 'killed' : 'ended';
+  typicalMs = outcome === 'killed' ? typicalMs * STEP : typicalMs / STEP;
+  return outcome;
 }
 
 async function checkSound(): Promise<void> {

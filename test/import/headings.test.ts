@@ -88,6 +88,11 @@ test('headings of three languages are recognised without regard to case, accents
     ['production', 'Date de\nlivraison', 'delivered_at'],
     ['loans', "Taux d'intérêt (%)", 'interest_rate'],
     ['loans', 'Montant (Frw)', 'amount'],
+    ['loans', 'Imiterere', 'status'],
+    ['loans', "Imiterere y'inguzanyo", 'status'],
+    ['members', 'IMITERERE', 'status'],
+    ['payments', "Nomero y'inyemezabwishyu", 'reference'],
+    ['payments', 'Inomero y’inyemezabwishyu', 'reference'],
     ['savings', 'Konti', 'account_number'],
     ['cooperatives', 'Nom de la coopérative', 'name'],
   ];
@@ -98,6 +103,9 @@ test('a heading that may mean something else is not recognised', () => {
   const unknown: [ImportKind, string][] = [
     ['members', 'N°'],
     ['members', 'État civil'],
+    ['members', 'Irangamimerere'],
+    ['members', 'Coopérative'],
+    ['payments', 'Ubwishyu'],
     ['members', 'Année de naissance'],
     ['members', 'Registration date (mm/dd/yyyy)'],
     ['production', 'Poids (tonnes)'],

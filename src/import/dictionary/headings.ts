@@ -45,9 +45,9 @@ const REFERENCE = [
   ...['Ref', 'Ref number', 'Reference number', 'N° référence', 'N° réf'],
   ...['Receipt', 'Receipt number', 'Voucher', 'Voucher number', 'Slip number', 'Transaction ID'],
   ...['Reçu', 'N° reçu', 'Bordereau', 'N° bordereau', 'N° de bon', 'N° de pièce'],
-  ...["Nomero y'inyemezabuguzi", 'Inyemezabuguzi'],
+  ...["Nomero y'inyemezabuguzi", 'Inyemezabuguzi', "Nomero y'inyemezabwishyu", 'Inyemezabwishyu'],
 ];
-const STATUS = ['Statut', 'État', 'Imimerere', 'Uko ahagaze'];
+const STATUS = ['Statut', 'État', 'Imimerere', 'Imiterere', 'Uko ahagaze'];
 const DATE = ['Date', 'Itariki'];
 const AMOUNT = ['Montant', 'Amafaranga', "Umubare w'amafaranga"];
 
@@ -133,6 +133,7 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       'Membership status',
       'Statut du membre',
       "Imimerere y'umunyamuryango",
+      "Imiterere y'umunyamuryango",
     ],
     registration_date: [
       ...['Date of registration', 'Registered', 'Registered on', 'Date registered', 'Date joined', 'Joined'],
@@ -227,7 +228,14 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       ...['Rate', 'Rate of interest', 'Annual rate', 'Annual interest rate', 'Taux', "Taux d'intérêt"],
       ...["Taux d'intérêt annuel", 'Taux annuel', "Igipimo cy'inyungu", 'Inyungu (%)'],
     ],
-    status: [...STATUS, 'Loan status', 'Statut du prêt', 'Statut du crédit', "Imimerere y'inguzanyo"],
+    status: [
+      ...STATUS,
+      'Loan status',
+      'Statut du prêt',
+      'Statut du crédit',
+      "Imimerere y'inguzanyo",
+      "Imiterere y'inguzanyo",
+    ],
     paid_amount: [
       ...['Amount paid', 'Paid', 'Amount repaid', 'Repaid', 'Montant payé', 'Payé', 'Montant remboursé'],
       ...['Paid so far', 'Repaid so far', 'Already paid', 'Total paid', 'Déjà payé', 'Déjà remboursé'],
@@ -295,7 +303,13 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       ...['Date de paiement', 'Date de versement', 'Date de remboursement', 'Payé le'],
       ...['Itariki yo kwishyura', 'Itariki yishyuriyeho', 'Itariki yishyuyeho'],
     ],
-    status: [...STATUS, 'Payment status', 'Statut du paiement', "Imimerere y'ubwishyu"],
+    status: [
+      ...STATUS,
+      'Payment status',
+      'Statut du paiement',
+      "Imimerere y'ubwishyu",
+      "Imiterere y'ubwishyu",
+    ],
   },
   savings: {
     cooperative_code: COOPERATIVE_CODE,

@@ -51,7 +51,7 @@ async function serve(): Promise<{ readonly server: RunningCommand; readonly port
   return { server, port: Number(/127\.0\.0\.1:([0-9]+)\//.exec(server.output())?.[1]) };
 }
 
-/** Milliseconds after which a merge is killed: follows the machine, so that about half of them are done by then. */
+/** Milliseconds after which a merge is killed: adapted so that about half of the merges are done by then. */
 let typicalMs = 700;
 const STEP = 1.15;
 

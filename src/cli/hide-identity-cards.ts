@@ -1,7 +1,5 @@
 /** National IDs in texts for the screen: some cooperatives use them as member codes or in references. */
-
-/** 16 digits or more, perhaps in groups; a telephone number has 15 at most. */
-const DIGITS = /[0-9](?:[ \u00a0]?[0-9]){15,}/g;
+import { replaceIdentityCards } from '../domain/identity-card.ts';
 
 /** The same text without anything that may be a national ID. */
-export const hideIdentityCards = (text: string): string => text.replace(DIGITS, '(hidden)');
+export const hideIdentityCards = (text: string): string => replaceIdentityCards(text, '(hidden)');

@@ -27,7 +27,6 @@ interface Options extends SettingOptions {
 
 /** Rows that build on an import shown of those found; the rest is counted. */
 const SHOWN_BLOCKERS = 20;
-/** No screen shows national IDs that nobody asked for; `--json` has them. */
 /** A write for each change would cost more than the change. */
 const WRITE_CHARACTERS = 64 * 1024;
 

@@ -1,5 +1,6 @@
 /** Corrections of who is who: what they are called, and the reason that each of them needs. */
 import { FieldError } from './errors.ts';
+import { mayContainIdentityCard } from './identity-card.ts';
 import { parseText } from './text.ts';
 
 export const CORRECTION_KINDS = [
@@ -17,9 +18,6 @@ export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 /** Longest reason, in characters. */
 export const MAX_REASON_LENGTH = 500;
 
-/** 16 digits or more, perhaps in groups. */
-const IDENTITY_CARD_LIKE = /[0-9](?:[ \u00a0-]?[0-9]){15,}/;
-
 /**
  * The reason that is kept with a correction: 1 to 500 characters (docs/correcting.md#every-correction). It
  * stays when a person is erased, so it may not contain a national ID.
@@ -27,5 +25,5 @@ const IDENTITY_CARD_LIKE = /[0-9](?:[ \u00a0-]?[0-9]){15,}/;
 export function parseReason(text: string): string | FieldError {
   const reason = parseText(text, MAX_REASON_LENGTH);
   if (reason instanceof FieldError) return reason;
-  return IDENTITY_CARD_LIKE.test(reason) ? new FieldError('Write the reason without national IDs.') : reason;
+  return mayContainIdentityCard(reason) ? new FieldError('Write the reason without national IDs.') : reason;
 }

@@ -92,15 +92,16 @@ export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: Ti
   return values;
 }
 
-/** The name of each value in requests. */
-const FIELDS = [
-  ['loanId', 'loan_id'],
-  ['amountMinor', 'amount'],
-  ['method', 'method'],
-  ['reference', 'reference'],
-  ['status', 'status'],
-  ['paidAt', 'paid_at'],
-] as const satisfies readonly (readonly [keyof PaymentValues, string])[];
+/** The name of each value in requests: a void payment keeps all of them. */
+const FIELDS = {
+  loanId: 'loan_id',
+  amountMinor: 'amount',
+  method: 'method',
+  reference: 'reference',
+  status: 'status',
+  paidAt: 'paid_at',
+} as const satisfies { readonly [value in keyof PaymentValues]: string };
+const VALUES = Object.keys(FIELDS) as (keyof PaymentValues)[];
 
 /**
  * The new values of a stored payment: corrected or void, whatever the status of its loan; a void one stays as
@@ -121,9 +122,9 @@ export function decidePayment(
   const faults = new FieldErrorList();
   if (values.loanId !== stored.loanId) faults.add('loan_id', 'This field cannot be changed.');
   if (stored.status === 'void') {
-    for (const [value, field] of FIELDS)
-      if (values[value] !== stored[value] && !faults.has(field))
-        faults.add(field, 'This field cannot be changed once the payment is void.');
+    for (const value of VALUES)
+      if (values[value] !== stored[value] && !faults.has(FIELDS[value]))
+        faults.add(FIELDS[value], 'This field cannot be changed once the payment is void.');
   } else if (values.status === 'recorded') {
     const counted = refuseCountedPayment(loan, values.paidAt, zone);
     if (counted !== undefined) faults.add('paid_at', counted);

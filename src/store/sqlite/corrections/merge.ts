@@ -1,5 +1,6 @@
 /** Merges pairs of members, set by set: the entries of one belong to the other then, and the one is gone. */
 import type { Connection } from '../connection/connection.ts';
+import type { MEMBER_COLUMNS } from '../member-rows.ts';
 import { addRedirect, MERGED_MEMBERS } from './redirects.ts';
 import type { Touched } from './track.ts';
 
@@ -13,8 +14,20 @@ export interface MemberPair {
 /** Tables of a member's entries, by their column of the member; payments belong to loans. */
 const OWNED = { production: 'production_entries', loans: 'loans', accounts: 'savings_accounts' } as const;
 
-/** Descriptive values of which the member that stays gets those it has not. */
-const FILLED = ['gender', 'date_of_birth', 'mobile', 'date_of_death'];
+/**
+ * What becomes of each value of the member that stays: it is kept, or filled from the other where there is
+ * none. Parts of names are filled together: one of each member would make a name that nobody has.
+ */
+export const MERGED_COLUMNS = {
+  ...({ cooperative_id: 'keep', identity_card: 'keep', member_code: 'keep', full_name: 'keep' } as const),
+  ...({ first_name: 'fill together', last_name: 'fill together' } as const),
+  ...({ gender: 'fill', date_of_birth: 'fill', mobile: 'fill', date_of_death: 'fill' } as const),
+  ...({ role: 'keep', status: 'keep', registration_date: 'keep' } as const),
+} as const satisfies {
+  readonly [column in (typeof MEMBER_COLUMNS)[number] | 'date_of_death']: 'keep' | 'fill' | 'fill together';
+};
+const columnsTo = (what: 'fill' | 'fill together'): string[] =>
+  Object.entries(MERGED_COLUMNS).flatMap(([column, does]) => (does === what ? [column] : []));
 
 const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
 
@@ -42,9 +55,8 @@ export function mergePairs(db: Connection, correctionId: number): void {
     db.exec(`UPDATE main.${table} AS e SET member_id = p.into_id FROM temp.pairs p
       WHERE e.member_id = p.from_id`);
   }
-  const gaps = FILLED.map((column) => `${column} = coalesce(m.${column}, f.${column})`);
-  // Parts of names are filled together: one of each member would make a name that nobody has.
-  const names = ['first_name', 'last_name'].map(
+  const gaps = columnsTo('fill').map((column) => `${column} = coalesce(m.${column}, f.${column})`);
+  const names = columnsTo('fill together').map(
     (column) => `${column} = iif(${HAS_NO_PARTS}, f.${column}, m.${column})`,
   );
   db.exec(`UPDATE main.members AS m SET ${[...gaps, ...names].join(', ')}

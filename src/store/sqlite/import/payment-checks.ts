@@ -8,6 +8,7 @@ import {
 } from '../../../domain/payments.ts';
 import { type Check, quoted, unknown, where } from './check-statements.ts';
 import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE } from './opening-balance.ts';
+import { TARGETS } from './targets.ts';
 
 /** The id of a loan `l`; a loan of an earlier file of a dry run has none yet: it is represented by -1. */
 export const KNOWN_LOAN_ID = `coalesce(l.id, (SELECT -1 FROM staging.known_loans k
@@ -46,6 +47,9 @@ const computed = (column: string, message: string, condition: string): Check => 
 
 const STATUSES = LOANS_OF_IMPORTED_PAYMENTS.map(quoted).join(', ');
 
+/** Columns that change a payment, without the status: that of a void one is kept, with a note. */
+const FIXED_WHEN_VOID = TARGETS.payments.columns.filter(({ from }) => from !== 'status');
+
 export const PAYMENT_CHECKS: readonly Check[] = [
   unknown(
     ['loan_reference', 'reference'],
@@ -68,14 +72,15 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     `refused_counted_payment(${ofLoan('paid_until')}, r.paid_at)`,
     `${IS_RECORDED} AND r.paid_at <= ${ofLoan('paid_until')}`,
   ),
-  ...['amount', 'method', 'paid_at'].map((column) =>
-    where(
-      column,
+  ...FIXED_WHEN_VOID.map(({ from, to, whenEmpty }) => ({
+    ...where(
+      from,
       'This field cannot be changed once the payment is void.',
-      `t.status = 'void' AND r.${column} <> t.${column === 'amount' ? 'amount_minor' : column}`,
+      `t.status = 'void' AND ${whenEmpty === 'keep' ? `coalesce(r.${from}, t.${to})` : `r.${from}`} IS NOT t.${to}`,
       'CROSS JOIN main.payments t ON t.id = p.id',
     ),
-  ),
+    onlyWith: from,
+  })),
   {
     column: 'amount',
     // The total of a set is a real number: it does not overflow, and is exact near the limit.

@@ -1,0 +1,73 @@
+/** What is declared for each column, compared with the columns that the tables have. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { EVENT_FIELDS, fieldBit } from '../../../src/domain/events.ts';
+import { MERGED_COLUMNS } from '../../../src/store/sqlite/corrections/merge.ts';
+import {
+  CHANGED_TABLES,
+  changedTable,
+  recordedColumns,
+} from '../../../src/store/sqlite/corrections/tables.ts';
+import { LOAN_FIELDS } from '../../../src/store/sqlite/loan-rows.ts';
+import { MEMBER_COLUMNS } from '../../../src/store/sqlite/member-rows.ts';
+import { PAYMENT_FIELDS } from '../../../src/store/sqlite/payment-rows.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { type Connection, openStore } from '../../support/sqlite.ts';
+
+function openEmpty(context: TestContext): Connection {
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
+  context.after(() => store.close());
+  return store.connection;
+}
+
+/** Recorded in the history only. */
+const NOT_IN_EVENTS: { readonly [entity: string]: readonly string[] } = {
+  cooperative: ['created_at'],
+  member: ['created_at', 'date_of_death'],
+  loan: ['opening_balance', 'paid_until', 'created_at'],
+  payment: ['created_at'],
+};
+
+test('events name every recorded column of their rows, but those listed here', (context) => {
+  const db = openEmpty(context);
+  for (const each of CHANGED_TABLES) {
+    if (each.event === undefined) continue;
+    const entity = each.event;
+    const unnamed = recordedColumns(db, each)
+      .map(({ field }) => field)
+      .filter((field) => fieldBit(entity, field) === 0);
+    assert.deepEqual(unnamed.sort(), [...(NOT_IN_EVENTS[entity] ?? [])].sort(), entity);
+  }
+});
+
+test('events name every field that a write over HTTP records', () => {
+  const unnamed = (entity: 'member' | 'loan' | 'payment', fields: readonly string[]) =>
+    fields.filter((field) => fieldBit(entity, field) === 0);
+  assert.deepEqual(unnamed('member', MEMBER_COLUMNS), []);
+  assert.deepEqual(unnamed('loan', LOAN_FIELDS), []);
+  assert.deepEqual(unnamed('payment', PAYMENT_FIELDS), []);
+});
+
+test('events name no field that is not a column, but the two summaries of a member', (context) => {
+  const db = openEmpty(context);
+  const fields = CHANGED_TABLES.flatMap((each) =>
+    each.event === undefined ? [] : recordedColumns(db, each).map(({ field }) => `${each.event} ${field}`),
+  );
+  const named = Object.entries(EVENT_FIELDS).flatMap(([entity, names]) =>
+    names.map((name) => `${entity} ${name}`),
+  );
+  assert.deepEqual(
+    named.filter((each) => !fields.includes(each)),
+    ['member production_summary', 'member savings_summary'],
+  );
+});
+
+test('a merge says of every column of members what becomes of it', (context) => {
+  const columns = recordedColumns(openEmpty(context), changedTable('members')).map(({ column }) => column);
+  const declared = Object.keys(MERGED_COLUMNS);
+  assert.deepEqual(
+    columns.filter((column) => !declared.includes(column)),
+    ['created_at'],
+  );
+});

@@ -50,6 +50,8 @@ const STATUSES = LOANS_OF_IMPORTED_PAYMENTS.map(quoted).join(', ');
 /** Columns that change a payment, without the status: that of a void one is kept, with a note. */
 const FIXED_WHEN_VOID = TARGETS.payments.columns.filter(({ from }) => from !== 'status');
 
+const ifGiven = (from: string, to: string): string => `coalesce(r.${from}, t.${to})`;
+
 export const PAYMENT_CHECKS: readonly Check[] = [
   unknown(
     ['loan_reference', 'reference'],
@@ -76,7 +78,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     ...where(
       from,
       'This field cannot be changed once the payment is void.',
-      `t.status = 'void' AND ${whenEmpty === 'keep' ? `coalesce(r.${from}, t.${to})` : `r.${from}`} IS NOT t.${to}`,
+      `t.status = 'void' AND ${whenEmpty === 'keep' ? ifGiven(from, to) : `r.${from}`} IS NOT t.${to}`,
       'CROSS JOIN main.payments t ON t.id = p.id',
     ),
     onlyWith: from,

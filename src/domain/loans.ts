@@ -91,6 +91,20 @@ const CANNOT_CHANGE = 'This field cannot be changed.';
 export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string | undefined =>
   next === stored || STEPS[stored].includes(next) ? undefined : `A loan cannot go from ${stored} to ${next}.`;
 
+type LoanDates = Pick<LoanValues, 'loanStartDate' | 'loanEndDate'>;
+
+/**
+ * @param stored the dates that the loan has: an import may have brought an end before the start, which stays
+ * until one of the two is changed (docs/api.md#loans)
+ * @returns the message for a loan that would end before it starts
+ */
+export function refuseLoanEnd(given: LoanDates, stored?: LoanDates): string | undefined {
+  const { loanStartDate: start, loanEndDate: end } = given;
+  if (start === null || end === null || end >= start) return undefined;
+  const isStored = start === stored?.loanStartDate && end === stored.loanEndDate;
+  return isStored ? undefined : 'Ensure this is not before loan_start_date.';
+}
+
 /**
  * The values of a new loan.
  * @param nowSeconds epoch seconds: when it was approved, if it begins so

@@ -9,6 +9,7 @@ import {
   type GivenLoan,
   LOAN_STATUSES,
   type LoanRecord,
+  refuseLoanEnd,
 } from '../../src/domain/loans.ts';
 
 const GIVEN = {
@@ -92,4 +93,15 @@ test('amount and interest rate change only while a loan is pending, and all faul
       },
     );
   assert.equal(decideLoan({ ...STORED, status: 'paid' }, { ...GIVEN, reference: 'L-2' }, 9).reference, 'L-2');
+});
+
+test('an end before the start that is stored already stays until one of the two is changed', () => {
+  const stored = { loanStartDate: 20, loanEndDate: 10 };
+  const message = 'Ensure this is not before loan_start_date.';
+  assert.equal(refuseLoanEnd(stored), message);
+  assert.equal(refuseLoanEnd(stored, stored), undefined);
+  assert.equal(refuseLoanEnd({ ...stored, loanEndDate: 11 }, stored), message);
+  assert.equal(refuseLoanEnd({ ...stored, loanStartDate: 19 }, stored), message);
+  for (const dates of [{ loanEndDate: 20 }, { loanEndDate: null }, { loanStartDate: null }])
+    assert.equal(refuseLoanEnd({ ...stored, ...dates }), undefined);
 });

@@ -8,6 +8,7 @@ import {
   type GivenLoan,
   type LoanRecord,
   type LoanValues,
+  refuseLoanEnd,
 } from '../../domain/loans.ts';
 import type { LoanStore } from '../../store/ports/loans.ts';
 import { parseBody } from '../body-fields.ts';
@@ -19,6 +20,8 @@ export interface LoanDependencies {
   readonly clock: Clock;
   readonly zone: TimeZone;
 }
+
+type LoanDates = Partial<Pick<LoanBody, 'loan_start_date' | 'loan_end_date'>>;
 
 /** A checked body as the domain names it. */
 const toGiven = (body: LoanBody): GivenLoan => ({
@@ -42,6 +45,18 @@ export const toLoanBody = (stored: LoanRecord): LoanBody => ({
   status: stored.status,
 });
 
+/** Nothing is said of an end whose start is wrong itself. */
+function addEndFault(
+  faults: FieldErrorList,
+  { loan_start_date, loan_end_date }: LoanDates,
+  stored?: LoanRecord,
+): void {
+  if (faults.has('loan_start_date') || faults.has('loan_end_date')) return;
+  const dates = { loanStartDate: loan_start_date ?? null, loanEndDate: loan_end_date ?? null };
+  const message = refuseLoanEnd(dates, stored);
+  if (message !== undefined) faults.add('loan_end_date', message);
+}
+
 /**
  * Checks the body of a new loan.
  * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
@@ -52,6 +67,7 @@ export async function readNewLoan(
 ): Promise<LoanValues> {
   const now = nowSeconds(clock);
   const { values, faults } = parseBody(LOAN_BODY, body, { zone, nowSeconds: now });
+  addEndFault(faults, values);
   if (!faults.isEmpty && values.member_id !== undefined) {
     const { member_id: memberId, reference } = values;
     faults.addAll(await store.conflicts(onlyGiven({ memberId, reference })));
@@ -75,5 +91,6 @@ export function readLoanValues(
   faults.addFoundBy(() => {
     values = decideLoan(stored, toGiven(completed), now);
   });
+  addEndFault(faults, completed, stored);
   return values;
 }

@@ -2,6 +2,7 @@
 import type { ImportKind } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { FileScope } from './file-scope.ts';
+import { openFormerReferences } from './former-references.ts';
 
 /** The values that, beside cooperative and member, tell entries without a reference apart. */
 const TELLING_COLUMNS: { readonly [kind in ImportKind]?: readonly string[] } = {
@@ -18,7 +19,10 @@ export const hasDerivedReferences = (kind: ImportKind): boolean => TELLING_COLUM
  */
 export function completeRows({ db, kind, columns }: FileScope, isReferenceMissing: boolean): void {
   if (kind !== 'members' && columns.has('identity_card')) addMemberCodes(db);
-  if (isReferenceMissing) addReferences(db, kind);
+  if (!isReferenceMissing) return;
+  const takeFormerReferences = openFormerReferences(db, kind);
+  addReferences(db, kind);
+  takeFormerReferences();
 }
 
 function addMemberCodes(db: Connection): void {

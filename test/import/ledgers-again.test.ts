@@ -1,0 +1,95 @@
+/** Ledgers without references that are imported again after a correction. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type ImportPlace, importPlace, member, members, nid } from '../support/importing.ts';
+
+const WHY = ['--reason', 'test'];
+const DELIVERIES = 'cooperative_code,identity_card,delivered_at,kg,product\n';
+const SAVINGS = 'cooperative_code,identity_card,account_number,kind,amount,transacted_at\n';
+
+async function start(context: TestContext): Promise<ImportPlace> {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
+  await place.load('members', members(member(1), member(2), member(3), `B-2,${nid(4)},N-4,Mugabo Jean`));
+  return place;
+}
+
+/** Person 1 has two equal deliveries, and one that person 2 has too. */
+const ledger = (cooperative: string): string =>
+  [
+    `${cooperative},${nid(1)},2025-06-01,10,maize`,
+    `${cooperative},${nid(1)},2025-06-01,10,maize`,
+    `${cooperative},${nid(1)},2025-06-02,5,`,
+    `${cooperative},${nid(2)},2025-06-02,5,`,
+    `${cooperative},${nid(2)},2025-06-03,7,beans`,
+  ]
+    .map((row) => `${row}\n`)
+    .join('');
+const savings = (cooperative: string): string =>
+  `${cooperative},${nid(1)},S-1,contribution,100,2025-06-01\n`.repeat(2);
+
+async function load(place: ImportPlace, kind: string, content: string): Promise<number[]> {
+  const { status, out, err } = await place.load(kind, content, '--json');
+  assert.equal(status, 0, out + err);
+  const file = JSON.parse(out).files[0];
+  return [file.created, file.changed, file.unchanged];
+}
+
+async function correct(place: ImportPlace, ...args: string[]): Promise<void> {
+  const { status, err } = await place.command(...args, ...WHY);
+  assert.equal(status, 0, err);
+}
+
+const CORRECTIONS = [
+  ['a merge of members', 'A-1', ['members', 'merge', '1', '2']],
+  ['a merge the other way round', 'A-1', ['members', 'merge', '2', '1']],
+  ['a replaced number that ends in a merge', 'A-1', ['nid', 'replace', nid(1), nid(2)]],
+  ['a merge of cooperatives', 'B-2', ['cooperatives', 'merge', 'A-1', 'B-2']],
+] as const;
+
+for (const [what, code, correction] of CORRECTIONS) {
+  test(`a ledger without references that comes again after ${what} adds its new rows only`, async (context) => {
+    const place = await start(context);
+    assert.deepEqual(await load(place, 'production', DELIVERIES + ledger('A-1')), [5, 0, 0]);
+    assert.deepEqual(await load(place, 'savings', SAVINGS + savings('A-1')), [2, 0, 0]);
+    await correct(place, ...correction);
+    for (const _ of [1, 2])
+      assert.deepEqual(await load(place, 'production', DELIVERIES + ledger(code)), [0, 0, 5]);
+    assert.deepEqual(await load(place, 'savings', SAVINGS + savings(code)), [0, 0, 2]);
+    // A third equal delivery, and a day that is new.
+    const more = `${code},${nid(1)},2025-06-01,10,maize\n${code},${nid(1)},2025-06-09,10,maize\n`;
+    const longer = DELIVERIES + ledger(code) + more;
+    assert.deepEqual(await load(place, 'production', longer), [2, 0, 5]);
+    assert.deepEqual(await load(place, 'production', longer), [0, 0, 7]);
+    const third = `${code},${nid(1)},S-1,contribution,100,2025-06-01\n`;
+    assert.deepEqual(await load(place, 'savings', SAVINGS + savings(code) + third), [1, 0, 2]);
+  });
+}
+
+test('a ledger under the new code of members who were moved adds nothing', async (context) => {
+  const place = await start(context);
+  await load(place, 'production', DELIVERIES + ledger('A-1'));
+  await load(place, 'savings', SAVINGS + savings('A-1'));
+  for (const id of ['1', '2']) await correct(place, 'members', 'move', id, '--to', 'B-2');
+  assert.deepEqual(await load(place, 'production', DELIVERIES + ledger('B-2')), [0, 0, 5]);
+  assert.deepEqual(await load(place, 'savings', SAVINGS + savings('B-2')), [0, 0, 2]);
+});
+
+test('rows of one person that name both registrations count as many entries as there are rows', async (context) => {
+  const place = await start(context);
+  await load(place, 'production', DELIVERIES + ledger('A-1'));
+  await correct(place, 'members', 'merge', '1', '2');
+  const header = 'cooperative_code,member_code,delivered_at,kg,product\n';
+  const row = 'A-1,M-2,2025-06-01,10,maize\n';
+  assert.deepEqual(await load(place, 'production', header + row.repeat(3)), [1, 0, 2]);
+  assert.deepEqual(await load(place, 'production', header + row.repeat(3)), [0, 0, 3]);
+});
+
+test('a row with a reference of its own is a new entry, whatever equal entries a merged member has', async (context) => {
+  const place = await start(context);
+  await load(place, 'production', DELIVERIES + ledger('A-1'));
+  await correct(place, 'members', 'merge', '1', '2');
+  const header = 'cooperative_code,identity_card,reference,delivered_at,kg,product\n';
+  const rows = `A-1,${nid(1)},P-1,2025-06-01,10,maize\nA-1,${nid(1)},,2025-06-01,10,maize\n`;
+  assert.deepEqual(await load(place, 'production', header + rows), [1, 0, 1]);
+});

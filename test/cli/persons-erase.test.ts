@@ -1,7 +1,5 @@
 /** `persons erase`: what says who somebody is goes, and what sums need stays. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { typeOfCode } from '../../src/domain/events.ts';
 import { startApp } from '../support/app.ts';
@@ -14,6 +12,7 @@ import {
   nid,
   SAVINGS_HEADER,
 } from '../support/importing.ts';
+import { filesWith } from '../support/registry-files.ts';
 
 const WHY = ['--reason', 'Request of 12 June'];
 const HEADER = `${MEMBERS_HEADER},first_name,last_name,gender,date_of_birth,mobile,role,status`;
@@ -63,22 +62,13 @@ async function start(context: TestContext): Promise<ImportPlace> {
   return place;
 }
 
-/** Files of the registry that have one of the texts. The files that were imported are not among them. */
-const filesWith = (place: ImportPlace, texts: readonly string[]): string[] =>
-  readdirSync(place.folder)
-    .filter((name) => name.startsWith('registry'))
-    .flatMap((name) => {
-      const content = readFileSync(join(place.folder, name));
-      return texts.filter((text) => content.includes(text)).map((text) => `${name}: ${text}`);
-    });
-
 test('after persons erase no file of the registry has the number, the name or the phone any more', async (context) => {
   const place = await start(context);
-  assert.equal(filesWith(place, PERSONAL).length > 5, true);
+  assert.equal(filesWith(place.folder, PERSONAL).length > 5, true);
   const done = await place.command('persons', 'erase', nid(7), ...WHY);
   assert.equal(done.status, 0, done.err);
   assert.match(done.out, /It cannot be undone\.\n$/);
-  assert.deepEqual(filesWith(place, PERSONAL), []);
+  assert.deepEqual(filesWith(place.folder, PERSONAL), []);
   for (const text of PERSONAL) assert.ok(!(done.out + done.err).includes(text));
   assert.equal((await place.command('check')).status, 0);
 });
@@ -91,7 +81,7 @@ test('what sums need stays: entries, loans and their counts, without a person', 
   assert.match(dry.out, /^Nothing was changed\. Without --dry-run:\n {2}2 members changed\n/);
   assert.match(dry.out, /These stay without a person: 1 deliveries, 1 loans, 1 savings transactions\./);
   assert.match(dry.out, /Loans that are not settled: 1\./);
-  assert.ok(filesWith(place, PERSONAL).length > 0);
+  assert.ok(filesWith(place.folder, PERSONAL).length > 0);
   // A former number finds the person, too.
   assert.equal((await place.command('persons', 'erase', nid(1), ...WHY)).status, 0);
   assert.deepEqual(
@@ -174,7 +164,7 @@ test('an erasure cannot be undone, nor what was imported before it; nobody is er
   assert.deepEqual([again.status, again.err], [1, 'This person was erased. Nothing was changed.\n']);
   const unknown = await place.command('persons', 'erase', nid(9), ...WHY);
   assert.deepEqual([unknown.status, unknown.err], [1, 'Nobody has this national ID. Nothing was changed.\n']);
-  assert.deepEqual(filesWith(place, PERSONAL), []);
+  assert.deepEqual(filesWith(place.folder, PERSONAL), []);
 });
 
 test('an erased person is not merged, moved or given back a number', async (context) => {
@@ -207,7 +197,7 @@ test('a registration that was merged into the person is erased too, and its numb
   const merged = await place.command('members', 'merge', from, into, '--reason', 'Registered twice');
   assert.equal(merged.status, 0, merged.err);
   assert.equal((await place.command('persons', 'erase', nid(7), ...WHY)).status, 0);
-  assert.deepEqual(filesWith(place, [...PERSONAL, nid(5), 'ZY-5']), []);
+  assert.deepEqual(filesWith(place.folder, [...PERSONAL, nid(5), 'ZY-5']), []);
   const again = await place.load('members', members(`A-1,${nid(5)},ZY-5,Zimulindaa Twice`));
   assert.match(again.err, /This person was erased\./);
   assert.equal((await place.command('check')).status, 0);

@@ -86,6 +86,13 @@ const redirected = (range: CorrectionRange): string[] =>
     FROM main.${table} WHERE correction_id = ${range.id} AND ended_by <> ${range.id}`,
   );
 
+/** A national ID that would be put back was that of a person who was erased since. */
+const erased = (range: CorrectionRange): string => `SELECT 'members' AS kind, c.row_id AS id,
+    'changed' AS reason, (SELECT 'correction:' || min(i.id) FROM main.imports i
+      WHERE i.id > ${range.id} AND i.kind = 'persons_erase') AS actor
+  FROM main.changes c WHERE ${ownChanges(range)} AND c.entity = 'members' AND c.field = 'identity_card'
+    AND c.old IS NULL`;
+
 interface Found {
   readonly kind: ChangedEntity;
   readonly id: number;
@@ -100,7 +107,7 @@ export function findCorrectionBlockers(
   listed: number,
 ): { readonly count: number; readonly blockers: UndoBlocker[] } {
   const all = [changed(range), ...referring(range), ...taken(db, range)];
-  all.push(numberTaken(range), leadsElsewhere(range), ...redirected(range));
+  all.push(numberTaken(range), leadsElsewhere(range), ...redirected(range), erased(range));
   const found = `SELECT DISTINCT kind, id, reason, actor FROM (${all.join('\nUNION ALL ')})`;
   const count = db.raw.prepare(`SELECT count(*) FROM (${found})`).pluck().get() as number;
   if (count === 0) return { count, blockers: [] };

@@ -3,9 +3,9 @@ import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
 import { ERASED_VALUES } from '../erasure/erased-rows.ts';
 import { openIdentityHash } from '../erasure/identity-hash.ts';
-import { formerNumbers, keptResponsesSql, membersOf, mergedInto } from '../held-data/person.ts';
+import { identifyPerson, keptResponsesSql, listOf, type Person } from '../held-data/identify.ts';
 import { refuseUnknown } from './persons-deceased.ts';
-import { REPLACED_NUMBERS, redirectOf } from './redirects.ts';
+import { REPLACED_NUMBERS } from './redirects.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 /** Field of the history of an erased row. */
@@ -13,48 +13,18 @@ const ERASED = 'erased';
 
 export const ERASED_BEFORE = 'This person was erased.';
 
-/** What is to be erased. */
-interface Person {
-  /** The ids of the memberships. */
-  readonly members: readonly number[];
-  /** These, and the ids of members that were merged into them. */
-  readonly rows: readonly number[];
-  /** Every national ID under which the person was registered. */
-  readonly numbers: readonly string[];
-}
-
 export const erasePerson = (db: Connection, identityCard: string, nowSeconds: number): Correction => ({
   kind: 'persons_erase',
   options: {},
   decide: () => planErasure(db, identityCard, nowSeconds),
 });
 
-const listOf = (values: readonly (string | number)[]): string =>
-  values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
-
-/** @returns undefined when nobody has or had the number */
-export function findErased(db: Connection, given: string): Person | undefined {
-  const current = redirectOf(db, REPLACED_NUMBERS, given) ?? given;
-  const members = membersOf(db, current);
-  if (members.length === 0) return undefined;
-  const merged = mergedInto(db, members);
-  const ofMerged = db.raw
-    .prepare(
-      `SELECT DISTINCT old FROM main.changes WHERE entity = 'members' AND field = 'identity_card'
-         AND row_id IN (${listOf(merged)}) AND old IS NOT NULL`,
-    )
-    .pluck()
-    .all() as string[];
-  const all = new Set([current, ...formerNumbers(db, current), ...ofMerged]);
-  return { members, rows: [...members, ...merged], numbers: [...all] };
-}
-
 function planErasure(
   db: Connection,
   identityCard: string,
   nowSeconds: number,
 ): CorrectionPlan | CorrectionRefused {
-  const person = findErased(db, identityCard);
+  const person = identifyPerson(db, identityCard);
   if (person === undefined) {
     const isErased = db.raw
       .prepare('SELECT 1 FROM main.erased_persons WHERE identity_hash = ?')
@@ -72,7 +42,7 @@ function planErasure(
       clearHistory(db, person);
       const numbers = listOf(person.numbers);
       db.exec(`DELETE FROM main.${REPLACED_NUMBERS.table} WHERE old IN (${numbers}) OR new IN (${numbers});
-        DELETE FROM ${keptResponsesSql(person.numbers)}`);
+        DELETE FROM ${keptResponsesSql(person)}`);
       db.raw
         .prepare(
           `INSERT INTO main.changes (entity, row_id, field, at, actor)
@@ -83,15 +53,10 @@ function planErasure(
   };
 }
 
-/** A number that somebody else has now was a mistake, and stays theirs. */
-function rememberNumbers(db: Connection, { members, numbers }: Person, nowSeconds: number): void {
+function rememberNumbers(db: Connection, { numbers }: Person, nowSeconds: number): void {
   const hashOf = openIdentityHash(db);
-  const isOfAnother = db.raw.prepare(
-    `SELECT 1 FROM main.members WHERE identity_card = ? AND id NOT IN (${listOf(members)})`,
-  );
   const insert = db.raw.prepare('INSERT OR IGNORE INTO main.erased_persons VALUES (?, ?)');
-  for (const number of numbers)
-    if (isOfAnother.get(number) === undefined) insert.run(hashOf(number), nowSeconds);
+  for (const number of numbers) insert.run(hashOf(number), nowSeconds);
 }
 
 /** The rows stay, as imports are checked against them; their values go, wherever a number is among them. */

@@ -4,6 +4,7 @@ import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/identity-ca
 import type { CorrectionOptions, CorrectionResult, CorrectionStore } from '../../ports/corrections.ts';
 import { openDatabase } from '../connection/open-database.ts';
 import { clearFreeSpace } from '../erasure/free-space.ts';
+import { identifyPerson } from '../held-data/identify.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
@@ -12,7 +13,7 @@ import { mergeMembers } from './members-merge.ts';
 import { moveMember } from './members-move.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
-import { ERASED_BEFORE, erasePerson, findErased } from './persons-erase.ts';
+import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
 import { type CorrectionScope, runCorrection } from './run.ts';
 
 const CACHE_KIB = 64 * 1024;
@@ -71,7 +72,7 @@ function eraseCompletely(
   options: CorrectionOptions,
 ): CorrectionResult {
   const { db } = scope;
-  const texts = isIdentityCard(identityCard) ? (findErased(db, identityCard)?.numbers ?? []) : [];
+  const texts = isIdentityCard(identityCard) ? (identifyPerson(db, identityCard)?.numbers ?? []) : [];
   const result = runCorrection(scope, erasePerson(db, identityCard, options.nowSeconds), options);
   if (result.outcome === 'refused') {
     // The command is repeated when the log could not be emptied.

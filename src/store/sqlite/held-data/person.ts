@@ -4,10 +4,10 @@ import type { HeldChange, HeldMembership, HeldPerson, HeldRow } from '../../port
 import { CREATED } from '../../ports/history.ts';
 import type { Connection } from '../connection/connection.ts';
 import { labelSql } from '../corrections/labels.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from '../corrections/redirects.ts';
 import { changedTable, recordedColumns } from '../corrections/tables.ts';
 import { openOrigins } from '../history/origin.ts';
 import { readEntries } from './entry-rows.ts';
+import { formerNumbers, identifyPerson, keptResponsesSql } from './identify.ts';
 
 /** SELECTs of the ids of what belongs to members, of which `%` is a list of ids. */
 const OF_MEMBERS: { readonly [entity in Exclude<ChangedEntity, 'cooperatives'>]: string } = {
@@ -27,45 +27,16 @@ const OWNED = CHANGED_ENTITIES.filter((entity): entity is Owned => entity !== 'c
 const ownedIds = (entity: Owned, members: readonly number[]): string =>
   OF_MEMBERS[entity].replace('%', members.join(', '));
 
-/** The ids of a person's memberships, in order. */
-export const membersOf = (db: Connection, identityCard: string): number[] =>
-  db.raw
-    .prepare('SELECT id FROM main.members WHERE identity_card = ? ORDER BY id')
-    .pluck()
-    .all(identityCard) as number[];
-
-/** The ids of members that were merged into these. */
-export const mergedInto = (db: Connection, members: readonly number[]): number[] =>
-  db.raw
-    .prepare(`SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${members.join(', ')})`)
-    .pluck()
-    .all() as number[];
-
-/** Numbers that lead to this one. */
-export const formerNumbers = (db: Connection, identityCard: string): string[] =>
-  db.raw
-    .prepare(
-      `SELECT old FROM main.${REPLACED_NUMBERS.table} WHERE new = ? AND ended_by IS NULL
-       ORDER BY correction_id, old`,
-    )
-    .pluck()
-    .all(identityCard) as string[];
-
-/** Kept responses that name a person. @param numbers national IDs */
-export const keptResponsesSql = (numbers: readonly string[]): string =>
-  `main.idempotent_responses WHERE ${numbers.map((number) => `instr(body, '${number}') > 0`).join(' OR ')}`;
-
 export function findPerson(db: Connection, given: string): HeldPerson | undefined {
-  const identityCard = redirectOf(db, REPLACED_NUMBERS, given) ?? given;
-  const members = membersOf(db, identityCard);
-  if (members.length === 0) return undefined;
-  const former = formerNumbers(db, identityCard);
-  const kept = db.raw.prepare(`SELECT count(*) FROM ${keptResponsesSql([identityCard, ...former])}`).pluck();
+  const person = identifyPerson(db, given);
+  if (person === undefined) return undefined;
+  const { identityCard, members, rows } = person;
+  const kept = db.raw.prepare(`SELECT count(*) FROM ${keptResponsesSql(person)}`).pluck();
   return {
     identityCard,
-    formerIdentityCards: former,
+    formerIdentityCards: formerNumbers(db, identityCard),
     memberships: members.map((id) => readMembership(db, id)),
-    history: readHistory(db, members),
+    history: readHistory(db, members, rows),
     keptResponses: kept.get() as number,
   };
 }
@@ -96,7 +67,8 @@ function readMembership(db: Connection, id: number): HeldMembership {
   };
 }
 
-function readHistory(db: Connection, members: readonly number[]): HeldChange[] {
+/** @param rows the members, and those that were merged into them */
+function readHistory(db: Connection, members: readonly number[], rows: readonly number[]): HeldChange[] {
   const originOf = openOrigins(db);
   const label = db.raw.prepare<[number], string>('SELECT member_code FROM main.members WHERE id = ?');
   const origins = members.flatMap((id): HeldChange[] => {
@@ -105,9 +77,8 @@ function readHistory(db: Connection, members: readonly number[]): HeldChange[] {
     const row = label.pluck().get(id) as string;
     return [{ entity: 'members', row, field: CREATED, old: null, new: null, ...origin }];
   });
-  const ids = [...members, ...mergedInto(db, members)];
   const changes = OWNED.map((entity) => {
-    const own = entity === 'members' ? ids.join(', ') : ownedIds(entity, members);
+    const own = entity === 'members' ? rows.join(', ') : ownedIds(entity, members);
     const row = labelSql(entity, 'c.row_id');
     return `SELECT c.id, c.entity, ${row} AS row, c.field, c.old, c.new, c.at, c.actor
       FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${own})

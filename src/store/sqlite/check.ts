@@ -30,7 +30,7 @@ export const COUNTED = [
 
 /** What must agree with the rows, or with each other: each query finds one that is wrong. */
 const AGREEMENTS = [
-  ...COUNTED_ENTITIES.flatMap(countChecksOf),
+  ...countChecksOf(COUNTED_ENTITIES),
   ...ROW_COUNT_CHECKS,
   ...REDIRECT_CHECKS,
   ...LOAN_CHECKS,

@@ -43,7 +43,7 @@ export function openLoanLists(db: Connection) {
     if (identityCard !== undefined)
       return pageOfIds(ofPerson.all({ ...few, identityCard, memberId: memberId ?? null }), request);
     if (memberId !== undefined) return pageOfIds(ofMember.all({ ...few, memberId }), request);
-    return page({ cooperativeId, status }, request);
+    return page({ group: cooperativeId, value: status }, request);
   }
 
   return {

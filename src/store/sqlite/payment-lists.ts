@@ -43,7 +43,7 @@ export function openPaymentLists(db: Connection) {
     if (loanId !== undefined)
       return pageOfIds(ofLoan.all({ ...few, loanId, identityCard: identityCard ?? null }), request);
     if (identityCard !== undefined) return pageOfIds(ofPerson.all({ ...few, identityCard }), request);
-    return page({ cooperativeId, status }, request);
+    return page({ group: cooperativeId, value: status }, request);
   }
 
   return {

@@ -41,7 +41,7 @@ function open(context: TestContext) {
     index: openCountIndex(db, BOATS),
     set: (id: number, counted: Counted | undefined) =>
       counted === undefined ? remove.run(id) : put.run(id, counted.group, counted.value),
-    wrong: () => countChecksOf(BOATS).flatMap(({ sql }) => db.raw.prepare(sql).all()),
+    wrong: () => countChecksOf([BOATS]).flatMap(({ sql }) => db.raw.prepare(sql).all()),
   };
 }
 
@@ -126,8 +126,22 @@ test('every kind of wrong count is found by a check of its own', (context) => {
     'UPDATE boat_harbour_blocks SET boats = 2',
   ].entries()) {
     db.exec(`SAVEPOINT before; ${damage}`);
-    const found = countChecksOf(BOATS).map(({ sql }) => db.raw.prepare(sql).get() !== undefined);
+    const found = countChecksOf([BOATS]).map(({ sql }) => db.raw.prepare(sql).get() !== undefined);
     assert.deepEqual(found, [i === 0, i === 1, i === 2, i === 3], damage);
     db.exec('ROLLBACK TO before; RELEASE before');
   }
+});
+
+test('the checks of a table with several dimensions have names of their own', () => {
+  const names = (...declarations: CountDeclaration[]) => countChecksOf(declarations).map(({ name }) => name);
+  assert.deepEqual(names(BOATS).slice(0, 2), [
+    'counters of boats by harbour',
+    'counters of boats by 256 ids',
+  ]);
+  const two = names(BOATS, { ...BOATS, dimension: 'flag' });
+  assert.equal(new Set(two).size, 8);
+  assert.deepEqual(
+    [two[0], two[5]],
+    ['counters of boats with each kind by harbour', 'counters of boats with each flag by 256 ids'],
+  );
 });

@@ -8,7 +8,7 @@ import type { ChangedEntity, ChangedRows } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
 import { appendEvents } from '../events/append.ts';
 import { countChangesSql } from '../lists/count-index.ts';
-import { COUNTED_ENTITIES } from '../lists/counts.ts';
+import { countsOf } from '../lists/counts.ts';
 import { keepRemovedId } from '../removed-ids.ts';
 import { CHANGED_TABLES, type ChangedTable, recordedColumns } from './tables.ts';
 
@@ -140,16 +140,16 @@ function countRows(db: Connection, { entity }: ChangedTable): ChangedRows {
 
 /** Every changed row counts no more as it was, and counts as it is. */
 function recount(db: Connection, { entity, table }: ChangedTable): void {
-  const declaration = COUNTED_ENTITIES.find((counted) => counted.table === table);
-  if (declaration === undefined) return;
-  const { group, dimension, excluded } = declaration;
-  const isCounted = excluded === undefined ? '' : `AND ${dimension} <> '${excluded}'`;
-  const changed = `SELECT id FROM temp.changed_${entity}`;
-  const changes = `SELECT id, ${group}, ${dimension}, -1 AS delta FROM temp.before_${entity}
-      WHERE id IN (${changed}) ${isCounted}
-    UNION ALL SELECT id, ${group}, ${dimension}, 1 FROM main.${table}
-      WHERE id IN (${changed}) ${isCounted}`;
-  for (const sql of countChangesSql(declaration, changes, true)) db.exec(sql);
+  for (const declaration of countsOf(table)) {
+    const { group, dimension, excluded } = declaration;
+    const isCounted = excluded === undefined ? '' : `AND ${dimension} <> '${excluded}'`;
+    const changed = `SELECT id FROM temp.changed_${entity}`;
+    const changes = `SELECT id, ${group}, ${dimension}, -1 AS delta FROM temp.before_${entity}
+        WHERE id IN (${changed}) ${isCounted}
+      UNION ALL SELECT id, ${group}, ${dimension}, 1 FROM main.${table}
+        WHERE id IN (${changed}) ${isCounted}`;
+    for (const sql of countChangesSql(declaration, changes, true)) db.exec(sql);
+  }
 }
 
 /** Deliveries and savings have no events: the members to whom they belong, and belonged, are updated. */

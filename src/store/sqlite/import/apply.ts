@@ -38,10 +38,10 @@ export function applyStaged(scope: FileScope, nowSeconds: number): AddedIds {
   const changed = assignmentsOf(scope).filter(({ column }) => columns.has(column));
   const accounts = kind === 'savings' ? openAccounts(db, changed) : NO_IDS;
   update(db, target, changed, nowSeconds);
-  const counts = countsOf(target.table);
-  if (counts !== undefined && columns.has(counts.dimension)) countChanged(db, counts);
+  const declarations = countsOf(target.table);
+  for (const counts of declarations) if (columns.has(counts.dimension)) countChanged(db, counts);
   const rows = insert(db, kind, nowSeconds);
-  if (counts !== undefined && rows.last >= rows.first) countNew(db, counts, rows);
+  if (rows.last >= rows.first) for (const counts of declarations) countNew(db, counts, rows);
   if (kind === 'payments') addPaidAmounts(db, nowSeconds);
   return { rows, accounts };
 }

@@ -25,8 +25,7 @@ export function undoRows(db: Connection, row: ImportRow, nowSeconds: number): Un
   const run = (sql: string): number => db.raw.prepare(sql).run({ ...row, now: nowSeconds }).changes;
 
   appendUndoEvents(db, row, nowSeconds);
-  const counts = countsOf(target.table);
-  if (counts !== undefined) uncount(db, counts, row);
+  for (const counts of countsOf(target.table)) uncount(db, counts, row);
   if (kind === 'cooperatives') {
     // All of them are 0, and refer to the cooperatives.
     for (const { group, groupTable, groupBlockTable } of COUNTED_ENTITIES)
@@ -58,8 +57,7 @@ function restore(db: Connection, row: ImportRow, nowSeconds: number): number {
     .prepare(`SELECT DISTINCT field FROM main.changes c WHERE ${OWN_CHANGES}`)
     .pluck()
     .all(own) as string[];
-  const counts = countsOf(table);
-  if (counts !== undefined && fields.includes(counts.dimension)) recount(db, counts, own);
+  for (const counts of countsOf(table)) if (fields.includes(counts.dimension)) recount(db, counts, own);
   const touch = hasTimestamps ? ', updated_at = @now' : '';
   const columns = assignmentColumns(row.kind);
   for (const field of fields) {

@@ -12,12 +12,20 @@ export interface CountCheck {
 const isCountedSql = ({ dimension, excluded }: CountDeclaration): string =>
   excluded === undefined ? '' : `WHERE ${dimension} <> '${excluded}'`;
 
-export function countChecksOf(declaration: CountDeclaration): CountCheck[] {
+/** The checks of every declaration. The names tell those of one table apart. */
+export const countChecksOf = (declarations: readonly CountDeclaration[]): CountCheck[] =>
+  declarations.flatMap((declaration) => {
+    const { table, dimension } = declaration;
+    const ofTable = declarations.filter((other) => other.table === table);
+    return checksOf(declaration, ofTable.length === 1 ? table : `${table} with each ${dimension}`);
+  });
+
+function checksOf(declaration: CountDeclaration, name: string): CountCheck[] {
   const { table, dimension, group, blockTable, groupTable, groupBlockTable, count } = declaration;
   const rows = `${table} ${isCountedSql(declaration)}`;
   const ofGroup = group.replace(/_id$/, '');
   const inBlocks = (span: number): CountCheck => ({
-    name: `counters of ${table} by ${span} ids`,
+    name: `counters of ${name} by ${span} ids`,
     sql: difference(
       `SELECT ${dimension}, id / ${span} AS block, count(*) AS ${count} FROM ${rows} GROUP BY 1, 2
        UNION ALL SELECT '${ANY}', id / ${span}, count(*) FROM ${rows} GROUP BY 2`,
@@ -25,14 +33,14 @@ export function countChecksOf(declaration: CountDeclaration): CountCheck[] {
     ),
   });
   const inGroups = {
-    name: `counters of ${table} by ${ofGroup}`,
+    name: `counters of ${name} by ${ofGroup}`,
     sql: difference(
       `SELECT ${group}, ${dimension}, count(*) AS ${count} FROM ${rows} GROUP BY 1, 2`,
       `SELECT ${group}, ${dimension}, ${count} FROM ${groupTable} WHERE ${count} <> 0`,
     ),
   };
   const inGroupBlocks = {
-    name: `counters of ${table} by ${ofGroup} and ${LARGE_BLOCK} ids`,
+    name: `counters of ${name} by ${ofGroup} and ${LARGE_BLOCK} ids`,
     sql: difference(
       `SELECT ${group}, ${dimension}, id / ${LARGE_BLOCK} AS block, count(*) AS ${count} FROM ${rows}
        GROUP BY 1, 2, 3`,

@@ -36,6 +36,6 @@ export const PAYMENT_COUNTS: CountDeclaration = {
 /** Every declaration: the check compares each with the rows. */
 export const COUNTED_ENTITIES: readonly CountDeclaration[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];
 
-/** The declaration of the rows of a table; undefined for one that is not counted. */
-export const countsOf = (table: string): CountDeclaration | undefined =>
-  COUNTED_ENTITIES.find((declaration) => declaration.table === table);
+/** The declarations of the rows of a table, one for each dimension; none for a table that is not counted. */
+export const countsOf = (table: string): CountDeclaration[] =>
+  COUNTED_ENTITIES.filter((declaration) => declaration.table === table);

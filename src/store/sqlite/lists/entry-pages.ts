@@ -1,22 +1,17 @@
 /**
- * The ids of a page of loans or payments: over all of them, or inside a cooperative, with one status or with
- * any. Complete rows are then read for the page only.
+ * The ids of a page of loans or payments: over all of them, or inside a cooperative, with one value of the
+ * declared dimension or with any. Complete rows are then read for the page only.
  */
 import type { PageRequest } from '../../../domain/page.ts';
 import { offsetOf } from '../../../domain/page.ts';
 import type { Connection } from '../connection/connection.ts';
-import { type CountDeclaration, openCountIndex, wrongCounts } from './count-index.ts';
+import { type CountDeclaration, type CountFilter, openCountIndex, wrongCounts } from './count-index.ts';
 
 // Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
 const LIMIT = 'LIMIT CAST(@limit AS INTEGER) OFFSET @skip';
 
 const ONE_PAGE = 'one page and less than one small block before it';
 const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
-
-export interface EntryFilter {
-  readonly cooperativeId?: number | undefined;
-  readonly status?: string | undefined;
-}
 
 export interface IdPage {
   readonly count: number;
@@ -30,44 +25,49 @@ interface Window {
 }
 type Id = readonly [number];
 
-/** @param statuses all that there are: the rows of a cooperative are a merge of those of each */
-export function openEntryPages(db: Connection, declaration: CountDeclaration, statuses: readonly string[]) {
+/**
+ * The table needs an index on the dimension, and one on the group and the dimension that is named after both:
+ * `loans_cooperative_status` for the group `cooperative_id` and the dimension `status`.
+ * @param values of the dimension, all that there are: the rows of a group are a merge of those of each
+ */
+export function openEntryPages(db: Connection, declaration: CountDeclaration, values: readonly string[]) {
   const { table, dimension, group } = declaration;
   const counts = openCountIndex(db, declaration);
   const all = db.prepareTuples<[Window], Id>(
     `SELECT id FROM ${table} WHERE id >= @firstId ORDER BY id ${LIMIT}`,
     ONE_PAGE,
   );
-  const ofStatus = db.prepareTuples<[Window & { status: string }], Id>(
-    `SELECT id FROM ${table} WHERE ${dimension} = @status AND id >= @firstId ORDER BY id ${LIMIT}`,
+  const ofValue = db.prepareTuples<[Window & { value: string }], Id>(
+    `SELECT id FROM ${table} WHERE ${dimension} = @value AND id >= @firstId ORDER BY id ${LIMIT}`,
     ONE_PAGE,
   );
-  const inGroup = (status: string): string =>
-    `SELECT id FROM ${table} INDEXED BY ${table}_cooperative_status
-     WHERE ${group} = @group AND ${dimension} = ${status} AND id >= @firstId`;
-  const ofGroupAndStatus = db.prepareTuples<[Window & { group: number; status: string }], Id>(
-    `${inGroup('@status')} ORDER BY id ${LIMIT}`,
+  const index = `${table}_${group.replace(/_id$/, '')}_${dimension}`;
+  const inGroup = (value: string): string =>
+    `SELECT id FROM ${table} INDEXED BY ${index}
+     WHERE ${group} = @group AND ${dimension} = ${value} AND id >= @firstId`;
+  const ofGroupAndValue = db.prepareTuples<[Window & { group: number; value: string }], Id>(
+    `${inGroup('@value')} ORDER BY id ${LIMIT}`,
     ONE_GROUP,
   );
   const ofGroup = db.prepareTuples<[Window & { group: number }], Id>(
-    `${statuses.map((status) => inGroup(`'${status}'`)).join(' UNION ALL ')} ORDER BY id ${LIMIT}`,
+    `${values.map((value) => inGroup(`'${value}'`)).join(' UNION ALL ')} ORDER BY id ${LIMIT}`,
     ONE_GROUP,
   );
 
-  function read({ cooperativeId, status }: EntryFilter, offset: number, limit: number): Id[] {
-    if (cooperativeId === undefined) {
-      const window = { ...counts.seek(status, offset), limit };
-      return status === undefined ? all.all(window) : ofStatus.all({ ...window, status });
+  function read({ group: within, value }: CountFilter, offset: number, limit: number): Id[] {
+    if (within === undefined) {
+      const window = { ...counts.seek(value, offset), limit };
+      return value === undefined ? all.all(window) : ofValue.all({ ...window, value });
     }
-    const window = { ...counts.seekInGroup(cooperativeId, status, offset), limit, group: cooperativeId };
-    return status === undefined ? ofGroup.all(window) : ofGroupAndStatus.all({ ...window, status });
+    const window = { ...counts.seekInGroup(within, value, offset), limit, group: within };
+    return value === undefined ? ofGroup.all(window) : ofGroupAndValue.all({ ...window, value });
   }
 
   return {
     counts,
 
-    page(filter: EntryFilter, request: PageRequest): IdPage {
-      const count = counts.count({ group: filter.cooperativeId, value: filter.status });
+    page(filter: CountFilter, request: PageRequest): IdPage {
+      const count = counts.count(filter);
       const offset = offsetOf(request);
       if (offset >= count) return { count, ids: [] };
       const ids = read(filter, offset, request.pageSize).map(([id]) => id);

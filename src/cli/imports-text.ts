@@ -78,10 +78,14 @@ export const describeUndo = (id: number, result: Undone | Refused) =>
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** @param name such as `import 12` */
+const rows = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
+
+/** @param name such as `import 12`, or `correction 12`, which has created nothing */
 export const formatUndo = (name: string, { removed, restored, lockMs }: Undone): string =>
-  `${capitalized(name)} is undone: ${removed} ${removed === 1 ? 'row' : 'rows'} removed, ` +
-  `${restored} put back as they were ` +
+  `${capitalized(name)} is undone: ` +
+  (name.startsWith('correction')
+    ? `${rows(restored)} put back as before, removed ones included `
+    : `${rows(removed)} removed, ${restored} put back as they were `) +
   `(locked for ${(lockMs / 1000).toFixed(3)} s).\n`;
 
 /** The blockers that were listed, and how many more there are. */
@@ -89,11 +93,13 @@ export function formatRefusal(name: string, { count, blockers }: Refused): strin
   const lines = blockers.map((blocker) => `  ${formatBlocker(blocker)}\n`).join('');
   const rest = count - blockers.length;
   const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
-  return `Nothing was undone: other rows build on ${name}.\n${lines}${more}${firstToUndo(blockers)}`;
+  return `Nothing was undone: other rows build on ${name}.\n${lines}${more}${firstToUndo(name, blockers)}`;
 }
 
 /** The newest import first, as the older may build on it. */
-function firstToUndo(blockers: readonly UndoBlocker[]): string {
+function firstToUndo(name: string, blockers: readonly UndoBlocker[]): string {
+  if (blockers.some(({ reason }) => reason === 'erased'))
+    return `An erasure cannot be undone, and so ${name} cannot be undone either.\n`;
   const ids = blockers.flatMap(({ actor }) => /^(?:import|correction):(\d+)$/.exec(actor ?? '')?.[1] ?? []);
   const newestFirst = [...new Set(ids.map(Number))].sort((a, b) => b - a);
   const imports = ids.length === 0 ? '' : `Undo import ${newestFirst.join(', then import ')} first.\n`;
@@ -111,11 +117,26 @@ const NAMES: { readonly [kind in UndoBlocker['kind']]: string } = {
   savings: 'savings transaction',
 };
 
+/** What no two rows of a cooperative share. */
+const UNIQUE: { readonly [kind in UndoBlocker['kind']]: string } = {
+  cooperatives: 'a code',
+  members: 'a member code or national ID',
+  production: 'a reference',
+  loans: 'a reference',
+  payments: 'a reference',
+  accounts: 'an account number',
+  savings: 'a reference',
+};
+
 function formatBlocker({ kind, row, reason, actor }: UndoBlocker): string {
   const name = `${NAMES[kind]} ${hideIdentityCards(row)}`;
   const by = formatActor(actor);
   if (reason === 'changed') return `${name} was changed since, by ${by}`;
-  if (reason === 'taken')
-    return `${name}, from ${by}, has a member code or national ID that would be put back`;
+  if (reason === 'erased') {
+    return kind === 'members'
+      ? `a member was erased since, by ${by}`
+      : `${name} belongs to a person who was erased since, by ${by}`;
+  }
+  if (reason === 'taken') return `${name}, from ${by}, has ${UNIQUE[kind]} that would be put back`;
   return `${name}, from ${by}, belongs to a row that the import created`;
 }

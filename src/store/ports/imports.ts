@@ -35,9 +35,10 @@ export interface UndoBlocker {
   readonly row: string;
   /**
    * `changed`: it was changed since; `refers`: it belongs to a row that the import created; `taken`: it has
-   * the member code or national ID that another row would get back.
+   * the member code, national ID, reference or number that another row would get back; `erased`: it is a
+   * person who was erased since, or an entry of one.
    */
-  readonly reason: 'changed' | 'refers' | 'taken';
+  readonly reason: 'changed' | 'refers' | 'taken' | 'erased';
   /** Who changed or created it; null for a row that is older than the history. */
   readonly actor: Actor | null;
 }

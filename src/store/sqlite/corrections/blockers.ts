@@ -7,6 +7,7 @@ import type { ChangedEntity } from '../../ports/corrections.ts';
 import type { Actor } from '../../ports/history.ts';
 import type { UndoBlocker } from '../../ports/imports.ts';
 import type { Connection } from '../connection/connection.ts';
+import { CHANGED_OR_ERASED, ERASED_BY, ERASED_FIRST, ERASED_STATUS } from '../erasure/erased-rows.ts';
 import { openOrigins } from '../history/origin.ts';
 import { REVERSED_ACTORS } from '../history/reversed.ts';
 import { rowLabel } from './labels.ts';
@@ -17,7 +18,7 @@ import { type CorrectionRange, ownChanges } from './undo.ts';
 
 /** SELECTs of `kind, id, reason, actor`. */
 const changed = (range: CorrectionRange): string => `SELECT c.entity AS kind, c.row_id AS id,
-    'changed' AS reason, c.actor FROM main.changes c
+    ${CHANGED_OR_ERASED} AS reason, c.actor FROM main.changes c
   WHERE c.id > ${range.last_change} AND c.actor NOT IN (${REVERSED_ACTORS})
     AND (c.entity, c.row_id) IN (SELECT c.entity, c.row_id FROM main.changes c WHERE ${ownChanges(range)})`;
 
@@ -41,6 +42,18 @@ const referring = (range: CorrectionRange): string[] =>
       WHERE e.${column} IN (${rowsWith(range, owner, 'cooperative_id')}
           AND c.row_id NOT IN (${rowsWith(range, owner, REMOVED)}))
         AND e.id NOT IN (${rowsWith(range, entity)})`,
+  );
+
+/** Removed entries whose member was erased since: the sums of the cooperative stay. */
+const ofErased = (range: CorrectionRange): string[] =>
+  [
+    ['member_id', '', 'c.old'],
+    ['account_id', 'CROSS JOIN main.savings_accounts a ON a.id = c.old', 'a.member_id'],
+  ].map(
+    ([field, account, member]) => `SELECT c.entity AS kind, c.row_id AS id, 'erased' AS reason,
+        ${ERASED_BY} AS actor
+      FROM main.changes c ${account} CROSS JOIN main.members m ON m.id = ${member}
+      WHERE ${ownChanges(range)} AND c.field = '${field}' AND m.status = '${ERASED_STATUS}'`,
   );
 
 /** Other rows that have what would be put back. */
@@ -88,7 +101,7 @@ const redirected = (range: CorrectionRange): string[] =>
 
 /** A national ID that would be put back was that of a person who was erased since. */
 const erased = (range: CorrectionRange): string => `SELECT 'members' AS kind, c.row_id AS id,
-    'changed' AS reason, (SELECT 'correction:' || min(i.id) FROM main.imports i
+    'erased' AS reason, (SELECT 'correction:' || min(i.id) FROM main.imports i
       WHERE i.id > ${range.id} AND i.kind = 'persons_erase') AS actor
   FROM main.changes c WHERE ${ownChanges(range)} AND c.entity = 'members' AND c.field = 'identity_card'
     AND c.old IS NULL`;
@@ -107,12 +120,13 @@ export function findCorrectionBlockers(
   listed: number,
 ): { readonly count: number; readonly blockers: UndoBlocker[] } {
   const all = [changed(range), ...referring(range), ...taken(db, range)];
-  all.push(numberTaken(range), leadsElsewhere(range), ...redirected(range), erased(range));
+  all.push(...ofErased(range), erased(range));
+  all.push(numberTaken(range), leadsElsewhere(range), ...redirected(range));
   const found = `SELECT DISTINCT kind, id, reason, actor FROM (${all.join('\nUNION ALL ')})`;
   const count = db.raw.prepare(`SELECT count(*) FROM (${found})`).pluck().get() as number;
   if (count === 0) return { count, blockers: [] };
   const originOf = openOrigins(db);
-  const rows = db.raw.prepare(`${found} LIMIT ?`).all(listed) as Found[];
+  const rows = db.raw.prepare(`${found} ${ERASED_FIRST} LIMIT ?`).all(listed) as Found[];
   return {
     count,
     blockers: rows.map(({ kind, id, reason, actor }) => ({

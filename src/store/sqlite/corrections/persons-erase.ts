@@ -1,15 +1,12 @@
 /** Erases a person: what the sums of cooperatives need stays, without a person. It cannot be undone. */
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
-import { ERASED_VALUES } from '../erasure/erased-rows.ts';
+import { ERASED_FIELD, ERASED_VALUES } from '../erasure/erased-rows.ts';
 import { openIdentityHash } from '../erasure/identity-hash.ts';
 import { identifyPerson, keptResponsesSql, listOf, type Person } from '../held-data/identify.ts';
 import { refuseUnknown } from './persons-deceased.ts';
 import { REPLACED_NUMBERS } from './redirects.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
-
-/** Field of the history of an erased row. */
-const ERASED = 'erased';
 
 export const ERASED_BEFORE = 'This person was erased.';
 
@@ -46,7 +43,7 @@ function planErasure(
       db.raw
         .prepare(
           `INSERT INTO main.changes (entity, row_id, field, at, actor)
-           SELECT 'members', id, '${ERASED}', ?, ? FROM main.members WHERE id IN (${ids}) ORDER BY id`,
+           SELECT 'members', id, '${ERASED_FIELD}', ?, ? FROM main.members WHERE id IN (${ids}) ORDER BY id`,
         )
         .run(nowSeconds, `correction:${correctionId}`);
     },

@@ -6,6 +6,19 @@
 /** Internal: no member of the API has this status. */
 export const ERASED_STATUS = 'erased';
 
+/** Field of the history of an erased row. */
+export const ERASED_FIELD = 'erased';
+
+/** SQL of why a row with the later change `c` keeps an undo from being done. */
+export const CHANGED_OR_ERASED = `iif(c.field = '${ERASED_FIELD}', 'erased', 'changed')`;
+
+/** SQL of the correction that erased the member `m`. */
+export const ERASED_BY = `(SELECT h.actor FROM main.changes h
+  WHERE h.entity = 'members' AND h.row_id = m.id AND h.field = '${ERASED_FIELD}')`;
+
+/** Order of what an undo is refused for: nothing else matters then. */
+export const ERASED_FIRST = "ORDER BY reason <> 'erased'";
+
 /** Whether a row that was read is one of them. */
 export const isErased = ({ status }: { readonly status: string }): boolean => status === ERASED_STATUS;
 

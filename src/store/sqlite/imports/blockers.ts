@@ -1,7 +1,8 @@
 /**
  * What builds on an import, so that it cannot be undone: rows that were changed since, rows that refer to one
- * it created, and rows that took a member code or national ID which would be put back. What an import did
- * that was itself undone no longer counts.
+ * it created, rows that took a member code or national ID which would be put back, and entries of persons who
+ * were erased, as the sums of their cooperatives stay. What an import did that was itself undone no longer
+ * counts.
  */
 import type { ChangedEntity } from '../../ports/corrections.ts';
 import type { Actor } from '../../ports/history.ts';
@@ -9,6 +10,7 @@ import type { ImportKind } from '../../ports/import-session.ts';
 import type { UndoBlocker } from '../../ports/imports.ts';
 import type { Connection } from '../connection/connection.ts';
 import { rowLabel } from '../corrections/labels.ts';
+import { CHANGED_OR_ERASED, ERASED_BY, ERASED_FIRST, ERASED_STATUS } from '../erasure/erased-rows.ts';
 import { openOrigins } from '../history/origin.ts';
 import { REVERSED_ACTORS } from '../history/reversed.ts';
 import type { ImportRow } from './rows.ts';
@@ -21,7 +23,7 @@ const OWN_CHANGES = 'c.id BETWEEN @first_change AND @last_change';
 const LATER_CHANGES = `c.id > @last_change AND +c.entity = @kind AND c.actor NOT IN (${REVERSED_ACTORS})`;
 
 /** SELECTs of `kind, id, reason, actor`. */
-const CHANGED = `SELECT c.entity AS kind, c.row_id AS id, 'changed' AS reason, c.actor
+const CHANGED = `SELECT c.entity AS kind, c.row_id AS id, ${CHANGED_OR_ERASED} AS reason, c.actor
   FROM main.changes c WHERE ${LATER_CHANGES} AND (c.row_id BETWEEN @first_row AND @last_row
     OR c.row_id IN (SELECT c.row_id FROM main.changes c WHERE ${OWN_CHANGES}))`;
 
@@ -68,6 +70,27 @@ const COUNTED_SINCE = `SELECT 'loans' AS kind, l.row_id AS id, 'changed' AS reas
   WHERE ${OWN_CHANGES} AND c.field = 'status' AND l.field = 'paid_until' AND l.id > @last_change
     AND l.actor NOT IN (${REVERSED_ACTORS})`;
 
+/** By the few members who were erased: it costs nothing for others. */
+const ofErased = (kind: ImportKind, entries: string): string =>
+  `SELECT '${kind}' AS kind, e.id, 'erased' AS reason, ${ERASED_BY} AS actor
+   FROM main.members m INDEXED BY members_status CROSS JOIN ${entries}
+   WHERE m.status = '${ERASED_STATUS}' AND (e.id BETWEEN @first_row AND @last_row
+     OR e.id IN (SELECT c.row_id FROM main.changes c WHERE ${OWN_CHANGES}))`;
+
+const ERASED = {
+  production: ofErased('production', 'main.production_entries e ON e.member_id = m.id'),
+  loans: ofErased('loans', 'main.loans e ON e.member_id = m.id'),
+  payments: ofErased(
+    'payments',
+    'main.loans l ON l.member_id = m.id CROSS JOIN main.payments e ON e.loan_id = l.id',
+  ),
+  savings: ofErased(
+    'savings',
+    `main.savings_accounts a ON a.member_id = m.id
+     CROSS JOIN main.savings_transactions e ON e.account_id = a.id`,
+  ),
+};
+
 const ENTRIES = [
   ['production', 'production_entries'],
   ['loans', 'loans'],
@@ -95,11 +118,11 @@ const BLOCKERS: { readonly [kind in ImportKind]: readonly string[] } = {
      FROM main.savings_accounts a CROSS JOIN main.savings_transactions t ON t.account_id = a.id
      WHERE a.member_id BETWEEN @first_row AND @last_row`,
   ],
-  production: [CHANGED],
+  production: [CHANGED, ERASED.production],
   // Void ones too: a payment needs its loan.
-  loans: [CHANGED, referring('payments', 'payments', 'loan_id')],
-  payments: [CHANGED, COUNTED_SINCE],
-  savings: [CHANGED, CORRECTED_ACCOUNTS, IN_OPENED_ACCOUNTS, MOVED_FROM_OPENED_ACCOUNTS],
+  loans: [CHANGED, ERASED.loans, referring('payments', 'payments', 'loan_id')],
+  payments: [CHANGED, ERASED.payments, COUNTED_SINCE],
+  savings: [CHANGED, ERASED.savings, CORRECTED_ACCOUNTS, IN_OPENED_ACCOUNTS, MOVED_FROM_OPENED_ACCOUNTS],
 };
 
 interface Found {
@@ -121,7 +144,7 @@ export function findBlockers(
   const found = `SELECT DISTINCT kind, id, reason, actor FROM (${BLOCKERS[row.kind].join('\nUNION ALL ')})`;
   const count = db.raw.prepare(`SELECT count(*) FROM (${found})`).pluck().get(row) as number;
   if (count === 0) return { count, blockers: [] };
-  const rows = db.raw.prepare(`${found} LIMIT @listed`).all({ ...row, listed }) as Found[];
+  const rows = db.raw.prepare(`${found} ${ERASED_FIRST} LIMIT @listed`).all({ ...row, listed }) as Found[];
   const originOf = openOrigins(db);
   return {
     count,

@@ -1,0 +1,103 @@
+/** What `imports undo` says where erasures and taken references stand against it. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import {
+  COOPERATIVES,
+  importPlace,
+  LOANS_HEADER,
+  member,
+  members,
+  nid,
+  SAVINGS_HEADER,
+} from '../support/importing.ts';
+
+const WHY = ['--reason', 'test'];
+const FILES = [
+  ['cooperatives', COOPERATIVES],
+  ['members', members(member(1), member(2))],
+  [
+    'production',
+    'cooperative_code,member_code,reference,delivered_at,kg\n' +
+      'A-1,M-2,P-2,2025-06-01,7\nA-1,M-1,P-1,2025-06-01,10\n',
+  ],
+  ['loans', `${LOANS_HEADER}\nA-1,M-1,L-1,1000,12,approved,0,2025-01-01,,2025-01-01\n`],
+  ['savings', `${SAVINGS_HEADER}\nA-1,M-1,S-1,T-1,contribution,123,2025-06-01\n`],
+  [
+    'payments',
+    'cooperative_code,loan_reference,reference,amount,method,paid_at\nA-1,L-1,Q-1,10,cash,2025-06-03\n',
+  ],
+] as const;
+const ENTRIES = [
+  [3, 'production', 'delivery P-1'],
+  [4, 'loans', 'loan L-1'],
+  [5, 'savings', 'savings transaction T-1'],
+  [6, 'payments', 'payment Q-1'],
+] as const;
+
+async function start(context: TestContext) {
+  const place = importPlace(context);
+  for (const [kind, content] of FILES) {
+    const { status, out, err } = await place.load(kind, content);
+    assert.equal(status, 0, out + err);
+  }
+  return place;
+}
+
+test('an import that holds entries of an erased person is not undone, and nothing else is advised', async (context) => {
+  const place = await start(context);
+  // Corrects a value of the person's delivery, which an undo would put back.
+  const corrected = FILES[2][1].replace('10\n', '11\n');
+  assert.equal((await place.load('production', corrected)).status, 0);
+  assert.equal((await place.command('persons', 'erase', nid(1), ...WHY)).status, 0);
+  const sums = () => place.query('SELECT sum(grams) AS grams, count(*) AS count FROM production_entries');
+  const before = sums();
+  for (const [id, , row] of [...ENTRIES, [7, 'production', 'delivery P-1'] as const]) {
+    const refused = await place.command('imports', 'undo', String(id));
+    assert.equal(refused.status, 1);
+    assert.ok(
+      refused.err.includes(`  ${row} belongs to a person who was erased since, by correction 8\n`),
+      refused.err,
+    );
+    assert.ok(
+      refused.err.endsWith(`An erasure cannot be undone, and so import ${id} cannot be undone either.\n`),
+      refused.err,
+    );
+    const { out } = await place.command('imports', 'undo', String(id), '--json');
+    assert.deepEqual(JSON.parse(out).blockers[0].reason, 'erased');
+  }
+  const list = await place.command('imports', 'undo', '2');
+  assert.match(list.err, /a member was erased since, by correction 8\n/);
+  assert.doesNotMatch(list.err, /Undo import/);
+  assert.deepEqual(sums(), before);
+  assert.equal((await place.command('check')).status, 0);
+});
+
+test('a removed entry of a person who was erased since is not put back', async (context) => {
+  const place = await start(context);
+  for (const args of [
+    ['production', '--member', '1'],
+    ['savings', '--member', '1'],
+  ])
+    assert.equal((await place.command('entries', 'remove', ...args, ...WHY)).status, 0);
+  assert.equal((await place.command('persons', 'erase', nid(1), ...WHY)).status, 0);
+  for (const id of ['7', '8']) {
+    const refused = await place.command('imports', 'undo', id);
+    assert.equal(refused.status, 1, id);
+    assert.match(refused.err, new RegExp(`and so correction ${id} cannot be undone either\\.\n$`));
+  }
+});
+
+test('an undo that would put back a reference which was given again says so', async (context) => {
+  const place = await start(context);
+  await place.command('entries', 'remove', 'production', '--member', '1', ...WHY);
+  assert.equal((await place.load('production', FILES[2][1])).status, 0);
+  const refused = await place.command('imports', 'undo', '7');
+  assert.match(refused.err, /delivery P-1, from import 8, has a reference that would be put back\n/);
+});
+
+test('the undo of a merge counts the member who came back', async (context) => {
+  const place = await start(context);
+  await place.command('members', 'merge', '1', '2', ...WHY);
+  const undone = await place.command('imports', 'undo', '7');
+  assert.match(undone.out, /^Correction 7 is undone: 4 rows put back as before, removed ones included /);
+});

@@ -5,6 +5,7 @@ import {
   type CorrectionDone,
   type CorrectionRefused,
   type CorrectionResult,
+  type NamedMember,
 } from '../store/ports/corrections.ts';
 import { hideIdentityCards } from './hide-identity-cards.ts';
 
@@ -24,12 +25,22 @@ const NAMES: { readonly [entity in ChangedEntity]: readonly [one: string, many: 
 const counted = (entity: ChangedEntity, count: number): string =>
   `${count} ${NAMES[entity][count === 1 ? 0 : 1]}`;
 
+/** Without the name: what a program prints may be kept. */
+const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
+  ...{ id, cooperative_code: cooperativeCode, member_code: hideIdentityCards(memberCode), fate },
+});
+
+function formatMember({ id, cooperativeCode, memberCode, fullName, fate }: NamedMember): string {
+  const [code, name] = [hideIdentityCards(memberCode), hideIdentityCards(fullName)];
+  return `  member ${id}: ${cooperativeCode} ${code}, ${name}${fate === 'changes' ? '' : ` (${fate})`}\n`;
+}
+
 /** The same for what was done and what a dry run would do. */
 export const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
   result.outcome === 'done'
     ? {
         ...{ outcome: result.outcome, dry_run: isDryRun, correction_id: result.correctionId },
-        ...{ rows: result.rows, notes: result.notes },
+        ...{ rows: result.rows, members: result.members.map(describeMember), notes: result.notes },
         lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
       }
     : {
@@ -49,8 +60,9 @@ function formatRows({ rows }: CorrectionDone): string {
 }
 
 export function formatCorrection(result: CorrectionDone): string {
-  const { correctionId, notes, lockMs } = result;
-  const rest = `${formatRows(result)}${notes.map((note) => `  Note: ${note}\n`).join('')}`;
+  const { correctionId, members, notes, lockMs } = result;
+  const shown = notes.map((note) => `  Note: ${note}\n`);
+  const rest = [...members.map(formatMember), formatRows(result), ...shown].join('');
   if (correctionId === null) return `Nothing was changed. Without --dry-run:\n${rest}`;
   return (
     `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s):\n${rest}` +

@@ -73,8 +73,12 @@ test('a dry run of nid replace changes nothing and reports what would be changed
     production: { changed: 1, removed: 0 },
     accounts: { changed: 1, removed: 0 },
   };
+  const member = (id: number, member_code: string, fate: string, cooperative_code = 'A-1') => ({
+    ...{ id, cooperative_code, member_code, fate },
+  });
   assert.deepEqual(document, {
     ...{ outcome: 'done', dry_run: true, correction_id: null, rows },
+    members: [member(1, 'M-1', 'goes'), member(2, 'M-2', 'stays'), member(3, 'M-1', 'changes', 'B-2')],
     notes: [
       'The person has a membership under both numbers in 1 cooperative: they are merged.',
       '1 delivery is equal on both sides, with different references: recorded twice?',

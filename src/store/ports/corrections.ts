@@ -34,12 +34,27 @@ export interface Collision {
   readonly message: string;
 }
 
+/** A member that a correction is about, as it was before. */
+export interface NamedMember {
+  readonly id: number;
+  readonly cooperativeCode: string;
+  readonly memberCode: string;
+  readonly fullName: string;
+  /** Of two that are merged one goes and the other stays. */
+  readonly fate: 'changes' | 'goes' | 'stays';
+}
+
 export interface CorrectionDone {
   readonly outcome: 'done';
   /** Under which it is recorded and can be undone; null after a dry run. */
   readonly correctionId: number | null;
   /** Entities of which a row was changed or removed. */
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
+  /**
+   * Who is meant, when it is about a person or a member: personal data. Empty for other corrections, and once
+   * a person has been erased.
+   */
+  readonly members: readonly NamedMember[];
   /** What the operator should look at; without personal data. */
   readonly notes: readonly string[];
   /** It cannot be undone. */

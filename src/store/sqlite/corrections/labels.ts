@@ -1,5 +1,5 @@
 /** What people call a row, also one that a correction has removed. */
-import type { ChangedEntity } from '../../ports/corrections.ts';
+import type { ChangedEntity, NamedMember } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
 import { changedTable } from './tables.ts';
 
@@ -16,3 +16,14 @@ export const rowLabel = (db: Connection, entity: ChangedEntity, id: number): str
     .prepare(`SELECT ${labelSql(entity, String(id))}`)
     .pluck()
     .get() as string;
+
+/** What people call a member that is there. */
+export function nameMember(db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember {
+  const named = db.raw
+    .prepare(
+      `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
+       FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`,
+    )
+    .get(id) as Omit<NamedMember, 'fate'>;
+  return { ...named, fate };
+}

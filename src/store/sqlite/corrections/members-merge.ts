@@ -2,7 +2,8 @@
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isErased } from '../erasure/erased-rows.ts';
-import { mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
+import { noteBirthAndGender, noteNames } from './differences.ts';
+import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
 import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from './redirects.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
@@ -39,9 +40,19 @@ export const mergeMembers = (db: Connection, fromId: number, intoId: number): Co
   },
 });
 
+/** Who is merged, and whether they may be two people. */
+const showPair = (db: Connection, pair: MemberPair): Required<Pick<CorrectionPlan, 'members' | 'notes'>> => ({
+  members: [
+    { id: pair.from, fate: 'goes' },
+    { id: pair.into, fate: 'stays' },
+  ],
+  notes: [...noteNames(db, pair), ...noteBirthAndGender(db, pair), ...notePairs(db)],
+});
+
 /** What finds the one number finds the other, unless the one belongs to further memberships. */
 function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
-  stagePairs(db, [{ from: from.id, into: into.id }]);
+  const pair = { from: from.id, into: into.id };
+  stagePairs(db, [pair]);
   const others = db.raw
     .prepare('SELECT count(*) FROM main.members WHERE identity_card = ? AND id <> ?')
     .pluck()
@@ -50,9 +61,11 @@ function mergeInside(db: Connection, from: MemberRow, into: MemberRow): Correcti
     `The national ID of member ${from.id} is that of ${others} other ` +
     `${others === 1 ? 'membership' : 'memberships'} too, which stay as they are: nid replace gives the ` +
     'person one number.';
+  const { members, notes } = showPair(db, pair);
   return {
     touched: TOUCHED_BY_MERGE,
-    notes: [...notePairs(db), ...(others > 0 ? [note] : [])],
+    members,
+    notes: [...notes, ...(others > 0 ? [note] : [])],
     work(correctionId) {
       mergePairs(db, correctionId);
       const numbers = [from.identity_card, into.identity_card] as const;
@@ -68,13 +81,14 @@ function mergeAcross(db: Connection, from: MemberRow, into: MemberRow): Correcti
       `Members ${from.id} and ${into.id} belong to different cooperatives. Move one first: members move.`,
     );
   }
-  stagePairs(db, [{ from: from.id, into: into.id }]);
+  const pair = { from: from.id, into: into.id };
+  stagePairs(db, [pair]);
   stageMoving(db, [from.id]);
   const collisions = findCollisions(db, into.cooperative_id);
   if (collisions.length > 0) return refuse('Some rows cannot be in one cooperative.', collisions);
   return {
     touched: { ...TOUCHED_BY_MOVE, members: TOUCHED_BY_MERGE.members as string },
-    notes: notePairs(db),
+    ...showPair(db, pair),
     work(correctionId) {
       moveMembers(db, into.cooperative_id);
       mergePairs(db, correctionId);

@@ -27,6 +27,7 @@ export const moveMember = (db: Connection, memberId: number, code: string): Corr
     if (collisions.length > 0) return refuse(`Some rows cannot be in ${code}.`, collisions);
     return {
       touched: TOUCHED_BY_MOVE,
+      members: [{ id: memberId, fate: 'changes' }],
       work(correctionId) {
         moveMembers(db, to.id);
         mergePairs(db, correctionId);

@@ -3,7 +3,8 @@ import { haveCommonWord } from '../../../domain/members.ts';
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isErasedNumber } from '../erasure/identity-hash.ts';
-import { mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
+import { noteBirthAndGender } from './differences.ts';
+import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from './redirects.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
@@ -70,8 +71,10 @@ function planReplacement(db: Connection, { old, current, releases }: Replacement
   );
   return {
     touched: { ...TOUCHED_BY_MERGE, members: `${ids} UNION ${TOUCHED_BY_MERGE.members}` },
+    members: showHolders(holders, pairs),
     notes: [
       ...(isOther ? ['The new national ID is held under a name without a common word. Same person?'] : []),
+      ...pairs.flatMap((pair) => noteBirthAndGender(db, pair)),
       ...(pairs.length === 0 ? [] : [mergedNote(pairs.length), ...notePairs(db)]),
     ],
     work(correctionId) {
@@ -82,6 +85,20 @@ function planReplacement(db: Connection, { old, current, releases }: Replacement
     },
   };
 }
+
+/** Every membership of the number that is replaced, and those into which some are merged. */
+const showHolders = (
+  holders: readonly Holder[],
+  pairs: readonly MemberPair[],
+): NonNullable<CorrectionPlan['members']> =>
+  holders.flatMap(({ id }): NonNullable<CorrectionPlan['members']> => {
+    const pair = pairs.find(({ from }) => from === id);
+    if (pair === undefined) return [{ id, fate: 'changes' }];
+    return [
+      { id, fate: 'goes' },
+      { id: pair.into, fate: 'stays' },
+    ];
+  });
 
 const mergedNote = (count: number): string =>
   count === 1

@@ -31,6 +31,7 @@ function planDeath(db: Connection, identityCard: string, date: string): Correcti
   const ids = holders.map(({ id }) => id).join(', ');
   return {
     touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
+    members: holders.flatMap(({ id, isRecorded }) => (isRecorded === 1 ? [] : [{ id, fate: 'changes' }])),
     notes: noteLaterEntries(db, ids, date),
     work() {
       db.raw

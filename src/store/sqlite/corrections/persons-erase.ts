@@ -32,6 +32,7 @@ function planErasure(
   return {
     touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
     keepsNoValues: true,
+    members: person.members.map((id) => ({ id, fate: 'changes' })),
     notes: noteWhatStays(db, person),
     work(correctionId) {
       rememberNumbers(db, person, nowSeconds);

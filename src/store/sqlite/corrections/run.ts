@@ -3,14 +3,17 @@ import { type CorrectionKind, parseReason } from '../../../domain/corrections.ts
 import { FieldError, RegistryError, refuseFields } from '../../../domain/errors.ts';
 import type {
   Collision,
+  CorrectionDone,
   CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
+  NamedMember,
 } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy, isDiskFull } from '../connection/errors.ts';
 import { tidyUp } from '../import/tidy-up.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
+import { nameMember } from './labels.ts';
 import { type ChangedCounts, type Touched, type TrackOptions, track } from './track.ts';
 
 /** What a correction does, decided inside its transaction. */
@@ -18,6 +21,8 @@ export interface CorrectionPlan {
   readonly touched: Touched;
   /** Changes the touched rows. @param correctionId of the row in `imports` */
   readonly work: (correctionId: number) => void;
+  /** Those that the operator means, to be shown. */
+  readonly members?: readonly Pick<NamedMember, 'id' | 'fate'>[];
   readonly notes?: readonly string[];
   readonly keepsNoValues?: TrackOptions['keepsNoValues'];
 }
@@ -66,11 +71,15 @@ export function runCorrection(
     const plan = correction.decide();
     if ('outcome' in plan) throw new TakenBack(plan);
     const id = insertRecord(db, correction, { ...options, reason: reason as string });
+    const members = (plan.members ?? []).map((member) => nameMember(db, member));
     const rows = applyPlan(db, plan, id, options);
     const correctionId = options.isDryRun === true ? null : id;
-    const done = { outcome: 'done', correctionId, rows, notes: plan.notes ?? [], lockMs: 0 } as const;
+    const done: CorrectionDone = {
+      ...{ outcome: 'done' as const, correctionId, rows, members },
+      ...{ notes: plan.notes ?? [], lockMs: 0 },
+    };
     if (options.isDryRun === true) throw new TakenBack(done);
-    return done;
+    return plan.keepsNoValues === true ? { ...done, members: [] } : done;
   });
   if (result.outcome === 'refused') return result;
   const done = { ...result, lockMs: monotonicMs() - lockedAtMs };

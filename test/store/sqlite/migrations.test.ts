@@ -74,6 +74,6 @@ const REGISTRY_FINGERPRINTS: readonly string[] = [
   'd102f61a3e9fe357',
   '103dc925f242247a',
   'fc63bc15d2dbc583',
-  '1904f35a149fd5fa',
+  'c5fb80c80bf8c2e6',
 ];
 const KEYS_FINGERPRINTS: readonly string[] = ['4070d1d3e00c2020'];

@@ -29,6 +29,7 @@ function planErasure(
     return isErased === undefined ? refuseUnknown(db, identityCard) : refuse(ERASED_BEFORE);
   }
   const ids = listOf(person.members);
+  const assignments = Object.entries(ERASED_VALUES).map(([column, value]) => `${column} = ${value}`);
   return {
     touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
     keepsNoValues: true,
@@ -36,7 +37,7 @@ function planErasure(
     notes: noteWhatStays(db, person),
     work(correctionId) {
       rememberNumbers(db, person, nowSeconds);
-      db.exec(`UPDATE main.members SET ${ERASED_VALUES} WHERE id IN (${ids})`);
+      db.exec(`UPDATE main.members SET ${assignments.join(', ')} WHERE id IN (${ids})`);
       clearHistory(db, person);
       const numbers = listOf(person.numbers);
       db.exec(`DELETE FROM main.${REPLACED_NUMBERS.table} WHERE old IN (${numbers}) OR new IN (${numbers});
@@ -53,7 +54,10 @@ function planErasure(
 
 function rememberNumbers(db: Connection, { numbers }: Person, nowSeconds: number): void {
   const hashOf = openIdentityHash(db);
-  const insert = db.raw.prepare('INSERT OR IGNORE INTO main.erased_persons VALUES (?, ?)');
+  const insert = db.raw.prepare(
+    `INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET erased_at = excluded.erased_at, cleared_at = NULL`,
+  );
   for (const number of numbers) insert.run(hashOf(number), nowSeconds);
 }
 
@@ -69,9 +73,19 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
 const TABLES = {
   production_entries: 'member_id IN (%)',
   loans: 'member_id IN (%)',
+  payments: 'loan_id IN (SELECT id FROM main.loans WHERE member_id IN (%))',
   savings_accounts: 'member_id IN (%)',
   savings_transactions: 'account_id IN (SELECT id FROM main.savings_accounts WHERE member_id IN (%))',
 } as const;
+
+/** Texts of whoever keeps the books. */
+const NAMED = [
+  ['production_entries', 'reference'],
+  ['loans', 'reference'],
+  ['payments', 'reference'],
+  ['savings_accounts', 'account_number'],
+  ['savings_transactions', 'reference'],
+] as const;
 
 /** What stays without a person, and what an operator has to look at. */
 function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
@@ -81,17 +95,18 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
       .prepare(`SELECT count(*) FROM main.${table} e WHERE ${TABLES[table].replace('%', ids)} ${condition}`)
       .pluck()
       .get() as number;
-  const withNumber = numbers.map((number) => `instr(e.reference, '${number}') > 0`).join(' OR ');
-  const named = (['production_entries', 'loans', 'savings_transactions'] as const).reduce(
-    (sum, table) => sum + count(table, `AND (${withNumber})`),
-    0,
-  );
+  const named = NAMED.reduce((sum, [table, column]) => {
+    const withNumber = numbers.map((number) => `instr(e.${column}, '${number}') > 0`).join(' OR ');
+    return sum + count(table, `AND (${withNumber})`);
+  }, 0);
   const owed = count('loans', "AND e.status IN ('pending', 'approved', 'defaulted')");
   return [
     `These stay without a person: ${count('production_entries')} deliveries, ${count('loans')} loans, ` +
       `${count('savings_transactions')} savings transactions.`,
     ...(owed === 0 ? [] : [`Loans that are not settled: ${owed}.`]),
-    ...(named === 0 ? [] : [`References that contain the national ID, and stay: ${named}.`]),
+    ...(named === 0
+      ? []
+      : [`References and account numbers that contain the national ID, and stay: ${named}.`]),
     'Backups, rejects files and logs of other programs are not touched.',
   ];
 }

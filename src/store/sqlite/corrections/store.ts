@@ -1,20 +1,18 @@
 /** Corrections of who is who, on a connection of their own. */
 import { FieldErrorList } from '../../../domain/errors.ts';
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/identity-card.ts';
-import type { CorrectionOptions, CorrectionResult, CorrectionStore } from '../../ports/corrections.ts';
+import type { CorrectionStore } from '../../ports/corrections.ts';
 import { openDatabase } from '../connection/open-database.ts';
-import { clearFreeSpace } from '../erasure/free-space.ts';
-import { identifyPerson } from '../held-data/identify.ts';
 import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
 import { removeEntries } from './entries-remove.ts';
+import { eraseCompletely } from './erase-completely.ts';
 import { mergeMembers } from './members-merge.ts';
 import { moveMember } from './members-move.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
-import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
-import { type CorrectionScope, runCorrection } from './run.ts';
+import { runCorrection } from './run.ts';
 
 const CACHE_KIB = 64 * 1024;
 
@@ -63,28 +61,6 @@ export function openCorrections(
       runCorrection(scope, mergeCooperatives(db, fromCode, intoCode), options),
     close: () => db.close(),
   };
-}
-
-/** Also from the log and the free space of the file. */
-function eraseCompletely(
-  scope: CorrectionScope,
-  identityCard: string,
-  options: CorrectionOptions,
-): CorrectionResult {
-  const { db } = scope;
-  const texts = isIdentityCard(identityCard) ? (identifyPerson(db, identityCard)?.numbers ?? []) : [];
-  const result = runCorrection(scope, erasePerson(db, identityCard, options.nowSeconds), options);
-  if (result.outcome === 'refused') {
-    // The command is repeated when the log could not be emptied.
-    if (result.message === ERASED_BEFORE) clearFreeSpace(db, [identityCard], scope.waitMs);
-    return result;
-  }
-  if (result.correctionId === null || clearFreeSpace(db, texts, scope.waitMs))
-    return { ...result, isFinal: true };
-  const left =
-    'Another process reads the registry, so its log or free space may still hold the values: restart the ' +
-    'service, then run the command again.';
-  return { ...result, isFinal: true, notes: [...result.notes, left] };
 }
 
 /** @throws RegistryError `invalid` by name */

@@ -3,6 +3,8 @@
  * list, count or lookup (docs/decisions/0022-erasure.md).
  */
 
+import { READ_MODEL_COLUMNS } from '../read-model/stale-flag.ts';
+
 /** Internal: no member of the API has this status. */
 export const ERASED_STATUS = 'erased';
 
@@ -22,7 +24,23 @@ export const ERASED_FIRST = "ORDER BY reason <> 'erased'";
 /** Whether a row that was read is one of them. */
 export const isErased = ({ status }: { readonly status: string }): boolean => status === ERASED_STATUS;
 
-/** Their values. Neither the number nor the code, with its two spaces, can be entered. */
-export const ERASED_VALUES = `identity_card = 'e' || printf('%015d', id), member_code = 'erased  ' || id,
-  full_name = '(erased)', first_name = NULL, last_name = NULL, gender = NULL, date_of_birth = NULL,
-  date_of_death = NULL, mobile = NULL, role = 'MEMBER', status = '${ERASED_STATUS}'`;
+/** Their values, in SQL. Neither the number nor the code, with its two spaces, can be entered. */
+export const ERASED_VALUES: { readonly [column: string]: string } = {
+  identity_card: "'e' || printf('%015d', id)",
+  member_code: "'erased  ' || id",
+  full_name: "'(erased)'",
+  first_name: 'NULL',
+  last_name: 'NULL',
+  gender: 'NULL',
+  date_of_birth: 'NULL',
+  date_of_death: 'NULL',
+  mobile: 'NULL',
+  role: "'MEMBER'",
+  status: `'${ERASED_STATUS}'`,
+};
+
+/** What stays: sums need it, and it names nobody. Every column is in one of the two lists. */
+export const KEPT_COLUMNS: readonly string[] = [
+  ...['id', 'cooperative_id', 'registration_date', 'created_at', 'updated_at'],
+  ...READ_MODEL_COLUMNS,
+];

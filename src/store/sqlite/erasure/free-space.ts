@@ -1,6 +1,7 @@
 /** Copies of erased values that SQLite has left in free space of the file, and in its log. */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import type { Connection } from '../connection/connection.ts';
+import { isBusy, isDiskFull } from '../connection/errors.ts';
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
@@ -21,21 +22,56 @@ function fileHas(file: string, texts: readonly string[]): boolean {
   }
 }
 
+/** Why the log or free space may still hold values of erased persons. */
+export type Uncleared = 'readers' | 'writers' | 'disk';
+
+export interface Clearing {
+  /** Undefined when all is clear. */
+  readonly uncleared?: Uncleared;
+  /** Whether the file has one of the texts, which are in rows if all is clear. */
+  readonly hasText: boolean;
+}
+
+const READERS: Clearing = { uncleared: 'readers', hasText: true };
+
+/** Whether copies of the values of any erased person may be left, after a kill for example. */
+export const isUncleared = (db: Connection): boolean =>
+  db.raw.prepare('SELECT 1 FROM main.erased_persons WHERE cleared_at IS NULL LIMIT 1').get() !== undefined;
+
 /**
  * Empties the log, and rewrites the file where free space still has one of the texts: secure_delete zeroes
  * what is deleted, but not what moved to another page earlier.
- * @param texts that no row has any more
- * @param waitMs for readers
- * @returns whether nothing is left
+ * @param texts of a person who was erased
+ * @param rewrites also if the file has none of them, for texts that nobody knows any more
+ * @param waitMs for readers and writers
+ * @throws what is neither a busy lock nor a full disk
  */
-export function clearFreeSpace(db: Connection, texts: readonly string[], waitMs: number): boolean {
+export function clearFreeSpace(
+  db: Connection,
+  { texts, rewrites }: { readonly texts: readonly string[]; readonly rewrites: boolean },
+  nowSeconds: number,
+  waitMs: number,
+): Clearing {
   const file = db.raw.name;
-  db.waitForLock(waitMs);
-  db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
-  if (fileHas(file, texts)) {
-    db.exec('VACUUM main');
-    db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
-  }
   const log = `${file}-wal`;
-  return (!existsSync(log) || statSync(log).size === 0) && !fileHas(file, texts);
+  const emptyLog = (): boolean => {
+    db.raw.pragma('main.wal_checkpoint(TRUNCATE)');
+    return !existsSync(log) || statSync(log).size === 0;
+  };
+  try {
+    db.waitForLock(waitMs);
+    if (!emptyLog()) return READERS;
+    if (rewrites || fileHas(file, texts)) {
+      db.exec('VACUUM main');
+      if (!emptyLog()) return READERS;
+    }
+    const hasText = fileHas(file, texts);
+    db.raw.prepare('UPDATE main.erased_persons SET cleared_at = ? WHERE cleared_at IS NULL').run(nowSeconds);
+    emptyLog();
+    return { hasText };
+  } catch (error) {
+    if (isBusy(error)) return { uncleared: 'writers', hasText: true };
+    if (isDiskFull(error)) return { uncleared: 'disk', hasText: true };
+    throw error;
+  }
 }

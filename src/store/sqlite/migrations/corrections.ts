@@ -35,10 +35,12 @@ CREATE TABLE merged_members (
 CREATE UNIQUE INDEX merged_members_id ON merged_members (id) WHERE ended_by IS NULL;
 CREATE INDEX merged_members_into ON merged_members (into_id);
 
--- Keyed hashes of the national IDs of erased persons: an import does not bring them back.
+-- Keyed hashes of the national IDs of erased persons: an import does not bring them back. cleared_at is null
+-- as long as the log and the free space of the file may still hold their values.
 CREATE TABLE erased_persons (
   identity_hash BLOB PRIMARY KEY,
-  erased_at INTEGER NOT NULL
+  erased_at INTEGER NOT NULL,
+  cleared_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE erasure_secret (
   id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -1,0 +1,62 @@
+/** Erases a person from the rows, and from the log and free space of the file. */
+import type { CorrectionOptions, CorrectionRefused, CorrectionResult } from '../../ports/corrections.ts';
+import { clearFreeSpace, isUncleared, type Uncleared } from '../erasure/free-space.ts';
+import { identifyPerson } from '../held-data/identify.ts';
+import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
+import { type CorrectionScope, runCorrection } from './run.ts';
+
+const MAY_HOLD = 'so the log or free space of the database may still hold the values';
+const AGAIN = 'then run the command again';
+const LEFT: { readonly [reason in Uncleared]: string } = {
+  readers: `Another process reads the registry, ${MAY_HOLD}: restart the service, ${AGAIN}.`,
+  writers: `Another process writes to the registry, ${MAY_HOLD}: run the command again.`,
+  disk: `The disk is full, ${MAY_HOLD}: make as much room as the database takes, ${AGAIN}.`,
+};
+const IN_ROWS =
+  'The national ID is still in the database file: texts that stay, such as references, contain it.';
+
+/** @throws RegistryError as every correction */
+export function eraseCompletely(
+  scope: CorrectionScope,
+  identityCard: string,
+  options: CorrectionOptions,
+): CorrectionResult {
+  const { db } = scope;
+  const rewrites = isUncleared(db);
+  const texts = identifyPerson(db, identityCard)?.numbers ?? [];
+  const result = runCorrection(scope, erasePerson(db, identityCard, options.nowSeconds), options);
+  if (result.outcome === 'refused')
+    return result.message === ERASED_BEFORE && rewrites ? clearAgain(scope, identityCard, options) : result;
+  if (result.correctionId === null) return { ...result, isFinal: true };
+  try {
+    const { uncleared, hasText } = clearFreeSpace(db, { texts, rewrites }, options.nowSeconds, scope.waitMs);
+    const notes = uncleared !== undefined ? [LEFT[uncleared]] : hasText ? [IN_ROWS] : [];
+    return { ...result, isFinal: true, notes: [...result.notes, ...notes] };
+  } catch (errorAfterCommit) {
+    return { errorAfterCommit, ...result, isFinal: true };
+  }
+}
+
+/** The command is repeated when it was killed, or could not clear everything. */
+function clearAgain(
+  { db, waitMs }: CorrectionScope,
+  identityCard: string,
+  { isDryRun, nowSeconds }: CorrectionOptions,
+): CorrectionRefused {
+  const refused = (message: string): CorrectionRefused => ({
+    ...{ outcome: 'refused', message: `${ERASED_BEFORE} ${message}`, collisions: [] },
+  });
+  if (isDryRun === true)
+    return refused(
+      'The log or free space of the database may still hold values: repeat it without --dry-run.',
+    );
+  const { uncleared, hasText } = clearFreeSpace(
+    db,
+    { texts: [identityCard], rewrites: true },
+    nowSeconds,
+    waitMs,
+  );
+  if (uncleared !== undefined) return refused(LEFT[uncleared]);
+  const cleared = 'The log and free space of the database hold nothing of them any more.';
+  return refused(hasText ? `${cleared} ${IN_ROWS}` : cleared);
+}

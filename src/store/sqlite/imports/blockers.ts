@@ -48,6 +48,14 @@ const CORRECTED_ACCOUNTS = `SELECT 'accounts' AS kind, c.row_id AS id, 'changed'
   FROM main.changes c WHERE c.id > @last_change AND +c.entity = 'accounts'
     AND c.actor NOT IN (${REVERSED_ACTORS}) AND c.row_id BETWEEN @first_account AND @last_account`;
 
+/** A transaction cannot go back to an account that no longer has the number by which the history names it. */
+const RENAMED_BY = `SELECT n.actor FROM main.changes n WHERE n.entity = 'accounts' AND n.old = c.old
+  ORDER BY n.id DESC LIMIT 1`;
+const LOST_ACCOUNTS = `SELECT 'savings' AS kind, t.id, 'changed' AS reason, (${RENAMED_BY}) AS actor
+  FROM main.changes c CROSS JOIN main.savings_transactions t ON t.id = c.row_id
+  WHERE ${OWN_CHANGES} AND c.field = 'account_number' AND NOT EXISTS (SELECT 1 FROM main.savings_accounts a
+    WHERE a.cooperative_id = t.cooperative_id AND a.account_number = c.old)`;
+
 /** A member that was merged leads to one of its rows. */
 const MERGED_INTO = `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason,
     'correction:' || r.correction_id AS actor
@@ -122,7 +130,10 @@ const BLOCKERS: { readonly [kind in ImportKind]: readonly string[] } = {
   // Void ones too: a payment needs its loan.
   loans: [CHANGED, ERASED.loans, referring('payments', 'payments', 'loan_id')],
   payments: [CHANGED, ERASED.payments, COUNTED_SINCE],
-  savings: [CHANGED, ERASED.savings, CORRECTED_ACCOUNTS, IN_OPENED_ACCOUNTS, MOVED_FROM_OPENED_ACCOUNTS],
+  savings: [
+    ...[CHANGED, ERASED.savings, CORRECTED_ACCOUNTS],
+    ...[IN_OPENED_ACCOUNTS, MOVED_FROM_OPENED_ACCOUNTS, LOST_ACCOUNTS],
+  ],
 };
 
 interface Found {

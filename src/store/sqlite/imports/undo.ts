@@ -81,6 +81,11 @@ const CLEAR_CUT_OFFS = `UPDATE main.loans SET paid_until = NULL
   WHERE opening_balance_minor = 0 AND paid_until IS NOT NULL
     AND id IN (SELECT c.row_id FROM main.changes c WHERE ${OWN_CHANGES} AND c.field = 'paid_amount')`;
 
+/**
+ * The history names an account by its number. Nothing renames accounts; after a correction that does, this
+ * would find no account, or another one: blockers.ts refuses the former, and the correction has to prevent
+ * the latter.
+ */
 const OLD_ACCOUNT = `(SELECT a.id FROM main.savings_accounts a
   WHERE a.cooperative_id = t.cooperative_id AND a.account_number = c.old)`;
 

@@ -40,7 +40,8 @@ export const describeCorrection = (result: CorrectionResult, isDryRun: boolean) 
   result.outcome === 'done'
     ? {
         ...{ outcome: result.outcome, dry_run: isDryRun, correction_id: result.correctionId },
-        ...{ rows: result.rows, members: result.members.map(describeMember), notes: result.notes },
+        ...{ final: result.isFinal === true, rows: result.rows },
+        ...{ members: result.members.map(describeMember), notes: result.notes },
         lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
       }
     : {

@@ -77,7 +77,7 @@ test('a dry run of nid replace changes nothing and reports what would be changed
     ...{ id, cooperative_code, member_code, fate },
   });
   assert.deepEqual(document, {
-    ...{ outcome: 'done', dry_run: true, correction_id: null, rows },
+    ...{ outcome: 'done', dry_run: true, correction_id: null, final: false, rows },
     members: [member(1, 'M-1', 'goes'), member(2, 'M-2', 'stays'), member(3, 'M-1', 'changes', 'B-2')],
     notes: [
       'The person has a membership under both numbers in 1 cooperative: they are merged.',
@@ -87,6 +87,12 @@ test('a dry run of nid replace changes nothing and reports what would be changed
   assert.deepEqual(dump(), before);
   const real = await place.command('nid', 'replace', nid(1), nid(2), ...WHY, '--json');
   assert.deepEqual(JSON.parse(real.out).rows, rows);
+  const recorded = await place.command('imports', 'show', '5', '--json');
+  assert.deepEqual(JSON.parse(recorded.out).notes, document.notes);
+  assert.match(
+    (await place.command('imports', 'show', '5')).out,
+    /notes +\["The person has a membership under/,
+  );
 });
 
 test('memberships of both numbers in one cooperative are merged, and put back by the undo', async (context) => {

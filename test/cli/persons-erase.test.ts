@@ -86,7 +86,8 @@ test('what sums need stays: entries, loans and their counts, without a person', 
   assert.match(dry.out, /Loans that are not settled: 1\./);
   assert.ok(filesWith(place.folder, PERSONAL).length > 0);
   // A former number finds the person, too.
-  assert.equal((await place.command('persons', 'erase', nid(1), ...WHY)).status, 0);
+  const done = await place.command('persons', 'erase', nid(1), ...WHY, '--json');
+  assert.deepEqual([done.status, JSON.parse(done.out).final], [0, true]);
   assert.deepEqual(
     tables.map((table) => place.query(`SELECT * FROM ${table}`)),
     before,

@@ -23,6 +23,7 @@ export interface CorrectionPlan {
   readonly work: (correctionId: number) => void;
   /** Those that the operator means, to be shown. */
   readonly members?: readonly Pick<NamedMember, 'id' | 'fate'>[];
+  /** Kept with the correction, so without personal data. */
   readonly notes?: readonly string[];
   readonly keepsNoValues?: TrackOptions['keepsNoValues'];
 }
@@ -70,14 +71,12 @@ export function runCorrection(
     lockedAtMs = monotonicMs();
     const plan = correction.decide();
     if ('outcome' in plan) throw new TakenBack(plan);
-    const id = insertRecord(db, correction, { ...options, reason: reason as string });
+    const { notes = [] } = plan;
+    const id = insertRecord(db, correction, notes, { ...options, reason: reason as string });
     const members = (plan.members ?? []).map((member) => nameMember(db, member));
     const rows = applyPlan(db, plan, id, options);
     const correctionId = options.isDryRun === true ? null : id;
-    const done: CorrectionDone = {
-      ...{ outcome: 'done' as const, correctionId, rows, members },
-      ...{ notes: plan.notes ?? [], lockMs: 0 },
-    };
+    const done: CorrectionDone = { outcome: 'done', correctionId, rows, members, notes, lockMs: 0 };
     if (options.isDryRun === true) throw new TakenBack(done);
     return plan.keepsNoValues === true ? { ...done, members: [] } : done;
   });
@@ -110,6 +109,7 @@ const lastChange = (db: Connection): number =>
 function insertRecord(
   db: Connection,
   { kind, options }: Correction,
+  notes: readonly string[],
   { reason, systemUser, nowSeconds }: CorrectionOptions,
 ): number {
   const { lastInsertRowid } = db.raw
@@ -117,11 +117,18 @@ function insertRecord(
       `INSERT INTO main.imports (file_name, sha256, kind, options, notes, reason, system_user, imported_at,
          created, changed, unchanged, kept, refused_rows,
          first_row, last_row, first_account, last_account, first_change, last_change)
-       VALUES ('', '', @kind, @options, '[]', @reason, @systemUser, @nowSeconds,
+       VALUES ('', '', @kind, @options, @notes, @reason, @systemUser, @nowSeconds,
          0, 0, 0, 0, 0, 1, 0, 1, 0, @before + 1, @before)`,
     )
     .run({
-      ...{ kind, options: JSON.stringify(options), reason, systemUser, nowSeconds },
+      ...{
+        kind,
+        options: JSON.stringify(options),
+        notes: JSON.stringify(notes),
+        reason,
+        systemUser,
+        nowSeconds,
+      },
       before: lastChange(db),
     });
   return Number(lastInsertRowid);

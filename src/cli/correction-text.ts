@@ -57,7 +57,7 @@ function formatRows({ rows }: CorrectionDone): string {
       ...(removed > 0 ? [`  ${counted(entity, removed)} removed\n`] : []),
     ];
   });
-  return lines.length === 0 ? '  nothing\n' : lines.join('');
+  return lines.length === 0 ? '  No row changes.\n' : lines.join('');
 }
 
 export function formatCorrection(result: CorrectionDone): string {

@@ -103,7 +103,7 @@ async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {
   }
   const rest = accepted.changes.kept - SHOWN_FAULTS;
   if (rest > 0) say(`: ${rest} more values are kept; --json lists all of them.`);
-  if (shown > 0) say(': to import these values nevertheless, add --overwrite-corrections.');
+  if (accepted.canOverwriteKept) say(': to import these values nevertheless, add --overwrite-corrections.');
 }
 
 async function describeWarning({ message, count, lines }: ImportWarning): Promise<string> {
@@ -119,8 +119,9 @@ function describeOutcome(report: FileReport): string {
     return report.isFileFaulty ? 'refused, see above' : `refused, ${refusedRows} of ${rows} rows have faults`;
   }
   const changes = `${describeChanges(report.changes)}${refusedRows === 0 ? '' : `, ${refusedRows} refused`}`;
-  if (outcome === 'stopped') return `${rows} rows checked: ${changes}; stopped by warnings`;
-  if (outcome === 'accepted') return `${rows} rows checked: ${changes}; nothing was written`;
+  const checked = `${counted(rows, 'row')} checked`;
+  if (outcome === 'stopped') return `${checked}: ${changes}; stopped by warnings`;
+  if (outcome === 'accepted') return `${checked}: ${changes}; nothing was written`;
   const speed = `${report.seconds.toFixed(1)} s, ${rowsPerSecond(report)} rows/s`;
   return `${changes} (${speed}, locked for ${(report.lockMs / 1000).toFixed(3)} s)`;
 }

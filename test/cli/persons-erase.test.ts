@@ -82,7 +82,7 @@ test('what sums need stays: entries, loans and their counts, without a person', 
     dry.out,
     /^Nothing was changed\. Without --dry-run:\n(?: {2}member .*\n){2} {2}2 members changed\n/,
   );
-  assert.match(dry.out, /These stay without a person: 1 deliveries, 1 loans, 1 savings transactions\./);
+  assert.match(dry.out, /These stay without a person: 1 delivery, 1 loan, 1 savings transaction\./);
   assert.match(dry.out, /Loans that are not settled: 1\./);
   assert.ok(filesWith(place.folder, PERSONAL).length > 0);
   // A former number finds the person, too.

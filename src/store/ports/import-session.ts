@@ -165,6 +165,8 @@ export interface RefusedFile extends FileCheck {
 
 /** A file whose rows, but for the refused ones, may be applied. */
 export interface AcceptedFile extends FileCheck {
+  /** Whether values are kept that `overwritesCorrections` would import. */
+  readonly canOverwriteKept: boolean;
   readonly isRefused: false;
   /**
    * What an apply would do to the registry as it was when the file was checked. Rows of files that were kept

@@ -35,6 +35,7 @@ export const releaseNumber = (db: Connection, number: string): Correction => ({
       ? refuse('This national ID is not a former one of anybody.')
       : {
           touched: {},
+          notes: ['This number finds nobody now, and can be given to somebody else.'],
           work: (correctionId) => void endRedirect(db, REPLACED_NUMBERS, number, correctionId),
         },
 });

@@ -70,6 +70,9 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
       WHERE field = 'identity_card' AND (old IN (${given}) OR new IN (${given}))`);
 }
 
+const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
 const TABLES = {
   production_entries: 'member_id IN (%)',
   loans: 'member_id IN (%)',
@@ -101,8 +104,9 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
   }, 0);
   const owed = count('loans', "AND e.status IN ('pending', 'approved', 'defaulted')");
   return [
-    `These stay without a person: ${count('production_entries')} deliveries, ${count('loans')} loans, ` +
-      `${count('savings_transactions')} savings transactions.`,
+    `These stay without a person: ${counted(count('production_entries'), 'delivery', 'deliveries')}, ` +
+      `${counted(count('loans'), 'loan')}, ` +
+      `${counted(count('savings_transactions'), 'savings transaction')}.`,
     ...(owed === 0 ? [] : [`Loans that are not settled: ${owed}.`]),
     ...(named === 0
       ? []

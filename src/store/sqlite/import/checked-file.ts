@@ -40,10 +40,12 @@ export function openCheckedFile(
   const isFileFaulty = count(db, "staging.faults WHERE refuses = 'file'") > 0;
   if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
   if (check.faults > 0) dropRefusedRows(db);
+  let canOverwriteKept = false;
   /** What the file changes, as it is compared with the registry at this moment. */
   const compare = () => {
     stageChanges(scope);
     if (overwritesCorrections !== true) keepCorrections(scope);
+    canOverwriteKept = count(db, CAN_OVERWRITE) > 0;
     keepCurrentNumbers(scope);
     keepRelated(scope);
     if (scope.kind === 'payments') stagePaidAmounts(scope);
@@ -54,6 +56,7 @@ export function openCheckedFile(
   return {
     ...check,
     isRefused: false,
+    canOverwriteKept,
     warnings: listWarnings(scope),
     changes: countChanges(scope),
     columns: countByColumn(scope),
@@ -91,6 +94,10 @@ const countUnstaged = (db: Connection): number =>
     `(SELECT DISTINCT line FROM staging.faults f WHERE refuses = 'row'
        AND NOT EXISTS (SELECT 1 FROM staging.rows r WHERE r.line = f.line))`,
   );
+
+/** A void payment stays void in any case. */
+const CAN_OVERWRITE = `staging.kept k WHERE NOT EXISTS
+  (SELECT 1 FROM main.payments t WHERE k."column" = 'status' AND t.id = k.row_id AND t.status = 'void')`;
 
 function dropRefusedRows(db: Connection): void {
   db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);

@@ -9,7 +9,8 @@ const COOPERATIVE = unknown(
   ['There is no cooperative with', '. Import the cooperatives first.'],
   'p.cooperative_id IS NULL',
 );
-const IS_MEMBER_UNKNOWN = 'p.cooperative_id IS NOT NULL AND p.member_id IS NULL';
+const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
+  AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
 /** The member of an entry. A row that gave the national ID only has the member's code by now. */
 const MEMBER: readonly Check[] = [
   unknown(

@@ -1,8 +1,7 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
 import type { ImportFault } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
-import { hasErasedPersons } from '../erasure/identity-hash.ts';
-import { erasureChecks } from '../erasure/import-checks.ts';
+import { erasureChecks, findErasedRows } from '../erasure/import-checks.ts';
 import type { Check } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import type { FileScope } from './file-scope.ts';
@@ -16,13 +15,14 @@ export const readDataVersion = (db: Connection): number =>
 export function resolveAndCheck(scope: FileScope): void {
   const { db, kind, columns } = scope;
   readReplacedNumbers(scope);
+  findErasedRows(scope);
   db.exec(`DELETE FROM staging.resolved_references;
     INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id, loan_id)
     ${RESOLVED_REFERENCES[kind]}`);
   if (kind === 'members') db.exec(CHANGED_NUMBERS);
   const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
   runChecks(db, checks, 'row');
-  if (hasErasedPersons(db)) runChecks(db, erasureChecks(scope), 'row');
+  runChecks(db, erasureChecks(scope), 'row');
 }
 
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {

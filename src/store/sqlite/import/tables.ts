@@ -36,6 +36,8 @@ export function createSessionTables(db: Connection): void {
       line INTEGER);
     -- Rows that named a person by a national ID that was replaced (replaced-numbers.ts).
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
+    -- Rows that name a person who was erased (erasure/import-checks.ts).
+    CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
     -- Rows of a file that came without a reference (former-references.ts).
     CREATE TABLE staging.derived_rows (line INTEGER PRIMARY KEY);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;

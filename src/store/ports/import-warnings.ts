@@ -18,6 +18,11 @@ export const WARNINGS = {
       'have not left, while less than a tenth belong to this one under their name and code: the code is ' +
       'probably wrong',
   ),
+  moved: stopping(
+    ['members'],
+    'a member who would be new to the cooperative was moved from it to another one, or merged with a ' +
+      'member of another one, by a correction',
+  ),
   name_differs: stopping(
     ['members'],
     'another cooperative has a member with this NID under a name without a common word, and with another ' +

@@ -5,6 +5,7 @@ import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks.ts';
 import { completeRows, hasDerivedReferences } from './complete-rows.ts';
 import type { FileScope } from './file-scope.ts';
+import { readFormerMembers } from './former-members.ts';
 import { readReplacedNumbers } from './replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './run-checks.ts';
 import { addPaymentMessages } from './sql-functions.ts';
@@ -48,6 +49,7 @@ export function stageFile(scope: FileScope): FileStaging {
         if (kind === 'payments') addPaymentMessages(db, options.zone ?? UTC);
         if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
         readReplacedNumbers(scope);
+        readFormerMembers(scope);
         completeRows(scope, isReferenceMissing);
         const decided = { ...scope, despiteErasure: options.despiteErasure === true };
         resolveAndCheck(decided);

@@ -7,6 +7,7 @@ import { ENDED_COOPERATIVE_STATUSES } from '../../../domain/cooperatives.ts';
 import { ENDED_MEMBER_STATUSES } from '../../../domain/members.ts';
 import type { ImportKind } from '../../ports/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../ports/import-warnings.ts';
+import { REVERSED_ACTORS } from '../history/reversed.ts';
 import type { FileScope } from './file-scope.ts';
 import { lookalikesSql } from './lookalikes.ts';
 
@@ -75,6 +76,15 @@ const OTHER_COOPERATIVE = `WITH
   CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
   WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
 
+/** New rows of people whom a correction took out of the cooperative, with what they had. */
+const MOVED = `SELECT DISTINCT e.line, c.code || ' by ' || replace(h.actor, ':', ' ')
+  FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
+  CROSS JOIN main.members m ON m.id = e.member_id CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+  CROSS JOIN main.changes h ON h.entity = 'members' AND h.row_id IN (SELECT m.id UNION ALL
+      SELECT g.id FROM main.merged_members g WHERE g.into_id = m.id AND g.ended_by IS NULL)
+  WHERE p.id IS NULL AND h.field = 'cooperative_id' AND h.old = p.cooperative_id
+    AND h.actor GLOB 'correction:*' AND h.actor NOT IN (${REVERSED_ACTORS})`;
+
 /** What says who somebody is. */
 export const IDENTITY_COLUMNS = quoted(['full_name', 'date_of_birth', 'identity_card']);
 
@@ -128,6 +138,12 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
       (_, detail) => `${detail} would change name, national ID or status.`,
     ),
     guard('other_cooperative', [], OTHER_COOPERATIVE, (_, detail) => `${detail}: is this the right code?`),
+    guard(
+      'moved',
+      [],
+      MOVED,
+      (n, detail) => `${rows(n, 'member of this list was', 'members of this list were')} moved to ${detail}.`,
+    ),
     guard(
       'name_differs',
       [],

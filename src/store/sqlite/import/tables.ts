@@ -38,6 +38,11 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
     -- Rows that name a person who was erased (erasure/import-checks.ts).
     CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
+    -- Members that were merged, as they were, with those who stay (former-members.ts).
+    CREATE TABLE staging.former_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
+      into_id INTEGER);
+    CREATE INDEX staging.former_members_code ON former_members (cooperative_code, member_code);
+    CREATE INDEX staging.former_members_person ON former_members (cooperative_code, identity_card);
     -- Rows of a file that came without a reference (former-references.ts).
     CREATE TABLE staging.derived_rows (line INTEGER PRIMARY KEY);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { ENTRY_KINDS } from '../../../src/domain/entries.ts';
 import { EVENT_FIELDS, fieldBit } from '../../../src/domain/events.ts';
 import { MERGED_COLUMNS } from '../../../src/store/sqlite/corrections/merge.ts';
 import {
@@ -9,11 +10,13 @@ import {
   changedTable,
   recordedColumns,
 } from '../../../src/store/sqlite/corrections/tables.ts';
+import { readEntries } from '../../../src/store/sqlite/held-data/entry-rows.ts';
 import { LOAN_FIELDS } from '../../../src/store/sqlite/loan-rows.ts';
 import { MEMBER_COLUMNS } from '../../../src/store/sqlite/member-rows.ts';
 import { PAYMENT_FIELDS } from '../../../src/store/sqlite/payment-rows.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { type Connection, openStore } from '../../support/sqlite.ts';
+import { LOANS_HEADER, SAVINGS_HEADER, startedPlace } from '../../support/importing.ts';
+import { type Connection, openFile, openStore } from '../../support/sqlite.ts';
 
 function openEmpty(context: TestContext): Connection {
   const store = openStore(join(temporaryFolder(context), 'registry.db'));
@@ -70,4 +73,27 @@ test('a merge says of every column of members what becomes of it', (context) => 
     columns.filter((column) => !declared.includes(column)),
     ['created_at'],
   );
+});
+
+test('commands show every recorded column of an entry', async (context) => {
+  const place = await startedPlace(context);
+  await place.load(
+    'production',
+    'cooperative_code,member_code,reference,delivered_at,kg\nA-1,M-1,P-1,2025-06-01,1\n',
+  );
+  await place.load('loans', `${LOANS_HEADER}\nA-1,M-1,L-1,1000,5,approved,,2025-01-01,,\n`);
+  await place.load('savings', `${SAVINGS_HEADER}\nA-1,M-1,S-1,T-1,contribution,100,2025-06-01\n`);
+  const db = openFile(place.databaseFile);
+  context.after(() => db.close());
+  // Shown under other names: the code of the cooperative, the number of the account.
+  const byCode = ['cooperative_id', 'account_id'];
+  for (const kind of ENTRY_KINDS) {
+    const shown = Object.keys(readEntries(db, kind, { memberId: 1 })[0] ?? {});
+    const recorded = recordedColumns(db, changedTable(kind)).map(({ field }) => field);
+    assert.deepEqual(
+      recorded.filter((field) => !shown.includes(field) && !byCode.includes(field)),
+      [],
+      kind,
+    );
+  }
 });

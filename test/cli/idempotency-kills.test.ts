@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/app.ts';
 import { issueWriter, serveProcess } from '../support/serving.ts';
 import { openFile } from '../support/sqlite.ts';
 
-const ROUNDS = 20;
+const ROUNDS = 6;
 
 interface Answer {
   readonly status: number;

@@ -101,7 +101,7 @@ test('after any imports the counters are those of a recount', { timeout: 60_000 
         assertCounted(place);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });
 

@@ -257,6 +257,6 @@ test('after any writes, imports of loans and their undo lists, counters and read
         }
       },
     ),
-    { numRuns: 20 },
+    { numRuns: 12 },
   );
 });

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/app.ts';
 import { issueWriter, serveProcess } from '../support/serving.ts';
 import { openFile } from '../support/sqlite.ts';
 
-const ROUNDS = 6;
+const ROUNDS = 16;
 
 interface Answer {
   readonly status: number;

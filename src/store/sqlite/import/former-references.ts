@@ -5,6 +5,7 @@
  */
 import type { ImportKind } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
+import { TARGETS } from './targets.ts';
 
 /** The stored entries `t` of a member `w.member_id` that have the values of a row `w`. */
 const EQUAL_ENTRIES: { readonly [kind in ImportKind]?: { readonly values: string; readonly from: string } } =
@@ -23,11 +24,6 @@ const EQUAL_ENTRIES: { readonly [kind in ImportKind]?: { readonly values: string
         AND t.amount_minor = w.amount AND t.transacted_at = w.transacted_at`,
     },
   };
-
-const TABLES: { readonly [kind in ImportKind]?: string } = {
-  production: 'production_entries',
-  savings: 'savings_transactions',
-};
 
 /** Whether anybody may have entries from under another code: an import looks no further otherwise. */
 const hasFormerCodes = (db: Connection): boolean =>
@@ -63,7 +59,7 @@ function takeFormerReferences(db: Connection, kind: ImportKind): void {
         FROM staging.derived_rows d CROSS JOIN staging.rows r ON r.line = d.line
         CROSS JOIN main.cooperatives c ON c.code = r.cooperative_code
         CROSS JOIN main.members m ON m.cooperative_id = c.id AND m.member_code = r.member_code
-        WHERE NOT EXISTS (SELECT 1 FROM main.${TABLES[kind]} t
+        WHERE NOT EXISTS (SELECT 1 FROM main.${TARGETS[kind].table} t
           WHERE t.cooperative_id = c.id AND t.reference = r.reference)),
       former AS MATERIALIZED (SELECT u.member_id FROM (SELECT DISTINCT member_id FROM unmatched) u
         WHERE ${HAS_FORMER_CODE}),

@@ -77,7 +77,13 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const routes = createRoutes({ store, limiter, clock, zone: config.zone, isDraining });
   const handler = createHandler({
     router: createRouter(routes),
-    middleware: createMiddleware({ keys, trustedProxies: config.trustedProxies, limiter, clock }),
+    middleware: createMiddleware({
+      keys,
+      trustedProxies: config.trustedProxies,
+      limiter,
+      clock,
+      scheduler,
+    }),
     create: openCreate(store.responses, clock),
     send: createSender({ scheduler, log, clock, isDraining }),
     clock,

@@ -28,7 +28,17 @@ export interface ConnectionLog {
 }
 
 /** node:net counts what is still queued; only its handle knows how much of a write the system has taken. */
-type SocketWithHandle = Duplex & { bytesWritten?: number; _handle?: { writeQueueSize?: number } | null };
+type SocketWithHandle = Duplex & {
+  bytesRead?: number;
+  bytesWritten?: number;
+  _handle?: { writeQueueSize?: number } | null;
+};
+
+/** Milliseconds without a byte that moves: during a request, and between two. */
+export interface IdleLimits {
+  readonly idleMs: number;
+  readonly keepAliveMs: number;
+}
 
 export class Connection {
   private readonly socket: SocketWithHandle;
@@ -36,8 +46,8 @@ export class Connection {
   /** Responses of a connection finish in order, so the last one shows the state of all. */
   private last: Exchange | undefined;
   private isRefused = false;
-  private takenBytes = 0;
-  private takenAtMs = 0;
+  private movedBytes = -1;
+  private movedAtMs = 0;
 
   constructor(socket: Duplex, log: ConnectionLog) {
     this.socket = socket;
@@ -94,18 +104,21 @@ export class Connection {
   }
 
   /**
-   * Drops a client that does not read.
+   * Drops a client that waits too long: one that sends nothing, or does not read what it is sent.
    * @param nowMs monotonic milliseconds
-   * @param limitMs how long the system may take nothing of what is to be sent
    */
-  dropIfStalled(nowMs: number, limitMs: number): void {
+  dropIfIdle(nowMs: number, { idleMs, keepAliveMs }: IdleLimits): void {
     const { socket } = this;
-    const unsentBytes = socket.writableLength;
-    const taken = (socket.bytesWritten ?? 0) - unsentBytes - (socket._handle?.writeQueueSize ?? 0);
-    const isWaiting = unsentBytes > 0 || (socket._handle?.writeQueueSize ?? 0) > 0;
-    if (!isWaiting || taken !== this.takenBytes || this.takenAtMs === 0) {
-      this.takenBytes = taken;
-      this.takenAtMs = nowMs;
-    } else if (nowMs - this.takenAtMs >= limitMs) socket.destroy();
+    const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
+    const takenBytes = (socket.bytesWritten ?? 0) - unsentBytes;
+    // While a response is being sent, what the client sends is no progress.
+    const movedBytes = unsentBytes > 0 ? takenBytes : takenBytes + (socket.bytesRead ?? 0);
+    if (movedBytes !== this.movedBytes) {
+      this.movedBytes = movedBytes;
+      this.movedAtMs = nowMs;
+      return;
+    }
+    const isBetweenRequests = unsentBytes === 0 && this.last?.outgoing.closed === true;
+    if (nowMs - this.movedAtMs >= (isBetweenRequests ? keepAliveMs : idleMs)) socket.destroy();
   }
 }

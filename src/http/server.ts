@@ -50,20 +50,22 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
   const server = createServer({
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    // The sweep below ends idle connections: node:http would set two timers for every request.
+    keepAliveTimeout: 0,
     connectionsCheckingInterval: Math.min(SWEEP_MS, timeouts.headersMs),
+    // A request without a body needs no stream; from Node 24.12 on, earlier ones ignore it.
+    optimizeEmptyRequests: true,
     // The handler refuses a missing one itself, in the form of every response.
     requireHostHeader: false,
     shouldUpgradeCallback: shouldUpgrade,
   });
-  server.timeout = timeouts.idleMs;
   const connections = trackConnections(server, options.log);
   answerRequests(server, options.handler, connections);
   ignoreUpgrades(server, (socket) => connections.get(socket));
   const sweep = setInterval(
     () => {
       for (const connection of connections.values()) {
-        connection.dropIfStalled(performance.now(), timeouts.idleMs);
+        connection.dropIfIdle(performance.now(), { idleMs: timeouts.idleMs, keepAliveMs: KEEP_ALIVE_MS });
       }
     },
     Math.min(SWEEP_MS, timeouts.idleMs),
@@ -82,6 +84,9 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
   });
 }
 
+/** What node:http announces as `Keep-Alive: timeout=65`, so that clients do not send on a closing connection. */
+type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
+
 type Connections = ReadonlyMap<Duplex, Connection>;
 
 function trackConnections(server: Server, log: ConnectionLog): Connections {
@@ -95,7 +100,8 @@ function trackConnections(server: Server, log: ConnectionLog): Connections {
 }
 
 function answerRequests(server: Server, handler: Handler, connections: Connections): void {
-  const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const handle = (incoming: IncomingMessage, outgoing: KeptAlive) => {
+    outgoing._keepAliveTimeout = KEEP_ALIVE_MS;
     connections.get(incoming.socket)?.begin(incoming, outgoing);
     handler(incoming, outgoing);
   };

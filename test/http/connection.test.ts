@@ -167,38 +167,64 @@ test('a client that asks and never reads is dropped', { timeout: 20_000 }, async
   assert.ok(performance.now() - started < 15_000);
 });
 
-test('a connection is dropped after 60 s without progress, not while the system takes bytes', () => {
-  const unused = { refused: () => assert.fail('nothing is refused') };
-  let unsentBytes = 0;
-  let queuedBytes = 0;
+/** A connection over a socket whose counters the test sets, and which is looked at second by second. */
+function idleConnection() {
+  const counters = { unsent: 0, queued: 0, read: 100 };
   let isDestroyed = false;
   const socket = {
     get writableLength() {
-      return unsentBytes;
+      return counters.unsent;
+    },
+    get bytesRead() {
+      return counters.read;
     },
     get bytesWritten() {
       return 5_000_000;
     },
     get _handle() {
-      return { writeQueueSize: queuedBytes };
+      return { writeQueueSize: counters.queued };
     },
     destroy() {
       isDestroyed = true;
     },
   };
+  const unused = { refused: () => assert.fail('nothing is refused') };
   const connection = new Connection(socket as unknown as Duplex, unused);
+  const begin = (outgoing: { closed: boolean }) => connection.begin({} as never, outgoing as never);
   const lookAt = (seconds: number) => {
-    connection.dropIfStalled(seconds * 1000, 60_000);
+    connection.dropIfIdle(seconds * 1000, { idleMs: 60_000, keepAliveMs: 65_000 });
     return isDestroyed;
   };
-  // Nothing is to be sent: the limits on idle clients apply instead.
-  assert.deepEqual([1, 70, 140].map(lookAt), [false, false, false]);
-  [unsentBytes, queuedBytes] = [1_000_000, 500_000];
+  return { counters, begin, lookAt };
+}
+
+test('a connection is dropped after 60 s without progress of its response, not while the system takes bytes', () => {
+  const { counters, begin, lookAt } = idleConnection();
+  begin({ closed: false });
+  Object.assign(counters, { unsent: 1_000_000, queued: 500_000 });
   assert.deepEqual([200, 259].map(lookAt), [false, false]);
   // The system has taken another byte.
-  queuedBytes--;
+  counters.queued--;
   assert.deepEqual([261, 320].map(lookAt), [false, false]);
+  // That the client sends more is no progress.
+  counters.read++;
   assert.equal(lookAt(322), true);
+});
+
+test('a connection without traffic is dropped after 60 s during a request', () => {
+  const { counters, begin, lookAt } = idleConnection();
+  begin({ closed: false });
+  assert.deepEqual([1, 60].map(lookAt), [false, false]);
+  counters.read++;
+  assert.deepEqual([61, 120].map(lookAt), [false, false]);
+  assert.equal(lookAt(121), true);
+});
+
+test('a connection without traffic is dropped after 65 s between two requests', () => {
+  const { begin, lookAt } = idleConnection();
+  begin({ closed: true });
+  assert.deepEqual([1, 65].map(lookAt), [false, false]);
+  assert.equal(lookAt(66), true);
 });
 
 test('a client that reads slowly is served to the end', { timeout: 20_000 }, async (context) => {

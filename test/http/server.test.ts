@@ -88,6 +88,14 @@ test('clients that do nothing are dropped', async (context) => {
   await once(socket, 'close');
 });
 
+test('the service says how long an idle connection stays open', async (context) => {
+  const app = await startApp(context);
+  const socket = await openSocket(context, app.port);
+  socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  assert.match(first.toString(), /\r\nKeep-Alive: timeout=65\r\n/);
+});
+
 test('Expect: 100-continue is answered only after the limiter has admitted the request', async (context) => {
   const app = await startApp(context);
   const head = (key: string) => createHead(key, 27, 'Expect: 100-continue');

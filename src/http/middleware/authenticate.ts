@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { type Clock, nowSeconds } from '../../clock.ts';
 import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey } from '../../domain/api-keys.ts';
 import { hashKeyAsText } from '../../key-hash.ts';
+import type { Scheduler } from '../../scheduler.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import { isThenable } from '../../store/ports/awaitable.ts';
 import type { ApiRequest } from '../request.ts';
@@ -44,7 +45,15 @@ function readBearerToken(header: string | undefined): string | ApiResponse {
   return rest.length > 0 ? WITH_SPACES : token;
 }
 
-export function authenticate(keys: Pick<ApiKeyStore, 'findBySecret'>, clock: Clock): Middleware {
+export interface AuthenticateDependencies {
+  readonly keys: Pick<ApiKeyStore, 'findBySecret'>;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+}
+
+export function authenticate({ keys, clock, scheduler }: AuthenticateDependencies): Middleware {
+  const hashOf = openHashes(scheduler);
+
   function accept(
     request: ApiRequest,
     token: string,
@@ -65,10 +74,28 @@ export function authenticate(keys: Pick<ApiKeyStore, 'findBySecret'>, clock: Clo
     if (typeof token !== 'string') return token;
     if (token.length !== API_KEY_LENGTH) return MALFORMED;
     const now = nowSeconds(clock);
-    // As text, which is four times as fast to make and to find as bytes.
-    const found = keys.findBySecret(hashKeyAsText(token), now);
+    const found = keys.findBySecret(hashOf(token), now);
     return isThenable(found)
       ? found.then((key) => accept(request, token, key, now))
       : accept(request, token, found, now);
+  };
+}
+
+/**
+ * Hashes of keys, each made once per iteration of the event loop: the requests that arrive together often
+ * carry the same one. They are forgotten at its end, so that no key outlives its requests in memory.
+ */
+function openHashes(scheduler: Scheduler): (token: string) => string {
+  const hashes = new Map<string, string>();
+  const forget = () => hashes.clear();
+  return (token) => {
+    let hash = hashes.get(token);
+    if (hash === undefined) {
+      if (hashes.size === 0) scheduler.atEnd('storage', forget);
+      // As text, which is four times as fast to make and to find as bytes.
+      hash = hashKeyAsText(token);
+      hashes.set(token, hash);
+    }
+    return hash;
   };
 }

@@ -1,6 +1,7 @@
 /** The middleware that every request passes through, in the order of docs/api.md#order-of-checks. */
 import type { Clock } from '../../clock.ts';
 import type { AddressBlocks } from '../../domain/address-blocks.ts';
+import type { Scheduler } from '../../scheduler.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import { type Awaitable, isThenable } from '../../store/ports/awaitable.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
@@ -17,6 +18,7 @@ export interface MiddlewareDependencies {
   readonly trustedProxies: AddressBlocks;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
 }
 
 /** @returns what runs the middleware in order, until one refuses */
@@ -25,9 +27,10 @@ export function createMiddleware({
   trustedProxies,
   limiter,
   clock,
+  scheduler,
 }: MiddlewareDependencies): Middleware {
   return chain([
-    authenticate(keys, clock),
+    authenticate({ keys, clock, scheduler }),
     restrict(trustedProxies),
     requireScope,
     limitRate(limiter, clock),

@@ -84,7 +84,7 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
   });
 }
 
-/** What node:http announces as `Keep-Alive: timeout=65`, so that clients do not send on a closing connection. */
+/** What node:http announces as `Keep-Alive: timeout=65`: clients send nothing on a connection that closes. */
 type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
 
 type Connections = ReadonlyMap<Duplex, Connection>;

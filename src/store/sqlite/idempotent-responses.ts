@@ -46,12 +46,18 @@ export function openIdempotentResponses(
     `${PURGED_ROWS} rows, found by their age`,
   );
 
+  /** Up to this instant nothing is left to be removed. */
+  let purgedUntil = Number.NEGATIVE_INFINITY;
+  function removeExpired(until: number): void {
+    if (until > purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
+  }
+
   const find = (keyId: number, idempotencyKey: string, nowSeconds: number): KeptResponse | undefined =>
     snapshot.read(() => select.get(keyId, idempotencyKey, nowSeconds - KEPT_SECONDS));
 
   const write = <T>(nowSeconds: number, work: () => T): Promise<T> =>
     commits.write(() => {
-      purge.run(nowSeconds - KEPT_SECONDS);
+      removeExpired(nowSeconds - KEPT_SECONDS);
       return work();
     });
 

@@ -95,6 +95,56 @@ test('after any additions, changes, moves and removals counts and seeks are thos
   );
 });
 
+/** A part of a transaction. */
+interface Part {
+  readonly changes: readonly (readonly [id: number, after: Counted | undefined])[];
+  readonly inSavepoint: boolean;
+  readonly reads: boolean;
+  readonly fails: boolean;
+}
+
+test('the counts of a transaction follow what is kept of it, and are right when read inside it', (context) => {
+  const { db, index, set, wrong } = open(context);
+  const size = (): number => db.raw.prepare('SELECT count(*) FROM boats').pluck().get() as number;
+  const readRow = db.raw.prepare('SELECT harbour_id AS "group", kind AS value FROM boats WHERE id = ?');
+  const part: fc.Arbitrary<Part> = fc.record({
+    changes: fc.array(fc.tuple(id, counted), { maxLength: 6 }),
+    inSavepoint: fc.boolean(),
+    reads: fc.boolean(),
+    fails: fc.boolean(),
+  });
+  function runPart({ changes, reads, fails }: Part): void {
+    for (const [changed, after] of changes) {
+      index.change(changed, readRow.get(changed) as Counted | undefined, after);
+      set(changed, after);
+      if (reads) assert.equal(index.count({}), size());
+    }
+    if (fails) throw new Refusal();
+  }
+  class Refusal extends Error {}
+  const run = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
+  };
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
+      run(() =>
+        db.transaction.immediate(() => {
+          for (const each of parts)
+            if (each.inSavepoint) run(() => db.transaction.savepoint(() => runPart(each)));
+            else db.transaction.part(() => runPart(each));
+        }),
+      );
+      assert.deepEqual(wrong(), []);
+      assert.equal(index.count({}), size());
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test('sets of changes are counted as single ones are', (context) => {
   const { db, wrong } = open(context);
   const run = (changes: string, isNew: boolean) => {

@@ -7,11 +7,21 @@ import type Database from 'better-sqlite3';
 
 type Run = () => void;
 
+/** Changes that are collected first, as many rows of a transaction change the same few others. */
+export interface CollectedChanges {
+  /** Writes them, and forgets them. */
+  write(): void;
+  /** Forgets them: what they belong to is undone. */
+  discard(): void;
+}
+
 export class Transactions {
   private readonly raw: Database.Database;
   private readonly run: { readonly [statement in keyof typeof SQL]: Run };
   /** Set when changes that should have been undone may still be in the transaction. */
   private isTainted = false;
+  private isRunning = false;
+  private collected: CollectedChanges[] = [];
 
   constructor(raw: Database.Database) {
     this.raw = raw;
@@ -38,18 +48,43 @@ export class Transactions {
     return this.finish(work);
   }
 
+  /** Runs a part of a transaction. @throws what the work throws: everything must be undone then */
+  part<T>(work: () => T): T {
+    return refusePromise(work());
+  }
+
   /** Runs a part of a transaction: when it throws, its own changes are undone and the transaction goes on. */
   savepoint<T>(work: () => T): T {
+    // When this part is undone, the changes that were collected before it are not.
+    this.writeCollected();
     this.run.savepoint();
     try {
       const value = refusePromise(work());
       this.run.release();
       return value;
     } catch (error) {
+      this.discardCollected();
       // SQLite itself ends the transaction after some errors, a full disk among them.
       if (this.raw.inTransaction) this.undo();
       throw error;
     }
+  }
+
+  /**
+   * Has collected changes written, once, before the transaction ends, and discarded when it or the savepoint
+   * that made them is undone. Outside a transaction they are written at once.
+   */
+  collect(changes: CollectedChanges): void {
+    if (!this.isRunning) changes.write();
+    else if (!this.collected.includes(changes)) this.collected.push(changes);
+  }
+
+  private writeCollected(): void {
+    for (const changes of this.collected.splice(0)) changes.write();
+  }
+
+  private discardCollected(): void {
+    for (const changes of this.collected.splice(0)) changes.discard();
   }
 
   private undo(): void {
@@ -78,14 +113,19 @@ export class Transactions {
 
   private finish<T>(work: () => T): T {
     this.isTainted = false;
+    this.isRunning = true;
     try {
       const value = refusePromise(work());
+      this.writeCollected();
       if (this.isTainted) throw new Error('A part of the transaction could not be undone.');
       this.run.commit();
       return value;
     } catch (error) {
+      this.discardCollected();
       this.rollBack();
       throw error;
+    } finally {
+      this.isRunning = false;
     }
   }
 

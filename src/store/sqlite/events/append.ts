@@ -38,13 +38,15 @@ export function openEventAppender(db: Connection, entity: EventEntity): AppendEv
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
   const selectOldest = db.prepare<[], { readonly at: number }>(SELECT_OLDEST);
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
+  /** When the oldest event was appended, as last seen: only newer ones follow it. */
+  let oldestAt = Number.NEGATIVE_INFINITY;
   return (action, { id, cooperativeId }, fields, nowSeconds, actor) => {
     const type = typeCode(entity, action);
     insert.run(type, id, cooperativeId, fieldBits(entity, fields), nowSeconds, actorCode(actor));
     const expiry = expiryOf(nowSeconds);
-    const oldest = selectOldest.get();
-    if (oldest !== undefined && oldest.at <= expiry)
-      removeExpired.run({ expiry, most: MOST_REMOVED_BY_WRITE });
+    if (oldestAt > expiry) return;
+    oldestAt = selectOldest.get()?.at ?? oldestAt;
+    if (oldestAt <= expiry) removeExpired.run({ expiry, most: MOST_REMOVED_BY_WRITE });
   };
 }
 

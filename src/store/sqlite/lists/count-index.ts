@@ -78,10 +78,6 @@ interface Block {
 
 export function openCountIndex(db: Connection, declaration: CountDeclaration): CountIndex {
   const { dimension, group, blockTable, groupTable, count } = declaration;
-  const addToBlock = db.prepare<[span: number, value: string, block: number, delta: number]>(
-    `INSERT INTO ${blockTable} (span, ${dimension}, block, ${count}) VALUES (?, ?, ?, ?)
-     ${added(declaration)}`,
-  );
   const addToGroup = db.prepare<[group: number, value: string, delta: number]>(
     `INSERT INTO ${groupTable} (${group}, ${dimension}, ${count}) VALUES (?, ?, ?) ${added(declaration)}`,
   );
@@ -117,9 +113,11 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     return { firstId: small.block * SMALL_BLOCK, skip: small.skip };
   }
 
+  const blocks = openBlockChanges(db, declaration);
+
   function add(id: number, value: string, delta: 1 | -1): void {
-    addToBlock.run(SMALL_BLOCK, value, Math.floor(id / SMALL_BLOCK), delta);
-    addToBlock.run(LARGE_BLOCK, value, Math.floor(id / LARGE_BLOCK), delta);
+    blocks.add(SMALL_BLOCK, value, Math.floor(id / SMALL_BLOCK), delta);
+    blocks.add(LARGE_BLOCK, value, Math.floor(id / LARGE_BLOCK), delta);
   }
 
   return {
@@ -135,6 +133,7 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     },
 
     count({ group: within, value }) {
+      blocks.write();
       const row =
         within === undefined
           ? countAll.get(value ?? ANY)
@@ -145,11 +144,13 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     seek(value = ANY, offset) {
       // Page 1 is asked for most, and needs no counts to be found.
       if (offset === 0) return { firstId: 0, skip: 0 };
+      blocks.write();
       return seekInLarge(value, locate(declaration, listLargeBlocks.all(value), offset));
     },
 
     seekInGroup(within, value, offset) {
       if (offset === 0) return { firstId: 0, skip: 0 };
+      blocks.write();
       if (groupBlocks === undefined) throw new Error(`${declaration.table} has no blocks inside a group.`);
       const found = locate(declaration, groupBlocks.list(within, value), offset);
       // The rows of an imported file have successive ids: where no other group has any, the small blocks
@@ -158,6 +159,38 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
       if (all === found.count) return seekInLarge(value ?? ANY, found);
       return { firstId: found.block * LARGE_BLOCK, skip: found.skip };
     },
+  };
+}
+
+type BlockChange = [span: number, value: string, block: number, delta: number];
+
+/**
+ * The new rows of a transaction are in the same few blocks: their changes are added up, and written before it
+ * ends. Whoever reads counts inside it has them written first.
+ */
+function openBlockChanges(db: Connection, declaration: CountDeclaration) {
+  const { dimension, blockTable, count } = declaration;
+  const addToBlock = db.prepare<BlockChange>(
+    `INSERT INTO ${blockTable} (span, ${dimension}, block, ${count}) VALUES (?, ?, ?, ?)
+     ${added(declaration)}`,
+  );
+  const changes = new Map<string, BlockChange>();
+  const collected = {
+    write(): void {
+      for (const change of changes.values()) if (change[3] !== 0) addToBlock.run(...change);
+      changes.clear();
+    },
+    discard: () => changes.clear(),
+  };
+  return {
+    add(span: number, value: string, block: number, delta: 1 | -1): void {
+      const key = `${span} ${block} ${value}`;
+      const change = changes.get(key);
+      if (change === undefined) changes.set(key, [span, value, block, delta]);
+      else change[3] += delta;
+      db.transaction.collect(collected);
+    },
+    write: (): void => collected.write(),
   };
 }
 

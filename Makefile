@@ -41,7 +41,7 @@ unit: $(INSTALLED)
 	@test -n '$(TESTS)' || { echo 'No tests found.' >&2; exit 1; }
 	@# Of a function that comes out of the compile cache, V8 does not count the lines. Three files at a time on two cores:
 	@# many wait for processes that they have started.
-	NODE_DISABLE_COMPILE_CACHE=1 c8 node --import tsx --test --test-concurrency=3 $(TESTS)
+	NODE_DISABLE_COMPILE_CACHE=1 c8 node --test --test-concurrency=3 $(TESTS)
 
 format: $(INSTALLED) ## format the code and mend what the linter can
 	npm run -s format

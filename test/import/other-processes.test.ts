@@ -42,7 +42,7 @@ function writeMany(place: ImportPlace): string {
 }
 
 function startImport(context: TestContext, place: ImportPlace): ChildProcess {
-  const args = ['--import', 'tsx', 'src/main.ts', 'import', 'members', writeMany(place)];
+  const args = ['src/main.ts', 'import', 'members', writeMany(place)];
   const child = spawn(process.execPath, args, {
     env: { ...process.env, REGISTRY_DB: place.databaseFile },
     stdio: 'ignore',

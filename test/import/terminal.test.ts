@@ -18,7 +18,7 @@ test('Ctrl-C restores the cursor of the terminal, reports every file, and leaves
   const rows = Array.from({ length: MANY }, (_, i) => `${member(10_000 + i)}\n`);
   const path = place.write('members.csv', `${MEMBERS_HEADER}\n${rows.join('')}`);
   const results = join(place.folder, 'results.json');
-  const program = `'${process.execPath}' --import tsx src/main.ts`;
+  const program = `'${process.execPath}' src/main.ts`;
   // In place of the shell, whichever it is: it would be interrupted too, and end with a status of its own.
   const command = `exec ${program} import members '${path}' --json > '${results}'`;
   // A pseudo-terminal: what is typed there becomes a signal for the process in its foreground.
@@ -47,7 +47,7 @@ test('on a terminal an import that warnings stop asks, and only y imports the fi
   const place = await startedPlace(context);
   await place.load('members', `${MEMBERS_HEADER},status\n${member(1)},deceased\n`);
   const path = place.write('members.csv', `${MEMBERS_HEADER},status\n${member(1)},active\n`);
-  const command = `exec '${process.execPath}' --import tsx src/main.ts import members '${path}'`;
+  const command = `exec '${process.execPath}' src/main.ts import members '${path}'`;
   const question = 'Import it nevertheless? [y/N] ';
   const statusOf = () => place.value("SELECT status FROM members WHERE member_code = 'M-1'");
   for (const [typed, exit, status] of [

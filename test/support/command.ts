@@ -48,19 +48,17 @@ export interface RunningCommand {
   readonly ended: Promise<number | null>;
 }
 
-/** In a process of its own, which its caller must end. Through tsx, so that its coverage counts. */
+/** In a process of its own, which its caller must end. Its coverage counts. */
 export function spawnCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
-  return observe(
-    spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], { env: { ...process.env, ...env } }),
-  );
+  return observe(spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } }));
 }
 
 /** Of the environment, what is meant for this run of the tests, with the settings of its make. */
 const OF_TESTS = ['NODE_DISABLE_COMPILE_CACHE', 'MAKEFLAGS', 'MAKELEVEL', 'MFLAGS'];
 
 /**
- * The environment of a program that runs as in production. Its coverage is left out, as that of a file as tsx
- * compiles it and as Node strips it cannot be added up.
+ * The environment of a program that runs as in production. Its coverage is left out: of a function out of the
+ * compile cache, V8 does not count the lines.
  */
 export const plainEnvironment: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_TESTS.includes(name))),
@@ -71,7 +69,7 @@ export const plainEnvironment: NodeJS.ProcessEnv = {
 };
 
 /**
- * As in production, without tsx: a program with its arguments, in the project's folder and in a process group
+ * As in production: a program with its arguments, in the project's folder and in a process group
  * of its own, so that a test can end what the program has started as well.
  */
 export function spawnPlainly(command: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {

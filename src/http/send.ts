@@ -68,12 +68,19 @@ function write(
   const encoding = text === undefined ? 'utf8' : addContent(headers, text);
   if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
   if (leavesBodyUnread || isDraining) headers.Connection = 'close';
-  outgoing.writeHead(response.status, headers);
+  outgoing.writeHead(response.status, toList(headers));
   if (incoming.method === 'HEAD' || text === undefined) outgoing.end();
   else if (leavesBodyUnread && !hasFailed(incoming)) {
     outgoing.write(text);
     endAfterDraining(incoming, outgoing);
   } else outgoing.end(text, encoding);
+}
+
+/** Names and values in turn, which node:http reads faster than an object. */
+function toList(headers: Headers): string[] {
+  const list: string[] = [];
+  for (const name in headers) list.push(name, headers[name] as string);
+  return list;
 }
 
 /** @returns the encoding to send in: ASCII has the same bytes in Latin-1, which node writes faster */

@@ -50,7 +50,7 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
       if (theirs === undefined) throw error;
       return theirs;
     }
-    // The last one: a transaction that has to wait for its lock runs again.
+    // The last one: the work runs again when it has to wait for its lock, or with a write that is refused.
     const response = composed.at(-1);
     if (response === undefined) throw new Error('The response to a request with a key was not kept.');
     return response;

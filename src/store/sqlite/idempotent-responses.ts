@@ -46,10 +46,10 @@ export function openIdempotentResponses(
     `${PURGED_ROWS} rows, found by their age`,
   );
 
-  /** Up to this instant nothing is left to be removed. */
+  /** The last instant up to which nothing was left to be removed: it is not looked for again. */
   let purgedUntil = Number.NEGATIVE_INFINITY;
   function removeExpired(until: number): void {
-    if (until > purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
+    if (until !== purgedUntil && purge.run(until).changes === 0) purgedUntil = until;
   }
 
   const find = (keyId: number, idempotencyKey: string, nowSeconds: number): KeptResponse | undefined =>

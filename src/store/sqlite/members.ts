@@ -52,11 +52,13 @@ const prepareStatements = (db: Connection) => ({
      WHERE m.identity_card = ? AND m.status = 'active'`,
   ),
   // One statement: each takes longer to call than to run.
-  selectConflicts: db.prepare<(string | number | null)[], Conflicts>(
-    `SELECT (SELECT id FROM cooperatives WHERE id = ?) AS cooperative,
-       (SELECT id FROM members WHERE identity_card = ? AND cooperative_id = ?) AS samePerson,
-       (SELECT id FROM members WHERE cooperative_id = ? AND member_code = ?) AS sameCode,
-       (${redirectSql(REPLACED_NUMBERS)}) AS currentNumber`,
+  selectConflicts: db.prepare<[Conflicting], Conflicts>(
+    `SELECT (SELECT id FROM cooperatives WHERE id = @cooperativeId) AS cooperative,
+       (SELECT id FROM members WHERE identity_card = @identityCard AND cooperative_id = @cooperativeId)
+         AS samePerson,
+       (SELECT id FROM members WHERE cooperative_id = @cooperativeId AND member_code = @memberCode)
+         AS sameCode,
+       (${redirectSql(REPLACED_NUMBERS, '@identityCard')}) AS currentNumber`,
   ),
   insert: db.prepare<Column[]>(
     `INSERT INTO members (id, ${MEMBER_COLUMNS.join(', ')}, created_at, updated_at)
@@ -95,7 +97,14 @@ function openLookups(
   };
 }
 
-/** What a member's values meet; null for nothing. */
+/** Values of a member that others may have; null for those that are not given. */
+interface Conflicting {
+  readonly cooperativeId: number;
+  readonly identityCard: string | null;
+  readonly memberCode: string | null;
+}
+
+/** What they meet; null for nothing. */
 interface Conflicts {
   readonly cooperative: number | null;
   readonly samePerson: number | null;
@@ -109,14 +118,8 @@ function openConflicts({ selectConflicts }: Statements) {
     const faults = new FieldErrorList();
     const { cooperativeId, identityCard = null, memberCode = null } = values;
     if (cooperativeId === undefined) return faults.fields;
-    const { cooperative, samePerson, sameCode, currentNumber } = selectConflicts.get(
-      cooperativeId,
-      identityCard,
-      cooperativeId,
-      cooperativeId,
-      memberCode,
-      identityCard,
-    ) as Conflicts;
+    const found = selectConflicts.get({ cooperativeId, identityCard, memberCode });
+    const { cooperative, samePerson, sameCode, currentNumber } = found as Conflicts;
     const isAnother = (id: number | null): boolean => id !== null && id !== exceptId;
     if (cooperative === null) faults.add('cooperative_id', unknownReference(cooperativeId));
     if (isAnother(samePerson))

@@ -109,3 +109,25 @@ test('a rollback that fails hides nothing, and no later transaction begins insid
   rollback?.();
   assert.deepEqual(notes(db), []);
 });
+
+test('when collected changes cannot be written, nothing is kept, even of work that goes on', (context) => {
+  const db = open(context);
+  const failing = {
+    write: (): void => {
+      throw new Error('planted');
+    },
+    discard: () => {},
+  };
+  assert.throws(
+    () =>
+      db.transaction.immediate(() => {
+        note(db, 'undone');
+        db.transaction.collect(failing);
+        assert.throws(() => db.transaction.savepoint(() => note(db, 'not begun')), /planted/);
+        failing.write = () => {};
+      }),
+    /planted/,
+  );
+  db.transaction.immediate(() => note(db, 'kept'));
+  assert.deepEqual(notes(db), ['kept']);
+});

@@ -29,6 +29,9 @@ interface Job {
   readonly deadlineMs: number;
 }
 
+/** Settles the promise of a job, once the transaction is on disk. */
+type Settle = () => void;
+
 const busy = (cause?: unknown) =>
   new RegistryError('unavailable', 'The database is busy. Try again.', { retryAfterSeconds: 1, cause });
 const diskFull = (cause?: unknown) =>
@@ -115,19 +118,38 @@ export class GroupCommit {
     }
   }
 
+  /**
+   * Runs the jobs in one transaction, at first without a savepoint for each, which would cost a tenth of a
+   * write: nearly all succeed. When one fails, nobody knows which changes are its own, so that all are undone
+   * and run again, each in a savepoint.
+   */
   private commit(jobs: Job[]): void {
-    let isCommitting = false;
-    let settle: (() => void)[];
+    const progress: { stage: 'begin' | 'work' | 'commit' } = { stage: 'begin' };
+    const { transaction } = this.db;
+    const run = (runOne: (job: Job) => Settle): Settle[] => {
+      progress.stage = 'begin';
+      return transaction.immediate(() => {
+        progress.stage = 'work';
+        const settle = jobs.map(runOne);
+        transaction.writeCollected();
+        progress.stage = 'commit';
+        return settle;
+      });
+    };
+    let settle: Settle[];
     try {
       this.options.endReads?.();
-      settle = this.transact(jobs, () => {
-        isCommitting = true;
-      });
+      try {
+        settle = run((job) => settled(job, transaction.part(job.work)));
+      } catch (error) {
+        if (progress.stage !== 'work') throw error;
+        settle = run((job) => this.runInSavepoint(job));
+      }
     } catch (error) {
       // No change was kept.
       if (isBusy(error)) this.waitForLock(jobs, error);
       else if (isDiskFull(error)) rejectAll(jobs, diskFull(error));
-      else if (isCommitting && !isConstraint(error)) this.fail(jobs, error);
+      else if (progress.stage === 'commit' && !isConstraint(error)) this.fail(jobs, error);
       else rejectAll(jobs, error);
       return;
     }
@@ -152,45 +174,20 @@ export class GroupCommit {
     if (this.pending.length > 0) this.timer = setTimeout(this.flush, RETRY_MS);
   }
 
-  /**
-   * Runs the jobs in one transaction, at first without a savepoint for each, which would cost a tenth of a
-   * write: nearly all succeed. When one fails, nobody knows which changes are its own, so that all are undone
-   * and run again, each in a savepoint.
-   * @param beforeCommit called when only COMMIT is left
-   * @returns what to do once the transaction is on disk
-   */
-  private transact(jobs: readonly Job[], beforeCommit: () => void): (() => void)[] {
-    const { transaction } = this.db;
-    const run = (runOne: (job: Job) => () => void) =>
-      transaction.immediate(() => {
-        const settle = jobs.map(runOne);
-        beforeCommit();
-        return settle;
-      });
-    let hasJobFailed = false;
+  private runInSavepoint(job: Job): Settle {
     try {
-      return run((job) => {
-        hasJobFailed = true;
-        const value = transaction.part(job.work);
-        hasJobFailed = false;
-        return () => job.resolve(value as never);
-      });
-    } catch (error) {
-      if (!hasJobFailed) throw error;
-      return run((job) => this.runInSavepoint(job));
-    }
-  }
-
-  private runInSavepoint(job: Job): () => void {
-    try {
-      const value = this.db.transaction.savepoint(job.work);
-      return () => job.resolve(value as never);
+      return settled(job, this.db.transaction.savepoint(job.work));
     } catch (error) {
       if (!this.db.raw.inTransaction) throw error;
       return () => job.reject(isDiskFull(error) ? diskFull(error) : error);
     }
   }
 }
+
+const settled =
+  (job: Job, value: unknown): Settle =>
+  () =>
+    job.resolve(value as never);
 
 function rejectAll(jobs: readonly Job[], error: unknown): void {
   for (const job of jobs) job.reject(error);

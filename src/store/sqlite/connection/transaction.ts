@@ -18,8 +18,8 @@ export interface CollectedChanges {
 export class Transactions {
   private readonly raw: Database.Database;
   private readonly run: { readonly [statement in keyof typeof SQL]: Run };
-  /** Set when changes that should have been undone may still be in the transaction. */
-  private isTainted = false;
+  /** Why nothing of the transaction may be kept: changes that should have been undone may still be in it. */
+  private fault: unknown;
   private isRunning = false;
   private collected: CollectedChanges[] = [];
 
@@ -60,6 +60,7 @@ export class Transactions {
     this.run.savepoint();
     try {
       const value = refusePromise(work());
+      this.writeAll();
       this.run.release();
       return value;
     } catch (error) {
@@ -79,8 +80,23 @@ export class Transactions {
     else if (!this.collected.includes(changes)) this.collected.push(changes);
   }
 
-  private writeCollected(): void {
-    for (const changes of this.collected.splice(0)) changes.write();
+  /**
+   * Writes what was collected so far, for whoever reads it inside the transaction.
+   * @throws what a write throws; nothing of the transaction is kept then
+   */
+  writeCollected(): void {
+    try {
+      this.writeAll();
+    } catch (error) {
+      this.fault ??= error;
+      throw error;
+    }
+  }
+
+  /** When a write throws, some may be written and some not: what they belong to must be undone. */
+  private writeAll(): void {
+    for (const changes of this.collected) changes.write();
+    this.collected = [];
   }
 
   private discardCollected(): void {
@@ -91,8 +107,8 @@ export class Transactions {
     try {
       this.run.undo();
       this.run.release();
-    } catch {
-      this.isTainted = true;
+    } catch (error) {
+      this.fault ??= new Error('A part of the transaction could not be undone.', { cause: error });
     }
   }
 
@@ -112,12 +128,12 @@ export class Transactions {
   }
 
   private finish<T>(work: () => T): T {
-    this.isTainted = false;
+    this.fault = undefined;
     this.isRunning = true;
     try {
       const value = refusePromise(work());
       this.writeCollected();
-      if (this.isTainted) throw new Error('A part of the transaction could not be undone.');
+      if (this.fault !== undefined) throw this.fault;
       this.run.commit();
       return value;
     } catch (error) {

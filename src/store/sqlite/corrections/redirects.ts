@@ -16,9 +16,9 @@ export const MERGED_MEMBERS: Redirects = { table: 'merged_members', from: 'id', 
 
 type Key = string | number;
 
-/** SELECT of what a former key leads to, with one parameter. */
-export const redirectSql = ({ table, from, to }: Redirects): string =>
-  `SELECT ${to} AS "to" FROM ${table} WHERE ${from} = ? AND ended_by IS NULL`;
+/** SELECT of what a former key leads to. @param key SQL of it: by default the only parameter */
+export const redirectSql = ({ table, from, to }: Redirects, key = '?'): string =>
+  `SELECT ${to} AS "to" FROM ${table} WHERE ${from} = ${key} AND ended_by IS NULL`;
 
 /** SQL of the current national ID for one that may be a former one. @param value SQL of the latter */
 export const currentNumberSql = (value: string): string =>

@@ -38,15 +38,17 @@ export function openEventAppender(db: Connection, entity: EventEntity): AppendEv
   >('INSERT INTO events (type, row_id, cooperative_id, fields, at, actor) VALUES (?, ?, ?, ?, ?, ?)');
   const selectOldest = db.prepare<[], { readonly at: number }>(SELECT_OLDEST);
   const removeExpired = db.prepare<[{ expiry: number; most: number }]>(REMOVE_EXPIRED);
-  /** When the oldest event was appended, as last seen: only newer ones follow it. */
-  let oldestAt = Number.NEGATIVE_INFINITY;
+  /** The last second in which no event was too old, in epoch seconds: it is not looked for again in one. */
+  let lookedAt = Number.NEGATIVE_INFINITY;
   return (action, { id, cooperativeId }, fields, nowSeconds, actor) => {
     const type = typeCode(entity, action);
     insert.run(type, id, cooperativeId, fieldBits(entity, fields), nowSeconds, actorCode(actor));
+    if (nowSeconds === lookedAt) return;
     const expiry = expiryOf(nowSeconds);
-    if (oldestAt > expiry) return;
-    oldestAt = selectOldest.get()?.at ?? oldestAt;
-    if (oldestAt <= expiry) removeExpired.run({ expiry, most: MOST_REMOVED_BY_WRITE });
+    const oldest = selectOldest.get();
+    if (oldest !== undefined && oldest.at <= expiry)
+      removeExpired.run({ expiry, most: MOST_REMOVED_BY_WRITE });
+    else lookedAt = nowSeconds;
   };
 }
 

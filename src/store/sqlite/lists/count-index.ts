@@ -76,6 +76,10 @@ interface Block {
   count: number;
 }
 
+/**
+ * Opened once for each declaration and connection: another one would not see what this one has collected of
+ * a transaction.
+ */
 export function openCountIndex(db: Connection, declaration: CountDeclaration): CountIndex {
   const { dimension, group, blockTable, groupTable, count } = declaration;
   const addToGroup = db.prepare<[group: number, value: string, delta: number]>(
@@ -133,7 +137,7 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     },
 
     count({ group: within, value }) {
-      blocks.write();
+      db.transaction.writeCollected();
       const row =
         within === undefined
           ? countAll.get(value ?? ANY)
@@ -144,13 +148,13 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     seek(value = ANY, offset) {
       // Page 1 is asked for most, and needs no counts to be found.
       if (offset === 0) return { firstId: 0, skip: 0 };
-      blocks.write();
+      db.transaction.writeCollected();
       return seekInLarge(value, locate(declaration, listLargeBlocks.all(value), offset));
     },
 
     seekInGroup(within, value, offset) {
       if (offset === 0) return { firstId: 0, skip: 0 };
-      blocks.write();
+      db.transaction.writeCollected();
       if (groupBlocks === undefined) throw new Error(`${declaration.table} has no blocks inside a group.`);
       const found = locate(declaration, groupBlocks.list(within, value), offset);
       // The rows of an imported file have successive ids: where no other group has any, the small blocks
@@ -190,7 +194,6 @@ function openBlockChanges(db: Connection, declaration: CountDeclaration) {
       else change[3] += delta;
       db.transaction.collect(collected);
     },
-    write: (): void => collected.write(),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Errors of SQLite in the statements that write the counters of a transaction, after the writes themselves. */
+/** Errors of SQLite in the statements that write the counters of a transaction, after its rows. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';

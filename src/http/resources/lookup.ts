@@ -4,7 +4,7 @@ import type { ApiKey } from '../../domain/api-keys.ts';
 import type { TimeZone } from '../../domain/date-time.ts';
 import { notFound } from '../../domain/errors.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../domain/identity-card.ts';
-import { LOAN_HISTORY_LIMIT } from '../../domain/loans.ts';
+import { LOAN_HISTORY_LIMIT } from '../../domain/loan-history.ts';
 import { type ConsolidatedMember, consolidate, type Membership } from '../../domain/lookup.ts';
 import { type Awaitable, whenReady } from '../../store/ports/awaitable.ts';
 import type { MemberStore } from '../../store/ports/registry.ts';

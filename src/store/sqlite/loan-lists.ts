@@ -3,7 +3,7 @@ import { LOAN_STATUSES, type LoanFilter, type LoanRecord } from '../../domain/lo
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Connection } from './connection/connection.ts';
 import { currentNumberSql } from './corrections/redirects.ts';
-import { LOAN_COUNTS } from './lists/counts.ts';
+import { LOAN_COUNTS } from './lists/counted-tables.ts';
 import { openEntryPages, pageOfIds } from './lists/entry-pages.ts';
 import { LOAN_OWNER, LOAN_ROW, type LoanRow, toLoanRecord } from './loan-rows.ts';
 

@@ -19,7 +19,7 @@ import type { StoreDependencies } from './dependencies.ts';
 import { isErased } from './erasure/erased-rows.ts';
 import { openChangeRecorder } from './history/recorder.ts';
 import { type Counted, type CountIndex, openCountIndex, wrongCounts } from './lists/count-index.ts';
-import { MEMBER_COUNTS } from './lists/counts.ts';
+import { MEMBER_COUNTS } from './lists/counted-tables.ts';
 import { openMemberMatches } from './lists/member-matches.ts';
 import { openMemberPages } from './lists/member-pages.ts';
 import {

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../../domain/page.ts';
 import { PAYMENT_STATUSES, type PaymentFilter, type PaymentRecord } from '../../domain/payments.ts';
 import type { Connection } from './connection/connection.ts';
 import { currentNumberSql } from './corrections/redirects.ts';
-import { PAYMENT_COUNTS } from './lists/counts.ts';
+import { PAYMENT_COUNTS } from './lists/counted-tables.ts';
 import { openEntryPages, pageOfIds } from './lists/entry-pages.ts';
 import { PAYMENT_OWNER, PAYMENT_ROW, type PaymentRow, toPaymentRecord } from './payment-rows.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { countChecksOf } from '../../../src/store/sqlite/lists/count-checks.ts';
-import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counts.ts';
+import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openStore, SqliteError } from '../../support/sqlite.ts';
 import { COOPERATIVE, memberOf } from '../conformance/sample.ts';

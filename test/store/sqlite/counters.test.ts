@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { MEMBER_STATUSES } from '../../../src/domain/members.ts';
 import { LOANS_OF_IMPORTED_PAYMENTS } from '../../../src/domain/payments.ts';
 import type { CountDeclaration } from '../../../src/store/sqlite/lists/count-index.ts';
-import { COUNTED_ENTITIES } from '../../../src/store/sqlite/lists/counts.ts';
+import { COUNTED_ENTITIES } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import {
   type CommandResult,
   type ImportPlace,

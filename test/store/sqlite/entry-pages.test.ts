@@ -8,7 +8,7 @@ import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
 import type { Page, PageRequest } from '../../../src/domain/page.ts';
 import { PAYMENT_STATUSES } from '../../../src/domain/payments.ts';
 import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
-import { LOAN_COUNTS, PAYMENT_COUNTS } from '../../../src/store/sqlite/lists/counts.ts';
+import { LOAN_COUNTS, PAYMENT_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type ImportPlace, nid, startedPlace } from '../../support/importing.ts';
 import { openStore } from '../../support/sqlite.ts';

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/members.ts';
 import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
-import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counts.ts';
+import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
 

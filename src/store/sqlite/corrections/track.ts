@@ -8,7 +8,7 @@ import type { ChangedEntity, ChangedRows } from '../../ports/corrections.ts';
 import type { Connection } from '../connection/connection.ts';
 import { appendEvents } from '../events/append.ts';
 import { countChangesSql } from '../lists/count-index.ts';
-import { countsOf } from '../lists/counts.ts';
+import { countsOf } from '../lists/counted-tables.ts';
 import { keepRemovedId } from '../removed-ids.ts';
 import { CHANGED_TABLES, type ChangedTable, recordedColumns } from './tables.ts';
 

@@ -1,7 +1,7 @@
 /** How large the registry is, for the operator who imports into it. */
 import type { RegistrySize } from '../../ports/import-session.ts';
 import type { Connection } from '../connection/connection.ts';
-import { readRowCount } from '../lists/row-counts.ts';
+import { readRowCount } from '../lists/table-sizes.ts';
 
 export function readSize(db: Connection): RegistrySize {
   const numberOf = (sql: string) => db.raw.prepare(sql).pluck().get() as number;

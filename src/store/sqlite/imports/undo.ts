@@ -4,7 +4,7 @@ import { appendUndoEvents } from '../events/undo-events.ts';
 import { type AssignedColumns, assignmentColumns } from '../import/changes.ts';
 import { TARGETS } from '../import/targets.ts';
 import { type CountDeclaration, countChangesSql } from '../lists/count-index.ts';
-import { COUNTED_ENTITIES, countsOf } from '../lists/counts.ts';
+import { COUNTED_ENTITIES, countsOf } from '../lists/counted-tables.ts';
 import { keepRemovedId } from '../removed-ids.ts';
 import { closePaidAmounts, openPaidAmounts } from './paid-amounts.ts';
 import type { ImportRow } from './rows.ts';

@@ -10,7 +10,7 @@
  * block: then the rows of a group are counted by these, too.
  */
 import type { Connection } from '../connection/connection.ts';
-import { LARGE_BLOCK, SMALL_BLOCK } from './blocks.ts';
+import { LARGE_BLOCK, SMALL_BLOCK } from './block-sizes.ts';
 
 export interface CountDeclaration {
   /** Table that is counted; it has an integer `id`. */

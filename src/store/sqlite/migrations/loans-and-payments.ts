@@ -1,5 +1,5 @@
 /** Registry migration 5: payments, what is paid on a loan, and the counts of both lists. */
-import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/blocks.ts';
+import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/block-sizes.ts';
 import { countTriggers } from './row-count-triggers.ts';
 
 /** The tables of a count index by status, filled from what is stored. */

@@ -3,7 +3,7 @@
  * in use have run it.
  */
 import type { Schema } from '../connection/migrate.ts';
-import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/blocks.ts';
+import { LARGE_BLOCK, SMALL_BLOCK } from '../lists/block-sizes.ts';
 import { STALE_SQL } from '../read-model/stale-flag.ts';
 import { REGISTRY_8 } from './corrections.ts';
 import { REGISTRY_6 } from './events.ts';

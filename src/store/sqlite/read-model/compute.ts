@@ -1,6 +1,7 @@
 /** The financials of one membership, computed from its entries: what every stored column must equal. */
 import { type ExactInteger, narrow } from '../../../domain/decimal.ts';
-import { type Loan, type LoanStatus, selectLoanHistory } from '../../../domain/loans.ts';
+import { selectLoanHistory } from '../../../domain/loan-history.ts';
+import type { Loan, LoanStatus } from '../../../domain/loans.ts';
 import { type Delivery, type ProductionSummary, windowStart } from '../../../domain/production.ts';
 import type { SavingsSummary, TransactionKind } from '../../../domain/savings.ts';
 import type { Connection } from '../connection/connection.ts';

@@ -1,7 +1,7 @@
 /**
- * A client's connection, below the requests on it: what becomes of bytes that are not HTTP, and of a client
- * that does not read. Everything that was handled is answered first: its changes are on disk, and its client
- * must learn so.
+ * A client's connection, below the requests on it: what becomes of bytes that are not HTTP, of a client that
+ * does not read, and of connections on which nothing moves. Everything that was handled is answered first:
+ * its changes are on disk, and its client must learn so.
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
@@ -45,6 +45,8 @@ export class Connection {
   private readonly log: ConnectionLog;
   /** Responses of a connection finish in order, so the last one shows the state of all. */
   private last: Exchange | undefined;
+  private hasBegun = false;
+  private final: IncomingMessage | undefined;
   private isRefused = false;
   private movedBytes = -1;
   private movedAtMs = 0;
@@ -54,9 +56,23 @@ export class Connection {
     this.log = log;
   }
 
-  /** Called for each request, before it is handled. */
-  begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  /**
+   * Called for each request, before it is handled.
+   * @returns whether to handle it: what follows a final request never is (RFC 9112, section 9.6)
+   */
+  begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    if (this.final !== undefined) {
+      if (incoming !== this.final) return false;
+      outgoing.shouldKeepAlive = false;
+    }
+    this.hasBegun = true;
     this.last = { incoming, outgoing };
+    return true;
+  }
+
+  /** Ends the connection with the response to a request that has not begun yet. */
+  endAfter(incoming: IncomingMessage): void {
+    this.final ??= incoming;
   }
 
   /** Runs the work when every request so far has been answered. */
@@ -103,12 +119,19 @@ export class Connection {
     this.log.refused(requestId, status);
   }
 
+  /** Ends a connection on which nothing was ever sent: node:http takes it for one that is in use. */
+  endIfUnused(): void {
+    if (!this.hasBegun && this.socket.bytesRead === 0) this.socket.destroy();
+  }
+
   /**
-   * Drops a client that waits too long: one that sends nothing, or does not read what it is sent.
+   * Drops a connection on which nothing moves: its client sends nothing, or does not read what it is sent.
    * @param nowMs monotonic milliseconds
    */
   dropIfIdle(nowMs: number, { idleMs, keepAliveMs }: IdleLimits): void {
     const { socket } = this;
+    // An answered request is forgotten, and with it the key that it carried.
+    if (this.last?.outgoing.closed === true) this.last = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
     const takenBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, what the client sends is no progress.
@@ -118,7 +141,7 @@ export class Connection {
       this.movedAtMs = nowMs;
       return;
     }
-    const isBetweenRequests = unsentBytes === 0 && this.last?.outgoing.closed === true;
+    const isBetweenRequests = unsentBytes === 0 && this.hasBegun && this.last === undefined;
     if (nowMs - this.movedAtMs >= (isBetweenRequests ? keepAliveMs : idleMs)) socket.destroy();
   }
 }

@@ -5,14 +5,13 @@ import type { Duplex } from 'node:stream';
 import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
 import { EXPECTS_CONTINUE, type Handler } from './lifecycle.ts';
 import { METHODS } from './route.ts';
-import { ignoreUpgrades, shouldUpgrade } from './upgrade.ts';
 
 /** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
 export interface ServerTimeouts {
   readonly headersMs: number;
   /** From the first byte to the end of the body; the body's own limit of 30 s is in read-body.ts. */
   readonly requestMs: number;
-  /** Without a byte in either direction, and without progress of a response that is being sent. */
+  /** Without a byte in either direction, or without progress of a response; between requests, 65 s. */
   readonly idleMs: number;
   /** How long an orderly end waits for requests that have begun. */
   readonly closeMs: number;
@@ -57,11 +56,10 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     optimizeEmptyRequests: true,
     // The handler refuses a missing one itself, in the form of every response.
     requireHostHeader: false,
-    shouldUpgradeCallback: shouldUpgrade,
+    shouldUpgradeCallback: (incoming) => ignoreUpgrade(incoming, connections),
   });
   const connections = trackConnections(server, options.log);
   answerRequests(server, options.handler, connections);
-  ignoreUpgrades(server, (socket) => connections.get(socket));
   const sweep = setInterval(
     () => {
       for (const connection of connections.values()) {
@@ -71,7 +69,7 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     Math.min(SWEEP_MS, timeouts.idleMs),
   );
   sweep.unref();
-  const end = () => close(server, timeouts.closeMs).finally(() => clearInterval(sweep));
+  const end = () => close(server, connections, timeouts.closeMs).finally(() => clearInterval(sweep));
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       clearInterval(sweep);
@@ -84,7 +82,7 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
   });
 }
 
-/** What node:http announces as `Keep-Alive: timeout=65`: clients send nothing on a connection that closes. */
+/** What node:http announces in `Keep-Alive`, so that clients stop using a connection in time. */
 type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
 
 type Connections = ReadonlyMap<Duplex, Connection>;
@@ -92,18 +90,30 @@ type Connections = ReadonlyMap<Duplex, Connection>;
 function trackConnections(server: Server, log: ConnectionLog): Connections {
   const connections = new Map<Duplex, Connection>();
   server.on('connection', (socket: Duplex) => {
-    // Behind an upgrade that was ignored, the same socket comes again.
-    if (!connections.has(socket)) socket.once('close', () => connections.delete(socket));
+    socket.once('close', () => connections.delete(socket));
     connections.set(socket, new Connection(socket, log));
   });
   return connections;
 }
 
+/**
+ * This server never changes the protocol, and answers a request to do so like any other (RFC 9110, section
+ * 7.8). But node's parser stops behind it and drops what follows in the same packet, half a request
+ * perhaps: what comes next cannot be told from a request, so the connection ends with the response
+ * (docs/api.md#responses-and-errors).
+ */
+function ignoreUpgrade(incoming: IncomingMessage, connections: Connections): boolean {
+  connections.get(incoming.socket)?.endAfter(incoming);
+  return false;
+}
+
 function answerRequests(server: Server, handler: Handler, connections: Connections): void {
   const handle = (incoming: IncomingMessage, outgoing: KeptAlive) => {
     outgoing._keepAliveTimeout = KEEP_ALIVE_MS;
-    connections.get(incoming.socket)?.begin(incoming, outgoing);
-    handler(incoming, outgoing);
+    const isHandled = connections.get(incoming.socket)?.begin(incoming, outgoing) ?? true;
+    if (isHandled) handler(incoming, outgoing);
+    // Bytes left unread would reset the connection, perhaps before the client has its last response.
+    else incoming.resume();
   };
   server.on('request', handle);
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -136,10 +146,13 @@ function toRefusal(code: string | undefined): ConnectionRefusal {
   return { status: 400, detail: 'The request could not be read as HTTP.' };
 }
 
-function close(server: Server, closeMs: number): Promise<void> {
+function close(server: Server, connections: Connections, closeMs: number): Promise<void> {
   return new Promise((resolve) => {
     // close() also ends the sweep for timed-out connections, so idle ones are ended here until all are gone.
-    const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_POLL_MS);
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+      for (const connection of connections.values()) connection.endIfUnused();
+    }, CLOSE_POLL_MS);
     const deadline = setTimeout(() => server.closeAllConnections(), closeMs);
     server.close(() => {
       clearInterval(sweep);

@@ -1,9 +1,12 @@
 /** Connections: what was handled is answered, whatever follows it; and clients that do not read. */
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Connection } from '../../src/http/connection.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { exchange, lastRequest, openSocket, parseResponses, requestHead } from '../support/raw.ts';
@@ -89,33 +92,83 @@ test('CONNECT is answered 405 with Allow, after what came before it', async (con
   assert.match(second?.head ?? '', /^Allow: GET, HEAD, OPTIONS, PATCH, POST, PUT\r?$/m);
 });
 
-test('a request behind one that asks for an upgrade is answered after it', async (context) => {
+const UPGRADE = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'];
+
+/** Asks for events that do not come by themselves. */
+const pollHead = (app: TestApp): string =>
+  requestHead(
+    'GET /api/v1/events?wait=30 HTTP/1.1',
+    ...['Host: a', `Authorization: Bearer ${app.fullKey}`, ...UPGRADE],
+  );
+
+test('a request that asks for an upgrade is answered after what came before, and ends the connection', async (context) => {
   const app = await startApp(context);
-  const upgrade = requestHead(
-    'GET /healthz HTTP/1.1',
-    ...['Host: a', 'X-Request-Id: one', 'Connection: Upgrade', 'Upgrade: websocket'],
-  );
-  const next = lastRequest('GET /nowhere HTTP/1.1', 'Host: a', 'X-Request-Id: two');
-  const responses = parseResponses(await exchange(context, app.port, upgrade + next));
-  assert.deepEqual(
-    responses.map(({ status, head }) => [status, /X-Request-Id: (\S+)/.exec(head)?.[1]]),
-    [
-      [200, 'one'],
-      [404, 'two'],
-    ],
-  );
+  const upgrade = requestHead('GET /healthz HTTP/1.1', 'Host: a', ...UPGRADE);
+  for (const [bytes, statuses] of [
+    [upgrade, [200]],
+    [`${post(app)}${BODY}${upgrade}`, [201, 200]],
+    [`${post(app, undefined, ...UPGRADE)}${BODY.replace('KOPA', 'KOPB')}`, [201]],
+  ] as const) {
+    const responses = parseResponses(await exchange(context, app.port, bytes));
+    assert.deepEqual(
+      responses.map(({ status }) => status),
+      statuses,
+    );
+    assert.match(responses.at(-1)?.head ?? '', /^Connection: close\r?$/m);
+    assert.doesNotMatch(responses.at(-1)?.head ?? '', /Keep-Alive/i);
+  }
 });
 
-test('many requests that ask for an upgrade leave nothing behind on their connection', async (context) => {
+test('what follows a request that asks for an upgrade is not handled, in its packet or in a later one', async (context) => {
   const app = await startApp(context);
-  const warnings: Error[] = [];
-  const onWarning = (warning: Error) => void warnings.push(warning);
-  process.on('warning', onWarning);
-  const upgrade = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
-  const bytes = upgrade.repeat(40) + lastRequest('GET /healthz HTTP/1.1', 'Host: a');
-  assert.deepEqual(statusesOf(await exchange(context, app.port, bytes)), new Array(41).fill(200));
-  process.off('warning', onWarning);
-  assert.deepEqual(warnings, []);
+  const socket = await openSocket(context, app.port);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const inner = `${post(app)}${BODY}`;
+  // Half of a request follows in the packet; the other half, its body, reads like a request of its own.
+  socket.write(`${pollHead(app)}${inner}${post(app, inner.length)}`);
+  await wait(100);
+  socket.write(inner);
+  await wait(100);
+  assert.equal(await countCooperatives(app), 0);
+  await app.send('/cooperatives', { method: 'POST', body: { code: 'WAKE', name: 'x' } });
+  if (!socket.closed) await once(socket, 'close');
+  assert.deepEqual(statusesOf(text), [200]);
+  assert.equal(await countCooperatives(app), 1);
+});
+
+test('a client that leaves while its request with Upgrade waits is noticed', async (context) => {
+  const app = await startApp(context);
+  const socket = await openSocket(context, app.port);
+  socket.write(pollHead(app));
+  await wait(100);
+  socket.destroy();
+  for (let i = 0; i < 40 && app.logLines.length === 0; i++) await wait(50);
+  assert.equal(JSON.parse(app.logLines[0] ?? '{}').aborted, true);
+});
+
+test('an answered request, and the key in it, is forgotten while its connection stays open', async (context) => {
+  const app = await startApp(context, { timeouts: { idleMs: 50 } });
+  const requests: WeakRef<object>[] = [];
+  const onRequest = (message: unknown) => {
+    requests.push(new WeakRef((message as { request: object }).request));
+  };
+  subscribe('http.server.request.start', onRequest);
+  context.after(() => unsubscribe('http.server.request.start', onRequest));
+  const socket = await openSocket(context, app.port);
+  socket.write(requestHead('GET /api/v1/me HTTP/1.1', 'Host: a', `Authorization: Bearer ${app.fullKey}`));
+  await once(socket, 'data');
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  assert.equal(requests.length, 1);
+  for (let i = 0; i < 40 && requests[0]?.deref() !== undefined; i++) {
+    await wait(50);
+    collect();
+  }
+  assert.equal(requests[0]?.deref(), undefined);
+  assert.equal(socket.closed, false);
 });
 
 test('a Host that is not a host is refused with 400', async (context) => {

@@ -154,6 +154,19 @@ test('readiness turns 503 while the server closes, and what was received is answ
   await assert.rejects(app.send('//healthz'));
 });
 
+test('closing does not wait for a client that never sent a byte, or that asked for an upgrade', async (context) => {
+  const app = await startApp(context);
+  const silent = await openSocket(context, app.port);
+  const asking = await openSocket(context, app.port);
+  asking.write(requestHead('GET /healthz HTTP/1.1', 'Host: a', 'Connection: Upgrade', 'Upgrade: h2c'));
+  await once(asking, 'data');
+  const started = performance.now();
+  await app.registry.close();
+  // A request that has begun would be waited for, 10 s.
+  assert.ok(performance.now() - started < 5_000);
+  for (const socket of [silent, asking]) if (!socket.closed) await once(socket, 'close');
+});
+
 test('closing does not wait for ever for a half-sent request', async (context) => {
   const app = await startApp(context, { timeouts: { closeMs: 100 } });
   const socket = await openSocket(context, app.port);

@@ -45,7 +45,12 @@ const CHANGES: readonly Change[] = [
     from: 'LOAN_HISTORY_LIMIT = 10',
     to: 'LOAN_HISTORY_LIMIT = 9',
   },
-  { rule: 'the order of equal loans', file: 'domain/loan-history.ts', from: 'b.id - a.id', to: 'a.id - b.id' },
+  {
+    rule: 'the order of equal loans',
+    file: 'domain/loan-history.ts',
+    from: 'b.id - a.id',
+    to: 'a.id - b.id',
+  },
   {
     rule: 'the order of loans by their start',
     file: 'domain/loan-history.ts',

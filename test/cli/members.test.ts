@@ -109,6 +109,17 @@ test('members of two cooperatives are merged only when they have one national ID
   assert.deepEqual(dump(place), before);
 });
 
+test('members merge says how many other memberships keep the number that goes', async (context) => {
+  const place = await start(context);
+  const merge = ['members', 'merge', '2', '1', ...WHY, '--dry-run'];
+  const one = await place.command(...merge);
+  assert.match(one.out, /member 2 is that of 1 other membership too, which stays as it is: nid replace/);
+  await place.load('cooperatives', 'code,name\nC-3,Dukore\n');
+  await place.load('members', members(`C-3,${nid(2)},X-2,Person 2`));
+  const two = await place.command(...merge);
+  assert.match(two.out, / is that of 2 other memberships too, which stay as they are: nid replace gives/);
+});
+
 test('cooperatives merge moves everybody, merges who is in both, and dissolves the cooperative', async (context) => {
   const place = await start(context);
   const before = dump(place);

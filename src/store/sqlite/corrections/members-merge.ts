@@ -57,10 +57,12 @@ function mergeInside(db: Connection, from: MemberRow, into: MemberRow): Correcti
     .prepare('SELECT count(*) FROM main.members WHERE identity_card = ? AND id <> ?')
     .pluck()
     .get(from.identity_card, from.id) as number;
-  const note =
-    `The national ID of member ${from.id} is that of ${others} other ` +
-    `${others === 1 ? 'membership' : 'memberships'} too, which stay as they are: nid replace gives the ` +
-    'person one number.';
+  const kept =
+    others === 1
+      ? '1 other membership too, which stays as it is'
+      : `${others} other memberships too, which stay as they are`;
+  const number = `The national ID of member ${from.id}`;
+  const note = `${number} is that of ${kept}: nid replace gives the person one number.`;
   const { members, notes } = showPair(db, pair);
   return {
     touched: TOUCHED_BY_MERGE,

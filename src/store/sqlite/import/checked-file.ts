@@ -9,12 +9,12 @@ import { applyStaged } from './apply.ts';
 import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
 import { keepCorrections, keepRelated } from './corrections.ts';
 import type { FileScope } from './file-scope.ts';
+import { findWarnings, hasNewStops, lastWarning, listWarnings } from './find-warnings.ts';
 import { recordPaidAmounts, stagePaidAmounts } from './paid-amounts.ts';
 import { KEEP_LOANS } from './payment-checks.ts';
 import { toRegistryError } from './refusal.ts';
 import { keepCurrentNumbers } from './replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck } from './run-checks.ts';
-import { hasNewStops, lastWarning, listWarnings, runGuards } from './run-guards.ts';
 import { listFaults } from './tables.ts';
 import { tidyUp } from './tidy-up.ts';
 
@@ -49,7 +49,7 @@ export function openCheckedFile(
     keepCurrentNumbers(scope);
     keepRelated(scope);
     if (scope.kind === 'payments') stagePaidAmounts(scope);
-    runGuards(scope);
+    findWarnings(scope);
   };
   compare();
 

@@ -20,7 +20,7 @@ export function createSessionTables(db: Connection): void {
     -- Changes that are not made: the same rows, with the same ids.
     CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
       old, new);
-    -- What the guards found (guards.ts).
+    -- What deserves a warning (warning-statements.ts).
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
     -- Phones that several members of a cooperative have, new ones among them (lookalikes.ts).
     CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);

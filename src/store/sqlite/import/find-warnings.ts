@@ -1,16 +1,16 @@
-/** Runs the guards of a checked file, and lists what they found. */
+/** Finds what about a checked file deserves a warning, and lists it. */
 import type { ImportWarning } from '../../ports/import-warnings.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { FileScope } from './file-scope.ts';
-import { GUARDS, IDENTITY_COLUMNS, STOPPING_KINDS } from './guards.ts';
+import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';
 
 const LINES_AT_ONCE = 1_000;
 
-/** Adds what the guards find to the staged warnings; what they look at is staged and compared by now. */
-export function runGuards(scope: FileScope): void {
+/** Stages the warnings of a file whose rows are staged and compared. */
+export function findWarnings(scope: FileScope): void {
   const { db, kind, columns } = scope;
   if (kind === 'members') findElsewhere(db);
-  for (const { kind: found, needs, sql } of GUARDS[kind] ?? []) {
+  for (const { kind: found, needs, sql } of WARNING_STATEMENTS[kind] ?? []) {
     const select = needs.every((column) => columns.has(column)) ? sql(scope) : undefined;
     if (select === undefined) continue;
     db.raw
@@ -57,8 +57,8 @@ export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarn
     kind: warning.kind,
     stops: STOPPING_KINDS.includes(warning.kind),
     message:
-      (GUARDS[kind] ?? [])
-        .find((guard) => guard.kind === warning.kind)
+      (WARNING_STATEMENTS[kind] ?? [])
+        .find((statement) => statement.kind === warning.kind)
         ?.message(warning.rows, warning.detail) ?? '',
     count: warning.rows,
     lines() {

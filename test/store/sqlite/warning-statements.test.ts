@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WARNINGS } from '../../../src/store/ports/import-warnings.ts';
-import { GUARDS } from '../../../src/store/sqlite/import/guards.ts';
+import { WARNING_STATEMENTS } from '../../../src/store/sqlite/import/warning-statements.ts';
 
 test('each kind of file is examined for the warnings that are declared for it, and no other', () => {
   const declared = Object.entries(WARNINGS).flatMap(([kind, { files }]) =>
     files.map((file) => `${file} ${kind}`),
   );
-  const examined = Object.entries(GUARDS).flatMap(([file, guards]) =>
-    guards.map(({ kind }) => `${file} ${kind}`),
+  const examined = Object.entries(WARNING_STATEMENTS).flatMap(([file, statements]) =>
+    statements.map(({ kind }) => `${file} ${kind}`),
   );
   assert.deepEqual(examined.sort(), declared.sort());
 });

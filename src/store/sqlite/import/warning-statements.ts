@@ -11,7 +11,7 @@ import { REVERSED_ACTORS } from '../history/reversed.ts';
 import type { FileScope } from './file-scope.ts';
 import { lookalikesSql } from './lookalikes.ts';
 
-export interface Guard {
+export interface WarningStatement {
   readonly kind: WarningKind;
   /** Columns that the file must have for it. */
   readonly needs: readonly string[];
@@ -24,12 +24,12 @@ export interface Guard {
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
 const ENDED_MEMBERS = quoted(ENDED_MEMBER_STATUSES);
 
-const guard = (
+const statement = (
   kind: WarningKind,
   needs: readonly string[],
-  sql: string | Guard['sql'],
-  message: Guard['message'],
-): Guard => ({ kind, needs, sql: typeof sql === 'string' ? () => sql : sql, message });
+  sql: string | WarningStatement['sql'],
+  message: WarningStatement['message'],
+): WarningStatement => ({ kind, needs, sql: typeof sql === 'string' ? () => sql : sql, message });
 
 const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
   WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
@@ -115,9 +115,9 @@ const afterDeath = (instant: string): string => `SELECT r.line, ''
 const rows = (count: number, one: string, many: string): string =>
   count === 1 ? `1 ${one}` : `${count} ${many}`;
 
-export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
+export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
   cooperatives: [
-    guard(
+    statement(
       'ended_status',
       ['status'],
       wouldRevive(quoted(ENDED_COOPERATIVE_STATUSES)),
@@ -125,26 +125,31 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
     ),
   ],
   members: [
-    guard(
+    statement(
       'ended_status',
       ['status'],
       wouldRevive(ENDED_MEMBERS),
       (n) => `${rows(n, 'member', 'members')} recorded as withdrawn or deceased would get another status.`,
     ),
-    guard(
+    statement(
       'many_changes',
       [],
       MANY_CHANGES,
       (_, detail) => `${detail} would change name, national ID or status.`,
     ),
-    guard('other_cooperative', [], OTHER_COOPERATIVE, (_, detail) => `${detail}: is this the right code?`),
-    guard(
+    statement(
+      'other_cooperative',
+      [],
+      OTHER_COOPERATIVE,
+      (_, detail) => `${detail}: is this the right code?`,
+    ),
+    statement(
       'moved',
       [],
       MOVED,
       (n, detail) => `${rows(n, 'member of this list was', 'members of this list were')} moved to ${detail}.`,
     ),
-    guard(
+    statement(
       'name_differs',
       [],
       NAME_DIFFERS,
@@ -152,7 +157,7 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
         `${rows(n, 'national ID is', 'national IDs are')} held in another cooperative under a different ` +
         'name and with another year of birth.',
     ),
-    guard(
+    statement(
       'near_duplicate',
       [],
       lookalikesSql,
@@ -160,7 +165,7 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
         `${rows(n, 'row has', 'rows have')} the name and phone of another member of the cooperative, and a ` +
         'national ID that differs in one digit.',
     ),
-    guard(
+    statement(
       'changed_id',
       [],
       `SELECT line, '' FROM staging.changes WHERE "column" = 'identity_card'`,
@@ -168,13 +173,13 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
         `${rows(n, 'member code belongs', 'member codes belong')} to a member with another national ID, ` +
         'which would be replaced.',
     ),
-    guard(
+    statement(
       'impossible_id',
       [],
       `SELECT line, '' FROM staging.rows WHERE identity_card < '1' OR identity_card >= '4'`,
       (n) => `${rows(n, 'national ID begins', 'national IDs begin')} with neither 1, 2 nor 3.`,
     ),
-    guard(
+    statement(
       'born_after_registration',
       ['date_of_birth', 'registration_date'],
       // A day later, so that no time zone matters.
@@ -184,7 +189,7 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
     ),
   ],
   production: [
-    guard(
+    statement(
       'after_death',
       [],
       afterDeath('delivered_at'),
@@ -192,7 +197,7 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
     ),
   ],
   savings: [
-    guard(
+    statement(
       'after_death',
       [],
       afterDeath('transacted_at'),
@@ -200,13 +205,13 @@ export const GUARDS: { readonly [kind in ImportKind]?: readonly Guard[] } = {
     ),
   ],
   loans: [
-    guard(
+    statement(
       'overpaid',
       ['paid_amount'],
       `SELECT line, '' FROM staging.rows WHERE paid_amount > 3 * amount`,
       (n) => `${rows(n, 'loan is', 'loans are')} paid beyond three times the amount.`,
     ),
-    guard(
+    statement(
       'end_before_start',
       ['loan_start_date', 'loan_end_date'],
       `SELECT line, '' FROM staging.rows WHERE loan_end_date < loan_start_date`,

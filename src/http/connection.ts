@@ -34,6 +34,9 @@ type SocketWithHandle = Duplex & {
   _handle?: { writeQueueSize?: number } | null;
 };
 
+/** Marks a response behind which another request is handled already: it must not end the connection. */
+export const IS_FOLLOWED = Symbol('is followed');
+
 /** Milliseconds without a byte that moves: during a request, and between two. */
 export interface IdleLimits {
   readonly idleMs: number;
@@ -58,13 +61,13 @@ export class Connection {
 
   /**
    * Called for each request, before it is handled.
-   * @returns whether to handle it: what follows a final request never is (RFC 9112, section 9.6)
+   * @returns whether to handle it: what follows a response with `Connection: close` would never be answered
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-    if (this.final !== undefined) {
-      if (incoming !== this.final) return false;
-      outgoing.shouldKeepAlive = false;
-    }
+    const before = this.last?.outgoing;
+    if (before?.shouldKeepAlive === false) return false;
+    if (before?.closed === false) Object.assign(before, { [IS_FOLLOWED]: true });
+    if (incoming === this.final) outgoing.shouldKeepAlive = false;
     this.hasBegun = true;
     this.last = { incoming, outgoing };
     return true;

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { AccessLog } from './access-log.ts';
+import { IS_FOLLOWED } from './connection.ts';
 import { endAfterDraining } from './drain.ts';
 import { toErrorResponse } from './errors.ts';
 import { hasFailed } from './read-body.ts';
@@ -61,13 +62,16 @@ function write(
 ): void {
   const { incoming, outgoing } = request;
   if (outgoing.destroyed) return;
-  const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded;
+  const isFollowed = IS_FOLLOWED in outgoing;
+  // A body with a request behind it has arrived in full, and node:http drops it.
+  const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded && !isFollowed;
   const { headers } = request;
   headers['X-Request-Id'] = request.id;
   if (response.headers !== undefined) Object.assign(headers, response.headers);
   const encoding = text === undefined ? 'utf8' : addContent(headers, text);
   if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
-  if (leavesBodyUnread || isDraining) headers.Connection = 'close';
+  // Node then says `Connection: close`, and `Connection.begin` handles nothing behind it.
+  if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
   outgoing.writeHead(response.status, toList(headers));
   if (incoming.method === 'HEAD' || text === undefined) outgoing.end();
   else if (leavesBodyUnread && !hasFailed(incoming)) {

@@ -54,6 +54,53 @@ test('each of several requests is answered before unreadable bytes are refused',
   assert.deepEqual(statusesOf(text), [200, 201, 200, 400]);
 });
 
+test('a write behind one that is refused is answered too, though nobody read the body of the first', async (context) => {
+  const app = await startApp(context);
+  const refused = post(app).replace(app.fullKey, 'nobody');
+  const last = post(app, undefined, 'Connection: close');
+  const text = await exchange(context, app.port, `${refused}${BODY}${last}${BODY}`);
+  assert.deepEqual(statusesOf(text), [401, 201]);
+});
+
+test('a write that comes after a response with Connection: close is not handled', async (context) => {
+  const app = await startApp(context);
+  const socket = await openSocket(context, app.port);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.write(post(app).replace(app.fullKey, 'nobody'));
+  while (!text.includes('}')) await once(socket, 'data');
+  socket.write(`${BODY}${post(app)}${BODY}`);
+  if (!socket.closed) await once(socket, 'close');
+  const responses = parseResponses(text);
+  assert.deepEqual(statusesOf(text), [401]);
+  assert.match(responses[0]?.head ?? '', /^Connection: close\r?$/m);
+  assert.equal(await countCooperatives(app), 0);
+});
+
+test('all requests of a packet are answered while the server closes, and the last response says close', async (context) => {
+  const app = await startApp(context);
+  const socket = await openSocket(context, app.port);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.write('GET /healthz HTTP/1.1\r\n');
+  assert.equal((await app.send('//readyz')).status, 200);
+  const closing = app.registry.close();
+  socket.write(`Host: a\r\n\r\n${post(app)}${BODY}`);
+  await closing;
+  if (!socket.closed) await once(socket, 'close');
+  assert.deepEqual(
+    parseResponses(text).map(({ status, head }) => [status, /^Connection: (\S+)/m.exec(head)?.[1]]),
+    [
+      [200, 'keep-alive'],
+      [201, 'close'],
+    ],
+  );
+});
+
 test('a malformed chunk is answered 400, and nothing of the body is stored', async (context) => {
   const app = await startApp(context);
   const head = post(app).replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked');

@@ -5,9 +5,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  closeSync,
+  copyFileSync,
   createReadStream,
   existsSync,
+  fsyncSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -170,4 +174,24 @@ export async function ensureDataset(members: number, withEntries: number): Promi
   const dataset: Dataset = { databaseFile: join(folder, 'registry.db'), population, keys };
   writeFileSync(description, JSON.stringify(dataset, null, 2));
   return dataset;
+}
+
+/**
+ * Copies a registry with its keys into a new folder, to be written to. The copy is on disk before it is used:
+ * otherwise the first commits would wait until the system has written all of it.
+ * @returns the database file of the copy
+ */
+export function copyRegistry({ databaseFile }: Dataset, folder: string): string {
+  mkdirSync(folder);
+  const copy = join(folder, 'registry.db');
+  for (const [from, to] of [
+    [databaseFile, copy],
+    [databaseFile.replace(/\.db$/, '.keys.db'), join(folder, 'registry.keys.db')],
+  ] as const) {
+    copyFileSync(from, to);
+    const file = openSync(to, 'r+');
+    fsyncSync(file);
+    closeSync(file);
+  }
+  return copy;
 }

@@ -1,8 +1,7 @@
 /** A year of payments over HTTP, in a copy of the registry, and what lookups cost after it. */
-import { copyFileSync, mkdirSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { createKey, type Dataset } from '../dataset.ts';
+import { copyRegistry, createKey, type Dataset } from '../dataset.ts';
 import { type Figures, inTurn, lookupScript, measure, type Options, startRegistry } from '../load.ts';
 import { identityCard, MILK, memberWithEntries } from '../rows.ts';
 
@@ -91,11 +90,7 @@ export interface Payments {
 export async function payments(dataset: Dataset, options: Options): Promise<Payments> {
   const { folder, rounds, seconds } = options;
   const { databaseFile, population, keys } = dataset;
-  const own = join(folder, 'repaid');
-  mkdirSync(own);
-  const copy = join(own, 'registry.db');
-  copyFileSync(databaseFile, copy);
-  copyFileSync(databaseFile.replace(/\.db$/, '.keys.db'), join(own, 'registry.keys.db'));
+  const copy = copyRegistry(dataset, join(folder, 'repaid'));
   const key = await createKey(copy, ['loans:read', 'payments:write']);
   const imported = await startRegistry(databaseFile, folder);
   const repaid = await startRegistry(copy, folder);

@@ -1,7 +1,6 @@
 /** New members, each acknowledged when it is on disk, in copies of the registry. */
-import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Dataset } from '../dataset.ts';
+import { copyRegistry, type Dataset } from '../dataset.ts';
 import {
   type Figures,
   inTurn,
@@ -14,15 +13,6 @@ import {
   startRegistry,
 } from '../load.ts';
 import { COOPERATIVES } from '../rows.ts';
-
-/** @returns the database file of a copy in a folder of its own */
-function copyRegistry({ databaseFile }: Dataset, folder: string): string {
-  mkdirSync(folder);
-  const copy = join(folder, 'registry.db');
-  copyFileSync(databaseFile, copy);
-  copyFileSync(databaseFile.replace(/\.db$/, '.keys.db'), join(folder, 'registry.keys.db'));
-  return copy;
-}
 
 let started = 0;
 

@@ -83,7 +83,7 @@ export function authenticate({ keys, clock, scheduler }: AuthenticateDependencie
 
 /**
  * Hashes of keys, each made once per iteration of the event loop: the requests that arrive together often
- * carry the same one. They are forgotten at its end, so that no key outlives its requests in memory.
+ * carry the same one. They are forgotten at its end: no key stays here longer than its requests do.
  */
 function openHashes(scheduler: Scheduler): (token: string) => string {
   const hashes = new Map<string, string>();

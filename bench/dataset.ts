@@ -122,12 +122,12 @@ async function readOnce(file: string): Promise<void> {
   }
 }
 
-const migrations = fileURLToPath(new URL('../src/store/sqlite/migrations', import.meta.url));
+const schemas = fileURLToPath(new URL('../src/store/sqlite/schema', import.meta.url));
 
 /** A dataset that is older than any of these is created again. */
 const sourceFiles = (): string[] => [
   fileURLToPath(new URL('rows.ts', import.meta.url)),
-  ...readdirSync(migrations).map((name) => join(migrations, name)),
+  ...readdirSync(schemas).map((name) => join(schemas, name)),
 ];
 
 /**

@@ -1,5 +1,5 @@
 // Formats days, times, amounts and CSV text for the seed files.
-import { formatCsvRow } from '../src/import/csv/write-csv.ts';
+import { formatCsvRow } from '../src/import/formats/csv/write-csv.ts';
 import { SEED_ANCHOR_DATE } from './seed-anchor.ts';
 
 const DAY_MILLISECONDS = 86_400_000;

@@ -1,8 +1,8 @@
 /** The environment → one frozen configuration; all invalid settings are reported together. */
 
-import { type AddressBlocks, parseAddressBlocks } from './domain/address-blocks.ts';
-import { KIGALI, parseTimeZone, type TimeZone } from './domain/date-time.ts';
-import { FieldError } from './domain/errors.ts';
+import { type AddressBlocks, parseAddressBlocks } from './domain/access/address-blocks.ts';
+import { KIGALI, parseTimeZone, type TimeZone } from './domain/values/date-time.ts';
+import { FieldError } from './domain/values/errors.ts';
 
 const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

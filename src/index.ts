@@ -1,15 +1,15 @@
 /** The public API for programs that embed the registry (README.md#embed-it). */
 
-import type { Clock } from './clock.ts';
+import { composeRegistry, type Registry } from './app/registry.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from './config.ts';
-import { faultOfRuntime } from './node-version.ts';
-import { composeRegistry, type Registry } from './registry.ts';
+import type { Clock } from './runtime/clock.ts';
+import { faultOfRuntime } from './runtime/node-version.ts';
 
-export type { Clock } from './clock.ts';
-export { RegistryError } from './domain/errors.ts';
-export type { RunningServer } from './http/server.ts';
-export type { Registry } from './registry.ts';
-export type { EmbeddedCorrectionOptions, EmbeddedCorrections } from './registry-corrections.ts';
+export type { EmbeddedCorrectionOptions, EmbeddedCorrections } from './app/corrections.ts';
+export type { Registry } from './app/registry.ts';
+export { RegistryError } from './domain/values/errors.ts';
+export type { RunningServer } from './http/server/server.ts';
+export type { Clock } from './runtime/clock.ts';
 export type { CorrectionResult } from './store/ports/corrections.ts';
 export type { UndoResult } from './store/ports/imports.ts';
 export { StorageError } from './store/ports/storage-error.ts';

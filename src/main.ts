@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The executable: checks the runtime, runs the command, ends with its status. */
 
-import { faultOfRuntime } from './node-version.ts';
+import { faultOfRuntime } from './runtime/node-version.ts';
 
 // Nothing else may be imported statically: older releases of Node lack what other files import, and the
 // database driver crashes on them.
@@ -43,12 +43,12 @@ const out = writerTo(process.stdout);
 const err = writerTo(process.stderr);
 
 // Before the imports that it makes faster.
-const { cacheCompiledCode } = await import('./compile-cache.ts');
+const { cacheCompiledCode } = await import('./runtime/compile-cache.ts');
 cacheCompiledCode();
 
 const [{ runCommand }, { systemClock }] = await Promise.all([
   import('./cli/program.ts'),
-  import('./clock.ts'),
+  import('./runtime/clock.ts'),
 ]);
 
 process.exitCode = await runCommand(process.argv.slice(2), {

@@ -44,17 +44,33 @@ test('there are files to look at', () => {
 
 test('domain/ imports only domain/, and the one library that parses addresses', () => {
   assert.deepEqual(
-    broken('domain', ({ file, target }) => file === 'domain/address-blocks.ts' && target === 'ipaddr.js'),
+    broken(
+      'domain',
+      ({ file, target }) => file === 'domain/access/address-blocks.ts' && target === 'ipaddr.js',
+    ),
     [],
   );
 });
 
-test('store/ imports only domain/, create-folder.ts and, in store/sqlite, the database driver and node', () => {
+test('store/ imports only domain/, lookup/ and, in store/sqlite, create-folder.ts, the driver and node', () => {
   const isAllowed = ({ file, target, isOurs }: Import) =>
     isOurs
-      ? isIn(target, 'domain') || (isIn(file, 'store/sqlite') && target === 'create-folder.ts')
+      ? isIn(target, 'domain') ||
+        isIn(target, 'lookup') ||
+        (isIn(file, 'store/sqlite') && target === 'runtime/create-folder.ts')
       : isIn(file, 'store/sqlite') && (target === 'better-sqlite3' || target.startsWith('node:'));
   assert.deepEqual(broken('store', isAllowed), []);
+});
+
+test('lookup/ imports only domain/ and json/, and json/ only domain/', () => {
+  assert.deepEqual(
+    broken('lookup', ({ target }) => isIn(target, 'domain') || isIn(target, 'json')),
+    [],
+  );
+  assert.deepEqual(
+    broken('json', ({ target }) => isIn(target, 'domain')),
+    [],
+  );
 });
 
 test('only store/sqlite/ imports better-sqlite3', () => {

@@ -6,9 +6,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { toRows, toTable } from '../bench/report.ts';
-import { SCOPES } from '../src/domain/api-keys.ts';
-import { describeApi } from '../src/http/openapi.ts';
-import { fullPath } from '../src/http/route.ts';
+import { SCOPES } from '../src/domain/access/api-keys.ts';
+import { fullPath } from '../src/http/declare/route.ts';
+import { describeApi } from '../src/http/openapi/openapi.ts';
 import { IMPORT_KINDS } from '../src/store/ports/import-session.ts';
 import { GENERATED_DOCUMENTS, namedCommands, tableNames, withTables } from './support/document-tables.ts';
 import { declaredRoutes } from './support/openapi-file.ts';
@@ -226,7 +226,7 @@ test('every text of an error is documented: for clients in api.md, for operators
 });
 
 test('every field of a log line is documented', () => {
-  const source = read('src/http/access-log.ts');
+  const source = read('src/http/server/access-log.ts');
   const fields = new Set([...source.matchAll(/[{,]"(\w+)":/g)].map(([, name = '']) => name));
   assert.ok(fields.size >= 7, [...fields].join());
   assert.deepEqual(missingIn(operating, quoted([...fields])), []);

@@ -1,11 +1,11 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
+import { packageVersion } from '../runtime/version.ts';
 import { StorageError } from '../store/ports/storage-error.ts';
-import { packageVersion } from '../version.ts';
-import { type CliContext, CommandError, EXIT } from './context.ts';
-import { refuseEmptyValues } from './empty-values.ts';
-import { settingsHelp } from './settings.ts';
+import { type CliContext, CommandError, EXIT } from './terminal/context.ts';
+import { refuseEmptyValues } from './terminal/empty-values.ts';
+import { settingsHelp } from './terminal/settings.ts';
 
 type Declare = (command: Command, context: CliContext) => void;
 
@@ -22,65 +22,65 @@ interface CommandEntry {
 const COMMANDS: { readonly [name: string]: CommandEntry } = {
   serve: {
     description: 'serve the registry over HTTP; the log goes to standard output',
-    load: async () => (await import('./serve.ts')).declareServe,
+    load: async () => (await import('./service/serve.ts')).declareServe,
   },
   seed: {
     description: 'create the demo data and demo keys in an empty database',
-    load: async () => (await import('./seed.ts')).declareSeed,
+    load: async () => (await import('./service/seed.ts')).declareSeed,
   },
   import: {
     description:
       'import CSV files and workbooks: a folder with <kind>*.csv and <kind>*.xlsx, or one file of a kind',
-    load: async () => (await import('./import.ts')).declareImport,
+    load: async () => (await import('./import/import.ts')).declareImport,
   },
   imports: {
     description: 'the imports that were applied: list, show, undo',
-    load: async () => (await import('./imports.ts')).declareImports,
+    load: async () => (await import('./journal/imports.ts')).declareImports,
   },
   history: {
     description: 'what has changed in a member or a cooperative, and who changed it',
-    load: async () => (await import('./history.ts')).declareHistory,
+    load: async () => (await import('./journal/history.ts')).declareHistory,
   },
   nid: {
     description: 'national IDs that were wrong or were reissued: replace, release',
-    load: async () => (await import('./nid.ts')).declareNid,
+    load: async () => (await import('./corrections/nid.ts')).declareNid,
   },
   members: {
     description: 'members who are one person, or in the wrong cooperative: merge, move',
-    load: async () => (await import('./members.ts')).declareMembers,
+    load: async () => (await import('./corrections/members.ts')).declareMembers,
   },
   cooperatives: {
     description: 'cooperatives that were merged',
-    load: async () => (await import('./cooperatives.ts')).declareCooperatives,
+    load: async () => (await import('./corrections/cooperatives.ts')).declareCooperatives,
   },
   persons: {
     description: 'what concerns a person in all cooperatives: show everything held, record a death, erase',
-    load: async () => (await import('./persons.ts')).declarePersons,
+    load: async () => (await import('./corrections/persons.ts')).declarePersons,
   },
   entries: {
     description: 'deliveries, savings transactions and loans one by one: list, remove',
-    load: async () => (await import('./entries.ts')).declareEntries,
+    load: async () => (await import('./corrections/entries.ts')).declareEntries,
   },
   keys: {
     description: 'issue and manage API keys',
-    load: async () => (await import('./keys.ts')).declareKeys,
+    load: async () => (await import('./keys/keys.ts')).declareKeys,
   },
   check: {
     description: 'check integrity, foreign keys, settings and counters; status 0 sound, 1 not, 2 no database',
-    load: async () => (await import('./check.ts')).declareCheck,
+    load: async () => (await import('./backup/check.ts')).declareCheck,
   },
   backup: {
     description: 'write a backup of everything the registry keeps, while it is in use',
-    load: async () => (await import('./backup.ts')).declareBackup,
+    load: async () => (await import('./backup/backup.ts')).declareBackup,
   },
   restore: {
     description: 'put a backup in the place of the registry, which nothing may have open',
-    load: async () => (await import('./restore.ts')).declareRestore,
+    load: async () => (await import('./backup/restore.ts')).declareRestore,
   },
   summarize: {
     description:
       'refresh the read model where it is out of date: after an upgrade or an import that was killed',
-    load: async () => (await import('./summarize.ts')).declareSummarize,
+    load: async () => (await import('./terminal/summarize.ts')).declareSummarize,
   },
 };
 

@@ -1,7 +1,8 @@
 /** Corrections of who is who: what they are called, and the reason that each of them needs. */
-import { FieldError } from './errors.ts';
-import { mayContainIdentityCard } from './identity-card.ts';
-import { parseText } from './text.ts';
+
+import { mayContainIdentityCard } from './membership/identity-card.ts';
+import { FieldError } from './values/errors.ts';
+import { parseText } from './values/text.ts';
 
 export const CORRECTION_KINDS = [
   'nid_replace',

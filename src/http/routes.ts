@@ -1,19 +1,20 @@
 /** The entire API on one screen. */
-import type { Clock } from '../clock.ts';
-import type { TimeZone } from '../domain/date-time.ts';
+
+import type { TimeZone } from '../domain/values/date-time.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { RateLimiter } from '../store/ports/rate-limiter.ts';
 import type { RegistryStore } from '../store/ports/registry.ts';
-import { withOpenApi } from './openapi.ts';
+import type { Route } from './declare/route.ts';
+import { withOpenApi } from './openapi/openapi.ts';
 import { cooperativeRoutes } from './resources/cooperatives.ts';
 import { eventRoutes } from './resources/events.ts';
 import { healthRoutes } from './resources/health.ts';
-import { loanRoutes } from './resources/loans.ts';
-import { membershipRoutes } from './resources/lookup.ts';
+import { loanRoutes } from './resources/lending/loans.ts';
+import { paymentRoutes } from './resources/lending/payments.ts';
 import { meRoutes } from './resources/me.ts';
-import { memberEntryRoutes } from './resources/member-entries.ts';
-import { memberRoutes } from './resources/members.ts';
-import { paymentRoutes } from './resources/payments.ts';
-import type { Route } from './route.ts';
+import { membershipRoutes } from './resources/members/lookup.ts';
+import { memberEntryRoutes } from './resources/members/member-entries.ts';
+import { memberRoutes } from './resources/members/members.ts';
 
 /** Version of the API's description: the major one is the `v1` of the address (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';

@@ -1,7 +1,7 @@
 /** The one file outside the engines' folders that knows which engines exist: today SQLite. */
 import type { Storage, StorageDependencies } from './ports/storage.ts';
 import type { StorageError } from './ports/storage-error.ts';
-import { toStorageError as toSqliteError } from './sqlite/connection/errors.ts';
+import { toStorageError as toSqliteError } from './sqlite/engine/errors.ts';
 import { openSqliteStorage } from './sqlite/storage.ts';
 
 /**

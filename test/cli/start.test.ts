@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { COMPILED_CODE } from '../../src/compile-cache.ts';
+import { COMPILED_CODE } from '../../src/runtime/compile-cache.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { command, spawnPlainly } from '../support/command.ts';
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { generateSeed } from '../../data/generate-seed.ts';
 import { SEED_ANCHOR_DATE } from '../../data/seed-anchor.ts';
-import { SECTORS } from '../../src/domain/cooperatives.ts';
+import { SECTORS } from '../../src/domain/membership/cooperatives.ts';
 
 type Row = Record<string, string>;
 

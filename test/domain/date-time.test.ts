@@ -10,8 +10,8 @@ import {
   parseDateTime,
   parseTimeZone,
   type TimeZone,
-} from '../../src/domain/date-time.ts';
-import { FieldError } from '../../src/domain/errors.ts';
+} from '../../src/domain/values/date-time.ts';
+import { FieldError } from '../../src/domain/values/errors.ts';
 
 const zone = (text: string): TimeZone => {
   const parsed = parseTimeZone(text);

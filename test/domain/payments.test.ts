@@ -1,10 +1,7 @@
 /** Which loan takes a payment, what may change of one, and what is paid then. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/date-time.ts';
-import { MAX_MONEY_MINOR } from '../../src/domain/decimal.ts';
-import { RegistryError } from '../../src/domain/errors.ts';
-import { LOAN_STATUSES } from '../../src/domain/loans.ts';
+import { LOAN_STATUSES } from '../../src/domain/lending/loans.ts';
 import {
   decideNewPayment,
   decidePayment,
@@ -12,7 +9,10 @@ import {
   type PaymentRecord,
   type PaymentValues,
   paidAfter,
-} from '../../src/domain/payments.ts';
+} from '../../src/domain/lending/payments.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { MAX_MONEY_MINOR } from '../../src/domain/values/decimal.ts';
+import { RegistryError } from '../../src/domain/values/errors.ts';
 
 const VALUES: PaymentValues = {
   ...{ loanId: 1, amountMinor: 1_000, method: 'cash', reference: 'P-1', status: 'recorded', paidAt: 500 },

@@ -1,8 +1,8 @@
 /** Addresses, the order of checks, and methods (docs/api.md#order-of-checks). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Route } from '../../src/http/route.ts';
-import { createRouter } from '../../src/http/router.ts';
+import type { Route } from '../../src/http/declare/route.ts';
+import { createRouter } from '../../src/http/declare/router.ts';
 import { startApp } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 

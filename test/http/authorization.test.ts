@@ -1,8 +1,8 @@
 /** The authorization matrix, generated from the route table (docs/api.md#order-of-checks). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
-import { fullPath, type Route } from '../../src/http/route.ts';
+import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/access/api-keys.ts';
+import { fullPath, type Route } from '../../src/http/declare/route.ts';
 import { type Sent, startApp, type TestApp, type TestResponse } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 

@@ -1,7 +1,7 @@
 /** What clients see of corrected people: replaced numbers, merged and moved members. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { nowSeconds } from '../../src/clock.ts';
+import { nowSeconds } from '../../src/runtime/clock.ts';
 import type { Awaitable } from '../../src/store/ports/awaitable.ts';
 import type { CorrectionResult, CorrectionStore } from '../../src/store/ports/corrections.ts';
 import { startApp, type TestApp } from '../support/app.ts';

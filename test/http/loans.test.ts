@@ -1,7 +1,7 @@
 /** Loans over HTTP: fields, steps of status, what changes when, filters (docs/api.md#loans-and-payments). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LOAN_STATUSES, type LoanStatus } from '../../src/domain/loans.ts';
+import { LOAN_STATUSES, type LoanStatus } from '../../src/domain/lending/loans.ts';
 import { nid } from '../support/importing.ts';
 import { type Lending, LOAN_TERMS, startLending } from '../support/lending.ts';
 

@@ -1,8 +1,8 @@
 /** Payments over HTTP: fields, which loan takes them, voiding (docs/api.md#loans-and-payments). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LOAN_STATUSES } from '../../src/domain/loans.ts';
-import { PAYMENT_METHODS } from '../../src/domain/payments.ts';
+import { LOAN_STATUSES } from '../../src/domain/lending/loans.ts';
+import { PAYMENT_METHODS } from '../../src/domain/lending/payments.ts';
 import { startApp } from '../support/app.ts';
 import { COOPERATIVES, importPlace, member, members, nid } from '../support/importing.ts';
 import { LOAN_TERMS, startLending } from '../support/lending.ts';

@@ -1,8 +1,12 @@
 /** Where a key may be used from (docs/operating.md#create). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddressBlocks, parseAddress, parseAddressBlocks } from '../../src/domain/address-blocks.ts';
-import { FieldError } from '../../src/domain/errors.ts';
+import {
+  type AddressBlocks,
+  parseAddress,
+  parseAddressBlocks,
+} from '../../src/domain/access/address-blocks.ts';
+import { FieldError } from '../../src/domain/values/errors.ts';
 import { clientAddress } from '../../src/http/middleware/client-address.ts';
 import { matchesHost, requestDomain } from '../../src/http/middleware/restrict.ts';
 import { startApp } from '../support/app.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { MemberValues } from '../../src/domain/members.ts';
+import type { MemberValues } from '../../src/domain/membership/members.ts';
 import { type ImportPlace, MEMBERS_HEADER, member, startedPlace } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 

@@ -1,9 +1,9 @@
 /** Amounts with commas, points and spaces (docs/operating.md#decimals). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/date-time.ts';
-import { type DecimalKind, MONEY, RATE, WEIGHT } from '../../src/domain/decimal.ts';
-import { FieldError } from '../../src/domain/errors.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { type DecimalKind, MONEY, RATE, WEIGHT } from '../../src/domain/values/decimal.ts';
+import { FieldError } from '../../src/domain/values/errors.ts';
 import { type CellContext, cellContext } from '../../src/import/cells/context.ts';
 import { readDecimal } from '../../src/import/cells/decimals.ts';
 import type { ReadingMap } from '../../src/import/map/reading-map.ts';

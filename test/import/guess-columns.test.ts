@@ -1,13 +1,13 @@
 /** Guesses of columns: only what nearly all values fit, and only where nothing else would fit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/date-time.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
-import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
-import { dateSigns, decimalSign, isPersonsName, valueIn } from '../../src/import/map/cell-signs.ts';
+import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { typeOf } from '../../src/import/map/column-types.ts';
-import { guessColumns } from '../../src/import/map/guess-columns.ts';
-import { createObserver } from '../../src/import/map/observe-cells.ts';
+import { dateSigns, decimalSign, isPersonsName, valueIn } from '../../src/import/proposal/cell-signs.ts';
+import { guessColumns } from '../../src/import/proposal/guess-columns.ts';
+import { createObserver } from '../../src/import/proposal/observe-cells.ts';
 import type { ImportKind } from '../../src/store/ports/import-session.ts';
 import { nid } from '../support/importing.ts';
 

@@ -1,12 +1,12 @@
 /** Headings as cooperatives write them (docs/operating.md#headings). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
+import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
+import { foldHeading } from '../../src/import/dictionary/fold.ts';
 import { foldPhrase } from '../../src/import/dictionary/fold-phrase.ts';
 import { BRACKETS, HEADINGS } from '../../src/import/dictionary/headings.ts';
-import { foldHeading } from '../../src/import/fold.ts';
-import { recogniseHeadings, scoreHeader } from '../../src/import/headings.ts';
 import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import { recogniseHeadings, scoreHeader } from '../../src/import/table/headings.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
 
 const columnOf = (kind: ImportKind, heading: string) => recogniseHeadings(kind, [heading])[0]?.column;

@@ -1,14 +1,14 @@
 /** Cells as people write them, read with a note (docs/operating.md#notes). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COOPERATIVE_STATUSES, SECTORS } from '../../src/domain/cooperatives.ts';
-import { LOAN_STATUSES } from '../../src/domain/loans.ts';
-import { GENDERS, MEMBER_STATUSES, ROLES } from '../../src/domain/members.ts';
-import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../../src/domain/payments.ts';
-import { TRANSACTION_KINDS } from '../../src/domain/savings.ts';
+import { TRANSACTION_KINDS } from '../../src/domain/entries/savings.ts';
+import { LOAN_STATUSES } from '../../src/domain/lending/loans.ts';
+import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../../src/domain/lending/payments.ts';
+import { COOPERATIVE_STATUSES, SECTORS } from '../../src/domain/membership/cooperatives.ts';
+import { GENDERS, MEMBER_STATUSES, ROLES } from '../../src/domain/membership/members.ts';
 import { meaningsOf } from '../../src/import/cells/words.ts';
+import { foldHeading } from '../../src/import/dictionary/fold.ts';
 import * as words from '../../src/import/dictionary/words.ts';
-import { foldHeading } from '../../src/import/fold.ts';
 import type { ReadingMap } from '../../src/import/map/reading-map.ts';
 import { importText, MEMBERS_HEADER, nid, SAVINGS_HEADER, startedPlace } from '../support/importing.ts';
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { KIGALI } from '../../src/domain/date-time.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
 import { HEADINGS } from '../../src/import/dictionary/headings.ts';
 import { GENDER_WORDS, MEMBER_STATUS_WORDS, ROLE_WORDS } from '../../src/import/dictionary/words.ts';
-import type { FileRecord, RecordSource, SourceFormat } from '../../src/import/records.ts';
-import { stageFile } from '../../src/import/stage-file.ts';
+import type { FileRecord, RecordSource, SourceFormat } from '../../src/import/formats/source/records.ts';
+import { stageFile } from '../../src/import/table/stage-file.ts';
 import type {
   ImportFault,
   ImportKind,

@@ -6,8 +6,8 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { RegistryError } from '../../src/domain/errors.ts';
-import { importFiles } from '../../src/import/import-files.ts';
+import { RegistryError } from '../../src/domain/values/errors.ts';
+import { importFiles } from '../../src/import/run/import-files.ts';
 import {
   type ImportPlace,
   importOptions,

@@ -4,9 +4,9 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../../src/cli/program.ts';
-import { type ImportObserver, importFiles } from '../../src/import/import-files.ts';
-import { listImportFiles } from '../../src/import/import-folder.ts';
-import type { FileReport } from '../../src/import/import-report.ts';
+import { type ImportObserver, importFiles } from '../../src/import/run/import-files.ts';
+import { listImportFiles } from '../../src/import/run/import-folder.ts';
+import type { FileReport } from '../../src/import/run/import-report.ts';
 import {
   COOPERATIVES,
   type ImportPlace,

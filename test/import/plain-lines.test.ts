@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openFile } from '../../src/import/open-file.ts';
+import { openFile } from '../../src/import/formats/open-file.ts';
 import { temporaryFolder } from '../support/app.ts';
 
 async function recordsOf(file: string): Promise<[number, readonly string[]][]> {

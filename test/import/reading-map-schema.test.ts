@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { KIGALI } from '../../src/domain/date-time.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
-import { IMPORT_COLUMNS } from '../../src/import/columns.ts';
+import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { parseReadingMap } from '../../src/import/map/parse-reading-map.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
 import {

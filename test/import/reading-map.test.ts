@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { KIGALI } from '../../src/domain/date-time.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
 import type { MapFault } from '../../src/import/map/map-json.ts';
 import { parseReadingMap } from '../../src/import/map/parse-reading-map.ts';

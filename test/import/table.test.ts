@@ -1,7 +1,7 @@
 /** Where the table of a file begins, and what of it is skipped (docs/operating.md#headings). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { foldHeading } from '../../src/import/fold.ts';
+import { foldHeading } from '../../src/import/dictionary/fold.ts';
 import type { ReadingMap } from '../../src/import/map/reading-map.ts';
 import { importText, MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 

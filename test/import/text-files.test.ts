@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type OpenOptions, openFile } from '../../src/import/open-file.ts';
-import type { SourceFormat } from '../../src/import/records.ts';
+import { type OpenOptions, openFile } from '../../src/import/formats/open-file.ts';
+import type { SourceFormat } from '../../src/import/formats/source/records.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { member, members, nid, startedPlace } from '../support/importing.ts';
 

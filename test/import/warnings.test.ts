@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { importFiles } from '../../src/import/import-files.ts';
+import { importFiles } from '../../src/import/run/import-files.ts';
 import { command } from '../support/command.ts';
 import {
   COOPERATIVES,

@@ -1,12 +1,12 @@
 /** Tables of docs/api.md that are made from the routes: parameters, fields of resources, choices. */
 
-import { IDENTITY_CARD } from '../../src/domain/identity-card.ts';
-import { ID } from '../../src/domain/ids.ts';
-import type { BodyDeclaration, BodyField } from '../../src/http/body-fields.ts';
-import { describeApi } from '../../src/http/openapi.ts';
-import { fullPath, type Route } from '../../src/http/route.ts';
+import { IDENTITY_CARD } from '../../src/domain/membership/identity-card.ts';
+import { ID } from '../../src/domain/values/ids.ts';
+import type { BodyDeclaration, BodyField } from '../../src/http/declare/body-fields.ts';
+import { fullPath, type Route } from '../../src/http/declare/route.ts';
+import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { API_VERSION } from '../../src/http/routes.ts';
-import type { Schema } from '../../src/http/schema.ts';
+import type { Schema } from '../../src/json/schema.ts';
 import { code, table } from './markdown.ts';
 import { declaredRoutes } from './openapi-file.ts';
 

@@ -4,12 +4,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { issueSecret } from '../../src/cli/key-secret.ts';
-import type { Clock } from '../../src/clock.ts';
+import { type ComposedRegistry, composeRegistry } from '../../src/app/registry.ts';
+import { issueSecret } from '../../src/cli/keys/key-secret.ts';
 import { type Config, readConfig, type SettingName } from '../../src/config.ts';
-import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/api-keys.ts';
-import type { ServerTimeouts } from '../../src/http/server.ts';
-import { type ComposedRegistry, composeRegistry } from '../../src/registry.ts';
+import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/access/api-keys.ts';
+import type { ServerTimeouts } from '../../src/http/server/server.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import { createDescriber, type Describer } from './described.ts';
 import { keysFileOf, openKeyStore, type SqliteApiKeys } from './sqlite.ts';
 

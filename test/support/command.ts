@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/cli/program.ts';
-import type { Clock } from '../../src/clock.ts';
-import { systemClock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 
 export interface CommandOutcome {
   readonly status: number;

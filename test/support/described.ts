@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describeApi } from '../../src/http/openapi.ts';
+import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { API_VERSION } from '../../src/http/routes.ts';
 import { declaredRoutes } from './openapi-file.ts';
 

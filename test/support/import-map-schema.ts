@@ -1,8 +1,9 @@
 /** The committed import-map.schema.json: what the columns declare, and the program that writes it. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { IMPORT_COLUMNS, type ImportColumn } from '../../src/import/columns.ts';
-import { DATE_ORDERS, DECIMAL_MARKS, ENCODINGS, type MAP_KEYS } from '../../src/import/map/reading-map.ts';
+import { DATE_ORDERS } from '../../src/import/cells/context.ts';
+import { IMPORT_COLUMNS, type ImportColumn } from '../../src/import/columns/columns.ts';
+import { DECIMAL_MARKS, ENCODINGS, type MAP_KEYS } from '../../src/import/map/reading-map.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
 
 export const IMPORT_MAP_SCHEMA_FILE = fileURLToPath(new URL('../../import-map.schema.json', import.meta.url));

@@ -1,12 +1,12 @@
 /** The committed openapi.json: its text as the routes declare it, and the program that writes it. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../src/clock.ts';
-import { KIGALI } from '../../src/domain/date-time.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import type { Route } from '../../src/http/declare/route.ts';
 import { InProcessRateLimiter } from '../../src/http/middleware/in-process-rate-limiter.ts';
-import { describeApi } from '../../src/http/openapi.ts';
-import type { Route } from '../../src/http/route.ts';
+import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { API_VERSION, createRoutes } from '../../src/http/routes.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { RegistryStore } from '../../src/store/ports/registry.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));

@@ -1,19 +1,19 @@
 /** White-box access to the SQLite engine, for tests that look at its files or hold its locks. */
-import { KIGALI } from '../../src/domain/date-time.ts';
-import { createReadModelSerializer } from '../../src/http/resources/financials.ts';
-import { Scheduler } from '../../src/scheduler.ts';
-import { type ApiKeysOptions, openApiKeys } from '../../src/store/sqlite/api-keys.ts';
-import type { Connection } from '../../src/store/sqlite/connection/connection.ts';
-import { type OpenOptions, openDatabase } from '../../src/store/sqlite/connection/open-database.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { createReadModelSerializer } from '../../src/lookup/financial-blocks.ts';
+import { Scheduler } from '../../src/runtime/scheduler.ts';
+import type { Connection } from '../../src/store/sqlite/engine/connection.ts';
+import { type OpenOptions, openDatabase } from '../../src/store/sqlite/engine/open-database.ts';
+import { type ApiKeysOptions, openApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
 import { createReadModelFormat } from '../../src/store/sqlite/read-model/version.ts';
 import { openSqliteRegistry, type SqliteRegistryOptions } from '../../src/store/sqlite/registry.ts';
 
 export { SqliteError } from 'better-sqlite3';
-export type { SqliteApiKeys } from '../../src/store/sqlite/api-keys.ts';
-export type { Connection } from '../../src/store/sqlite/connection/connection.ts';
-export { isBusy } from '../../src/store/sqlite/connection/errors.ts';
-export { keysFileOf } from '../../src/store/sqlite/files.ts';
-export { openImportSession } from '../../src/store/sqlite/import/session.ts';
+export type { Connection } from '../../src/store/sqlite/engine/connection.ts';
+export { isBusy } from '../../src/store/sqlite/engine/errors.ts';
+export type { SqliteApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
+export { keysFileOf } from '../../src/store/sqlite/schema/files.ts';
+export { openImportSession } from '../../src/store/sqlite/staging/session.ts';
 
 /** How stores opened by hand show what they keep. */
 export const FORMAT = createReadModelFormat(createReadModelSerializer(KIGALI));

@@ -1,6 +1,7 @@
 /** Storage as commands open it, for tests of behaviour. */
-import { KIGALI, type TimeZone } from '../../src/domain/date-time.ts';
-import { openConfiguredStorage } from '../../src/storage.ts';
+
+import { openConfiguredStorage } from '../../src/app/storage.ts';
+import { KIGALI, type TimeZone } from '../../src/domain/values/date-time.ts';
 import type { Storage } from '../../src/store/ports/storage.ts';
 import { testClock } from './app.ts';
 

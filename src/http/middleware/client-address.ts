@@ -1,5 +1,5 @@
 /** The address of a client, behind proxies too. */
-import { type Address, type AddressBlocks, parseAddress } from '../../domain/address-blocks.ts';
+import { type Address, type AddressBlocks, parseAddress } from '../../domain/access/address-blocks.ts';
 
 /**
  * The client's address: the socket's peer, or, behind trusted proxies, the first address of `X-Forwarded-For`

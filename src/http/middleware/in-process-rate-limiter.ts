@@ -1,7 +1,8 @@
 /** The rate limiter of one process: exact, and empty after a restart (docs/operating.md#limits). */
-import type { Clock } from '../../clock.ts';
-import type { ApiKey } from '../../domain/api-keys.ts';
-import { type Decision, SlidingWindowLog, type WindowUsage } from '../../domain/rate-limit.ts';
+
+import type { ApiKey } from '../../domain/access/api-keys.ts';
+import { type Decision, SlidingWindowLog, type WindowUsage } from '../../domain/access/rate-limit.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 
 export class InProcessRateLimiter implements RateLimiter {

@@ -1,17 +1,18 @@
 /** How often a key may call, and the headers that report what is left (docs/api.md#rate-limits). */
-import type { Clock } from '../../clock.ts';
-import type { ApiKey } from '../../domain/api-keys.ts';
+
+import type { ApiKey } from '../../domain/access/api-keys.ts';
 import {
   DAY_MS,
   type Decision,
   HOUR_MS,
   type RateLimits,
   type WindowUsage,
-} from '../../domain/rate-limit.ts';
+} from '../../domain/access/rate-limit.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { isThenable } from '../../store/ports/awaitable.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
-import type { ApiRequest } from '../request.ts';
-import { type ApiResponse, type Headers, refusal } from '../response.ts';
+import type { ApiRequest } from '../declare/request.ts';
+import { type ApiResponse, type Headers, refusal } from '../declare/response.ts';
 import type { Middleware } from './middleware.ts';
 
 const toSeconds = (ms: number): number => Math.ceil(ms / 1000);

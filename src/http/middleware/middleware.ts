@@ -1,7 +1,7 @@
 /** What a middleware is. */
 import type { Awaitable } from '../../store/ports/awaitable.ts';
-import type { ApiRequest } from '../request.ts';
-import type { ApiResponse } from '../response.ts';
+import type { ApiRequest } from '../declare/request.ts';
+import type { ApiResponse } from '../declare/response.ts';
 
 /**
  * Refuses by returning a response, or adds a fact to the request and returns undefined. None wraps the

@@ -1,8 +1,8 @@
 /** What a key may do: the scope of the route (docs/api.md#authentication). */
-import type { Scope } from '../../domain/api-keys.ts';
-import { PERMISSION_DENIED } from '../errors.ts';
-import type { ApiRequest } from '../request.ts';
-import { type ApiResponse, refusal } from '../response.ts';
+import type { Scope } from '../../domain/access/api-keys.ts';
+import { PERMISSION_DENIED } from '../declare/errors.ts';
+import type { ApiRequest } from '../declare/request.ts';
+import { type ApiResponse, refusal } from '../declare/response.ts';
 import { REALM } from './authenticate.ts';
 
 const refusals = new Map<Scope, ApiResponse>();

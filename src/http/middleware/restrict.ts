@@ -1,9 +1,9 @@
 /** Where a key may be used from: its address and host allowlists (docs/api.md#authentication). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AddressBlocks, parseAddressBlocks } from '../../domain/address-blocks.ts';
-import type { ApiKey } from '../../domain/api-keys.ts';
-import { PERMISSION_DENIED } from '../errors.ts';
-import { refusal } from '../response.ts';
+import { type AddressBlocks, parseAddressBlocks } from '../../domain/access/address-blocks.ts';
+import type { ApiKey } from '../../domain/access/api-keys.ts';
+import { PERMISSION_DENIED } from '../declare/errors.ts';
+import { refusal } from '../declare/response.ts';
 import { clientAddress } from './client-address.ts';
 import type { Middleware } from './middleware.ts';
 

@@ -6,16 +6,16 @@ import {
   type CooperativeValues,
   DEFAULT_COOPERATIVE_STATUS,
   SECTORS,
-} from '../../domain/cooperatives.ts';
-import type { TimeZone } from '../../domain/date-time.ts';
-import { COOPERATIVE_CODE, MAX_LENGTH, parseCooperativeCode } from '../../domain/text.ts';
-import { defaulting, optional, type ParsedBody, patchOf, required } from '../body-fields.ts';
-import { choice, pastDate, plainText, textField, withSpaces } from '../fields.ts';
-import { pathId } from '../path-id.ts';
-import { type Representation, representCounted } from '../preconditions.ts';
-import { idFilter } from '../query.ts';
-import { integer, nullable, object, type Static, string } from '../schema.ts';
-import { instant, plain, serializeObject, text } from '../serializer.ts';
+} from '../../domain/membership/cooperatives.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { COOPERATIVE_CODE, MAX_LENGTH, parseCooperativeCode } from '../../domain/values/text.ts';
+import { choice, pastDate, plainText, textField, withSpaces } from '../../json/fields.ts';
+import { integer, nullable, object, type Static, string } from '../../json/schema.ts';
+import { instant, plain, serializeObject, text } from '../../json/serializer.ts';
+import { defaulting, optional, type ParsedBody, patchOf, required } from '../declare/body-fields.ts';
+import { pathId } from '../declare/path-id.ts';
+import { idFilter } from '../declare/query.ts';
+import { type Representation, representCounted } from '../writes/preconditions.ts';
 import { COOPERATIVE_BODY_EXAMPLE, COOPERATIVE_PATCH_EXAMPLE } from './examples.ts';
 
 export const COOPERATIVE_ID = pathId("A cooperative's id; opaque.");

@@ -1,23 +1,24 @@
 /** Cooperatives: list, one, create, replace, change. */
-import { type Clock, nowSeconds } from '../../clock.ts';
+
 import {
   COOPERATIVE_STATUSES,
   type Cooperative,
   type CooperativeValues,
   SECTORS,
-} from '../../domain/cooperatives.ts';
-import type { TimeZone } from '../../domain/date-time.ts';
-import { notFound } from '../../domain/errors.ts';
-import { findIgnoringCase, parseChoice } from '../../domain/text.ts';
+} from '../../domain/membership/cooperatives.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { notFound } from '../../domain/values/errors.ts';
+import { findIgnoringCase, parseChoice } from '../../domain/values/text.ts';
+import { anyOf, choiceOf, string } from '../../json/schema.ts';
+import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { CooperativeStore } from '../../store/ports/registry.ts';
-import { actorOf } from '../actor.ts';
-import { parseBody } from '../body-fields.ts';
-import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../list.ts';
-import { readPathId } from '../path-id.ts';
-import { readTagged, taggedCreated } from '../preconditions.ts';
-import { API_PREFIX, createWith, defineRoute, type Parameter, type Route } from '../route.ts';
-import { anyOf, choiceOf, string } from '../schema.ts';
-import { NOTHING_BESIDE, updateRoutes } from '../update.ts';
+import { parseBody } from '../declare/body-fields.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../declare/list.ts';
+import { readPathId } from '../declare/path-id.ts';
+import { API_PREFIX, createWith, defineRoute, type Parameter, type Route } from '../declare/route.ts';
+import { actorOf } from '../writes/actor.ts';
+import { readTagged, taggedCreated } from '../writes/preconditions.ts';
+import { NOTHING_BESIDE, updateRoutes } from '../writes/update.ts';
 import {
   COOPERATIVE,
   COOPERATIVE_BODY,

@@ -1,15 +1,16 @@
 /** The sequence of changes, for systems that follow it (docs/api.md#events). */
-import type { TimeZone } from '../../domain/date-time.ts';
-import { FieldError } from '../../domain/errors.ts';
+
 import { EVENT_TYPES, type RegistryEvent } from '../../domain/events.ts';
-import { BLANK } from '../../domain/text.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import { BLANK } from '../../domain/values/text.ts';
+import { array, choiceOf, integer, object, type Static, string } from '../../json/schema.ts';
+import { instant, plain, quote, serializeArray, serializeObject } from '../../json/serializer.ts';
 import { whenReady } from '../../store/ports/awaitable.ts';
 import type { EventStore, FeedPage } from '../../store/ports/events.ts';
-import type { QueryParameter } from '../query.ts';
-import { JsonText, ok } from '../response.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { array, choiceOf, integer, object, type Static, string } from '../schema.ts';
-import { instant, plain, quote, serializeArray, serializeObject } from '../serializer.ts';
+import type { QueryParameter } from '../declare/query.ts';
+import { JsonText, ok } from '../declare/response.ts';
+import { defineRoute, type Route } from '../declare/route.ts';
 import { EVENT_PAGE_EXAMPLE } from './examples.ts';
 
 const DEFAULT_LIMIT = 100;

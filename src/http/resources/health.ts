@@ -1,9 +1,10 @@
 /** Whether the process is up, and whether it can answer. No key needed. */
+
+import { literal, object } from '../../json/schema.ts';
 import type { RegistryStore } from '../../store/ports/registry.ts';
-import { HttpError } from '../errors.ts';
-import { ok } from '../response.ts';
-import type { Route } from '../route.ts';
-import { literal, object } from '../schema.ts';
+import { HttpError } from '../declare/errors.ts';
+import { ok } from '../declare/response.ts';
+import type { Route } from '../declare/route.ts';
 
 const HEALTH = object({ status: literal('ok') }, { title: 'Health' });
 

@@ -1,12 +1,12 @@
 /** The caller itself: what its key may do, from where and how often, and how much of that is used. */
-import { type ApiKey, SCOPES } from '../../domain/api-keys.ts';
-import { formatDateTime, type TimeZone } from '../../domain/date-time.ts';
-import type { Decision, WindowUsage } from '../../domain/rate-limit.ts';
+import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
+import type { Decision, WindowUsage } from '../../domain/access/rate-limit.ts';
+import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { array, choiceOf, integer, nullable, object, type Static, string } from '../../json/schema.ts';
 import { whenReady } from '../../store/ports/awaitable.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
-import { ok } from '../response.ts';
-import type { Route } from '../route.ts';
-import { array, choiceOf, integer, nullable, object, type Static, string } from '../schema.ts';
+import { ok } from '../declare/response.ts';
+import type { Route } from '../declare/route.ts';
 import { CALLER_EXAMPLE } from './examples.ts';
 
 const WINDOW = object(

@@ -1,7 +1,10 @@
 /** What the reading of a cell may depend on, beside the cell. */
-import { formatDate, type TimeZone } from '../../domain/date-time.ts';
-import type { DateOrder } from '../map/reading-map.ts';
-import type { NoteKind } from '../notes.ts';
+import { formatDate, type TimeZone } from '../../domain/values/date-time.ts';
+import type { NoteKind } from './notes.ts';
+
+/** `dmy`: 31/3/2024, `mdy`: 3/31/2024, `ymd`: 2024/3/31. */
+export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
+export type DateOrder = (typeof DATE_ORDERS)[number];
 
 /** Which orders of day and month the dates of a column show, such as `31/3/2024`. */
 export interface DateEvidence {

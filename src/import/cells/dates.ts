@@ -1,8 +1,13 @@
 /** Dates as spreadsheets write them → days and instants (docs/operating.md#dates). */
-import { FUTURE_ERROR, formatDate, outOfRange, parseDate, parseDateTime } from '../../domain/date-time.ts';
-import { FieldError } from '../../domain/errors.ts';
-import type { DateOrder } from '../map/reading-map.ts';
-import type { CellContext, DateEvidence } from './context.ts';
+import {
+  FUTURE_ERROR,
+  formatDate,
+  outOfRange,
+  parseDate,
+  parseDateTime,
+} from '../../domain/values/date-time.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import type { CellContext, DateEvidence, DateOrder } from './context.ts';
 
 /** Three numbers with the same separator, and perhaps a time. */
 const NUMBERS =

@@ -1,6 +1,13 @@
 /** Amounts as people and spreadsheets write them → minor units (docs/operating.md#decimals). */
-import { type DecimalKind, MONEY, MONEY_OR_ZERO, parseDecimal, RATE, WEIGHT } from '../../domain/decimal.ts';
-import { FieldError } from '../../domain/errors.ts';
+import {
+  type DecimalKind,
+  MONEY,
+  MONEY_OR_ZERO,
+  parseDecimal,
+  RATE,
+  WEIGHT,
+} from '../../domain/values/decimal.ts';
+import { FieldError } from '../../domain/values/errors.ts';
 import type { CellContext } from './context.ts';
 
 const PLAIN = /^-?[0-9]+(?:\.[0-9]+)?$/;

@@ -1,6 +1,7 @@
 /** National IDs as spreadsheets write them → 16 digits (docs/operating.md#what-spreadsheets-do). */
-import { FieldError } from '../../domain/errors.ts';
-import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../domain/identity-card.ts';
+
+import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../domain/membership/identity-card.ts';
+import { FieldError } from '../../domain/values/errors.ts';
 import type { CellContext } from './context.ts';
 import { SPACES } from './spaces.ts';
 

@@ -1,6 +1,7 @@
 /** Cells with one mobile number or several → the first (docs/operating.md#what-spreadsheets-do). */
-import { FieldError } from '../../domain/errors.ts';
-import { parseMobile } from '../../domain/mobile.ts';
+
+import { parseMobile } from '../../domain/membership/mobile.ts';
+import { FieldError } from '../../domain/values/errors.ts';
 import type { CellContext } from './context.ts';
 
 const BETWEEN_NUMBERS = /\s*[/;,|&\n]\s*|\s+(?:ou|et|or|and|na|cyangwa)\s+/i;

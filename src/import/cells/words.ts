@@ -1,8 +1,9 @@
 /** Words of people → the values of a choice (docs/operating.md#words). */
-import { FieldError, mayEcho } from '../../domain/errors.ts';
-import { GENDERS, type Gender } from '../../domain/members.ts';
+
+import { GENDERS, type Gender } from '../../domain/membership/members.ts';
+import { FieldError, mayEcho } from '../../domain/values/errors.ts';
+import { foldHeading } from '../dictionary/fold.ts';
 import { GENDER_WORDS, type Words } from '../dictionary/words.ts';
-import { foldHeading } from '../fold.ts';
 import type { CellContext } from './context.ts';
 
 type ReadChoice<T> = (cell: string, context: CellContext) => T | FieldError;

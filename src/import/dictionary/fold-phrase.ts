@@ -1,5 +1,5 @@
 /** Headings of several words, folded so far that a dictionary needs each phrase only once. */
-import { foldHeading } from '../fold.ts';
+import { foldHeading } from './fold.ts';
 
 /** Spellings of one word, which headings mix freely. */
 const SAME_WORDS: { readonly [word: string]: string } = {

@@ -2,11 +2,12 @@
  * What people write for the values of a choice, in English, French and Kinyarwanda. Words are compared folded
  * (`../fold.ts`). Only what is certain is here: whether `Démissionnaire` has withdrawn, a map says.
  */
-import type { CooperativeStatus, Sector } from '../../domain/cooperatives.ts';
-import type { LoanStatus } from '../../domain/loans.ts';
-import type { Gender, MemberStatus, Role } from '../../domain/members.ts';
-import type { PaymentMethod, PaymentStatus } from '../../domain/payments.ts';
-import type { TransactionKind } from '../../domain/savings.ts';
+
+import type { TransactionKind } from '../../domain/entries/savings.ts';
+import type { LoanStatus } from '../../domain/lending/loans.ts';
+import type { PaymentMethod, PaymentStatus } from '../../domain/lending/payments.ts';
+import type { CooperativeStatus, Sector } from '../../domain/membership/cooperatives.ts';
+import type { Gender, MemberStatus, Role } from '../../domain/membership/members.ts';
 
 export type Words<Choice extends string> = { readonly [choice in Choice]?: readonly string[] };
 

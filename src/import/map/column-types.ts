@@ -1,7 +1,7 @@
 /** What a column of a kind takes, as its parser shows. */
-import { FieldError } from '../../domain/errors.ts';
+import { FieldError } from '../../domain/values/errors.ts';
 import type { CellContext } from '../cells/context.ts';
-import type { ImportColumn } from '../columns.ts';
+import type { ImportColumn } from '../columns/columns.ts';
 
 export type ColumnType = 'choice' | 'date' | 'number' | 'text';
 

@@ -1,8 +1,8 @@
 /** The parts of a map document that speak of the kind's columns: headings, constants and words. */
-import { FieldError } from '../../domain/errors.ts';
+import { FieldError } from '../../domain/values/errors.ts';
 import type { CellContext } from '../cells/context.ts';
-import type { ImportColumn } from '../columns.ts';
-import { foldHeading } from '../fold.ts';
+import type { ImportColumn } from '../columns/columns.ts';
+import { foldHeading } from '../dictionary/fold.ts';
 import { openChoice, unknownChoice, unknownName } from './map-faults.ts';
 import { entriesOf, type MapEntry, type OnMapFault, textOf } from './map-json.ts';
 

@@ -1,6 +1,6 @@
 /** What is said of a name or word in a map that is not one of the known ones. */
-import { mayEcho } from '../../domain/errors.ts';
-import { nearestName } from '../near-spelling.ts';
+import { mayEcho } from '../../domain/values/errors.ts';
+import { nearestName } from '../dictionary/near-spelling.ts';
 
 /** `Unknown column "fullname". Did you mean "full_name"?` */
 export const unknownName = (what: 'key' | 'column', given: string, known: readonly string[]): string =>

@@ -1,6 +1,6 @@
 /** The JSON of a map document with what `JSON.parse` does not report: repeated keys, and where a fault is. */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { mayEcho } from '../../domain/errors.ts';
+import { mayEcho } from '../../domain/values/errors.ts';
 import { MAP_KEYS } from './reading-map.ts';
 
 export interface MapFault {

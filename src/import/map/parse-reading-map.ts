@@ -1,7 +1,8 @@
 /** A map document → how a file is to be read, or every fault of the document (docs/operating.md#maps). */
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
-import { IMPORT_COLUMNS } from '../columns.ts';
+import { DATE_ORDERS } from '../cells/context.ts';
+import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { readColumns, readConstants, readValues } from './map-columns.ts';
 import { openChoice, unknownChoice, unknownName } from './map-faults.ts';
 import {
@@ -12,7 +13,7 @@ import {
   parseMapJson,
   textOf,
 } from './map-json.ts';
-import { DATE_ORDERS, DECIMAL_MARKS, ENCODINGS, MAP_KEYS, type ReadingMap } from './reading-map.ts';
+import { DECIMAL_MARKS, ENCODINGS, MAP_KEYS, type ReadingMap } from './reading-map.ts';
 
 export interface MapContext {
   /** What is imported with the map. */

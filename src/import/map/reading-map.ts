@@ -1,10 +1,7 @@
 /** How one cooperative writes its files: what a map document says (docs/operating.md#maps). */
 import type { ImportKind } from '../../store/ports/import-session.ts';
-import type { Encoding } from '../records.ts';
-
-/** `dmy`: 31/3/2024, `mdy`: 3/31/2024, `ymd`: 2024/3/31. */
-export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
-export type DateOrder = (typeof DATE_ORDERS)[number];
+import type { DateOrder } from '../cells/context.ts';
+import type { Encoding } from '../formats/source/records.ts';
 
 export const DECIMAL_MARKS = [',', '.'] as const;
 export type DecimalMark = (typeof DECIMAL_MARKS)[number];

@@ -1,5 +1,5 @@
 /** The store of API keys. */
-import type { ApiKey, ApiKeyValues } from '../../domain/api-keys.ts';
+import type { ApiKey, ApiKeyValues } from '../../domain/access/api-keys.ts';
 import type { Awaitable } from './awaitable.ts';
 
 /** One secret of a key: only its SHA-256 is stored. */

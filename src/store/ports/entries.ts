@@ -1,6 +1,11 @@
 /** The entries of single members, as the API lists them. */
-import type { DeliveryFilter, Period, ProductionEntry, SavingsTransaction } from '../../domain/entries.ts';
-import type { Page, PageRequest } from '../../domain/page.ts';
+import type {
+  DeliveryFilter,
+  Period,
+  ProductionEntry,
+  SavingsTransaction,
+} from '../../domain/entries/entries.ts';
+import type { Page, PageRequest } from '../../domain/values/page.ts';
 import type { Awaitable } from './awaitable.ts';
 
 /** Lists are in order of the instant, newest first; of equal ones the higher id comes first. */

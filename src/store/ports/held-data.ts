@@ -1,5 +1,5 @@
 /** What the registry holds, row by row and with every value: for the operator's commands. */
-import type { EntryKind, EntrySelection } from '../../domain/entries.ts';
+import type { EntryKind, EntrySelection } from '../../domain/entries/entries.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ChangedEntity } from './corrections.ts';
 import type { HistoryEntry } from './history.ts';

@@ -1,5 +1,5 @@
 /** An import, from its first row to its commit. */
-import type { TimeZone } from '../../domain/date-time.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { ImportWarning } from './import-warnings.ts';

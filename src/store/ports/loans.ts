@@ -1,7 +1,8 @@
 /** The loans of a registry. */
-import type { FieldMessages } from '../../domain/errors.ts';
-import type { LoanFilter, LoanRecord, LoanValues } from '../../domain/loans.ts';
-import type { Page, PageRequest } from '../../domain/page.ts';
+
+import type { LoanFilter, LoanRecord, LoanValues } from '../../domain/lending/loans.ts';
+import type { FieldMessages } from '../../domain/values/errors.ts';
+import type { Page, PageRequest } from '../../domain/values/page.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { Actor } from './history.ts';
 import type { ResponseToKeep } from './idempotent-responses.ts';

@@ -1,8 +1,9 @@
 /** The payments on the loans of a registry. */
-import type { FieldMessages } from '../../domain/errors.ts';
-import type { LoanRecord } from '../../domain/loans.ts';
-import type { Page, PageRequest } from '../../domain/page.ts';
-import type { PaymentFilter, PaymentRecord, PaymentValues } from '../../domain/payments.ts';
+
+import type { LoanRecord } from '../../domain/lending/loans.ts';
+import type { PaymentFilter, PaymentRecord, PaymentValues } from '../../domain/lending/payments.ts';
+import type { FieldMessages } from '../../domain/values/errors.ts';
+import type { Page, PageRequest } from '../../domain/values/page.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { Actor } from './history.ts';
 import type { ResponseToKeep } from './idempotent-responses.ts';

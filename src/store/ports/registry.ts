@@ -4,11 +4,11 @@ import type {
   CooperativeFilter,
   CooperativeSummary,
   CooperativeValues,
-} from '../../domain/cooperatives.ts';
-import type { FieldMessages } from '../../domain/errors.ts';
-import type { Membership } from '../../domain/lookup.ts';
-import type { Member, MemberFilter, MemberValues } from '../../domain/members.ts';
-import type { Page, PageRequest } from '../../domain/page.ts';
+} from '../../domain/membership/cooperatives.ts';
+import type { Member, MemberFilter, MemberValues } from '../../domain/membership/members.ts';
+import type { FieldMessages } from '../../domain/values/errors.ts';
+import type { Page, PageRequest } from '../../domain/values/page.ts';
+import type { Membership } from '../../lookup/consolidate.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { EntryStore } from './entries.ts';
 import type { EventStore } from './events.ts';

@@ -3,8 +3,8 @@
  * promise settles when the change is on disk. An engine is one folder beside this one, with the same entities
  * as file names; `open.ts` knows them.
  */
-import type { Loan } from '../../domain/loans.ts';
-import type { SavingsSummary } from '../../domain/savings.ts';
+
+import type { ReadModelSerializer } from '../../lookup/financial-blocks.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type { Awaitable } from './awaitable.ts';
 import type {
@@ -27,16 +27,6 @@ import type { RegistryStore } from './registry.ts';
 export interface EndOfIteration {
   /** @param work must not throw */
   atEnd(step: 'storage', work: () => void): void;
-}
-
-/**
- * Serializes the fields of a lookup that do not depend on the moment, so that storage can keep them as they
- * will be sent.
- */
-export interface ReadModelSerializer {
-  /** @param loans in the order of the history, as many as it shows */
-  serializeLoanHistory(loans: readonly Loan[]): string;
-  serializeSavingsSummary(summary: SavingsSummary): string;
 }
 
 /** What storage gets from the program that opens it. */

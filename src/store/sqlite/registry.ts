@@ -2,22 +2,22 @@
 import type { RegistryStore } from '../ports/registry.ts';
 import type { EndOfIteration } from '../ports/storage.ts';
 import { StorageError } from '../ports/storage-error.ts';
-import type { Connection } from './connection/connection.ts';
-import { GroupCommit } from './connection/group-commit.ts';
-import { openDatabase } from './connection/open-database.ts';
-import { WAIT_MS } from './connection/pragmas.ts';
-import { ReadSnapshot } from './connection/read-snapshot.ts';
-import { openCooperativeSummaries } from './cooperative-summaries.ts';
-import { openCooperatives } from './cooperatives.ts';
-import { openEntries } from './entries.ts';
+import type { Connection } from './engine/connection.ts';
+import { GroupCommit } from './engine/group-commit.ts';
+import { openDatabase } from './engine/open-database.ts';
+import { WAIT_MS } from './engine/pragmas.ts';
+import { ReadSnapshot } from './engine/read-snapshot.ts';
+import { openCooperatives } from './entities/cooperatives.ts';
+import { openEntries } from './entities/entries.ts';
+import { openIdempotentResponses } from './entities/idempotent-responses.ts';
+import { openLoans } from './entities/loans.ts';
+import { openMembers } from './entities/members.ts';
+import { openPayments } from './entities/payments.ts';
 import { openEvents } from './events/store.ts';
-import { RESERVED_BYTES, readFreeBytes } from './files.ts';
-import { openIdempotentResponses } from './idempotent-responses.ts';
-import { openLoans } from './loans.ts';
-import { openMembers } from './members.ts';
-import { REGISTRY_SCHEMA } from './migrations/registry.ts';
-import { openPayments } from './payments.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
+import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';
+import { RESERVED_BYTES, readFreeBytes } from './schema/files.ts';
+import { REGISTRY_SCHEMA } from './schema/registry.ts';
 
 const ROOM_CHECK_MS = 1_000;
 

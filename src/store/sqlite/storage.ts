@@ -1,26 +1,26 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
-import { openApiKeys } from './api-keys.ts';
 import { listDatedBackups, pruneDatedBackups, removeIncompleteDated } from './backup/dated-backups.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
 import { assertNotRestoring } from './backup/restoring-folder.ts';
 import { verifyBackup } from './backup/verify-backup.ts';
 import { writeBackup } from './backup/write-backup.ts';
-import { checkFiles } from './check.ts';
-import { openDatabase } from './connection/open-database.ts';
-import { WAIT_MS } from './connection/pragmas.ts';
+import { checkFiles } from './check/check.ts';
 import { openCorrections } from './corrections/store.ts';
-import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files.ts';
-import { openHeldData } from './held-data/store.ts';
-import { openHistory } from './history/history.ts';
-import { openImportSession } from './import/session.ts';
-import { removeStaleStaging } from './import/staging.ts';
-import { openImportLog } from './imports/log.ts';
-import { REGISTRY_SCHEMA } from './migrations/registry.ts';
+import { openDatabase } from './engine/open-database.ts';
+import { WAIT_MS } from './engine/pragmas.ts';
+import { openApiKeys } from './entities/api-keys.ts';
+import { openHistory } from './journal/history.ts';
+import { openImportLog } from './journal/log.ts';
+import { openHeldData } from './persons/held-data.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
 import { createReadModelFormat } from './read-model/version.ts';
 import { openSqliteRegistry } from './registry.ts';
+import { exists, KEPT_FILES, keysFileOf, ownsFile } from './schema/files.ts';
+import { REGISTRY_SCHEMA } from './schema/registry.ts';
+import { openImportSession } from './staging/session.ts';
+import { removeStaleStaging } from './staging/staging.ts';
 
 /** @param file path of the database */
 export function openSqliteStorage(file: string, dependencies: StorageDependencies): Storage {

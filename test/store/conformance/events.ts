@@ -1,8 +1,8 @@
 /** Conformance of the sequence of changes: what followers read, and how they wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RegistryError } from '../../../src/domain/errors.ts';
 import type { RegistryEvent } from '../../../src/domain/events.ts';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { FeedRequest } from '../../../src/store/ports/events.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';

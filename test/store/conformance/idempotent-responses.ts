@@ -1,7 +1,7 @@
 /** Conformance of what a store keeps for requests that are repeated. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { RegistryError } from '../../../src/domain/errors.ts';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
 import { KEPT_SECONDS, type ResponseToKeep } from '../../../src/store/ports/idempotent-responses.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER } from './sample.ts';

@@ -1,6 +1,6 @@
 /** What an import session does to stored rows, on every engine. */
 import assert from 'node:assert/strict';
-import type { Member } from '../../../src/domain/members.ts';
+import type { Member } from '../../../src/domain/membership/members.ts';
 import type {
   ImportKind,
   ImportSession,

@@ -1,7 +1,7 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
-import type { Member, MemberValues } from '../../../src/domain/members.ts';
-import { IMPORT_COLUMNS } from '../../../src/import/columns.ts';
+import type { Member, MemberValues } from '../../../src/domain/membership/members.ts';
+import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
 import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
 import type { HistoryStore } from '../../../src/store/ports/history.ts';
 import type { ImportRecord } from '../../../src/store/ports/import-record.ts';

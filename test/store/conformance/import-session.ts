@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { RegistryError } from '../../../src/domain/errors.ts';
-import { IMPORT_COLUMNS } from '../../../src/import/columns.ts';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
+import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
 import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
 import type { ImportSession } from '../../../src/store/ports/import-session.ts';
 import { testChanges } from './import-changes.ts';

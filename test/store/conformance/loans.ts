@@ -1,8 +1,8 @@
 /** Conformance of a store of loans. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { RegistryError } from '../../../src/domain/errors.ts';
-import type { LoanFilter } from '../../../src/domain/loans.ts';
+import type { LoanFilter } from '../../../src/domain/lending/loans.ts';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, LOAN, MEMBER, memberOf } from './sample.ts';

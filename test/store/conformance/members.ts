@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { RegistryError } from '../../../src/domain/errors.ts';
-import { MEMBER_STATUSES, type MemberValues } from '../../../src/domain/members.ts';
+import { MEMBER_STATUSES, type MemberValues } from '../../../src/domain/membership/members.ts';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';

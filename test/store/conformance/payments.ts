@@ -1,9 +1,9 @@
 /** Conformance of a store of payments: each changes what is paid on its loan, in the same transaction. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { MAX_MONEY_MINOR } from '../../../src/domain/decimal.ts';
-import { RegistryError } from '../../../src/domain/errors.ts';
-import type { PaymentFilter, PaymentValues } from '../../../src/domain/payments.ts';
+import type { PaymentFilter, PaymentValues } from '../../../src/domain/lending/payments.ts';
+import { MAX_MONEY_MINOR } from '../../../src/domain/values/decimal.ts';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { fillWithMembers, hasCode, refusedWith } from './loans.ts';

@@ -1,7 +1,7 @@
 /** Conformance of a registry store: one method is one atomic change, on disk when its promise settles. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RegistryError } from '../../../src/domain/errors.ts';
+import type { RegistryError } from '../../../src/domain/values/errors.ts';
 import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
 import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';

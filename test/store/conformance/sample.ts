@@ -1,10 +1,10 @@
 /** Values of a cooperative, a member, a loan, a payment and a key. */
 import { randomBytes } from 'node:crypto';
-import type { ApiKeyValues } from '../../../src/domain/api-keys.ts';
-import type { CooperativeValues } from '../../../src/domain/cooperatives.ts';
-import type { LoanValues } from '../../../src/domain/loans.ts';
-import type { MemberValues } from '../../../src/domain/members.ts';
-import type { PaymentValues } from '../../../src/domain/payments.ts';
+import type { ApiKeyValues } from '../../../src/domain/access/api-keys.ts';
+import type { LoanValues } from '../../../src/domain/lending/loans.ts';
+import type { PaymentValues } from '../../../src/domain/lending/payments.ts';
+import type { CooperativeValues } from '../../../src/domain/membership/cooperatives.ts';
+import type { MemberValues } from '../../../src/domain/membership/members.ts';
 import type { KeySecret } from '../../../src/store/ports/api-keys.ts';
 
 export const COOPERATIVE: CooperativeValues = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { EVENT_ENTITIES, typeOfCode } from '../../../src/domain/events.ts';
-import type { PaymentValues } from '../../../src/domain/payments.ts';
+import type { PaymentValues } from '../../../src/domain/lending/payments.ts';
 import type { CorrectionResult, CorrectionStore } from '../../../src/store/ports/corrections.ts';
 import type { ImportKind } from '../../../src/store/ports/import-session.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MEMBER_STATUSES } from '../../../src/domain/members.ts';
-import { LOANS_OF_IMPORTED_PAYMENTS } from '../../../src/domain/payments.ts';
+import { LOANS_OF_IMPORTED_PAYMENTS } from '../../../src/domain/lending/payments.ts';
+import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
 import type { CountDeclaration } from '../../../src/store/sqlite/lists/count-index.ts';
 import { COUNTED_ENTITIES } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import {

@@ -2,18 +2,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { ENTRY_KINDS } from '../../../src/domain/entries.ts';
+import { ENTRY_KINDS } from '../../../src/domain/entries/entries.ts';
 import { EVENT_FIELDS, fieldBit } from '../../../src/domain/events.ts';
 import { MERGED_COLUMNS } from '../../../src/store/sqlite/corrections/merge.ts';
-import {
-  CHANGED_TABLES,
-  changedTable,
-  recordedColumns,
-} from '../../../src/store/sqlite/corrections/tables.ts';
-import { readEntries } from '../../../src/store/sqlite/held-data/entry-rows.ts';
-import { LOAN_FIELDS } from '../../../src/store/sqlite/loan-rows.ts';
-import { MEMBER_COLUMNS } from '../../../src/store/sqlite/member-rows.ts';
-import { PAYMENT_FIELDS } from '../../../src/store/sqlite/payment-rows.ts';
+import { CHANGED_TABLES, changedTable, recordedColumns } from '../../../src/store/sqlite/journal/tables.ts';
+import { readEntries } from '../../../src/store/sqlite/persons/entry-rows.ts';
+import { LOAN_FIELDS } from '../../../src/store/sqlite/rows/loan-rows.ts';
+import { MEMBER_COLUMNS } from '../../../src/store/sqlite/rows/member-rows.ts';
+import { PAYMENT_FIELDS } from '../../../src/store/sqlite/rows/payment-rows.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { LOANS_HEADER, SAVINGS_HEADER, startedPlace } from '../../support/importing.ts';
 import { type Connection, openFile, openStore } from '../../support/sqlite.ts';

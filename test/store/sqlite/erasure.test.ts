@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openCorrections } from '../../../src/store/sqlite/corrections/store.ts';
-import { ERASED_VALUES, KEPT_COLUMNS } from '../../../src/store/sqlite/erasure/erased-rows.ts';
-import { clearFreeSpace, isUncleared } from '../../../src/store/sqlite/erasure/free-space.ts';
+import { ERASED_VALUES, KEPT_COLUMNS } from '../../../src/store/sqlite/identity/erased-rows.ts';
+import { clearFreeSpace, isUncleared } from '../../../src/store/sqlite/persons/free-space.ts';
 import { importPlace, member, members, nid } from '../../support/importing.ts';
 import { filesWith } from '../../support/registry-files.ts';
 import { FORMAT, openFile, SqliteError } from '../../support/sqlite.ts';

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { RegistryError } from '../../../src/domain/errors.ts';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
 import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import type { SqliteRegistry } from '../../../src/store/sqlite/registry.ts';
 import { startApp, temporaryFolder } from '../../support/app.ts';

@@ -1,9 +1,9 @@
 /** The columns of import files and those of the tables they go into. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IMPORT_COLUMNS } from '../../../src/import/columns.ts';
+import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
 import { IMPORT_KINDS } from '../../../src/store/ports/import-session.ts';
-import { stagedColumns } from '../../../src/store/sqlite/import/targets.ts';
+import { stagedColumns } from '../../../src/store/sqlite/schema/targets.ts';
 
 test('every column of an import file has its place in the table, in the same order', () => {
   for (const kind of IMPORT_KINDS) {

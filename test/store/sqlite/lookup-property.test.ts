@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { ApiKey } from '../../../src/domain/api-keys.ts';
-import { KIGALI } from '../../../src/domain/date-time.ts';
-import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
-import { MEMBER_STATUSES } from '../../../src/domain/members.ts';
-import { lookUp, serializeConsolidated } from '../../../src/http/resources/lookup.ts';
+import type { ApiKey } from '../../../src/domain/access/api-keys.ts';
+import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
+import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
+import { KIGALI } from '../../../src/domain/values/date-time.ts';
+import { lookUp, serializeConsolidated } from '../../../src/http/resources/members/lookup.ts';
 import { NOON, temporaryFolder, testClock } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/members.ts';
+import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/membership/members.ts';
 import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
 import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { temporaryFolder } from '../../support/app.ts';

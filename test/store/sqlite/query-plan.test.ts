@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Connection, PreparedStatement } from '../../../src/store/sqlite/connection/connection.ts';
+import type { Connection, PreparedStatement } from '../../../src/store/sqlite/engine/connection.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openKeyStore, openStore } from '../../support/sqlite.ts';
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { KIGALI } from '../../../src/domain/date-time.ts';
-import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
-import { createReadModelSerializer } from '../../../src/http/resources/financials.ts';
+import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
+import { KIGALI } from '../../../src/domain/values/date-time.ts';
+import { createReadModelSerializer } from '../../../src/lookup/financial-blocks.ts';
 import { createReadModelFormat } from '../../../src/store/sqlite/read-model/version.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
 import { openFile, openStore } from '../../support/sqlite.ts';
@@ -29,37 +29,37 @@ interface Change {
 const CHANGES: readonly Change[] = [
   {
     rule: 'the days of the window',
-    file: 'domain/production.ts',
+    file: 'domain/entries/production.ts',
     from: 'PRODUCTION_WINDOW_DAYS = 365',
     to: 'PRODUCTION_WINDOW_DAYS = 364',
   },
   {
     rule: 'an edge of the window',
-    file: 'domain/production.ts',
+    file: 'domain/entries/production.ts',
     from: 'if (expiresAt <= at || delivery.at > at) continue;',
     to: 'if (expiresAt < at || delivery.at > at) continue;',
   },
   {
     rule: 'how many loans are shown',
-    file: 'domain/loan-history.ts',
+    file: 'domain/lending/loan-history.ts',
     from: 'LOAN_HISTORY_LIMIT = 10',
     to: 'LOAN_HISTORY_LIMIT = 9',
   },
   {
     rule: 'the order of equal loans',
-    file: 'domain/loan-history.ts',
+    file: 'domain/lending/loan-history.ts',
     from: 'b.id - a.id',
     to: 'a.id - b.id',
   },
   {
     rule: 'the order of loans by their start',
-    file: 'domain/loan-history.ts',
+    file: 'domain/lending/loan-history.ts',
     from: 'startA < startB ? 1 : -1',
     to: 'startA < startB ? -1 : 1',
   },
   {
     rule: 'which loans are still to start',
-    file: 'domain/loan-history.ts',
+    file: 'domain/lending/loan-history.ts',
     from: "status === 'pending' || (status === 'approved' && loanStartDate === null)",
     to: "status === 'pending'",
   },
@@ -71,13 +71,13 @@ const CHANGES: readonly Change[] = [
   },
   {
     rule: 'how an amount is shown',
-    file: 'http/resources/financials.ts',
+    file: 'lookup/financial-blocks.ts',
     from: 'paid_amount: decimal(({ paidAmountMinor }) => paidAmountMinor, 2)',
     to: 'paid_amount: decimal(({ paidAmountMinor }) => paidAmountMinor, 3)',
   },
   {
     rule: 'how an instant is shown',
-    file: 'domain/date-time.ts',
+    file: 'domain/values/date-time.ts',
     from: 'dayText(day)}T$',
     to: 'dayText(day)} $',
   },

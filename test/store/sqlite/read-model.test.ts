@@ -5,11 +5,16 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { runCommand } from '../../../src/cli/program.ts';
-import { formatDateTime, KIGALI, parseTimeZone, type TimeZone } from '../../../src/domain/date-time.ts';
-import { LOAN_STATUSES } from '../../../src/domain/loans.ts';
-import { consolidate } from '../../../src/domain/lookup.ts';
-import { createReadModelSerializer } from '../../../src/http/resources/financials.ts';
-import { serializeConsolidated } from '../../../src/http/resources/lookup.ts';
+import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
+import {
+  formatDateTime,
+  KIGALI,
+  parseTimeZone,
+  type TimeZone,
+} from '../../../src/domain/values/date-time.ts';
+import { serializeConsolidated } from '../../../src/http/resources/members/lookup.ts';
+import { consolidate } from '../../../src/lookup/consolidate.ts';
+import { createReadModelSerializer } from '../../../src/lookup/financial-blocks.ts';
 import { openFinancials } from '../../../src/store/sqlite/read-model/compute.ts';
 import { refreshOutOfDate } from '../../../src/store/sqlite/read-model/refresh.ts';
 import { countOutOfDate } from '../../../src/store/sqlite/read-model/verify.ts';

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { KIGALI } from '../../../src/domain/date-time.ts';
-import { RegistryError } from '../../../src/domain/errors.ts';
-import type { LoanRecord } from '../../../src/domain/loans.ts';
-import type { Member } from '../../../src/domain/members.ts';
+import type { LoanRecord } from '../../../src/domain/lending/loans.ts';
 import {
   decideNewPayment,
   decidePayment,
   type PaymentRecord,
   type PaymentValues,
-} from '../../../src/domain/payments.ts';
+} from '../../../src/domain/lending/payments.ts';
+import type { Member } from '../../../src/domain/membership/members.ts';
+import { KIGALI } from '../../../src/domain/values/date-time.ts';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { ImportKind, ImportSession } from '../../../src/store/ports/import-session.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';

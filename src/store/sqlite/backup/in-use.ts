@@ -1,7 +1,7 @@
 /** Whether a process has a database open, even if it does nothing with it. */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isLocked } from '../connection/file-use.ts';
+import { isLocked } from '../engine/file-use.ts';
 
 /**
  * Every connection in WAL mode holds a shared lock on the file until it is closed, so that an exclusive one

@@ -6,10 +6,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { createFolder } from '../../../create-folder.ts';
+import { createFolder } from '../../../runtime/create-folder.ts';
 import { StorageError } from '../../ports/storage-error.ts';
-import { isBusy } from '../connection/errors.ts';
-import { DATABASE_FILES, replacedFolderOf, restoringFolderOf, withSideFiles } from '../files.ts';
+import { isBusy } from '../engine/errors.ts';
+import { DATABASE_FILES, replacedFolderOf, restoringFolderOf, withSideFiles } from '../schema/files.ts';
 import { createPrivateFile, syncPath } from './durable-files.ts';
 
 /** Held open with an exclusive lock while a restore runs: one that was killed has lost it. */

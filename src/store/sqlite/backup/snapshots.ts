@@ -7,11 +7,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { StorageError } from '../../ports/storage-error.ts';
-import type { Connection } from '../connection/connection.ts';
-import { readVersion } from '../connection/migrate.ts';
-import { openDatabase } from '../connection/open-database.ts';
-import { WAIT_MS } from '../connection/pragmas.ts';
-import { DATABASE_FILES, type DatabaseFile } from '../files.ts';
+import type { Connection } from '../engine/connection.ts';
+import { readVersion } from '../engine/migrate.ts';
+import { openDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
+import { DATABASE_FILES, type DatabaseFile } from '../schema/files.ts';
 import { createPrivateFile, syncPath } from './durable-files.ts';
 
 export interface Snapshot {

@@ -4,9 +4,9 @@
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { createFolder } from '../../../create-folder.ts';
+import { createFolder } from '../../../runtime/create-folder.ts';
 import { StorageError } from '../../ports/storage-error.ts';
-import { isRunning } from '../connection/file-use.ts';
+import { isRunning } from '../engine/file-use.ts';
 import { syncPath } from './durable-files.ts';
 
 /** The name of a folder that is, or was, about to become a backup, or to be removed. */

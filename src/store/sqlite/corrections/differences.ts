@@ -1,6 +1,6 @@
 /** Signs that two members who are to be merged are two people. */
-import { haveCommonWord } from '../../../domain/members.ts';
-import type { Connection } from '../connection/connection.ts';
+import { haveCommonWord } from '../../../domain/membership/members.ts';
+import type { Connection } from '../engine/connection.ts';
 import type { MemberPair } from './merge.ts';
 
 interface Described {

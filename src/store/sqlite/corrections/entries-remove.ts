@@ -1,10 +1,10 @@
 /** Removes deliveries, savings transactions or loans that should not be there. */
-import type { EntryKind, EntrySelection } from '../../../domain/entries.ts';
+import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { Collision, CorrectionRefused } from '../../ports/corrections.ts';
-import type { Connection } from '../connection/connection.ts';
-import { readEntryIds } from '../held-data/entry-rows.ts';
-import { type Correction, type CorrectionPlan, refuse } from './run.ts';
-import { changedTable } from './tables.ts';
+import type { Connection } from '../engine/connection.ts';
+import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
+import { changedTable } from '../journal/tables.ts';
+import { readEntryIds } from '../persons/entry-rows.ts';
 
 export const removeEntries = (db: Connection, kind: EntryKind, selection: EntrySelection): Correction => ({
   kind: 'entries_remove',

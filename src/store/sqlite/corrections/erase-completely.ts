@@ -1,9 +1,9 @@
 /** Erases a person from the rows, and from the log and free space of the file. */
 import type { CorrectionOptions, CorrectionRefused, CorrectionResult } from '../../ports/corrections.ts';
-import { clearFreeSpace, isUncleared, type Uncleared } from '../erasure/free-space.ts';
-import { identifyPerson } from '../held-data/identify.ts';
+import { type CorrectionScope, runCorrection } from '../journal/run.ts';
+import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';
+import { identifyPerson } from '../persons/identify.ts';
 import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
-import { type CorrectionScope, runCorrection } from './run.ts';
 
 const MAY_HOLD = 'so the log or free space of the database may still hold the values';
 const AGAIN = 'then run the command again';

@@ -1,8 +1,8 @@
 /** Merges pairs of members, set by set: the entries of one belong to the other then, and the one is gone. */
-import type { Connection } from '../connection/connection.ts';
-import type { MEMBER_COLUMNS } from '../member-rows.ts';
-import { addRedirect, MERGED_MEMBERS } from './redirects.ts';
-import type { Touched } from './track.ts';
+import type { Connection } from '../engine/connection.ts';
+import { addRedirect, MERGED_MEMBERS } from '../identity/redirects.ts';
+import type { Touched } from '../journal/track.ts';
+import type { MEMBER_COLUMNS } from '../rows/member-rows.ts';
 
 export interface MemberPair {
   /** The member that goes. */

@@ -1,8 +1,8 @@
 /** Moves members with everything they have to another cooperative, set by set. */
 import type { ChangedEntity, Collision } from '../../ports/corrections.ts';
-import type { Connection } from '../connection/connection.ts';
-import { changedTable } from './tables.ts';
-import type { Touched } from './track.ts';
+import type { Connection } from '../engine/connection.ts';
+import { changedTable } from '../journal/tables.ts';
+import type { Touched } from '../journal/track.ts';
 
 /** Makes the members known to the statements of this file. They are dropped by `moveMembers`. */
 export function stageMoving(db: Connection, ids: readonly number[]): void {

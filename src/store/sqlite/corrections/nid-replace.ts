@@ -1,12 +1,12 @@
 /** Replaces a national ID that was wrong or was reissued, in every membership of the person. */
-import { haveCommonWord } from '../../../domain/members.ts';
+import { haveCommonWord } from '../../../domain/membership/members.ts';
 import type { CorrectionRefused } from '../../ports/corrections.ts';
-import type { Connection } from '../connection/connection.ts';
-import { isErasedNumber } from '../erasure/identity-hash.ts';
+import type { Connection } from '../engine/connection.ts';
+import { isErasedNumber } from '../identity/identity-hash.ts';
+import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
+import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
 import { noteBirthAndGender } from './differences.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
-import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from './redirects.ts';
-import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 interface Holder {
   readonly id: number;

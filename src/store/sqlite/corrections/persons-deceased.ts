@@ -1,8 +1,8 @@
 /** Records the death of a person, in every membership. */
 import type { CorrectionRefused } from '../../ports/corrections.ts';
-import type { Connection } from '../connection/connection.ts';
-import { REPLACED_NUMBERS, redirectOf } from './redirects.ts';
-import { type Correction, type CorrectionPlan, refuse } from './run.ts';
+import type { Connection } from '../engine/connection.ts';
+import { REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
+import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
 
 interface Holder {
   readonly id: number;

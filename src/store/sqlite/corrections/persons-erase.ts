@@ -1,12 +1,12 @@
 /** Erases a person: what the sums of cooperatives need stays, without a person. It cannot be undone. */
 import type { CorrectionRefused } from '../../ports/corrections.ts';
-import type { Connection } from '../connection/connection.ts';
-import { ERASED_FIELD, ERASED_VALUES } from '../erasure/erased-rows.ts';
-import { openIdentityHash } from '../erasure/identity-hash.ts';
-import { identifyPerson, keptResponsesSql, listOf, type Person } from '../held-data/identify.ts';
+import type { Connection } from '../engine/connection.ts';
+import { ERASED_FIELD, ERASED_VALUES } from '../identity/erased-rows.ts';
+import { openIdentityHash } from '../identity/identity-hash.ts';
+import { REPLACED_NUMBERS } from '../identity/redirects.ts';
+import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
+import { identifyPerson, keptResponsesSql, listOf, type Person } from '../persons/identify.ts';
 import { refuseUnknown } from './persons-deceased.ts';
-import { REPLACED_NUMBERS } from './redirects.ts';
-import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 export const ERASED_BEFORE = 'This person was erased.';
 

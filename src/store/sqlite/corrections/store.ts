@@ -1,10 +1,12 @@
 /** Corrections of who is who, on a connection of their own. */
-import { FieldErrorList } from '../../../domain/errors.ts';
-import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/identity-card.ts';
+
+import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/membership/identity-card.ts';
+import { FieldErrorList } from '../../../domain/values/errors.ts';
 import type { CorrectionStore } from '../../ports/corrections.ts';
-import { openDatabase } from '../connection/open-database.ts';
-import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
+import { openDatabase } from '../engine/open-database.ts';
+import { runCorrection } from '../journal/run.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
+import { REGISTRY_SCHEMA } from '../schema/registry.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
 import { removeEntries } from './entries-remove.ts';
 import { eraseCompletely } from './erase-completely.ts';
@@ -12,7 +14,6 @@ import { mergeMembers } from './members-merge.ts';
 import { moveMember } from './members-move.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
-import { runCorrection } from './run.ts';
 
 const CACHE_KIB = 64 * 1024;
 

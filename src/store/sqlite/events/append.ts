@@ -7,7 +7,7 @@ import {
   fieldBits,
   typeCode,
 } from '../../../domain/events.ts';
-import type { Connection } from '../connection/connection.ts';
+import type { Connection } from '../engine/connection.ts';
 import {
   expiryOf,
   MOST_REMOVED_BY_SET,

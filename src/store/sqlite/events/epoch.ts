@@ -1,5 +1,5 @@
 /** The epoch of the sequence of changes (docs/api.md#events). */
-import type { Connection } from '../connection/connection.ts';
+import type { Connection } from '../engine/connection.ts';
 
 /**
  * Gives a copy of a registry a new epoch. What was committed after the copy is lost, and its numbers are used

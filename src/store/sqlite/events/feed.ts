@@ -1,5 +1,5 @@
 /** Reads the sequence of changes (docs/api.md#events). */
-import { RegistryError } from '../../../domain/errors.ts';
+
 import {
   actorOfCode,
   entityOfType,
@@ -7,8 +7,9 @@ import {
   type RegistryEvent,
   typeOfCode,
 } from '../../../domain/events.ts';
+import { RegistryError } from '../../../domain/values/errors.ts';
 import type { FeedPage, FeedRequest } from '../../ports/events.ts';
-import type { Connection } from '../connection/connection.ts';
+import type { Connection } from '../engine/connection.ts';
 
 type Row = readonly [
   ...[sequence: number, type: number, rowId: number, cooperativeId: number],

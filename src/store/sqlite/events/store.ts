@@ -1,7 +1,7 @@
 /** The sequence of changes of an open registry: read, and waited for. */
 import type { EventStore } from '../../ports/events.ts';
-import type { Connection } from '../connection/connection.ts';
-import type { ReadSnapshot } from '../connection/read-snapshot.ts';
+import type { Connection } from '../engine/connection.ts';
+import type { ReadSnapshot } from '../engine/read-snapshot.ts';
 import { openFeed } from './feed.ts';
 import { WaitingFollowers } from './waiting.ts';
 

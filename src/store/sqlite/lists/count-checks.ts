@@ -1,5 +1,5 @@
 /** The queries by which `check` compares a count index with the rows. */
-import { LARGE_BLOCK, SMALL_BLOCK } from './block-sizes.ts';
+import { LARGE_BLOCK, SMALL_BLOCK } from '../schema/block-sizes.ts';
 import { ANY, type CountDeclaration } from './count-index.ts';
 
 /** A query that recounts all rows and finds one count that differs. It scans the table, for `check` only. */

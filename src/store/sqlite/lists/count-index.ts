@@ -9,8 +9,8 @@
  * its pages step over a covering index, from the start of the group or, where groups are large, from a large
  * block: then the rows of a group are counted by these, too.
  */
-import type { Connection } from '../connection/connection.ts';
-import { LARGE_BLOCK, SMALL_BLOCK } from './block-sizes.ts';
+import type { Connection } from '../engine/connection.ts';
+import { LARGE_BLOCK, SMALL_BLOCK } from '../schema/block-sizes.ts';
 
 export interface CountDeclaration {
   /** Table that is counted; it has an integer `id`. */

@@ -1,5 +1,5 @@
 /** What is counted: a declaration for each entity whose lists have filters (CONTRIBUTING.md#add-a-filter). */
-import { ERASED_STATUS } from '../erasure/erased-rows.ts';
+import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import type { CountDeclaration } from './count-index.ts';
 
 /** Members by status: every change of `status` or `cooperative_id`, and every new row, updates the index. */

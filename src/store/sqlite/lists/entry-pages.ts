@@ -2,9 +2,9 @@
  * The ids of a page of loans or payments: over all of them, or inside a cooperative, with one value of the
  * declared dimension or with any. Complete rows are then read for the page only.
  */
-import type { PageRequest } from '../../../domain/page.ts';
-import { offsetOf } from '../../../domain/page.ts';
-import type { Connection } from '../connection/connection.ts';
+import type { PageRequest } from '../../../domain/values/page.ts';
+import { offsetOf } from '../../../domain/values/page.ts';
+import type { Connection } from '../engine/connection.ts';
 import { type CountDeclaration, type CountFilter, openCountIndex, wrongCounts } from './count-index.ts';
 
 // Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.

@@ -1,8 +1,8 @@
 /** Lists of members that a filter narrows to few: those of a person, of a code, of a telephone number. */
-import type { MemberFilter } from '../../../domain/members.ts';
-import { offsetOf, type PageRequest } from '../../../domain/page.ts';
-import type { Connection } from '../connection/connection.ts';
-import { LISTED_ROW, type ListedRow, PERSON } from '../member-rows.ts';
+import type { MemberFilter } from '../../../domain/membership/members.ts';
+import { offsetOf, type PageRequest } from '../../../domain/values/page.ts';
+import type { Connection } from '../engine/connection.ts';
+import { LISTED_ROW, type ListedRow, PERSON } from '../rows/member-rows.ts';
 
 interface Wanted {
   readonly identityCard: string | null;

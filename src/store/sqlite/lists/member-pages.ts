@@ -1,8 +1,8 @@
 /** Pages of the long lists of members, in order of id. */
-import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/members.ts';
-import type { Connection } from '../connection/connection.ts';
-import { ERASED_STATUS } from '../erasure/erased-rows.ts';
-import { LISTED_ROW, type ListedRow } from '../member-rows.ts';
+import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/membership/members.ts';
+import type { Connection } from '../engine/connection.ts';
+import { ERASED_STATUS } from '../identity/erased-rows.ts';
+import { LISTED_ROW, type ListedRow } from '../rows/member-rows.ts';
 import type { SeekPosition } from './count-index.ts';
 
 // Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.

@@ -2,7 +2,7 @@
  * Exact numbers of rows of the largest tables, which grow to tens of millions: counting them takes seconds.
  * Triggers keep them, SQL by hand included; the check compares them with the rows.
  */
-import type { Connection } from '../connection/connection.ts';
+import type { Connection } from '../engine/connection.ts';
 import type { CountCheck } from './count-checks.ts';
 
 export const ROW_COUNTED = ['production_entries', 'loans', 'payments', 'savings_transactions'] as const;

@@ -2,9 +2,14 @@
  * What the columns of the read model hold, behind the format version that wrote it. Production is data, as it
  * depends on the moment; loans and savings are kept as they will be sent.
  */
-import type { ExactInteger } from '../../../domain/decimal.ts';
-import type { DatedProduction, ExpiringDelivery, ProductionSummary } from '../../../domain/production.ts';
-import type { ReadModelSerializer } from '../../ports/storage.ts';
+
+import type {
+  DatedProduction,
+  ExpiringDelivery,
+  ProductionSummary,
+} from '../../../domain/entries/production.ts';
+import type { ExactInteger } from '../../../domain/values/decimal.ts';
+import type { ReadModelSerializer } from '../../../lookup/financial-blocks.ts';
 
 /** How the columns of the read model are written, and recognized again. */
 export interface ReadModelFormat {

@@ -1,10 +1,11 @@
 /** The financials of one membership, computed from its entries: what every stored column must equal. */
-import { type ExactInteger, narrow } from '../../../domain/decimal.ts';
-import { selectLoanHistory } from '../../../domain/loan-history.ts';
-import type { Loan, LoanStatus } from '../../../domain/loans.ts';
-import { type Delivery, type ProductionSummary, windowStart } from '../../../domain/production.ts';
-import type { SavingsSummary, TransactionKind } from '../../../domain/savings.ts';
-import type { Connection } from '../connection/connection.ts';
+
+import { type Delivery, type ProductionSummary, windowStart } from '../../../domain/entries/production.ts';
+import type { SavingsSummary, TransactionKind } from '../../../domain/entries/savings.ts';
+import { selectLoanHistory } from '../../../domain/lending/loan-history.ts';
+import type { Loan, LoanStatus } from '../../../domain/lending/loans.ts';
+import { type ExactInteger, narrow } from '../../../domain/values/decimal.ts';
+import type { Connection } from '../engine/connection.ts';
 import type { FullDays } from './prefix-sums.ts';
 
 interface ExactSum {

@@ -2,8 +2,9 @@
  * Prefix sums of a member's deliveries by day (of UTC), as they are stored: a window is one subtraction, and
  * the deliveries of its two partial days.
  */
-import { DAY_SECONDS } from '../../../domain/date-time.ts';
-import { type Delivery, windowStart } from '../../../domain/production.ts';
+
+import { type Delivery, windowStart } from '../../../domain/entries/production.ts';
+import { DAY_SECONDS } from '../../../domain/values/date-time.ts';
 
 /** What was delivered until the end of a day, since the first known one. */
 interface PrefixSum {

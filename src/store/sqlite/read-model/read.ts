@@ -6,10 +6,11 @@
  * version of the rules that wrote it, so one of this version that is not stale is right. A lookup never
  * writes: it computes the others. `refresh.ts` stores them, after an import or by command.
  */
-import type { Financials } from '../../../domain/lookup.ts';
-import { type ProductionSummary, subtractExpired } from '../../../domain/production.ts';
-import type { SavingsSummary } from '../../../domain/savings.ts';
-import type { Connection } from '../connection/connection.ts';
+
+import { type ProductionSummary, subtractExpired } from '../../../domain/entries/production.ts';
+import type { SavingsSummary } from '../../../domain/entries/savings.ts';
+import type { Financials } from '../../../lookup/consolidate.ts';
+import type { Connection } from '../engine/connection.ts';
 import {
   type ReadModelFormat,
   type StoredColumns,

@@ -1,5 +1,5 @@
 /** Keeps the loan history of one member fresh in the write that changes it: imports refresh set by set. */
-import type { Connection } from '../connection/connection.ts';
+import type { Connection } from '../engine/connection.ts';
 import { pack, type ReadModelFormat } from './columns.ts';
 import { openFinancials } from './compute.ts';
 

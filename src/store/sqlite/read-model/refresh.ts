@@ -1,7 +1,9 @@
 /** Computes the columns of the read model that lookups cannot be served from, and stores them. */
-import { DAY_SECONDS } from '../../../domain/date-time.ts';
-import { summarizeProduction, windowStart } from '../../../domain/production.ts';
-import type { Connection } from '../connection/connection.ts';
+
+import { summarizeProduction, windowStart } from '../../../domain/entries/production.ts';
+import { DAY_SECONDS } from '../../../domain/values/date-time.ts';
+import type { Connection } from '../engine/connection.ts';
+import { IS_STALE, READ_MODEL_COLUMNS } from '../schema/stale-flag.ts';
 import {
   pack,
   packProduction,
@@ -12,7 +14,6 @@ import {
 } from './columns.ts';
 import { openFinancials } from './compute.ts';
 import { encodePrefixSums } from './prefix-sums.ts';
-import { IS_STALE, READ_MODEL_COLUMNS } from './stale-flag.ts';
 
 /** How far before the window deliveries stay known, for a wall clock that steps back. */
 const KNOWN_DAYS = 31;

@@ -1,6 +1,7 @@
 /** Whether the stored columns agree with the entries: reads everything, for `check`. */
-import { type ProductionSummary, subtractExpired } from '../../../domain/production.ts';
-import type { Connection } from '../connection/connection.ts';
+import { type ProductionSummary, subtractExpired } from '../../../domain/entries/production.ts';
+import type { Connection } from '../engine/connection.ts';
+import type { ReadModelColumn } from '../schema/stale-flag.ts';
 import {
   type ReadModelFormat,
   type StoredColumns,
@@ -11,7 +12,6 @@ import {
 import { openFinancials } from './compute.ts';
 import { sumFullDays } from './prefix-sums.ts';
 import { IS_OUT_OF_DATE } from './refresh.ts';
-import type { ReadModelColumn } from './stale-flag.ts';
 
 interface Row extends StoredColumns {
   readonly id: number;

@@ -4,11 +4,11 @@
  * sample, so that no release can change one of them and serve what an earlier one has stored.
  */
 import { createHash } from 'node:crypto';
-import { LOAN_STATUSES } from '../../../domain/loans.ts';
-import type { ReadModelSerializer } from '../../ports/storage.ts';
-import type { Connection } from '../connection/connection.ts';
-import { openInMemory } from '../connection/open-database.ts';
-import { REGISTRY_SCHEMA } from '../migrations/registry.ts';
+import { LOAN_STATUSES } from '../../../domain/lending/loans.ts';
+import type { ReadModelSerializer } from '../../../lookup/financial-blocks.ts';
+import type { Connection } from '../engine/connection.ts';
+import { openInMemory } from '../engine/open-database.ts';
+import { REGISTRY_SCHEMA } from '../schema/registry.ts';
 import { type ReadModelFormat, VERSION_LENGTH } from './columns.ts';
 import { refreshStale } from './refresh.ts';
 

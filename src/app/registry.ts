@@ -1,0 +1,150 @@
+/** The composition root: configuration → store → middleware → routes → handler. */
+
+import type { Config } from '../config.ts';
+import type { Route } from '../http/declare/route.ts';
+import { createRouter } from '../http/declare/router.ts';
+import { createMiddleware } from '../http/middleware/chain.ts';
+import { InProcessRateLimiter } from '../http/middleware/in-process-rate-limiter.ts';
+import { createRoutes } from '../http/routes.ts';
+import { type AccessLog, createAccessLog } from '../http/server/access-log.ts';
+import { createHandler, type Handler } from '../http/server/lifecycle.ts';
+import { createSender } from '../http/server/send.ts';
+import { listen, type RunningServer, type ServerTimeouts } from '../http/server/server.ts';
+import { openCreate } from '../http/writes/idempotency.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import { Scheduler } from '../runtime/scheduler.ts';
+import type { RegistryStore } from '../store/ports/registry.ts';
+import type { Storage } from '../store/ports/storage.ts';
+import type { StorageError } from '../store/ports/storage-error.ts';
+import { createCorrections, type EmbeddedCorrections } from './corrections.ts';
+import { openConfiguredStorage } from './storage.ts';
+
+export interface RegistryDependencies {
+  readonly config: Config;
+  readonly clock?: Clock;
+  /** Receives complete log lines; standard output when not given. */
+  readonly writeLog?: (lines: string) => void;
+  readonly timeouts?: Partial<ServerTimeouts>;
+}
+
+export interface Registry {
+  /**
+   * A listener for node:http's `request` event; also mountable in other frameworks, before any body parser.
+   */
+  readonly handler: Handler;
+  /** Serves on the configured host and port, with limits on slow clients. */
+  listen(): Promise<RunningServer>;
+  /**
+   * Resolves when writing has failed in a way that leaves the disk in doubt, with the error to report.
+   * The registry takes no writes then and is not ready: close it, look at the disk, run `check`, and open it
+   * again.
+   */
+  readonly failed: Promise<StorageError>;
+  /** Corrections of who is who, as the commands do them (docs/correcting.md). */
+  readonly corrections: EmbeddedCorrections;
+  /** Ends in order: refuses readiness, answers what was received, then closes the files. */
+  close(): Promise<void>;
+}
+
+/** What only this program may call: everything in the public API keeps every invariant. */
+export interface ComposedRegistry extends Registry {
+  readonly routes: readonly Route[];
+  readonly storage: Storage;
+  readonly store: RegistryStore;
+  /** Logs what an operator should know. */
+  note(message: string): void;
+}
+
+/**
+ * Opens the databases, creating missing ones, and composes the service. Nothing else is touched: no port, no
+ * signal, no global state.
+ * @throws StorageError when the storage location cannot be used
+ */
+export function composeRegistry(dependencies: RegistryDependencies): ComposedRegistry {
+  const { config } = dependencies;
+  const clock = dependencies.clock ?? systemClock;
+  let draining = false;
+  const isDraining = () => draining;
+  const scheduler = new Scheduler();
+  const storage = openConfiguredStorage(config, clock, scheduler);
+  const { keys, store } = openStores(storage);
+  const log = createAccessLog({
+    level: config.logLevel,
+    write: dependencies.writeLog ?? ((lines) => process.stdout.write(lines)),
+    now: clock.now,
+    scheduler,
+  });
+  const limiter = new InProcessRateLimiter(clock);
+  const routes = createRoutes({ store, limiter, clock, zone: config.zone, isDraining });
+  const handler = createHandler({
+    router: createRouter(routes),
+    middleware: createMiddleware({
+      keys,
+      trustedProxies: config.trustedProxies,
+      limiter,
+      clock,
+      scheduler,
+    }),
+    create: openCreate(store.responses, clock),
+    send: createSender({ scheduler, log, clock, isDraining }),
+    clock,
+    log,
+    publicUrl: config.publicUrl,
+  });
+  const { corrections, close: closeCorrections } = createCorrections(storage, clock);
+  const running: RunningServer[] = [];
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    draining = true;
+    store.events.endWaits();
+    await Promise.all(running.map((server) => server.close()));
+    await closeCorrections();
+    await store.close();
+    await keys.close();
+    log.flush();
+  }
+
+  return {
+    handler,
+    routes,
+    storage,
+    store,
+    failed: store.failed,
+    corrections,
+    note: (message) => log.note(message),
+    async listen() {
+      const { host, port } = config;
+      const server = await listen({
+        handler,
+        host,
+        port,
+        log: { refused: (requestId, status) => logRefused(log, clock, requestId, status) },
+        ...(dependencies.timeouts === undefined ? {} : { timeouts: dependencies.timeouts }),
+      });
+      running.push(server);
+      return server;
+    },
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+/** Logs what was refused before it became a request. */
+function logRefused(log: AccessLog, clock: Clock, requestId: string, status: number): void {
+  const unknown = { keyId: undefined, method: 'OTHER', route: '' };
+  log.request({ ...unknown, time: clock.now(), requestId, status, durationMs: 0 });
+}
+
+function openStores(storage: Storage) {
+  // The registry first: the keys' file is not created beside a file that is not a registry.
+  const store = storage.openRegistry();
+  try {
+    return { keys: storage.openKeys('serve'), store };
+  } catch (error) {
+    void store.close();
+    throw error;
+  }
+}

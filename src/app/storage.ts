@@ -1,0 +1,16 @@
+/** Storage as the program configures it: its location, the system's clock, the API's serializers. */
+
+import type { Config } from '../config.ts';
+import { createReadModelSerializer } from '../lookup/financial-blocks.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { Scheduler } from '../runtime/scheduler.ts';
+import { openStorage } from '../store/open.ts';
+import type { EndOfIteration, Storage } from '../store/ports/storage.ts';
+
+/** @param scheduler of the registry that it serves; a command needs none */
+export const openConfiguredStorage = (
+  config: Pick<Config, 'storage' | 'zone'>,
+  clock: Clock,
+  scheduler: EndOfIteration = new Scheduler(),
+): Storage =>
+  openStorage(config.storage, { clock, scheduler, serializer: createReadModelSerializer(config.zone) });

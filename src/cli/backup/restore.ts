@@ -1,0 +1,77 @@
+/** `restore`: puts a backup where the registry is configured to be (docs/operating.md#restore). */
+import type { Command } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Restored } from '../../store/ports/backup.ts';
+import type { Finding } from '../../store/ports/storage.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { describeBackup, formatInstant } from './backup-text.ts';
+import { formatFindings } from './check.ts';
+
+interface RestoreCommandOptions extends SettingOptions {
+  readonly replace?: true;
+  readonly json?: true;
+}
+
+const MORE_HELP = `
+Stop the service first. Example:
+  restore /backups/2026-11-21T18-30-00Z --replace
+`;
+
+export function declareRestore(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB')
+    .argument('<dir>', 'the folder of a backup')
+    .option('--replace', 'move the files of the registry that is there aside, into a folder beside it')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', MORE_HELP)
+    .action((folder: string, options: RestoreCommandOptions) => restore(context, folder, options));
+}
+
+async function restore(context: CliContext, folder: string, options: RestoreCommandOptions): Promise<void> {
+  const storage = openConfiguredStorage(configOf(context, options), context.clock);
+  const database = storage.location;
+  const restored = await storage.restore(folder, {
+    replace: options.replace === true,
+    now: context.clock.now,
+  });
+  // An older release's rows are checked when the first start has migrated them.
+  const checks = restored.isOlder ? [] : await storage.check();
+  const sound = checks.every(({ fault }) => fault === null);
+  if (options.json === true) {
+    const { backup, replacedFolder, isOlder } = restored;
+    context.out(
+      formatJson({
+        ...{ database, ...describeBackup(folder, backup), replaced: replacedFolder ?? null },
+        ...{ migrates_at_next_start: isOlder, sound, checks },
+      }),
+    );
+  } else {
+    context.out(formatRestored(restored, folder, { database, checks }));
+    if (!sound) context.out(`${database} is NOT sound.\n`);
+  }
+  context.err(keysNote(restored));
+  if (!sound) throw new CommandError(EXIT.refused, '');
+}
+
+function formatRestored(
+  { backup, replacedFolder, isOlder }: Restored,
+  folder: string,
+  { database, checks }: { readonly database: string; readonly checks: readonly Finding[] },
+): string {
+  const upTo = `every write acknowledged before ${formatInstant(backup.instantMs)}`;
+  const lines = [
+    `${folder} is restored to ${database}: ${upTo}.`,
+    ...(replacedFolder === undefined ? [] : [`The files that were there are in ${replacedFolder}.`]),
+    ...(isOlder ? [`An older release (${backup.program}) has written it: the next start migrates it.`] : []),
+  ];
+  const table = checks.length === 0 ? '' : `${formatFindings(checks)}\n`;
+  return `${table}${lines.join('\n')}\n`;
+}
+
+/** What a person must know who has disabled a key since. */
+const keysNote = ({ backup: { files, instantMs } }: Restored): string =>
+  files.length > 1
+    ? `The keys are those of ${formatInstant(instantMs)}: a key disabled, restricted or rotated since then ` +
+      'is as it was. Look at keys list.\n'
+    : 'The backup has no keys: issue new ones.\n';

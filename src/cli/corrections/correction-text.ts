@@ -1,0 +1,81 @@
+/** Corrections as commands show them: text for people, JSON for programs. */
+import {
+  CHANGED_ENTITIES,
+  type ChangedEntity,
+  type CorrectionDone,
+  type CorrectionRefused,
+  type CorrectionResult,
+  type NamedMember,
+} from '../../store/ports/corrections.ts';
+import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+
+/** Collisions shown of those found; the rest is counted. */
+const SHOWN_COLLISIONS = 20;
+
+const NAMES: { readonly [entity in ChangedEntity]: readonly [one: string, many: string] } = {
+  cooperatives: ['cooperative', 'cooperatives'],
+  members: ['member', 'members'],
+  production: ['delivery', 'deliveries'],
+  loans: ['loan', 'loans'],
+  payments: ['payment', 'payments'],
+  accounts: ['savings account', 'savings accounts'],
+  savings: ['savings transaction', 'savings transactions'],
+};
+
+const counted = (entity: ChangedEntity, count: number): string =>
+  `${count} ${NAMES[entity][count === 1 ? 0 : 1]}`;
+
+/** Without the name: what a program prints may be kept. */
+const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
+  ...{ id, cooperative_code: cooperativeCode, member_code: hideIdentityCards(memberCode), fate },
+});
+
+function formatMember({ id, cooperativeCode, memberCode, fullName, fate }: NamedMember): string {
+  const [code, name] = [hideIdentityCards(memberCode), hideIdentityCards(fullName)];
+  return `  member ${id}: ${cooperativeCode} ${code}, ${name}${fate === 'changes' ? '' : ` (${fate})`}\n`;
+}
+
+/** The same for what was done and what a dry run would do. */
+export const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
+  result.outcome === 'done'
+    ? {
+        ...{ outcome: result.outcome, dry_run: isDryRun, correction_id: result.correctionId },
+        ...{ final: result.isFinal === true, rows: result.rows },
+        ...{ members: result.members.map(describeMember), notes: result.notes },
+        lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
+      }
+    : {
+        ...{ outcome: result.outcome, dry_run: isDryRun, correction_id: null },
+        ...{ message: result.message, collisions: result.collisions },
+      };
+
+function formatRows({ rows }: CorrectionDone): string {
+  const lines = CHANGED_ENTITIES.flatMap((entity) => {
+    const { changed = 0, removed = 0 } = rows[entity] ?? {};
+    return [
+      ...(changed > 0 ? [`  ${counted(entity, changed)} changed\n`] : []),
+      ...(removed > 0 ? [`  ${counted(entity, removed)} removed\n`] : []),
+    ];
+  });
+  return lines.length === 0 ? '  No row changes.\n' : lines.join('');
+}
+
+export function formatCorrection(result: CorrectionDone): string {
+  const { correctionId, members, notes, lockMs } = result;
+  const shown = notes.map((note) => `  Note: ${note}\n`);
+  const rest = [...members.map(formatMember), formatRows(result), ...shown].join('');
+  if (correctionId === null) return `Nothing was changed. Without --dry-run:\n${rest}`;
+  return (
+    `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s):\n${rest}` +
+    (result.isFinal === true ? 'It cannot be undone.\n' : `To undo it: imports undo ${correctionId}\n`)
+  );
+}
+
+export function formatRefused({ message, collisions }: CorrectionRefused): string {
+  const lines = collisions
+    .slice(0, SHOWN_COLLISIONS)
+    .map((each) => `  ${NAMES[each.entity][0]} ${hideIdentityCards(each.row)}: ${each.message}\n`);
+  const rest = collisions.length - lines.length;
+  const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
+  return `${message} Nothing was changed.\n${lines.join('')}${more}`;
+}

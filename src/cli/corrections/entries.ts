@@ -1,0 +1,66 @@
+/** `entries`: deliveries, savings transactions and loans one by one (docs/correcting.md#entries). */
+import { Argument, type Command } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../../domain/entries/entries.ts';
+import { parseId } from '../../domain/values/ids.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addCorrectionOptions, type CorrectionCommandOptions, correct } from './correction-command.ts';
+import { describeHeld, formatHeld } from './held-data-text.ts';
+
+interface Selecting {
+  readonly member?: string;
+  readonly cooperative?: string;
+  readonly reference?: string;
+}
+
+interface ListOptions extends SettingOptions, Selecting {
+  readonly json?: true;
+}
+
+export function declareEntries(entries: Command, context: CliContext): void {
+  addSelecting(addSettingOptions(entries.command('list'), 'REGISTRY_DB'))
+    .description('show entries with all their values')
+    .option('--json', 'print one JSON document')
+    .action(async (kind: EntryKind, options: ListOptions) => list(context, kind, options));
+  addSelecting(addCorrectionOptions(entries.command('remove')))
+    .description('remove entries that should not be there')
+    .action(async (kind: EntryKind, options: CorrectionCommandOptions & Selecting) => {
+      const selection = readSelection(options);
+      await correct(context, options, (store, given) => store.removeEntries(kind, selection, given));
+    });
+}
+
+const addSelecting = (command: Command): Command =>
+  command
+    .addArgument(new Argument('<kind>', 'kind of entries').choices(ENTRY_KINDS))
+    .option('--member <id>', 'all of this member')
+    .option('--cooperative <code>', 'with --reference: the one of this cooperative')
+    .option('--reference <reference>', 'with --cooperative: the one with this reference');
+
+/** @throws CommandError with status 2 unless it is one of the two ways to select */
+function readSelection({ member, cooperative, reference }: Selecting): EntrySelection {
+  if (member !== undefined && cooperative === undefined && reference === undefined) {
+    const memberId = parseId(member);
+    if (memberId !== undefined) return { memberId };
+    throw new CommandError(EXIT.usage, '--member: Expected the id of a member: 1 to 12 digits.');
+  }
+  if (member === undefined && cooperative !== undefined && reference !== undefined)
+    return { cooperativeCode: cooperative, reference };
+  throw new CommandError(EXIT.usage, 'Give either --member, or --cooperative and --reference.');
+}
+
+async function list(context: CliContext, kind: EntryKind, options: ListOptions): Promise<void> {
+  const selection = readSelection(options);
+  const config = configOf(context, options);
+  const store = openConfiguredStorage(config, context.clock).openHeldData();
+  try {
+    const rows = await store.listEntries(kind, selection);
+    if (options.json === true)
+      context.out(formatJson({ entries: rows.map((row) => describeHeld(row, config.zone)) }));
+    else context.out(rows.length === 0 ? 'There is no such entry.\n' : formatHeld(rows, config.zone));
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,97 @@
+/** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
+import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
+import type { FileReading } from '../../import/table/stage-file.ts';
+import type { AcceptedFile, RegistrySize } from '../../store/ports/import-session.ts';
+import type { CliContext } from '../terminal/context.ts';
+import { createJsonWriter, type Item, type Items, withNumbers } from '../terminal/json-writer.ts';
+import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
+
+const INDENT = ' '.repeat(8);
+/** Lists of a file that are known once it is checked, in their order. */
+const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
+
+export function createImportJson(context: CliContext, database: string, isDryRun: boolean): ImportOutput {
+  const document = createJsonWriter(context.out);
+  document.write(`{\n  "database": ${JSON.stringify(database)},\n  "dry_run": ${isDryRun},\n  "files": [`);
+  let before: RegistrySize | undefined;
+  let files = 0;
+  let openFile: ImportFile | undefined;
+  let missing: (typeof CHECKED_LISTS)[number][] = [];
+
+  /** The faults and warnings come first, as what becomes of the file is not known yet. */
+  function begin(file: ImportFile): void {
+    if (openFile === file) return;
+    openFile = file;
+    missing = [...CHECKED_LISTS];
+    document.write(`${files++ === 0 ? '' : ','}\n    {\n`);
+    document.write(`      "file": ${JSON.stringify(file.path)},\n      "kind": "${file.kind}"`);
+  }
+
+  async function list(items: Items): Promise<void> {
+    document.write(`,\n      "${missing.shift()}": `);
+    await document.list(items, INDENT);
+  }
+
+  return {
+    begin(registry) {
+      before = registry;
+    },
+    async checked(shown) {
+      begin(shown.file);
+      await list(describeFaults(shown));
+      await list(describeNotes(shown.reading));
+      if (shown.checked.isRefused) return;
+      await list(describeWarnings(shown.checked));
+      await list(describeConflicts(shown.checked));
+    },
+    finished(report) {
+      begin(report.file);
+      for (const name of missing) document.write(`,\n      "${name}": []`);
+      for (const [name, value] of Object.entries(describeReport(report)))
+        document.write(`,\n      "${name}": ${JSON.stringify(value)}`);
+      document.write('\n    }');
+    },
+    end(_reports, after) {
+      const registry = `{ "before": ${JSON.stringify(before)}, "after": ${JSON.stringify(after)} }`;
+      document.write(`${files === 0 ? '' : '\n  '}],\n  "registry": ${registry}\n}\n`);
+      document.flush();
+    },
+  };
+}
+
+async function* describeFaults({ checked, source, reading }: FileToShow): AsyncGenerator<Item> {
+  const sheet = source.format.type === 'workbook' ? source.format.sheet : null;
+  for await (const { line, column, message } of checked.listFaults()) {
+    const cell = reading.cellOf({ line, column }) ?? null;
+    yield JSON.stringify({ line, sheet, cell, column, message });
+  }
+}
+
+function* describeNotes({ notes }: FileReading): Generator<Item> {
+  for (const { kind, column, count, lines } of notes)
+    yield withNumbers({ kind, column, count }, 'lines', lines());
+}
+
+function* describeWarnings({ warnings }: AcceptedFile): Generator<Item> {
+  for (const { kind, stops, message, lines } of warnings)
+    yield withNumbers({ kind, stops, message }, 'lines', lines());
+}
+
+async function* describeConflicts(accepted: AcceptedFile): AsyncGenerator<Item> {
+  for await (const { line, column } of accepted.listKept()) yield JSON.stringify({ line, column });
+}
+
+const describeReport = (report: FileReport) => ({
+  outcome: report.outcome,
+  message: report.outcome === 'stopped' ? STOPPED : (report.failure?.message ?? null),
+  rows: report.rows,
+  import_id: report.importId ?? null,
+  same_as_import: report.sameAsImport ?? null,
+  ...report.changes,
+  refused_rows: report.refusedRows,
+  columns: Object.fromEntries([...report.columns].map(([name, changed]) => [name, { changed }])),
+  imported: report.outcome === 'imported',
+  seconds: Number(report.seconds.toFixed(3)),
+  rows_per_second: rowsPerSecond(report),
+  lock_seconds: Number((report.lockMs / 1000).toFixed(3)),
+});

@@ -1,0 +1,30 @@
+/** What an import command shows, to a person or to a program. */
+
+import type { RecordSource } from '../../import/formats/source/records.ts';
+import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
+import type { FileReading } from '../../import/table/stage-file.ts';
+import type { CheckedFile, RegistrySize } from '../../store/ports/import-session.ts';
+
+/** A file that was read and checked, before anything of it is written. */
+export interface FileToShow {
+  readonly file: ImportFile;
+  readonly checked: CheckedFile;
+  readonly source: RecordSource;
+  readonly reading: FileReading;
+}
+
+/** What the operator or a program sees of an import, while it runs and afterwards. */
+export interface ImportOutput {
+  /** Before the first file. */
+  begin(registry: RegistrySize): void;
+  checked(shown: FileToShow): Promise<void>;
+  finished(report: FileReport): void;
+  /** After the last file. */
+  end(reports: readonly FileReport[], registry: RegistrySize): void;
+}
+
+/** Of a file that warnings stop. */
+export const STOPPED = 'Stopped by warnings. Look at them; to import the file nevertheless, add --yes.';
+
+export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
+  Math.round(rows / Math.max(seconds, 0.001));

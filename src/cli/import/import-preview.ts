@@ -1,0 +1,40 @@
+/** What a dry run shows of the values that an import would change. */
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { formatStored } from '../../import/columns/stored-values.ts';
+import type { AcceptedFile, StagedChange } from '../../store/ports/import-session.ts';
+import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+
+const SHOWN_EXAMPLES = 3;
+/** Changes among which examples are looked for; a column that changes only later has none. */
+const SEARCHED_CHANGES = 10_000;
+
+/**
+ * A line for each column: how many values change, with the first ones as they are stored and as they would
+ * be. National IDs are never shown.
+ * @param name of the file
+ */
+export async function describePreview(name: string, accepted: AcceptedFile, zone: TimeZone): Promise<string> {
+  const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
+  let searched = 0;
+  for await (const change of accepted.listChanges()) {
+    const found = examples.get(change.column);
+    if (found !== undefined && found.length < SHOWN_EXAMPLES) found.push(change);
+    const isEnough = [...examples.values()].every(({ length }) => length === SHOWN_EXAMPLES);
+    if (++searched === SEARCHED_CHANGES || isEnough) break;
+  }
+  const lines = [...accepted.columns].map(([column, count]) => {
+    const shown = column === 'identity_card' ? [] : (examples.get(column) ?? []);
+    const texts = shown.map((change) => describeExample(change, zone));
+    const rest = count > texts.length && texts.length > 0 ? '; …' : '';
+    const where = count === 1 ? '1 row' : `${count} rows`;
+    const list = texts.length === 0 ? '' : `: ${texts.join('; ')}${rest}`;
+    return `${name}: ${column} changes in ${where}${list}\n`;
+  });
+  return lines.join('');
+}
+
+function describeExample({ row, column, old, new: next }: StagedChange, zone: TimeZone): string {
+  const show = (value: StagedChange['old']) =>
+    hideIdentityCards(formatStored(column, value, zone) ?? '(empty)');
+  return `${hideIdentityCards(row)} ${show(old)} → ${show(next)}`;
+}

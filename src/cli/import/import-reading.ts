@@ -1,0 +1,71 @@
+/** How the files of an import are to be read: its options --map, --cooperative, --sheet and --strict. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { FieldError } from '../../domain/values/errors.ts';
+import { parseCooperativeCode } from '../../domain/values/text.ts';
+import { cellContext } from '../../import/cells/context.ts';
+import { parseReadingMap } from '../../import/map/parse-reading-map.ts';
+import type { ReadingMap } from '../../import/map/reading-map.ts';
+import type { ImportOptions } from '../../import/run/import-files.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import type { ImportKind } from '../../store/ports/import-session.ts';
+import { readMapFile } from '../map/map-file.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { configOf, type SettingOptions } from '../terminal/settings.ts';
+
+export interface ReadingOptions extends SettingOptions {
+  readonly map?: string;
+  readonly cooperative?: string;
+  readonly sheet?: string;
+  readonly strict?: boolean;
+}
+
+export const addReadingOptions = (command: Command): Command =>
+  command
+    .option('--map <map>', 'read the file as this map says; "import map" proposes one')
+    .option('--cooperative <code>', 'the cooperative of every row', parseCode)
+    .option('--sheet <name>', 'the sheet of a workbook')
+    .option('--strict', 'refuse what would be read with a note');
+
+function parseCode(text: string): string {
+  const code = parseCooperativeCode(text);
+  if (code instanceof FieldError) throw new InvalidArgumentError(code.message);
+  return code;
+}
+
+/**
+ * @param kind of the one file of the import; undefined for a folder
+ * @throws CommandError `usage` with every fault of the map
+ */
+export function readReadingOptions(
+  context: CliContext,
+  kind: ImportKind | undefined,
+  options: ReadingOptions,
+): Pick<ImportOptions, 'map' | 'isStrict'> {
+  const { cooperative, sheet } = options;
+  const isStrict = options.strict === true;
+  if (options.map === undefined && cooperative === undefined && sheet === undefined) return { isStrict };
+  if (kind === undefined) {
+    const text = '--map, --cooperative and --sheet are for one file. Usage: import <kind> FILE.';
+    throw new CommandError(EXIT.usage, text);
+  }
+  if (cooperative !== undefined && kind === 'cooperatives')
+    throw new CommandError(EXIT.usage, 'A file of cooperatives has no --cooperative: its column is code.');
+  const constants = new Map(cooperative === undefined ? [] : [['cooperative_code', cooperative]]);
+  const empty: ReadingMap = { kind, columns: new Map(), constants, values: new Map() };
+  const map = options.map === undefined ? empty : readMap(context, options.map, { kind, constants, options });
+  return { isStrict, map: sheet === undefined ? map : { ...map, sheet } };
+}
+
+interface MapUse {
+  readonly kind: ImportKind;
+  readonly constants: ReadonlyMap<string, string>;
+  readonly options: SettingOptions;
+}
+
+function readMap(context: CliContext, path: string, { kind, constants, options }: MapUse): ReadingMap {
+  const cells = cellContext(configOf(context, options).zone, nowSeconds(context.clock));
+  const map = parseReadingMap(readMapFile(path), { kind, cells, constants });
+  if ('kind' in map) return map;
+  const lines = map.map((fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`);
+  throw new CommandError(EXIT.usage, lines.join('\n'));
+}

@@ -1,0 +1,51 @@
+/** Where the refused rows of an import go: `--rejects`. */
+
+import type { RecordSource } from '../../import/formats/source/records.ts';
+import {
+  createRejectsFile,
+  isReplaceable,
+  type RejectsFile,
+  rejectsPath,
+} from '../../import/rejects/rejects.ts';
+import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
+import type { Header } from '../../import/table/header.ts';
+import type { CheckedFile } from '../../store/ports/import-session.ts';
+import type { Storage } from '../../store/ports/storage.ts';
+import { openSideFile } from './import-side-files.ts';
+
+/**
+ * Each file of an import may get rejects of its own. Earlier ones are replaced, so that the new ones have
+ * their own mode; anything else is refused.
+ * @throws CommandError `usage`
+ */
+export async function openRejects(
+  path: string,
+  files: readonly ImportFile[],
+  storage: Storage,
+): Promise<RejectsFile> {
+  const kind = { option: '--rejects', name: 'a rejects file', isReplaceable };
+  for (let place = 2; place <= files.length; place++)
+    await openSideFile(rejectsPath(path, place), { ...kind, create: async () => {} }, files, storage);
+  return openSideFile(path, { ...kind, create: createRejectsFile }, files, storage);
+}
+
+/**
+ * @returns where the refused rows of the file are; undefined when no row is refused by itself
+ * @throws ImportError when the disk takes no more
+ */
+export async function appendRejects(
+  rejects: RejectsFile,
+  checked: CheckedFile,
+  source: RecordSource,
+  header: Header | undefined,
+): Promise<string | undefined> {
+  try {
+    return await rejects.append(checked.listFaults(), source, header);
+  } catch (error) {
+    const reason = systemCodeOf(error);
+    if (reason === undefined) throw error;
+    throw new ImportError(`The rejects cannot be written (${reason}). Nothing of this file was imported.`, {
+      cause: error,
+    });
+  }
+}

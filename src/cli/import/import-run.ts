@@ -1,0 +1,201 @@
+/** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
+import { resolve } from 'node:path';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
+import type { RejectsFile } from '../../import/rejects/rejects.ts';
+import { type ChangesFile, createChangesFile, isChangesFile } from '../../import/run/changes-file.ts';
+import { type ImportOptions, importFiles } from '../../import/run/import-files.ts';
+import {
+  type FileReport,
+  ImportError,
+  type ImportFile,
+  nameOf,
+  systemCodeOf,
+} from '../../import/run/import-report.ts';
+import type { StagedChange } from '../../store/ports/import-session.ts';
+import type { Storage } from '../../store/ports/storage.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';
+import { configOf, type SettingOptions } from '../terminal/settings.ts';
+import { systemUser } from '../terminal/system-user.ts';
+import { createImportJson } from './import-json.ts';
+import { createProgressBar } from './import-progress.ts';
+import { appendRejects, openRejects } from './import-rejects.ts';
+import { createImportScreen } from './import-screen.ts';
+import { openSideFile } from './import-side-files.ts';
+
+export interface ImportCommandOptions extends SettingOptions {
+  readonly create?: boolean;
+  readonly dryRun?: boolean;
+  readonly rejects?: string;
+  readonly changes?: string;
+  readonly yes?: boolean;
+  readonly overwriteCorrections?: boolean;
+  readonly despiteErasure?: boolean;
+  readonly skipInvalid?: boolean;
+  readonly acceptTrailingZero?: boolean;
+  readonly json?: boolean;
+  /** How the files are to be read. */
+  readonly reading?: Pick<ImportOptions, 'map' | 'isStrict'>;
+}
+
+/** @throws CommandError `refused` unless every file is imported without a fault; any unexpected error */
+export async function runImport(
+  context: CliContext,
+  files: readonly ImportFile[],
+  options: ImportCommandOptions,
+): Promise<void> {
+  const config = configOf(context, options);
+  const storage = openConfiguredStorage(config, context.clock);
+  await assertMeant(storage, options);
+  const { zone } = config;
+  if (options.changes !== undefined && resolve(options.changes) === resolve(options.rejects ?? ''))
+    throw new CommandError(EXIT.usage, `Choose different files for --rejects and --changes.`);
+  let rejects: RejectsFile | undefined;
+  let changes: ChangesFile | undefined;
+  let reports: FileReport[];
+  try {
+    if (options.rejects !== undefined) rejects = await openRejects(options.rejects, files, storage);
+    if (options.changes !== undefined) changes = await openChanges(options.changes, zone, files, storage);
+    reports = await importWithSession(context, { storage, zone, files, rejects, changes }, options);
+  } catch (error) {
+    throw error instanceof UnknownSheetError ? new CommandError(EXIT.usage, error.message) : error;
+  } finally {
+    await rejects?.close();
+    await changes?.close();
+  }
+  const unexpected = reports.find(({ failure }) => failure?.isExpected === false)?.failure;
+  if (unexpected !== undefined) throw unexpected.error;
+  const isDone = ({ outcome, faults }: FileReport) =>
+    (outcome === 'imported' || outcome === 'accepted') && faults === 0;
+  if (!reports.every(isDone)) throw new CommandError(EXIT.refused, '');
+}
+
+/**
+ * A mistyped path would otherwise become an empty registry. What `REGISTRY_DB` names is created: it was
+ * decided on once, and not typed again for each import.
+ * @throws CommandError `usage`
+ */
+async function assertMeant(storage: Storage, { db, create }: ImportCommandOptions): Promise<void> {
+  if (db === undefined || create === true || (await storage.exists())) return;
+  throw new CommandError(
+    EXIT.usage,
+    `There is no registry at ${storage.location}. Add --create to import into a new one.`,
+  );
+}
+
+/** A program that reads the JSON answers nothing, and has not seen the warnings yet. */
+async function isConfirmed(
+  { ask }: CliContext,
+  signal: AbortSignal,
+  { json }: ImportCommandOptions,
+): Promise<boolean> {
+  if (ask === undefined || json === true) return false;
+  const answer = await ask('Import it nevertheless? [y/N] ', signal);
+  signal.throwIfAborted();
+  return answer.trim().toLowerCase() === 'y';
+}
+
+interface ImportWork {
+  readonly storage: Storage;
+  readonly zone: TimeZone;
+  readonly files: readonly ImportFile[];
+  readonly rejects: RejectsFile | undefined;
+  readonly changes: ChangesFile | undefined;
+}
+
+async function importWithSession(
+  context: CliContext,
+  { storage, zone, files, rejects, changes }: ImportWork,
+  options: ImportCommandOptions,
+): Promise<FileReport[]> {
+  const { clock } = context;
+  const isDryRun = options.dryRun === true;
+  const output =
+    options.json === true
+      ? createImportJson(context, storage.location, isDryRun)
+      : createImportScreen(context, {
+          ...{ database: storage.location, zone, isDryRun, rejects: options.rejects },
+        });
+  const bar = createProgressBar(context);
+  const isNew = !(await storage.exists());
+  const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
+  if (isNew) context.err(isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
+  const interruption = new AbortController();
+  // The import ends before its next step and closes its session, which removes the staging file; a second
+  // signal ends the process, and the next start removes the file.
+  const onSignal = () => {
+    bar.stop();
+    interruption.abort(new ImportError('Interrupted. Nothing of this file was imported.'));
+  };
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    output.begin(await session.readSize());
+    const reports = await importFiles(
+      session,
+      files,
+      {
+        ...{ zone, clock, isDryRun, signal: interruption.signal, ...options.reading },
+        systemUser: systemUser(),
+        skipInvalid: options.skipInvalid === true,
+        acceptTrailingZero: options.acceptTrailingZero === true,
+        acceptsWarnings: options.yes === true,
+        overwritesCorrections: options.overwriteCorrections === true,
+        despiteErasure: options.despiteErasure === true,
+      },
+      {
+        progress: bar.update,
+        async checked(file, checked, source, reading) {
+          bar.stop();
+          await output.checked({ file, checked, source, reading });
+          if (checked.faults > 0 && rejects !== undefined) {
+            const path = await appendRejects(rejects, checked, source, reading.header);
+            if (path !== undefined) context.err(`The refused rows of ${nameOf(file)} are in ${path}.\n`);
+          }
+          if (!checked.isRefused && changes !== undefined)
+            await appendChanges(changes, checked.listChanges());
+        },
+        confirm: async () => isConfirmed(context, interruption.signal, options),
+        finished(report) {
+          bar.stop();
+          output.finished(report);
+        },
+      },
+    );
+    output.end(reports, await session.readSize());
+    return reports;
+  } finally {
+    bar.stop();
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    await session.close();
+  }
+}
+
+const openChanges = (
+  path: string,
+  zone: TimeZone,
+  files: readonly ImportFile[],
+  storage: Storage,
+): Promise<ChangesFile> =>
+  openSideFile(
+    path,
+    {
+      ...{ option: '--changes', name: 'a list of changes', isReplaceable: isChangesFile },
+      create: (file) => createChangesFile(file, zone),
+    },
+    files,
+    storage,
+  );
+
+async function appendChanges(file: ChangesFile, changes: AsyncIterable<StagedChange>): Promise<void> {
+  try {
+    await file.append(changes);
+  } catch (error) {
+    const reason = systemCodeOf(error);
+    if (reason === undefined) throw error;
+    throw new ImportError(`The changes cannot be written (${reason}). Nothing of this file was imported.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,146 @@
+/** What an operator sees of an import. */
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { type FileReport, nameOf } from '../../import/run/import-report.ts';
+import type { AcceptedFile, ImportChanges, RegistrySize } from '../../store/ports/import-session.ts';
+import type { ImportWarning } from '../../store/ports/import-warnings.ts';
+import type { CliContext } from '../terminal/context.ts';
+import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
+import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
+import { describePreview } from './import-preview.ts';
+
+/** Faults shown of one file, and values that are kept; the rest is counted. */
+const SHOWN_FAULTS = 20;
+
+interface ScreenOptions {
+  /** Its location. */
+  readonly database: string;
+  readonly zone: TimeZone;
+  readonly isDryRun: boolean;
+  /** The path given by `--rejects`. */
+  readonly rejects: string | undefined;
+}
+
+export function createImportScreen(context: CliContext, options: ScreenOptions): ImportOutput {
+  const { database, zone, isDryRun } = options;
+  let preview = '';
+  return {
+    begin: (registry) => context.out(`Registry ${database}: ${describeSize(registry)}\n`),
+    async checked(shown) {
+      const { file, checked, reading } = shown;
+      const say = (text: string) => context.err(`${nameOf(file)}${text}\n`);
+      for (const note of describeNotes(reading)) say(`: note: ${note}`);
+      await showFaults(say, shown, options.rejects);
+      if (checked.isRefused) return;
+      for (const warning of checked.warnings) say(`: warning: ${await describeWarning(warning)}`);
+      await showKept(say, checked);
+      if (isDryRun) preview = await describePreview(nameOf(file), checked, zone);
+    },
+    finished(report) {
+      const name = nameOf(report.file);
+      if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
+      if (report.outcome === 'accepted' || report.outcome === 'stopped') context.out(preview);
+      if (report.sameAsImport !== undefined)
+        context.err(`${name}: the same file was imported before, as import ${report.sameAsImport}.\n`);
+      preview = '';
+      if (report.failure !== undefined) context.err(`${name}: ${report.failure.message}\n`);
+      if (report.outcome === 'stopped') context.err(`${name}: ${STOPPED}\n`);
+      if (report.outcome === 'refused' || report.outcome === 'stopped')
+        context.err(`Nothing of ${name} was imported.\n`);
+    },
+    end(reports, registry) {
+      context.out(`Registry ${database} ${isDryRun ? 'is unchanged' : 'now'}: ${describeSize(registry)}\n`);
+      showStop(context, reports, isDryRun);
+    },
+  };
+}
+
+const describeSize = ({
+  cooperatives,
+  members,
+  deliveries,
+  loans,
+  payments,
+  transactions,
+}: RegistrySize): string =>
+  [
+    counted(cooperatives, 'cooperative'),
+    counted(members, 'member'),
+    counted(deliveries, 'delivery', 'deliveries'),
+    counted(loans, 'loan'),
+    counted(payments, 'payment'),
+    counted(transactions, 'savings transaction'),
+  ].join(', ');
+
+const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
+/** Shows something about the file whose name it begins with. */
+type Say = (text: string) => void;
+
+async function showFaults(
+  say: Say,
+  { checked, source, reading }: FileToShow,
+  rejects: string | undefined,
+): Promise<void> {
+  const sheet = source.format.type === 'workbook' ? `sheet ${source.format.sheet}, ` : '';
+  let shown = 0;
+  for await (const { line, column, message } of checked.listFaults()) {
+    if (shown++ === SHOWN_FAULTS) break;
+    const cell = reading.cellOf({ line, column });
+    const place = cell === undefined ? '' : ` (${sheet}cell ${cell})`;
+    say(` line ${line}${column === '' ? '' : `, column ${column}`}: ${message}${place}`);
+  }
+  const rest = checked.faults - SHOWN_FAULTS;
+  const place = rejects === undefined ? '--rejects FILE writes all of them' : 'the rejects have all of them';
+  if (rest > 0) say(`: ${rest} more; ${place}.`);
+}
+
+async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {
+  let shown = 0;
+  for await (const { line, column } of accepted.listKept()) {
+    if (shown++ === SHOWN_FAULTS) break;
+    say(` line ${line}, column ${column}: kept, because it was corrected after it was imported.`);
+  }
+  const rest = accepted.changes.kept - SHOWN_FAULTS;
+  if (rest > 0) say(`: ${rest} more values are kept; --json lists all of them.`);
+  if (accepted.canOverwriteKept) say(': to import these values nevertheless, add --overwrite-corrections.');
+}
+
+async function describeWarning({ message, count, lines }: ImportWarning): Promise<string> {
+  const first: number[] = [];
+  for await (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
+  return `${message} (${describeLines(first, count)})`;
+}
+
+function describeOutcome(report: FileReport): string {
+  const { outcome, rows, refusedRows } = report;
+  if (outcome === 'failed') return 'failed, nothing of it was imported';
+  if (outcome === 'refused') {
+    return report.isFileFaulty ? 'refused, see above' : `refused, ${refusedRows} of ${rows} rows have faults`;
+  }
+  const changes = `${describeChanges(report.changes)}${refusedRows === 0 ? '' : `, ${refusedRows} refused`}`;
+  const checked = `${counted(rows, 'row')} checked`;
+  if (outcome === 'stopped') return `${checked}: ${changes}; stopped by warnings`;
+  if (outcome === 'accepted') return `${checked}: ${changes}; nothing was written`;
+  const speed = `${report.seconds.toFixed(1)} s, ${rowsPerSecond(report)} rows/s`;
+  return `${changes} (${speed}, locked for ${(report.lockMs / 1000).toFixed(3)} s)`;
+}
+
+const describeChanges = ({ created, changed, unchanged, kept }: ImportChanges): string =>
+  `${created} new, ${changed} changed, ${unchanged} unchanged` +
+  (kept === 0 ? '' : `, ${counted(kept, 'value')} kept`);
+
+/** Where an import of several files has stopped. */
+function showStop(context: CliContext, reports: readonly FileReport[], isDryRun: boolean): void {
+  if (
+    reports.length === 1 ||
+    reports.every(({ outcome }) => outcome === 'imported' || outcome === 'accepted')
+  )
+    return;
+  const namesOf = (...outcomes: FileReport['outcome'][]) =>
+    reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ file }) => nameOf(file));
+  const done = namesOf('imported', 'accepted');
+  context.err(`${isDryRun ? 'Accepted' : 'Imported'}: ${done.join(', ') || 'no file'}.\n`);
+  const notReached = namesOf('not_reached');
+  if (notReached.length > 0) context.err(`Not reached: ${notReached.join(', ')}.\n`);
+}

@@ -1,0 +1,47 @@
+/** The files that an import writes beside the registry: `--rejects` and `--changes`. */
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
+import type { Storage } from '../../store/ports/storage.ts';
+import { CommandError, EXIT } from '../terminal/context.ts';
+
+export interface SideFileKind<T> {
+  /** Such as `--rejects`. */
+  readonly option: string;
+  /** Such as `a rejects file`. */
+  readonly name: string;
+  /** Whether an existing file may be replaced: it is empty, or an earlier one of this kind. */
+  readonly isReplaceable: (path: string) => Promise<boolean>;
+  readonly create: (path: string) => Promise<T>;
+}
+
+/**
+ * Creates the file before anything is imported, so that a place that cannot be written stops nothing halfway.
+ * An earlier file of the kind is replaced, so that the new one has its own mode.
+ * @param files that are to be imported
+ * @throws CommandError `usage` when it is another existing file, one of the registry or one to be imported
+ */
+export async function openSideFile<T>(
+  path: string,
+  { option, name, isReplaceable, create }: SideFileKind<T>,
+  files: readonly ImportFile[],
+  storage: Storage,
+): Promise<T> {
+  const refuse = (reason: string, another = 'another file') =>
+    new CommandError(EXIT.usage, `${path} ${reason}. Choose ${another} for ${option}.`);
+  if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
+  if (storage.ownsFile(path)) throw refuse('is a file of the registry');
+  try {
+    if (existsSync(path)) {
+      if (!statSync(path).isFile()) throw refuse('is not a file', 'another one');
+      if (files.some((file) => realpathSync(file.path) === realpathSync(path)))
+        throw refuse('is to be imported');
+      if (!(await isReplaceable(path))) throw refuse(`already exists and is not ${name}`);
+    }
+    rmSync(path, { force: true });
+    return await create(path);
+  } catch (error) {
+    const reason = systemCodeOf(error);
+    throw reason === undefined ? error : refuse(`cannot be written (${reason})`);
+  }
+}

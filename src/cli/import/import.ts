@@ -1,0 +1,78 @@
+/** `import`: brings CSV files into the registry, each completely or not at all. */
+import { existsSync, statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { describeColumns } from '../../import/columns/columns.ts';
+import { listImportFiles } from '../../import/run/import-folder.ts';
+import type { ImportFile } from '../../import/run/import-report.ts';
+import { IMPORT_KINDS } from '../../store/ports/import-session.ts';
+import { declareImportMap } from '../map/import-map.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { addSettingOptions } from '../terminal/settings.ts';
+import { addReadingOptions, type ReadingOptions, readReadingOptions } from './import-reading.ts';
+import { type ImportCommandOptions, runImport } from './import-run.ts';
+
+const columnsHelp = IMPORT_KINDS.map((kind) => `  ${kind.padEnd(13)} ${describeColumns(kind)}\n`).join('');
+
+const MORE_HELP = `
+Columns (* required):
+${columnsHelp}
+Examples:
+  import data/incoming
+  import members members-huye.csv --dry-run
+  import map members members-huye.csv --out huye.map.json
+  import members members-huye.csv --map huye.map.json
+`;
+
+type Options = ImportCommandOptions & ReadingOptions;
+
+export function declareImport(command: Command, context: CliContext): void {
+  addReadingOptions(addSettingOptions(command, 'REGISTRY_DB'))
+    .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
+    .argument('[file]', 'the CSV file or workbook, when a kind is named')
+    .option('--create', 'with --db: create the database if it does not exist')
+    .option('--dry-run', 'check everything and count what would change, write nothing')
+    .option('--yes', 'import also what warnings stop')
+    .option('--overwrite-corrections', 'set values back to what they were before they were corrected')
+    .option('--despite-erasure', 'import members who were erased')
+    .option('--changes <file>', 'write every changed value, as it was and as it is, to this file')
+    .option('--rejects <file>', 'write the refused rows with the reasons to this file')
+    .option('--skip-invalid', 'import the good rows of a file that has bad ones')
+    .option('--accept-trailing-zero', 'national IDs may all end in 0')
+    .option('--json', 'one JSON document, every fault included')
+    .addHelpText('after', MORE_HELP)
+    .action(async (kindOrFolder: string, path: string | undefined, options: Options) => {
+      const files = findFiles(context, kindOrFolder, path);
+      const reading = readReadingOptions(context, path === undefined ? undefined : files[0]?.kind, options);
+      await runImport(context, files, { ...options, reading });
+    });
+  // A folder may be called `help`.
+  command.helpCommand(false);
+  declareImportMap(command.command('map').description('propose a map for a file'), context);
+}
+
+function findFiles(context: CliContext, kindOrFolder: string, path: string | undefined): ImportFile[] {
+  const kind = IMPORT_KINDS.find((known) => known === kindOrFolder);
+  if (path === undefined) {
+    if (existsSync(kindOrFolder) && statSync(kindOrFolder).isDirectory())
+      return findFilesIn(context, kindOrFolder);
+    const what = kind === undefined ? `${kindOrFolder} is not a folder.` : 'Name the file too.';
+    throw new CommandError(EXIT.usage, `${what} Usage: import DIR, or import <kind> FILE.`);
+  }
+  if (kind === undefined) throw new CommandError(EXIT.usage, `Known kinds: ${IMPORT_KINDS.join(', ')}.`);
+  if (!existsSync(path)) throw new CommandError(EXIT.usage, `There is no file ${path}.`);
+  if (!statSync(path).isFile()) {
+    throw new CommandError(
+      EXIT.usage,
+      `${path} is not a file. To import a folder, leave out the kind: import ${path}.`,
+    );
+  }
+  return [{ kind, path }];
+}
+
+function findFilesIn(context: CliContext, folder: string): ImportFile[] {
+  const kinds = IMPORT_KINDS.join(', ');
+  const { files, skipped } = listImportFiles(folder);
+  for (const { name, reason } of skipped) context.err(`Skipped ${name}: ${reason}.\n`);
+  if (files.length > 0) return files;
+  throw new CommandError(EXIT.usage, `${folder} has no file called <kind>*.csv or <kind>*.xlsx (${kinds}).`);
+}

@@ -1,0 +1,55 @@
+/** Changes and their actors as commands show them: text for people, JSON for programs. */
+import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { formatStored } from '../../import/columns/stored-values.ts';
+import type { Actor, HistoryEntry, RowHistory } from '../../store/ports/history.ts';
+import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+import { formatTable } from '../terminal/output.ts';
+
+/** A change with its values as the API shows them. */
+export interface ShownChange {
+  /** Null for a correction, which has no file. */
+  readonly line: number | null;
+  readonly row: string;
+  readonly column: string;
+  readonly old: string | null;
+  readonly new: string | null;
+}
+
+/** The names of a change, in their order. */
+export const describeChange = ({ line, row, column, old, new: value }: ShownChange) => ({
+  ...{ line, row, column, old },
+  new: value,
+});
+
+/** A change on the screen, without national IDs. */
+export function formatChange({ line, row, column, old, new: value }: ShownChange): string {
+  const show = (text: string | null) => hideIdentityCards(text ?? '(empty)');
+  const place = `${line === null ? '' : `line ${line}, `}${hideIdentityCards(row)}, ${column}`;
+  // That a row was removed has no value.
+  return old === null && value === null ? `${place}\n` : `${place}: ${show(old)} → ${show(value)}\n`;
+}
+
+/** `key:7` → key 7; what is older than the history has no actor. */
+export function formatActor(actor: Actor | null): string {
+  if (actor === null) return 'before the history';
+  const [type, ...rest] = actor.split(':');
+  const name = rest.join(':');
+  return type === 'undo' ? `undo of import ${name}` : `${type} ${name}`;
+}
+
+export const describeEntry = ({ field, old, new: value, at, actor }: HistoryEntry, zone: TimeZone) => ({
+  field,
+  old: formatStored(field, old, zone),
+  new: formatStored(field, value, zone),
+  at: formatDateTime(at, zone),
+  actor,
+});
+
+/** The name of the row, and a line for each entry. */
+export function formatHistory({ id, name, entries }: RowHistory, zone: TimeZone): string {
+  const rows = entries.map((entry) => {
+    const { field, old, new: value, at, actor } = describeEntry(entry, zone);
+    return [at, field, old ?? '', value ?? '', formatActor(actor)];
+  });
+  return `${name} (id ${id})\n${formatTable(['AT', 'FIELD', 'OLD', 'NEW', 'BY'], rows)}`;
+}

@@ -1,0 +1,78 @@
+/** `history`: what has changed in a member or a cooperative, and who changed it. */
+import type { Command } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import { isIdentityCard } from '../../domain/membership/identity-card.ts';
+import { parseId } from '../../domain/values/ids.ts';
+import type { HistoryStore, RowHistory } from '../../store/ports/history.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { describeEntry, formatHistory } from './history-text.ts';
+
+interface Options extends SettingOptions {
+  readonly json?: true;
+}
+
+type Find = (history: HistoryStore) => Promise<readonly RowHistory[]>;
+
+export function declareHistory(history: Command, context: CliContext): void {
+  addOptions(history.command('member'))
+    .argument('<id-or-nid>', 'id of a member, or a national ID for all memberships of the person')
+    .description('what has changed in a member, the newest last; holds personal data')
+    .action(async (given: string, options: Options) => {
+      await print(context, options, (store) => findMembers(store, given));
+    });
+  addOptions(history.command('cooperative'))
+    .argument('<code>', 'code of a cooperative')
+    .description('what has changed in a cooperative, the newest last')
+    .action(async (code: string, options: Options) => {
+      await print(context, options, async (store) => {
+        const found = await store.ofCooperative(code);
+        if (found === undefined)
+          throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
+        return [found];
+      });
+    });
+}
+
+const addOptions = (command: Command) =>
+  addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
+
+async function findMembers(store: HistoryStore, given: string): Promise<readonly RowHistory[]> {
+  if (isIdentityCard(given)) {
+    const found = await store.ofPerson(given);
+    if (found.length === 0) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
+    return found;
+  }
+  const id = parseId(given);
+  if (id === undefined) {
+    throw new CommandError(
+      EXIT.usage,
+      'Expected the id of a member (1 to 12 digits) or a national ID of exactly 16 digits.',
+    );
+  }
+  const found = await store.ofMember(id);
+  if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
+  return [found];
+}
+
+async function print(context: CliContext, options: Options, find: Find): Promise<void> {
+  const config = configOf(context, options);
+  const { zone } = config;
+  const store = openConfiguredStorage(config, context.clock).openHistory();
+  try {
+    const rows = await find(store);
+    if (options.json !== true) {
+      context.out(rows.map((row) => formatHistory(row, zone)).join('\n'));
+      return;
+    }
+    // Of a person, each entry names its membership.
+    const nameOf = ({ id }: RowHistory) => (rows.length > 1 ? { member_id: id } : {});
+    const history = rows.flatMap((row) =>
+      row.entries.map((entry) => ({ ...nameOf(row), ...describeEntry(entry, zone) })),
+    );
+    context.out(formatJson({ history }));
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,142 @@
+/** Imports and their undo as commands show them: text for people, JSON for programs. */
+import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import type { RecordedImport, UndoBlocker, UndoResult } from '../../store/ports/imports.ts';
+import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+import { formatFields, formatTable } from '../terminal/output.ts';
+import { formatActor } from './history-text.ts';
+
+type Undone = Extract<UndoResult, { outcome: 'undone' }>;
+type Refused = Extract<UndoResult, { outcome: 'refused' }>;
+
+export const describeImport = (recorded: RecordedImport, zone: TimeZone) => ({
+  id: recorded.id,
+  file: recorded.fileName,
+  sha256: recorded.sha256,
+  kind: recorded.kind,
+  imported_at: formatDateTime(recorded.importedAt, zone),
+  user: recorded.systemUser,
+  created: recorded.created,
+  changed: recorded.changed,
+  unchanged: recorded.unchanged,
+  kept: recorded.kept,
+  refused_rows: recorded.refusedRows,
+  undone_at: recorded.undoneAt === null ? null : formatDateTime(recorded.undoneAt, zone),
+  reason: recorded.reason,
+});
+
+export const describeRecord = (recorded: RecordedImport, zone: TimeZone) => ({
+  ...describeImport(recorded, zone),
+  map: recorded.map,
+  options: recorded.options,
+  notes: recorded.notes,
+});
+
+/** A row for each import. */
+export function formatImports(imports: readonly RecordedImport[], zone: TimeZone): string {
+  const rows = imports.map((each) => [
+    String(each.id),
+    each.fileName,
+    each.kind,
+    formatDateTime(each.importedAt, zone),
+    each.systemUser,
+    String(each.created),
+    String(each.changed),
+    String(each.unchanged),
+    each.undoneAt === null ? '' : formatDateTime(each.undoneAt, zone),
+  ]);
+  const headings = ['ID', 'FILE', 'KIND', 'IMPORTED', 'BY', 'NEW', 'CHANGED', 'UNCHANGED', 'UNDONE'];
+  return formatTable(headings, rows);
+}
+
+/** A line for each property. */
+export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
+  const shown = describeRecord(recorded, zone);
+  const kept = shown.kept === 0 ? '' : `, ${shown.kept} values kept`;
+  const refused = shown.refused_rows === 0 ? '' : `, ${shown.refused_rows} refused`;
+  return formatFields([
+    ['id', String(shown.id)],
+    ...(shown.reason === null
+      ? [['file', shown.file] as const, ['SHA-256', shown.sha256] as const]
+      : [['reason', hideIdentityCards(shown.reason)] as const]),
+    ['kind', shown.kind],
+    ['imported', `${shown.imported_at} by ${shown.user}`],
+    ['rows', `${shown.created} new, ${shown.changed} changed, ${shown.unchanged} unchanged${kept}${refused}`],
+    ['options', JSON.stringify(shown.options)],
+    ['map', shown.map === null ? 'none' : JSON.stringify(shown.map)],
+    ['notes', Array.isArray(shown.notes) && shown.notes.length === 0 ? 'none' : JSON.stringify(shown.notes)],
+    ['undone', shown.undone_at ?? 'no'],
+  ]);
+}
+
+export const describeUndo = (id: number, result: Undone | Refused) =>
+  result.outcome === 'undone'
+    ? {
+        ...{ id, outcome: result.outcome, removed: result.removed, restored: result.restored },
+        lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
+      }
+    : { id, outcome: result.outcome, count: result.count, blockers: result.blockers };
+
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const rows = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
+
+/** @param name such as `import 12`, or `correction 12`, which has created nothing */
+export const formatUndo = (name: string, { removed, restored, lockMs }: Undone): string =>
+  `${capitalized(name)} is undone: ` +
+  (name.startsWith('correction')
+    ? `${rows(restored)} put back as before, removed ones included `
+    : `${rows(removed)} removed, ${restored} put back as they were `) +
+  `(locked for ${(lockMs / 1000).toFixed(3)} s).\n`;
+
+/** The blockers that were listed, and how many more there are. */
+export function formatRefusal(name: string, { count, blockers }: Refused): string {
+  const lines = blockers.map((blocker) => `  ${formatBlocker(blocker)}\n`).join('');
+  const rest = count - blockers.length;
+  const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
+  return `Nothing was undone: other rows build on ${name}.\n${lines}${more}${firstToUndo(name, blockers)}`;
+}
+
+/** The newest import first, as the older may build on it. */
+function firstToUndo(name: string, blockers: readonly UndoBlocker[]): string {
+  if (blockers.some(({ reason }) => reason === 'erased'))
+    return `An erasure cannot be undone, and so ${name} cannot be undone either.\n`;
+  const ids = blockers.flatMap(({ actor }) => /^(?:import|correction):(\d+)$/.exec(actor ?? '')?.[1] ?? []);
+  const newestFirst = [...new Set(ids.map(Number))].sort((a, b) => b - a);
+  const imports = ids.length === 0 ? '' : `Undo import ${newestFirst.join(', then import ')} first.\n`;
+  if (ids.length === blockers.length) return imports;
+  return `${imports}What no import has written cannot be undone: correct the rows of the file instead.\n`;
+}
+
+const NAMES: { readonly [kind in UndoBlocker['kind']]: string } = {
+  cooperatives: 'cooperative',
+  members: 'member',
+  production: 'delivery',
+  loans: 'loan',
+  payments: 'payment',
+  accounts: 'savings account',
+  savings: 'savings transaction',
+};
+
+/** What no two rows of a cooperative share. */
+const UNIQUE: { readonly [kind in UndoBlocker['kind']]: string } = {
+  cooperatives: 'a code',
+  members: 'a member code or national ID',
+  production: 'a reference',
+  loans: 'a reference',
+  payments: 'a reference',
+  accounts: 'an account number',
+  savings: 'a reference',
+};
+
+function formatBlocker({ kind, row, reason, actor }: UndoBlocker): string {
+  const name = `${NAMES[kind]} ${hideIdentityCards(row)}`;
+  const by = formatActor(actor);
+  if (reason === 'changed') return `${name} was changed since, by ${by}`;
+  if (reason === 'erased') {
+    return kind === 'members'
+      ? `a member was erased since, by ${by}`
+      : `${name} belongs to a person who was erased since, by ${by}`;
+  }
+  if (reason === 'taken') return `${name}, from ${by}, has ${UNIQUE[kind]} that would be put back`;
+  return `${name}, from ${by}, belongs to a row that the import created`;
+}

@@ -1,0 +1,165 @@
+/** `imports`: list, show, changes and undo (docs/operating.md#history-and-undo). */
+import { type Command, InvalidArgumentError } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { formatStored } from '../../import/columns/stored-values.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import type { Awaitable } from '../../store/ports/awaitable.ts';
+import type { ImportLog, UndoResult } from '../../store/ports/imports.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { describeChange, formatChange } from './history-text.ts';
+import {
+  capitalized,
+  describeImport,
+  describeRecord,
+  describeUndo,
+  formatImport,
+  formatImports,
+  formatRefusal,
+  formatUndo,
+} from './imports-text.ts';
+
+interface Options extends SettingOptions {
+  readonly json?: true;
+}
+
+/** Rows that build on an import shown of those found; the rest is counted. */
+const SHOWN_BLOCKERS = 20;
+/** A write for each change would cost more than the change. */
+const WRITE_CHARACTERS = 64 * 1024;
+
+export function declareImports(imports: Command, context: CliContext): void {
+  declareList(addOptions(imports.command('list')), context);
+  declareShow(addOptions(addId(imports.command('show'))), context);
+  declareChanges(addOptions(addId(imports.command('changes'))), context);
+  declareUndo(addOptions(addId(imports.command('undo'))), context);
+}
+
+const addId = (command: Command) => command.argument('<id>', 'id of the import', parseImportId);
+const addOptions = (command: Command) =>
+  addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
+
+function parseImportId(text: string): number {
+  if (!/^[1-9][0-9]{0,11}$/.test(text))
+    throw new InvalidArgumentError('Expected the id of an import, as `imports list` shows it.');
+  return Number(text);
+}
+
+const unknown = () =>
+  new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
+
+async function withLog<T>(
+  context: CliContext,
+  options: Options,
+  work: (log: ImportLog, zone: TimeZone) => Awaitable<T>,
+): Promise<T> {
+  const config = configOf(context, options);
+  const log = openConfiguredStorage(config, context.clock).openImportLog();
+  try {
+    return await work(log, config.zone);
+  } finally {
+    await log.close();
+  }
+}
+
+function declareList(command: Command, context: CliContext): void {
+  command.description('list the imports, the newest last').action(async (options: Options) => {
+    await withLog(context, options, async (log, zone) => {
+      const imports = await log.list();
+      const isJson = options.json === true;
+      context.out(
+        isJson
+          ? formatJson({ imports: imports.map((each) => describeImport(each, zone)) })
+          : formatImports(imports, zone),
+      );
+    });
+  });
+}
+
+function declareShow(command: Command, context: CliContext): void {
+  command
+    .description('show one import: its file, options and notes, and what it did')
+    .action(async (id: number, options: Options) => {
+      await withLog(context, options, async (log, zone) => {
+        const found = await log.find(id);
+        if (found === undefined) throw unknown();
+        const isJson = options.json === true;
+        context.out(isJson ? formatJson(describeRecord(found, zone)) : formatImport(found, zone));
+      });
+    });
+}
+
+function declareChanges(command: Command, context: CliContext): void {
+  command
+    .description('list each stored value that an import changed, with what it was before')
+    .action(async (id: number, options: Options) => {
+      await withLog(context, options, async (log, zone) => {
+        if ((await log.find(id)) === undefined) throw unknown();
+        await printChanges(context, log.listChanges(id), { zone, isJson: options.json === true });
+      });
+    });
+}
+
+/** Streamed: there may be a million. */
+async function printChanges(
+  context: CliContext,
+  changes: ReturnType<ImportLog['listChanges']>,
+  { zone, isJson }: { zone: TimeZone; isJson: boolean },
+): Promise<void> {
+  let pending = isJson ? '{\n  "changes": [' : '';
+  let count = 0;
+  for await (const { line, row, column, old, new: value } of changes) {
+    const shown = {
+      ...{ line, row, column },
+      old: formatStored(column, old, zone),
+      new: formatStored(column, value, zone),
+    };
+    pending += isJson
+      ? `${count === 0 ? '' : ','}\n    ${JSON.stringify(describeChange(shown))}`
+      : formatChange(shown);
+    count++;
+    if (pending.length < WRITE_CHARACTERS) continue;
+    context.out(pending);
+    pending = '';
+  }
+  if (isJson) pending += `${count === 0 ? '' : '\n  '}]\n}\n`;
+  else if (count === 0) pending = 'It changed no stored value.\n';
+  context.out(pending);
+}
+
+function declareUndo(command: Command, context: CliContext): void {
+  command
+    .description('remove what an import created and put back what it changed, unless something builds on it')
+    .action(async (id: number, options: Options) => {
+      await withLog(context, options, async (log, zone) => {
+        const isJson = options.json === true;
+        const listed = isJson ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
+        const reason = (await log.find(id))?.reason ?? null;
+        const name = `${reason === null ? 'import' : 'correction'} ${id}`;
+        const result = await log.undo(id, nowSeconds(context.clock), listed);
+        printUndo(context, { id, name }, result, { zone, isJson });
+        if (result.outcome === 'undone' && result.errorAfterCommit !== undefined)
+          throw result.errorAfterCommit;
+      });
+    });
+}
+
+function printUndo(
+  context: CliContext,
+  { id, name }: { id: number; name: string },
+  result: UndoResult,
+  { zone, isJson }: { zone: TimeZone; isJson: boolean },
+): void {
+  if (result.outcome === 'unknown') throw unknown();
+  if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
+  if (result.outcome === 'undone_before') {
+    const at = formatStored('undone_at', result.undoneAt, zone);
+    throw new CommandError(EXIT.refused, `${capitalized(name)} was undone before, at ${at}.`);
+  }
+  if (isJson) context.out(formatJson(describeUndo(id, result)));
+  else if (result.outcome === 'undone') context.out(formatUndo(name, result));
+  else context.err(formatRefusal(name, result));
+  if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
+}

@@ -1,0 +1,135 @@
+/**
+ * What a key may do, on the command line: the options of `keys create` and `keys update`, and their values.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ApiKey, type ApiKeyValues, SCOPES, type Scope } from '../../domain/access/api-keys.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/rate-limit.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { CommandError, EXIT } from '../terminal/context.ts';
+import {
+  collectAddresses,
+  collectHosts,
+  collectScopes,
+  parseExpiry,
+  parseLimit,
+  parseName,
+} from '../terminal/options.ts';
+
+export interface KeyValueOptions {
+  readonly name?: string;
+  readonly scope?: readonly Scope[];
+  readonly allowIp?: readonly string[];
+  readonly allowHost?: readonly string[];
+  readonly perHour?: number;
+  readonly perDay?: number;
+  readonly expires?: string;
+}
+
+export interface KeyChangeOptions extends KeyValueOptions {
+  readonly anyIp?: true;
+  readonly anyHost?: true;
+  readonly neverExpires?: true;
+}
+
+const REPEATED = 'repeat the option, or separate with commas';
+
+/**
+ * The options that give a key its values.
+ * @param use an update keeps whatever is not named
+ */
+export function addValueOptions(command: Command, use: 'create' | 'update'): Command {
+  const isNew = use === 'create';
+  const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
+  const required = isNew ? ' (required)' : ' (default: unchanged)';
+  return command
+    .option('--name <name>', `who holds the key, 1 to 100 characters${required}`, parseName)
+    .option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; ${REPEATED}${required}`, collectScopes)
+    .option(
+      '--allow-ip <block>',
+      `IPv4 or IPv6 address or CIDR block it may come from; ${REPEATED}${orDefault('from anywhere')}`,
+      collectAddresses,
+    )
+    .option(
+      '--allow-host <domain>',
+      `domain it may be used for, or *.a.rw for every domain below a.rw; ${REPEATED}${orDefault('any')}`,
+      collectHosts,
+    )
+    .option('--per-hour <n>', `requests an hour${orDefault(DEFAULT_PER_HOUR)}`, parseLimit)
+    .option('--per-day <n>', `requests a day${orDefault(DEFAULT_PER_DAY)}`, parseLimit)
+    .option(
+      '--expires <date>',
+      `last valid day, in the registry's time zone, or the instant at which it ends${orDefault('never')}`,
+    );
+}
+
+/** The options that take a restriction away: the only way to do so. */
+export function addRemovalOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
+    .addOption(new Option('--any-host', 'remove the host allowlist').conflicts('allowHost'))
+    .addOption(new Option('--never-expires', 'remove the expiry date').conflicts('expires'));
+}
+
+/**
+ * The values of a new key.
+ * @param now epoch seconds
+ * @throws CommandError when the name or the scopes are missing, or the expiry date is invalid or over
+ */
+export function newKeyValues(options: KeyValueOptions, zone: TimeZone, now: number): ApiKeyValues {
+  const { name, scope: scopes } = options;
+  if (name === undefined) throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
+  if (scopes === undefined) {
+    throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
+  }
+  const expiresAt = options.expires === undefined ? null : expiryOf(options.expires, zone);
+  if (expiresAt !== null && expiresAt <= now) {
+    throw new CommandError(EXIT.usage, '--expires: This is over already. Choose a day from today on.');
+  }
+  return {
+    name,
+    scopes,
+    allowedAddresses: options.allowIp ?? [],
+    allowedHosts: options.allowHost ?? [],
+    limits: { perHour: options.perHour ?? DEFAULT_PER_HOUR, perDay: options.perDay ?? DEFAULT_PER_DAY },
+    expiresAt,
+  };
+}
+
+/**
+ * The values that an update replaces; what is not named stays as it is stored.
+ * @throws CommandError when nothing is named, or the expiry date is invalid
+ */
+export function keyChanges(options: KeyChangeOptions, stored: ApiKey, zone: TimeZone): Partial<ApiKeyValues> {
+  const { name, scope, perHour, perDay, expires } = options;
+  const allowedAddresses = options.anyIp === true ? [] : options.allowIp;
+  const allowedHosts = options.anyHost === true ? [] : options.allowHost;
+  const changes = {
+    ...(name === undefined ? {} : { name }),
+    ...(scope === undefined ? {} : { scopes: scope }),
+    ...(allowedAddresses === undefined ? {} : { allowedAddresses }),
+    ...(allowedHosts === undefined ? {} : { allowedHosts }),
+    ...(perHour === undefined && perDay === undefined
+      ? {}
+      : { limits: { perHour: perHour ?? stored.limits.perHour, perDay: perDay ?? stored.limits.perDay } }),
+    ...(options.neverExpires === true ? { expiresAt: null } : {}),
+    ...(expires === undefined ? {} : { expiresAt: expiryOf(expires, zone) }),
+  };
+  if (Object.keys(changes).length === 0) {
+    throw new CommandError(
+      EXIT.usage,
+      'Nothing to change: name at least one option, see `keys update --help`.',
+    );
+  }
+  return changes;
+}
+
+/** The zone is known only once every option has been read. */
+function expiryOf(text: string, zone: TimeZone): number {
+  try {
+    return parseExpiry(text, zone);
+  } catch (error) {
+    if (error instanceof InvalidArgumentError)
+      throw new CommandError(EXIT.usage, `--expires: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,175 @@
+/** `keys`: create, list, show, update, disable, enable and rotate API keys (docs/operating.md#keys). */
+import type { Command } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Config } from '../../config.ts';
+import type { ApiKey } from '../../domain/access/api-keys.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
+import type { Awaitable } from '../../store/ports/awaitable.ts';
+import type { Storage } from '../../store/ports/storage.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseDuration, parsePositiveId } from '../terminal/options.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import {
+  addRemovalOptions,
+  addValueOptions,
+  type KeyChangeOptions,
+  type KeyValueOptions,
+  keyChanges,
+  newKeyValues,
+} from './key-options.ts';
+import { issueSecret } from './key-secret.ts';
+import { describeIssuedKey, describeKey, formatKey, formatKeys } from './key-text.ts';
+
+/** What every command of the group takes. */
+interface CommonOptions extends SettingOptions {
+  readonly json?: true;
+}
+
+/** One command at work: its configuration, its storage, and its time in epoch seconds. */
+interface Run {
+  readonly config: Config;
+  readonly storage: Storage;
+  readonly now: number;
+}
+
+export function declareKeys(keys: Command, context: CliContext): void {
+  declareCreate(addCommonOptions(keys.command('create')), context);
+  declareList(addCommonOptions(keys.command('list')), context);
+  declareShow(addCommonOptions(addId(keys.command('show'))), context);
+  declareUpdate(addCommonOptions(addId(keys.command('update'))), context);
+  declareSwitch(addCommonOptions(addId(keys.command('disable'))), context, false);
+  declareSwitch(addCommonOptions(addId(keys.command('enable'))), context, true);
+  declareRotate(addCommonOptions(addId(keys.command('rotate'))), context);
+}
+
+const addId = (command: Command) => command.argument('<id>', 'id of the key', parsePositiveId);
+const addCommonOptions = (command: Command) =>
+  addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
+
+function startRun(context: CliContext, options: SettingOptions): Run {
+  const config = configOf(context, options);
+  return { config, storage: openConfiguredStorage(config, context.clock), now: nowSeconds(context.clock) };
+}
+
+/** @param use `issue` creates a missing place for keys */
+async function withKeys<T>(
+  { storage }: Run,
+  work: (store: ApiKeyStore) => Awaitable<T>,
+  use: 'issue' | 'manage' = 'manage',
+): Promise<T> {
+  const store = storage.openKeys(use);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function found(key: ApiKey | undefined): ApiKey {
+  if (key === undefined) {
+    throw new CommandError(EXIT.refused, 'There is no key with this id. `keys list` shows all.');
+  }
+  return key;
+}
+
+function printKey(context: CliContext, { config, now }: Run, key: ApiKey, options: CommonOptions): void {
+  const isJson = options.json === true;
+  context.out(isJson ? formatJson(describeKey(key, now, config.zone)) : formatKey(key, now, config.zone));
+}
+
+/** Prints a key with its secret: the only time that it is shown. */
+function printIssued(
+  context: CliContext,
+  { config, now }: Run,
+  { key, secret }: { key: ApiKey; secret: string },
+  options: CommonOptions,
+): void {
+  if (options.json === true) {
+    context.out(formatJson(describeIssuedKey(key, secret, { now, zone: config.zone })));
+    return;
+  }
+  context.out(`${formatKey(key, now, config.zone)}\n${secret}\n`);
+  context.err('This is the only time the key is shown. Keep it like a password.\n');
+}
+
+function declareCreate(command: Command, context: CliContext): void {
+  addValueOptions(command, 'create')
+    .description('issue a key, which is printed once')
+    .addHelpText(
+      'after',
+      '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
+    )
+    .action(async (options: CommonOptions & KeyValueOptions) => {
+      const run = startRun(context, options);
+      const { config, now } = run;
+      const values = newKeyValues(options, config.zone, now);
+      const secret = issueSecret();
+      const key = await withKeys(run, (store) => store.create(values, secret, now), 'issue');
+      printIssued(context, run, { key, secret: secret.text }, options);
+      if (!(await run.storage.exists())) context.err(`There is no registry at ${config.storage} yet.\n`);
+    });
+}
+
+function declareList(command: Command, context: CliContext): void {
+  command.description('list all keys').action(async (options: CommonOptions) => {
+    const run = startRun(context, options);
+    const { config, now } = run;
+    const keys = await withKeys(run, (store) => store.list(now));
+    const isJson = options.json === true;
+    context.out(
+      isJson
+        ? formatJson({ keys: keys.map((key) => describeKey(key, now, config.zone)) })
+        : formatKeys(keys, now),
+    );
+  });
+}
+
+function declareShow(command: Command, context: CliContext): void {
+  command
+    .description('show one key with its restrictions')
+    .action(async (id: number, options: CommonOptions) => {
+      const run = startRun(context, options);
+      printKey(context, run, found(await withKeys(run, (store) => store.find(id, run.now))), options);
+    });
+}
+
+function declareUpdate(command: Command, context: CliContext): void {
+  addRemovalOptions(addValueOptions(command, 'update'))
+    .description('replace what the options name, lists as a whole; the rest stays')
+    .action(async (id: number, options: CommonOptions & KeyChangeOptions) => {
+      const run = startRun(context, options);
+      const key = await withKeys(run, async (store) => {
+        const changes = keyChanges(options, found(await store.find(id, run.now)), run.config.zone);
+        return store.update(id, changes, run.now);
+      });
+      printKey(context, run, found(key), options);
+    });
+}
+
+function declareSwitch(command: Command, context: CliContext, isActive: boolean): void {
+  command
+    .description(`${command.name()} a key, effective from the next request`)
+    .action(async (id: number, options: CommonOptions) => {
+      const run = startRun(context, options);
+      const key = await withKeys(run, (store) => store.update(id, { isActive }, run.now));
+      printKey(context, run, found(key), options);
+    });
+}
+
+function declareRotate(command: Command, context: CliContext): void {
+  command
+    .description('issue a new secret for a key; its id, limits and usage stay')
+    .option(
+      '--overlap <time>',
+      'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
+      parseDuration,
+    )
+    .action(async (id: number, options: CommonOptions & { readonly overlap?: number }) => {
+      const run = startRun(context, options);
+      const secret = issueSecret();
+      const key = await withKeys(run, (store) => store.rotate(id, secret, options.overlap ?? 0, run.now));
+      printIssued(context, run, { key: found(key), secret: secret.text }, options);
+    });
+}

@@ -1,0 +1,100 @@
+/** The keys of the demo data: one for each kind of holder, stored in a file beside the database. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Config } from '../../config.ts';
+import type { Scope } from '../../domain/access/api-keys.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/rate-limit.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import { issueSecret } from '../keys/key-secret.ts';
+import type { CliContext } from '../terminal/context.ts';
+import { formatJson, formatTable } from '../terminal/output.ts';
+
+interface DemoKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly perHour: number;
+  readonly perDay: number;
+}
+
+export interface IssuedDemoKey extends DemoKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+const DEFAULTS = { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY };
+
+/** The last one is throttled soon enough to see it. */
+const DEMO_KEYS: readonly DemoKey[] = [
+  { name: 'financials', scopes: ['cooperatives:read', 'members:read', 'members:financials'], ...DEFAULTS },
+  { name: 'reader', scopes: ['cooperatives:read', 'members:read'], ...DEFAULTS },
+  {
+    name: 'writer',
+    scopes: [
+      ...(['cooperatives:read', 'cooperatives:write', 'members:read', 'members:write'] as const),
+      ...(['loans:read', 'loans:write', 'payments:read', 'payments:write'] as const),
+    ],
+    ...DEFAULTS,
+  },
+  {
+    name: 'follower',
+    scopes: ['webhooks:receive', 'cooperatives:read', 'members:read', 'loans:read', 'payments:read'],
+    ...DEFAULTS,
+  },
+  { name: 'five-an-hour', scopes: ['members:read'], perHour: 5, perDay: 50 },
+];
+
+/**
+ * The file carries the database's name, unless that is `registry.db`: each database has demo keys of its own.
+ */
+export function demoKeysFileOf({ storage }: Config): string {
+  const name = basename(storage).replace(/\.db$/, '');
+  return join(dirname(storage), name === 'registry' ? 'demo-keys.json' : `${name}.demo-keys.json`);
+}
+
+/** Issues the demo keys and writes them to their file, which only its owner can read. */
+export async function issueDemoKeys(context: CliContext, config: Config): Promise<void> {
+  const store = openConfiguredStorage(config, context.clock).openKeys('issue');
+  try {
+    const keys: IssuedDemoKey[] = [];
+    for (const demo of DEMO_KEYS) {
+      const secret = issueSecret();
+      const values = {
+        name: `demo ${demo.name}`,
+        scopes: demo.scopes,
+        allowedAddresses: [],
+        allowedHosts: [],
+        limits: { perHour: demo.perHour, perDay: demo.perDay },
+        expiresAt: null,
+      };
+      const { id } = await store.create(values, secret, nowSeconds(context.clock));
+      keys.push({ id: String(id), ...demo, key: secret.text });
+    }
+    writeDemoKeys(demoKeysFileOf(config), keys);
+  } finally {
+    await store.close();
+  }
+}
+
+function writeDemoKeys(file: string, keys: readonly IssuedDemoKey[]): void {
+  // The mode is only given to a file that is new.
+  rmSync(file, { force: true });
+  writeFileSync(file, formatJson({ keys }), { mode: 0o600 });
+}
+
+/** @returns undefined when the database was not filled by `seed` */
+export function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefined {
+  const file = demoKeysFileOf(config);
+  if (!existsSync(file)) return undefined;
+  return (JSON.parse(readFileSync(file, 'utf8')) as { keys: IssuedDemoKey[] }).keys;
+}
+
+export function formatDemoKeys(keys: readonly IssuedDemoKey[]): string {
+  const rows = keys.map((key) => [
+    key.key,
+    key.name,
+    `${key.perHour}/h ${key.perDay}/day`,
+    key.scopes.join(' '),
+  ]);
+  return formatTable(['KEY', 'NAME', 'LIMITS', 'SCOPES'], rows);
+}

@@ -1,0 +1,119 @@
+/** `seed`: demo data and demo keys in an empty database, dated up to today. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Config } from '../../config.ts';
+import { formatDate } from '../../domain/values/date-time.ts';
+import { importFiles } from '../../import/run/import-files.ts';
+import { listImportFiles } from '../../import/run/import-folder.ts';
+import { showcaseIdentityCard, writeSeedFiles } from '../../import/run/seed-files.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import { createFolder } from '../../runtime/create-folder.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { systemUser } from '../terminal/system-user.ts';
+import { demoKeysFileOf, formatDemoKeys, issueDemoKeys, readDemoKeys } from './seed-keys.ts';
+
+interface SeedOptions extends SettingOptions {
+  readonly csv?: string;
+  readonly ifEmpty?: true;
+  readonly json?: true;
+}
+
+export function declareSeed(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB')
+    .addOption(
+      new Option('--csv <folder>', 'only write the demo files to this folder').conflicts(['db', 'ifEmpty']),
+    )
+    .option('--if-empty', 'leave a database that holds data as it is (status 0 instead of 1)')
+    .option('--json', 'print one JSON document: the demo keys')
+    .action(async (options: SeedOptions) => {
+      const config = configOf(context, options);
+      const today = formatDate(nowSeconds(context.clock), config.zone);
+      if (options.csv === undefined) await seed(context, config, { ...options, today });
+      else writeFiles(context, options.csv, today);
+    });
+}
+
+function writeFiles(context: CliContext, folder: string, today: string): void {
+  try {
+    createFolder(folder);
+  } catch (error) {
+    throw new CommandError(EXIT.usage, `${folder} cannot be created: ${(error as Error).message}.`);
+  }
+  let existing: string | undefined;
+  try {
+    existing = writeSeedFiles(folder, today);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    throw new CommandError(EXIT.usage, `${folder} cannot be written to: ${(error as Error).message}.`);
+  }
+  if (existing !== undefined) {
+    throw new CommandError(EXIT.usage, `${folder} already has ${existing}. Choose an empty folder.`);
+  }
+  context.out(`The demo files are in ${folder}.\n`);
+}
+
+async function seed(
+  context: CliContext,
+  config: Config,
+  options: SeedOptions & { readonly today: string },
+): Promise<void> {
+  const isSeeded = await seedIfEmpty(context, config, options.today);
+  if (!isSeeded && options.ifEmpty !== true) {
+    throw new CommandError(
+      EXIT.refused,
+      `${config.storage} already holds data. Choose another file with --db.`,
+    );
+  }
+  if (isSeeded) await issueDemoKeys(context, config);
+  if (options.json === true) context.out(formatJson({ keys: readDemoKeys(config) ?? [] }));
+  else context.out(describeDemo(config));
+}
+
+/** @returns false when the database holds data already; nothing was done then */
+async function seedIfEmpty(context: CliContext, config: Config, today: string): Promise<boolean> {
+  const session = openConfiguredStorage(config, context.clock).openImportSession();
+  const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
+  try {
+    if (!(await session.isRegistryEmpty())) return false;
+    writeSeedFiles(folder, today);
+    const reports = await importFiles(session, listImportFiles(folder).files, {
+      ...{ zone: config.zone, clock: context.clock, isDryRun: false, systemUser: systemUser() },
+      ...{ acceptTrailingZero: false, skipInvalid: false },
+    });
+    const wrong = reports.find(({ outcome }) => outcome !== 'imported');
+    if (wrong !== undefined) {
+      const { file, outcome, failure } = wrong;
+      throw new Error(`The demo file ${file.path}: ${outcome}.`, { cause: failure?.error });
+    }
+    return true;
+  } finally {
+    await session.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The keys, and what to try with them. */
+function describeDemo(config: Config): string {
+  const file = demoKeysFileOf(config);
+  const keys = readDemoKeys(config);
+  if (keys === undefined) {
+    return `${config.storage} holds data. There are no demo keys to show: ${file} does not exist.\n`;
+  }
+  const base = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}/api/v1`;
+  const bearer = `-H 'Authorization: Bearer ${keys[0]?.key ?? ''}'`;
+  return `Demo keys (${file}):
+
+${formatDemoKeys(keys)}
+Address: ${base}/
+Try, in another terminal:
+
+  curl ${bearer} ${base}/members/${showcaseIdentityCard()}/
+  curl ${bearer} '${base}/cooperatives?district=Huye'
+
+`;
+}

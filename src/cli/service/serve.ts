@@ -1,0 +1,69 @@
+/** `serve`: runs the service until it is asked to stop (docs/operating.md#start-and-stop). */
+import type { Command } from 'commander';
+import { composeRegistry } from '../../app/registry.ts';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Config } from '../../config.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { newRegistryNote } from '../terminal/output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+
+export function declareServe(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB', 'HOST', 'PORT').action((options: SettingOptions) =>
+    serve(context, configOf(context, options)),
+  );
+}
+
+async function serve(context: CliContext, config: Config): Promise<void> {
+  const isNew = !(await openConfiguredStorage(config, context.clock).exists());
+  const registry = composeRegistry({ config, clock: context.clock, writeLog: context.out });
+  if (isNew) context.err(newRegistryNote(registry.storage));
+  const stopped = stopSignal();
+  try {
+    await registry.storage.removeStaleStaging();
+    const { address } = await registry.listen();
+    const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    context.err(`Serving ${config.storage} on http://${shownHost}:${address.port}/api/v1/\n`);
+    registry.note(`listening on ${shownHost}:${address.port}`);
+    const failure = await Promise.race([stopped, registry.failed]);
+    registry.note(failure === undefined ? 'stopping' : failure.message);
+    if (failure !== undefined) throw failure;
+  } catch (error) {
+    throw toListenError(error, config);
+  } finally {
+    await registry.close();
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    const onSignal = () => {
+      if (isStopping) process.exit(EXIT.refused);
+      isStopping = true;
+      resolve();
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+}
+
+/** An error of listening that the operator can act on; any other error as it is. */
+function toListenError(error: unknown, { host, port }: Config): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new CommandError(
+        EXIT.refused,
+        `Port ${port} is in use. Choose another one with --port or PORT.`,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new CommandError(EXIT.usage, `${host} is not an address of this machine.`);
+    case 'EACCES':
+      return new CommandError(
+        EXIT.refused,
+        `This process may not listen on port ${port}. Choose one above 1023.`,
+      );
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,31 @@
+/** What every command depends on, so that a test can run it without a process of its own. */
+import type { Clock } from '../../runtime/clock.ts';
+
+export interface CliContext {
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** Results: what a program reads. */
+  readonly out: (text: string) => void;
+  /** Progress, notes and errors: what a person reads. */
+  readonly err: (text: string) => void;
+  /** Standard error when it is a terminal: where a progress bar may be drawn. */
+  readonly terminal: NodeJS.WriteStream | undefined;
+  /**
+   * Asks the person at the terminal; undefined unless standard input and standard error are one. The answer
+   * is empty when the input ends or the signal is aborted.
+   */
+  readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
+}
+
+/** Exit statuses of every command (docs/operating.md#commands). */
+export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
+
+/** Ends a command with this exit status; its message, unless empty, is printed to standard error. */
+export class CommandError extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

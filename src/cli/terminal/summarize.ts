@@ -1,0 +1,24 @@
+/**
+ * `summarize`: refreshes the read model where lookups would otherwise compute it each time
+ * (docs/operating.md#read-model).
+ */
+import type { Command } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import type { CliContext } from './context.ts';
+import { formatJson } from './output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
+
+export function declareSummarize(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB')
+    .option('--json', 'print one JSON document')
+    .action(async (options: SettingOptions & { readonly json?: true }) => {
+      const storage = openConfiguredStorage(configOf(context, options), context.clock);
+      const count = await storage.refreshReadModel(nowSeconds(context.clock));
+      context.out(
+        options.json === true
+          ? formatJson({ database: storage.location, summarized: count })
+          : `${count} member${count === 1 ? '' : 's'} summarized in ${storage.location}.\n`,
+      );
+    });
+}

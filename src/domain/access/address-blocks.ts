@@ -1,0 +1,51 @@
+/** IP addresses and CIDR blocks: the allowlists of keys and the trusted proxies. */
+import ipaddr from 'ipaddr.js';
+import { FieldError } from '../values/errors.ts';
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** An address in comparable form; IPv4-mapped IPv6 counts as IPv4 (docs/operating.md#create). */
+export function parseAddress(text: string): Address | undefined {
+  // A zone index (`%eth0`) names a link of this machine, not a client; short forms such as `127.1` or octal
+  // numbers are refused: what they mean differs from program to program.
+  if (text.includes('%') || !(ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text))) {
+    return undefined;
+  }
+  return ipaddr.process(text);
+}
+
+export interface AddressBlocks {
+  /** Canonical texts, in the order given. */
+  readonly texts: readonly string[];
+  has(address: Address): boolean;
+}
+
+type Block = readonly [Address, bits: number];
+
+/** @param texts addresses and CIDR blocks; empty texts are passed over */
+export function parseAddressBlocks(texts: readonly string[]): AddressBlocks | FieldError {
+  const blocks: Block[] = [];
+  for (const text of texts.map((part) => part.trim()).filter((part) => part !== '')) {
+    const block = parseBlock(text);
+    if (block === undefined)
+      return new FieldError(`"${text}" is not an IP address or CIDR block (example: 10.0.0.0/8).`);
+    blocks.push(block);
+  }
+  return {
+    texts: blocks.map(([address, bits]) => `${address.toString()}/${bits}`),
+    has: (address) =>
+      blocks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits)),
+  };
+}
+
+function parseBlock(text: string): Block | undefined {
+  const [base = '', length, ...rest] = text.split('/');
+  const address = parseAddress(base);
+  if (address === undefined || rest.length > 0) return undefined;
+  const width = address.kind() === 'ipv4' ? 32 : 128;
+  if (length === undefined) return [address, width];
+  if (!/^[0-9]{1,3}$/.test(length)) return undefined;
+  // A mapped block counts its bits from the IPv6 start.
+  const bits = Number(length) - (base.includes(':') && width === 32 ? 96 : 0);
+  return bits >= 0 && bits <= width ? [address, bits] : undefined;
+}

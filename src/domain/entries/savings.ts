@@ -1,0 +1,13 @@
+/** The savings of a member, as the lookup shows them. */
+import type { ExactInteger } from '../values/decimal.ts';
+
+export const TRANSACTION_KINDS = ['contribution', 'withdrawal'] as const;
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
+
+export interface SavingsSummary {
+  readonly accountsCount: number;
+  readonly totalContributionsMinor: ExactInteger;
+  readonly totalWithdrawalsMinor: ExactInteger;
+  /** Epoch seconds; null when there is no transaction. */
+  readonly lastTransactionAt: number | null;
+}

@@ -1,0 +1,91 @@
+/** Lists: the page parameters, the envelope and its links (docs/api.md#lists). */
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import {
+  DEFAULT_PAGE_SIZE,
+  lastPage,
+  MAX_PAGE_SIZE,
+  type Page,
+  type PageRequest,
+} from '../../domain/values/page.ts';
+import { array, integer, nullable, object, type Schema, string } from '../../json/schema.ts';
+import { quoteOrNull, type Serialize, serializeArray } from '../../json/serializer.ts';
+import { invalidPage } from './errors.ts';
+import type { QueryParameter } from './query.ts';
+import { type ApiResponse, JsonText, ok } from './response.ts';
+import type { RouteRequest } from './route.ts';
+
+const WHOLE_NUMBER = /^[0-9]+$/;
+
+/** A page that is not a number becomes NaN: it is a 404, but only after every parameter was checked. */
+const page: QueryParameter<number> = {
+  description: 'Number of the page, from 1.',
+  schema: integer({ minimum: 1, default: 1 }),
+  parse: (value) => (WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN),
+};
+
+const pageSize: QueryParameter<number> = {
+  description: `Rows of a page; more than ${MAX_PAGE_SIZE} are clipped to that.`,
+  schema: integer({ minimum: 1, default: DEFAULT_PAGE_SIZE }),
+  parse(value) {
+    if (!WHOLE_NUMBER.test(value)) return new FieldError('A valid integer is required.');
+    if (Number(value) < 1) return new FieldError('Ensure this value is greater than or equal to 1.');
+    return Math.min(Number(value), MAX_PAGE_SIZE);
+  },
+};
+
+export const PAGE_PARAMETERS = { page, page_size: pageSize };
+
+/** @throws HttpError 404 for a page that is not a number from 1 */
+export function toPageRequest(query: {
+  page?: number | undefined;
+  page_size?: number | undefined;
+}): PageRequest {
+  const number = query.page ?? 1;
+  if (!Number.isSafeInteger(number) || number < 1) throw invalidPage();
+  return { page: number, pageSize: query.page_size ?? DEFAULT_PAGE_SIZE };
+}
+
+/**
+ * The envelope of a page.
+ * @param serialize gives the JSON text of a row
+ * @throws HttpError 404 for a page past the last
+ */
+export function envelope<T>(
+  request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>,
+  pageRequest: PageRequest,
+  found: Page<T>,
+  serialize: Serialize<T>,
+  zone: TimeZone,
+): ApiResponse {
+  const last = lastPage(found.count, pageRequest.pageSize);
+  if (pageRequest.page > last) throw invalidPage();
+  const next = pageRequest.page < last ? linkTo(request, pageRequest.page + 1) : null;
+  const previous = pageRequest.page > 1 ? linkTo(request, pageRequest.page - 1) : null;
+  const results = serializeArray(found.rows, serialize, zone);
+  return ok(
+    new JsonText(
+      `{"count":${found.count},"next":${quoteOrNull(next)},"previous":${quoteOrNull(previous)},` +
+        `"results":${results}}`,
+    ),
+  );
+}
+
+/** The same request with another page, keys in alphabetical order; page 1 has no `page`, as in DRF. */
+function linkTo(request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>, number: number): string {
+  const query = new URLSearchParams(request.search);
+  if (number === 1) query.delete('page');
+  else query.set('page', String(number));
+  query.sort();
+  const search = query.toString();
+  return `${request.baseUrl}${request.path}${search === '' ? '' : `?${search}`}`;
+}
+
+/** Schema of an envelope around rows. */
+export const envelopeSchema = <Row>(row: Schema<Row>) =>
+  object({
+    count: integer({ minimum: 0, description: 'All rows of the list, exact.' }),
+    next: nullable(string({ format: 'uri' })),
+    previous: nullable(string({ format: 'uri' })),
+    results: array(row),
+  });

@@ -1,0 +1,66 @@
+/** Query parameters: declared ones only, each at most once, every fault reported at once. */
+import { FieldError, FieldErrorList, shownName } from '../../domain/values/errors.ts';
+import { ID, parseId } from '../../domain/values/ids.ts';
+import { type Schema, string } from '../../json/schema.ts';
+
+export interface QueryParameter<T> {
+  readonly description: string;
+  readonly schema: Schema;
+  readonly parse: (value: string) => T | FieldError;
+}
+
+/**
+ * A filter by the id of another resource. What cannot be an id, such as a code, is refused: it must not read
+ * as a resource without rows. An id that nothing has gives an empty list.
+ * @param message of what is not an id
+ */
+export const idFilter = (description: string, message: string): QueryParameter<number> => ({
+  description,
+  schema: string({ pattern: ID.source }),
+  parse: (value) => parseId(value) ?? new FieldError(message),
+});
+
+export interface QueryParameters {
+  readonly [name: string]: QueryParameter<unknown>;
+}
+
+export type ParsedQuery<Parameters extends QueryParameters> = {
+  [Name in keyof Parameters]?: Parameters[Name] extends QueryParameter<infer T> ? T : never;
+};
+
+/**
+ * A misspelt filter must never return everyone: unknown and repeated parameters are refused
+ * (docs/api.md#lists).
+ * @throws RegistryError `invalid`
+ */
+export function parseQuery<Parameters extends QueryParameters>(
+  parameters: Parameters,
+  query: URLSearchParams,
+): ParsedQuery<Parameters> {
+  if (query.size === 0) return {};
+  const faults = new FieldErrorList();
+  const values: { [name: string]: unknown } = {};
+  for (const name of new Set(query.keys())) {
+    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    const shown = shownName(name);
+    if (parameter === undefined) {
+      faults.add(shown, 'Unknown parameter.');
+      continue;
+    }
+    const given = query.getAll(name);
+    const value =
+      given.length > 1 ? new FieldError('Given more than once.') : parameter.parse(given[0] as string);
+    if (value instanceof FieldError) faults.add(shown, value.message);
+    else values[name] = value;
+  }
+  faults.throwIfAny();
+  return values as ParsedQuery<Parameters>;
+}
+
+/** The filters that were given: an absent one is not an undefined one. */
+export const onlyGiven = <Filters extends object>(
+  filters: Filters,
+): { [Name in keyof Filters]?: Exclude<Filters[Name], undefined> } =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Filters]?: Exclude<Filters[Name], undefined>;
+  };

@@ -1,0 +1,140 @@
+/**
+ * A route is data: the router, validation, access control, their tests and OpenAPI all read this declaration.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { ApiKey, Scope } from '../../domain/access/api-keys.ts';
+import type { Schema } from '../../json/schema.ts';
+import type { Awaitable } from '../../store/ports/awaitable.ts';
+import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
+import type { BodyDeclaration } from './body-fields.ts';
+import type { ParsedQuery, QueryParameters } from './query.ts';
+import type { ApiResponse } from './response.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
+
+/** The methods that are served, each with that of the route which serves it. */
+export const METHODS = {
+  GET: 'GET',
+  HEAD: 'GET',
+  POST: 'POST',
+  PUT: 'PUT',
+  PATCH: 'PATCH',
+} as const satisfies { readonly [method: string]: Method };
+
+/** Header fields of requests that a route may read; openapi-headers.ts describes them. */
+export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
+
+/** Header fields that a route may add to its own responses; openapi-headers.ts describes them. */
+export type ResponseHeader = 'Content-Location' | 'ETag' | 'Idempotency-Replayed';
+
+/**
+ * Who may call: the holder of a scope, of any active key, or anybody. A route without this does not compile.
+ */
+export type Access = { readonly scope: Scope } | 'any key' | 'public';
+
+export interface Parameter {
+  readonly description: string;
+  readonly schema: Schema;
+  readonly example: string;
+  /**
+   * Bytes outside `[A-Za-z0-9_./-]` reach the handler in this segment instead of 404: a mistyped national ID
+   * must never read as "not found" (docs/api.md#routes).
+   */
+  readonly takesAnyByte?: boolean;
+}
+
+/** What a handler gets. */
+export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
+  /** Raw path segments by parameter name. */
+  readonly params: { readonly [name: string]: string };
+  /** Checked against the route's declaration. */
+  readonly query: ParsedQuery<Query>;
+  /** The query as it was sent, for links to other pages. */
+  readonly search: URLSearchParams;
+  /** The parsed JSON, for routes that have a body. */
+  readonly body: unknown;
+  /** Undefined on public routes. */
+  readonly caller: ApiKey | undefined;
+  /** The path as it was sent, without the query. */
+  readonly path: string;
+  /** The header fields; a route reads only those that it declares in `requestHeaders`. */
+  readonly incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
+  /** Of the bytes of the body; only for a request with an Idempotency-Key. */
+  readonly bodyHash: string | undefined;
+  /** `https://host`, for absolute links: PUBLIC_URL, else the request's own scheme and host. */
+  readonly baseUrl: string;
+  /** Registers what is called when the client has left, and when the response is sent. */
+  whenClosed(work: () => void): void;
+}
+
+/** The response of a route when it succeeds. */
+export interface SuccessResponse {
+  readonly description: string;
+  readonly schema: Schema;
+  /** Shown by OpenAPI; of nobody who exists. */
+  readonly example: unknown;
+  /** Headers of its own; optional ones are in some of these responses only. */
+  readonly headers?: { readonly [name in ResponseHeader]?: 'required' | 'optional' };
+}
+
+/** How POST adds a row. */
+export interface Creation<Created> {
+  /** @param keep passed on to the store, which keeps the response beside the row */
+  create(request: RouteRequest, keep: ResponseToKeep<Created> | undefined): Promise<Created>;
+  /** Composes the response, inside the transaction when it is kept: it depends on nothing else. */
+  respond(created: Created): ApiResponse;
+}
+
+/** A creation whose two functions agree on what is created. */
+export const createWith = <Created>(creation: Creation<Created>): Creation<unknown> => creation;
+
+interface SharedRoute<Query extends QueryParameters> {
+  /** Template with `{name}` segments; under the API's prefix unless `isOutsideApi`. */
+  readonly path: string;
+  readonly isOutsideApi?: boolean;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly access: Access;
+  /** Scopes that change the response without being required. */
+  readonly optionalScopes?: readonly Scope[];
+  readonly params?: { readonly [name: string]: Parameter };
+  readonly query?: Query;
+  /** `If-None-Match` also adds status 304. */
+  readonly requestHeaders?: readonly RequestHeader[];
+  readonly body?: BodyDeclaration;
+  /** Schema of the body of each success status. */
+  readonly responses: { readonly [status: number]: SuccessResponse };
+  /** Statuses that the handler itself may refuse with, beside those of earlier stages. */
+  readonly refusals?: readonly (400 | 404 | 409 | 410 | 412 | 422 | 503)[];
+}
+
+/** A route of POST cannot forget that its requests may be repeated (docs/api.md#repeating-a-request). */
+interface CreatingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
+  readonly method: 'POST';
+  readonly creation: Creation<unknown>;
+}
+
+interface HandlingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
+  readonly method: Exclude<Method, 'POST'>;
+  readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;
+}
+
+export type Route<Query extends QueryParameters = QueryParameters> =
+  | CreatingRoute<Query>
+  | HandlingRoute<Query>;
+
+/** The header fields that a route reads, those of its kind included. */
+export const requestHeadersOf = ({ method, requestHeaders = [] }: Route): readonly RequestHeader[] =>
+  method === 'POST' ? ['Idempotency-Key', ...requestHeaders] : requestHeaders;
+
+/** A route whose handler sees the types of its own query parameters. */
+export const defineRoute = <Query extends QueryParameters = QueryParameters>(route: Route<Query>): Route =>
+  route as unknown as Route;
+
+export const API_PREFIX = '/api/v1';
+
+/** The full template of a route's path. */
+export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>
+  route.isOutsideApi === true ? route.path : API_PREFIX + route.path;

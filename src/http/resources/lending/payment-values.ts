@@ -1,0 +1,112 @@
+/** The body of a payment → its values, with every fault: of fields, of rules, of conflicts. */
+
+import type { LoanRecord } from '../../../domain/lending/loans.ts';
+import {
+  DEFAULT_PAYMENT_STATUS,
+  decideNewPayment,
+  decidePayment,
+  type GivenPayment,
+  type PaymentRecord,
+  type PaymentValues,
+  paidAfter,
+} from '../../../domain/lending/payments.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { type FieldErrorList, notFound } from '../../../domain/values/errors.ts';
+import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
+import type { LoanStore } from '../../../store/ports/loans.ts';
+import type { PaymentStore } from '../../../store/ports/payments.ts';
+import { parseBody } from '../../declare/body-fields.ts';
+import { onlyGiven } from '../../declare/query.ts';
+import { PAYMENT_BODY, type PaymentBody } from './payment-fields.ts';
+
+export interface PaymentDependencies {
+  readonly store: PaymentStore;
+  readonly loans: Pick<LoanStore, 'find'>;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+}
+
+/** A checked body as the domain names it. */
+const toGiven = (body: PaymentBody): GivenPayment => ({
+  loanId: body.loan_id,
+  amountMinor: body.amount,
+  method: body.method,
+  reference: body.reference,
+  status: body.status,
+  paidAt: body.paid_at,
+});
+
+/** The stored values as a body would give them. */
+export const toPaymentBody = (stored: PaymentRecord): PaymentBody => ({
+  loan_id: stored.loanId,
+  amount: stored.amountMinor,
+  method: stored.method,
+  reference: stored.reference,
+  status: stored.status,
+  paid_at: stored.paidAt,
+});
+
+/**
+ * Checks the body of a new payment.
+ * @returns the values, and what accepts them for the loan as it is when they are written
+ * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
+ */
+export async function readNewPayment(
+  { store, loans, clock, zone }: PaymentDependencies,
+  body: unknown,
+): Promise<{ values: PaymentValues; decide: (loan: LoanRecord) => PaymentValues }> {
+  const now = nowSeconds(clock);
+  const { values: given, faults } = parseBody(PAYMENT_BODY, body, { zone, nowSeconds: now });
+  // What is missing or wrong has its fault already; its substitute only lets the rules see the rest.
+  const values: PaymentValues = {
+    ...{ loanId: given.loan_id ?? 0, reference: given.reference ?? '', method: given.method ?? 'cash' },
+    ...{ amountMinor: given.amount ?? 0, status: given.status ?? DEFAULT_PAYMENT_STATUS },
+    paidAt: given.paid_at ?? now,
+  };
+  const decide = (loan: LoanRecord) => decideNewPayment(loan, values, zone);
+  const loan = given.loan_id === undefined ? undefined : await loans.find(given.loan_id);
+  if (loan !== undefined) {
+    faults.addFoundBy(() => decide(loan));
+    faults.addFoundBy(() => paidAfter(loan, undefined, values));
+  }
+  if (!faults.isEmpty && given.loan_id !== undefined) {
+    const { loan_id: loanId, reference } = given;
+    faults.addAll(await store.conflicts(onlyGiven({ loanId, reference })));
+  }
+  faults.throwIfAny();
+  return { values, decide };
+}
+
+/** The loan of a payment, beside which a change of the payment is decided. */
+export async function findLoanOf(
+  loans: PaymentDependencies['loans'],
+  { loanId }: PaymentRecord,
+): Promise<[loan: LoanRecord]> {
+  const loan = await loans.find(loanId);
+  if (loan === undefined) throw notFound();
+  return [loan];
+}
+
+/**
+ * The values of a checked body, in which those of invalid fields are missing: the stored ones stand in for
+ * them. Adds what is wrong with the change.
+ * @param zone in which messages show times
+ */
+export function readPaymentValues(
+  body: Partial<PaymentBody>,
+  stored: PaymentRecord,
+  loan: LoanRecord,
+  faults: FieldErrorList,
+  zone: TimeZone,
+): Partial<PaymentValues> {
+  const completed = { ...toPaymentBody(stored), ...body };
+  let values: Partial<PaymentValues> = { loanId: stored.loanId, reference: completed.reference };
+  faults.addFoundBy(() => {
+    values = decidePayment(stored, loan, toGiven(completed), zone);
+  });
+  if (stored.status !== 'void') {
+    const { amount: amountMinor, status = stored.status } = completed;
+    faults.addFoundBy(() => paidAfter(loan, stored, { ...stored, amountMinor, status }));
+  }
+  return values;
+}

@@ -1,0 +1,186 @@
+/** Payments on loans: list, one, create, replace, change. */
+
+import { PAYMENT_STATUSES, type PaymentRecord } from '../../../domain/lending/payments.ts';
+import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { notFound } from '../../../domain/values/errors.ts';
+import { parseChoice } from '../../../domain/values/text.ts';
+import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
+import type { LoanStore } from '../../../store/ports/loans.ts';
+import type { PaymentStore } from '../../../store/ports/payments.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
+import { readPathId } from '../../declare/path-id.ts';
+import { idFilter, onlyGiven } from '../../declare/query.ts';
+import { API_PREFIX, createWith, defineRoute, type Route } from '../../declare/route.ts';
+import { actorOf } from '../../writes/actor.ts';
+import { type Representation, readTagged, represent, taggedCreated } from '../../writes/preconditions.ts';
+import { updateRoutes } from '../../writes/update.ts';
+import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
+import { pageExample } from '../examples.ts';
+import { MEMBER_FIELDS } from '../members/member-fields.ts';
+import { PAYMENT_EXAMPLE } from './loan-examples.ts';
+import {
+  PAYMENT,
+  PAYMENT_BODY,
+  PAYMENT_FIELDS,
+  PAYMENT_ID,
+  PAYMENT_PATCH_BODY,
+  PAYMENT_UPDATE_BODY,
+  serializePayment,
+} from './payment-fields.ts';
+import {
+  findLoanOf,
+  type PaymentDependencies,
+  readNewPayment,
+  readPaymentValues,
+  toPaymentBody,
+} from './payment-values.ts';
+
+export function paymentRoutes(store: PaymentStore, loans: LoanStore, clock: Clock, zone: TimeZone): Route[] {
+  const dependencies = { store, loans, clock, zone };
+  return [
+    listRoute(dependencies),
+    createRoute(dependencies),
+    getRoute(dependencies),
+    ...paymentUpdateRoutes(dependencies),
+  ];
+}
+
+const representPayment = (payment: PaymentRecord, zone: TimeZone): Representation =>
+  represent(serializePayment(payment, zone));
+
+const LIST_QUERY = {
+  ...PAGE_PARAMETERS,
+  identity_card: {
+    description: 'Only the payments on loans of this person, in every cooperative.',
+    schema: MEMBER_FIELDS.identity_card.schema,
+    parse: parseIdentityCard,
+  },
+  cooperative: COOPERATIVE_FILTER,
+  loan: idFilter('Only those of the loan with this id.', 'Expected the id of a loan.'),
+  status: {
+    description: 'Only those of this status.',
+    schema: PAYMENT_FIELDS.status.schema,
+    parse: (value: string) => parseChoice(value, PAYMENT_STATUSES),
+  },
+};
+
+const listRoute = ({ store, zone }: PaymentDependencies): Route =>
+  defineRoute({
+    method: 'GET',
+    path: '/payments',
+    operationId: 'listPayments',
+    summary: 'List payments',
+    tag: 'payments',
+    access: { scope: 'payments:read' },
+    query: LIST_QUERY,
+    responses: {
+      200: {
+        description: 'One page of payments.',
+        schema: envelopeSchema(PAYMENT),
+        example: pageExample('/payments', PAYMENT_EXAMPLE),
+      },
+    },
+    refusals: [400, 404],
+    async handle(request) {
+      const { identity_card: identityCard, cooperative, loan, status } = request.query;
+      const pageRequest = toPageRequest(request.query);
+      const filter = onlyGiven({ identityCard, cooperativeId: cooperative, loanId: loan, status });
+      return envelope(request, pageRequest, await store.list(filter, pageRequest), serializePayment, zone);
+    },
+  });
+
+const createRoute = (dependencies: PaymentDependencies): Route => ({
+  method: 'POST',
+  path: '/payments',
+  operationId: 'createPayment',
+  summary: 'Record a payment on a loan',
+  description: 'Only an approved or defaulted loan takes payments. Its paid_amount changes with it, at once.',
+  tag: 'payments',
+  access: { scope: 'payments:write' },
+  body: PAYMENT_BODY,
+  responses: {
+    201: {
+      description: 'The new payment.',
+      schema: PAYMENT,
+      example: PAYMENT_EXAMPLE,
+      headers: { ETag: 'required' },
+    },
+  },
+  refusals: [400, 503],
+  creation: createWith<PaymentRecord>({
+    async create(request, keep) {
+      const { store, clock } = dependencies;
+      const { values, decide } = await readNewPayment(dependencies, request.body);
+      return store.create(values, decide, nowSeconds(clock), actorOf(request), keep);
+    },
+    respond: (payment) =>
+      taggedCreated(`${API_PREFIX}/payments/${payment.id}`, representPayment(payment, dependencies.zone)),
+  }),
+});
+
+const getRoute = ({ store, zone }: PaymentDependencies): Route => ({
+  method: 'GET',
+  path: '/payments/{id}',
+  operationId: 'getPayment',
+  summary: 'Read a payment',
+  tag: 'payments',
+  access: { scope: 'payments:read' },
+  params: { id: PAYMENT_ID },
+  responses: {
+    200: {
+      description: 'The payment.',
+      schema: PAYMENT,
+      example: PAYMENT_EXAMPLE,
+      headers: { ETag: 'required' },
+    },
+  },
+  requestHeaders: ['If-None-Match'],
+  refusals: [400, 404],
+  async handle(request) {
+    const payment = await store.find(readPathId(request));
+    if (payment === undefined) throw notFound();
+    return readTagged(request, representPayment(payment, zone));
+  },
+});
+
+const paymentUpdateRoutes = ({ store, loans, clock, zone }: PaymentDependencies): Route[] =>
+  updateRoutes(
+    {
+      path: '/payments/{id}',
+      tag: 'payments',
+      access: { scope: 'payments:write' },
+      params: { id: PAYMENT_ID },
+      put: {
+        operationId: 'updatePayment',
+        summary: 'Replace a payment, or make it void',
+        description:
+          'An omitted status or paid_at stays. A void payment is not changed any more. ' +
+          "The loan's paid_amount changes with it, at once. Read-only fields are ignored.",
+        body: PAYMENT_UPDATE_BODY,
+      },
+      patch: {
+        operationId: 'patchPayment',
+        summary: 'Change fields of a payment, or make it void',
+        body: PAYMENT_PATCH_BODY,
+      },
+      responses: {
+        200: {
+          description: 'The payment as it is now.',
+          schema: PAYMENT,
+          example: PAYMENT_EXAMPLE,
+          headers: { ETag: 'required' },
+        },
+      },
+    },
+    {
+      store,
+      clock,
+      zone,
+      readId: readPathId,
+      represent: (payment) => representPayment(payment, zone),
+      toBody: toPaymentBody,
+      findBeside: (payment) => findLoanOf(loans, payment),
+      toValues: (body, payment, { faults }, loan) => readPaymentValues(body, payment, loan, faults, zone),
+    },
+  );

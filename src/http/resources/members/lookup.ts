@@ -1,0 +1,178 @@
+/** The lookups by national ID: one consolidated record, or one person's membership in one cooperative. */
+
+import type { ApiKey } from '../../../domain/access/api-keys.ts';
+import { LOAN_HISTORY_LIMIT } from '../../../domain/lending/loan-history.ts';
+import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { notFound } from '../../../domain/values/errors.ts';
+import { array, nullable, object, type Static, string } from '../../../json/schema.ts';
+import { instant, plain, quote, serializeArray, serializeObject, text } from '../../../json/serializer.ts';
+import { type ConsolidatedMember, consolidate, type Membership } from '../../../lookup/consolidate.ts';
+import {
+  LOAN_HISTORY_ENTRY,
+  PRODUCTION_SUMMARY,
+  SAVINGS_SUMMARY,
+  serializeProduction,
+} from '../../../lookup/financial-blocks.ts';
+import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
+import { type Awaitable, whenReady } from '../../../store/ports/awaitable.ts';
+import type { MemberStore } from '../../../store/ports/registry.ts';
+import { badRequest } from '../../declare/errors.ts';
+import { readPathId } from '../../declare/path-id.ts';
+import { type ApiResponse, JsonText, ok } from '../../declare/response.ts';
+import { API_PREFIX, type Parameter, type Route } from '../../declare/route.ts';
+import { COOPERATIVE_ID, COOPERATIVE_SUMMARY, serializeCooperativeSummary } from '../cooperative-fields.ts';
+import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from '../examples.ts';
+import { MEMBER_FIELDS as F } from './member-fields.ts';
+
+export const MEMBERSHIP = object(
+  {
+    cooperative: COOPERATIVE_SUMMARY,
+    member_code: F.member_code.schema,
+    full_name: F.full_name.schema,
+    first_name: nullable(F.first_name.schema),
+    last_name: nullable(F.last_name.schema),
+    role: F.role.schema,
+    status: F.status.schema,
+    registration_date: F.registration_date.schema,
+    mobile: nullable(F.mobile.schema),
+    production_summary: nullable(PRODUCTION_SUMMARY),
+    loan_history: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
+    savings_summary: nullable(SAVINGS_SUMMARY),
+  },
+  { title: 'Membership' },
+);
+
+export const CONSOLIDATED_MEMBER = object(
+  {
+    identity_card: F.identity_card.schema,
+    primary_full_name: string({ description: 'Name of the newest registration.' }),
+    name_variants: array(string(), { description: 'Distinct names, newest registration first.' }),
+    gender: nullable(F.gender.schema),
+    date_of_birth: nullable(F.date_of_birth.schema),
+    mobile: nullable(F.mobile.schema),
+    memberships: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
+  },
+  { title: 'ConsolidatedMember' },
+);
+
+const serializeMembership = serializeObject<Static<typeof MEMBERSHIP>, Membership>({
+  cooperative: ({ member }) => serializeCooperativeSummary(member.cooperative),
+  member_code: text(({ member }) => member.memberCode),
+  full_name: text(({ member }) => member.fullName),
+  first_name: text(({ member }) => member.firstName),
+  last_name: text(({ member }) => member.lastName),
+  role: plain(({ member }) => member.role),
+  status: plain(({ member }) => member.status),
+  registration_date: instant(({ member }) => member.registrationDate),
+  mobile: plain(({ member }) => member.mobile),
+  production_summary: ({ financials }, zone) =>
+    financials === null ? 'null' : serializeProduction(financials.production, zone),
+  loan_history: ({ financials }) => (financials === null ? 'null' : financials.loanHistory),
+  savings_summary: ({ financials }) => (financials === null ? 'null' : financials.savingsSummary),
+});
+
+export const serializeConsolidated = serializeObject<Static<typeof CONSOLIDATED_MEMBER>, ConsolidatedMember>({
+  identity_card: plain(({ identityCard }) => identityCard),
+  primary_full_name: text(({ primaryFullName }) => primaryFullName),
+  name_variants: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
+  gender: plain(({ gender }) => gender),
+  date_of_birth: plain(({ dateOfBirth }) => dateOfBirth),
+  mobile: plain(({ mobile }) => mobile),
+  memberships: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
+});
+
+/** The moment of the financials for those who may see them, in epoch seconds; null for others. */
+const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
+  caller?.scopes.includes('members:financials') === true ? now : null;
+
+/**
+ * The consolidated record of a person.
+ * @returns undefined when no active membership exists anywhere
+ */
+export function lookUp(
+  store: Pick<MemberStore, 'listActiveMemberships'>,
+  identityCard: string,
+  caller: ApiKey | undefined,
+  clock: Clock,
+): Awaitable<ConsolidatedMember | undefined> {
+  const at = financialsAt(caller, nowSeconds(clock));
+  return whenReady(store.listActiveMemberships(identityCard, at), consolidate);
+}
+
+/**
+ * The response to a lookup that found nobody: the person whose number it was before, with the number that was
+ * asked for (docs/api.md#a-replaced-national-id).
+ * @throws RegistryError `not_found`
+ */
+export async function lookUpFormer(
+  store: Pick<MemberStore, 'listActiveMemberships' | 'findCurrentIdentityCard'>,
+  identityCard: string,
+  caller: ApiKey | undefined,
+  clock: Clock,
+  zone: TimeZone,
+): Promise<ApiResponse> {
+  const current = await store.findCurrentIdentityCard(identityCard);
+  const person = current === undefined ? undefined : await lookUp(store, current, caller, clock);
+  if (person === undefined) throw notFound();
+  const body = new JsonText(serializeConsolidated({ ...person, identityCard }, zone));
+  return { ...ok(body), headers: { 'Content-Location': `${API_PREFIX}/members/${current}` } };
+}
+
+/** The same for the membership in one cooperative. @throws RegistryError `not_found` */
+async function findFormerMembership(
+  store: MemberStore,
+  cooperativeId: number,
+  identityCard: string,
+  at: number | null,
+): Promise<{ readonly membership: Membership; readonly location: string }> {
+  const current = await store.findCurrentIdentityCard(identityCard);
+  if (current === undefined) throw notFound();
+  const membership = await store.findActiveMembership(cooperativeId, current, at);
+  if (membership === undefined) throw notFound();
+  return { membership, location: `${API_PREFIX}/cooperatives/${cooperativeId}/members/${current}` };
+}
+
+const NATIONAL_ID: Parameter = {
+  description: 'National ID: exactly 16 digits.',
+  schema: string({ pattern: IDENTITY_CARD.source }),
+  example: EXAMPLE_NATIONAL_ID,
+  takesAnyByte: true,
+};
+
+export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZone): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/cooperatives/{id}/members/{nid}',
+      operationId: 'getMembership',
+      summary: "Look up a person's membership in a cooperative",
+      tag: 'members',
+      access: { scope: 'members:read' },
+      optionalScopes: ['members:financials'],
+      params: { id: COOPERATIVE_ID, nid: NATIONAL_ID },
+      responses: {
+        200: {
+          description: 'The active membership.',
+          schema: MEMBERSHIP,
+          example: MEMBERSHIP_EXAMPLE,
+          headers: { 'Content-Location': 'optional' },
+        },
+      },
+      refusals: [400, 404],
+      async handle(request) {
+        const cooperativeId = readPathId(request);
+        const identityCard = request.params.nid ?? '';
+        if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');
+        const at = financialsAt(request.caller, nowSeconds(clock));
+        const membership = await store.findActiveMembership(cooperativeId, identityCard, at);
+        if (membership !== undefined) return ok(new JsonText(serializeMembership(membership, zone)));
+        const former = await findFormerMembership(store, cooperativeId, identityCard, at);
+        return {
+          ...ok(new JsonText(serializeMembership(former.membership, zone))),
+          headers: { 'Content-Location': former.location },
+        };
+      },
+    },
+  ];
+}

@@ -1,0 +1,158 @@
+/** What the summaries of a member add up: its deliveries and its savings transactions. */
+
+import type { Period, ProductionEntry, SavingsTransaction } from '../../../domain/entries/entries.ts';
+import { TRANSACTION_KINDS } from '../../../domain/entries/savings.ts';
+import {
+  DATE_TIME,
+  parseDateTime,
+  parseLastSecond,
+  type TimeZone,
+} from '../../../domain/values/date-time.ts';
+import { notFound, refuseFields } from '../../../domain/values/errors.ts';
+import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
+import { decimal, decimalSchema } from '../../../json/decimal-fields.ts';
+import { anyOf, choiceOf, nullable, object, type Static, string } from '../../../json/schema.ts';
+import { instant, plain, serializeObject, text } from '../../../json/serializer.ts';
+import type { EntryStore } from '../../../store/ports/entries.ts';
+import type { MemberStore } from '../../../store/ports/registry.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
+import type { QueryParameters } from '../../declare/query.ts';
+import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
+import { DELIVERY_EXAMPLE, pageExample, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
+import { MEMBER_ID, readMemberId } from './member-id.ts';
+
+const DELIVERY = object(
+  {
+    id: string({ description: 'Opaque.' }),
+    reference: string({ description: 'Unique in the cooperative.' }),
+    delivered_at: string({ format: 'date-time' }),
+    kg: decimalSchema(3, 'Kilograms.'),
+    product: nullable(string({ description: 'What was delivered, as the cooperative calls it.' })),
+  },
+  { title: 'Delivery' },
+);
+
+const SAVINGS_TRANSACTION = object(
+  {
+    id: string({ description: 'Opaque.' }),
+    account_number: string({ description: "The member's savings account in the cooperative." }),
+    reference: string({ description: 'Unique in the cooperative.' }),
+    kind: choiceOf(TRANSACTION_KINDS),
+    amount: decimalSchema(2, 'Rwandan francs.'),
+    transacted_at: string({ format: 'date-time' }),
+  },
+  { title: 'SavingsTransaction' },
+);
+
+const serializeDelivery = serializeObject<Static<typeof DELIVERY>, ProductionEntry>({
+  id: plain(({ id }) => String(id)),
+  reference: text(({ reference }) => reference),
+  delivered_at: instant(({ deliveredAt }) => deliveredAt),
+  kg: decimal(({ grams }) => grams, 3),
+  product: text(({ product }) => product),
+});
+
+const serializeTransaction = serializeObject<Static<typeof SAVINGS_TRANSACTION>, SavingsTransaction>({
+  id: plain(({ id }) => String(id)),
+  account_number: text(({ accountNumber }) => accountNumber),
+  reference: text(({ reference }) => reference),
+  kind: plain(({ kind }) => kind),
+  amount: decimal(({ amountMinor }) => amountMinor, 2),
+  transacted_at: instant(({ transactedAt }) => transactedAt),
+});
+
+const MOMENT = anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })]);
+
+/** Both ends belong to the period (docs/api.md#deliveries-and-savings-transactions). */
+const periodParameters = (zone: TimeZone) => ({
+  from: {
+    description: "Only what happened at this moment or later; a date is its midnight in the registry's zone.",
+    schema: MOMENT,
+    parse: (value: string) => parseDateTime(value, zone),
+  },
+  to: {
+    description:
+      "Only what happened until this moment; a date through its last second in the registry's zone.",
+    schema: MOMENT,
+    parse: (value: string) => parseLastSecond(value, zone),
+  },
+});
+
+/** Only what was given. @throws RegistryError `invalid` for a period that ends before it begins */
+function toPeriod({ from, to }: { from?: number; to?: number }): Period {
+  if (from !== undefined && to !== undefined && to < from)
+    refuseFields({ to: ['Ensure this is not before from.'] });
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+}
+
+/** What both routes have in common. @param row title and example of one entry */
+const declare = <Query extends QueryParameters>(
+  name: string,
+  query: Query,
+  { schema, example, what }: { schema: Parameters<typeof envelopeSchema>[0]; example: object; what: string },
+) =>
+  ({
+    method: 'GET',
+    path: `/members/{id}/${name}`,
+    description: 'Newest first; of equal moments the higher id first. Takes a member id only.',
+    tag: 'members',
+    access: { scope: 'members:financials' },
+    params: { id: MEMBER_ID },
+    query: { ...PAGE_PARAMETERS, ...query },
+    responses: {
+      200: {
+        description: `One page of ${what}.`,
+        schema: envelopeSchema(schema),
+        example: pageExample(`/members/2/${name}`, example),
+      },
+    },
+    refusals: [400, 404, 410],
+  }) as const;
+
+export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zone: TimeZone): Route[] {
+  /** @throws RegistryError `not_found`, HttpError 400 for what is not a member id */
+  async function findMemberId(request: Pick<RouteRequest, 'params'>): Promise<number> {
+    const id = readMemberId(request);
+    if ((await members.find(id)) === undefined) throw notFound();
+    return id;
+  }
+  const period = periodParameters(zone);
+  const product = {
+    description: 'Only deliveries of this product: exactly this text, in any letter case.',
+    schema: string(),
+    parse: (value: string) => parseText(value, MAX_LENGTH.product),
+  };
+  return [
+    defineRoute({
+      ...declare(
+        'deliveries',
+        { ...period, product },
+        { schema: DELIVERY, example: DELIVERY_EXAMPLE, what: 'deliveries' },
+      ),
+      operationId: 'listDeliveries',
+      summary: 'List the deliveries of a member',
+      async handle(request) {
+        const { product: only } = request.query;
+        const pageRequest = toPageRequest(request.query);
+        const filter = { ...toPeriod(request.query), ...(only === undefined ? {} : { product: only }) };
+        const page = await entries.listDeliveries(await findMemberId(request), filter, pageRequest);
+        return envelope(request, pageRequest, page, serializeDelivery, zone);
+      },
+    }),
+    defineRoute({
+      ...declare('savings-transactions', period, {
+        schema: SAVINGS_TRANSACTION,
+        example: SAVINGS_TRANSACTION_EXAMPLE,
+        what: 'savings transactions',
+      }),
+      operationId: 'listSavingsTransactions',
+      summary: 'List the savings transactions of a member',
+      async handle(request) {
+        const pageRequest = toPageRequest(request.query);
+        const filter = toPeriod(request.query);
+        const page = await entries.listSavingsTransactions(await findMemberId(request), filter, pageRequest);
+        return envelope(request, pageRequest, page, serializeTransaction, zone);
+      },
+    }),
+  ];
+}

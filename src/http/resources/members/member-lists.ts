@@ -1,0 +1,111 @@
+/** The lists of members: of all cooperatives, and of one. */
+
+import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
+import { MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
+import { parseMobile } from '../../../domain/membership/mobile.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { notFound } from '../../../domain/values/errors.ts';
+import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.ts';
+import { string } from '../../../json/schema.ts';
+import { whenReady } from '../../../store/ports/awaitable.ts';
+import type { CooperativeStore, MemberStore } from '../../../store/ports/registry.ts';
+import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
+import { readPathId } from '../../declare/path-id.ts';
+import { onlyGiven, type ParsedQuery } from '../../declare/query.ts';
+import { defineRoute, type Route } from '../../declare/route.ts';
+import { COOPERATIVE_FILTER, COOPERATIVE_ID } from '../cooperative-fields.ts';
+import { MEMBER_ROW_EXAMPLE, pageExample } from '../examples.ts';
+import { MEMBER_FIELDS, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
+
+const FILTERS = {
+  identity_card: {
+    description: 'Only the rows of this person, of every status.',
+    schema: MEMBER_FIELDS.identity_card.schema,
+    parse: parseIdentityCard,
+  },
+  status: {
+    description: 'Only members of this status.',
+    schema: MEMBER_FIELDS.status.schema,
+    parse: (value: string) => parseChoice(value, MEMBER_STATUSES),
+  },
+  member_code: {
+    description: 'Only members with exactly this code, in whichever cooperative.',
+    schema: string(),
+    parse: (value: string) => parseText(value, MAX_LENGTH.memberCode),
+  },
+  mobile: {
+    description: 'Only members with this telephone number, which is read as in a body.',
+    schema: string(),
+    parse: parseMobile,
+  },
+};
+const LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS, cooperative: COOPERATIVE_FILTER };
+const COOPERATIVE_LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS };
+
+export const memberListRoutes = (
+  store: MemberStore,
+  cooperatives: CooperativeStore,
+  zone: TimeZone,
+): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/members',
+    operationId: 'listMembers',
+    summary: 'List members',
+    description: 'One row per person and cooperative, in order of id, of every status.',
+    tag: 'members',
+    access: { scope: 'members:read' },
+    query: LIST_QUERY,
+    responses: {
+      200: {
+        description: 'One page of members.',
+        schema: envelopeSchema(MEMBER_ROW),
+        example: pageExample('/members', MEMBER_ROW_EXAMPLE),
+      },
+    },
+    refusals: [400, 404],
+    handle(request) {
+      const pageRequest = toPageRequest(request.query);
+      const filter = toFilter(request.query, request.query.cooperative);
+      return whenReady(store.list(filter, pageRequest), (page) =>
+        envelope(request, pageRequest, page, serializeMemberRow, zone),
+      );
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/cooperatives/{id}/members',
+    operationId: 'listCooperativeMembers',
+    summary: 'List the members of a cooperative',
+    tag: 'members',
+    access: { scope: 'members:read' },
+    params: { id: COOPERATIVE_ID },
+    query: COOPERATIVE_LIST_QUERY,
+    responses: {
+      200: {
+        description: 'One page of its members.',
+        schema: envelopeSchema(MEMBER_ROW),
+        example: pageExample('/cooperatives/1/members', MEMBER_ROW_EXAMPLE),
+      },
+    },
+    refusals: [400, 404],
+    async handle(request) {
+      const id = readPathId(request);
+      if ((await cooperatives.find(id)) === undefined) throw notFound();
+      const pageRequest = toPageRequest(request.query);
+      return envelope(
+        request,
+        pageRequest,
+        await store.list(toFilter(request.query, id), pageRequest),
+        serializeMemberRow,
+        zone,
+      );
+    },
+  }),
+];
+
+/** Only what was given, as an absent filter is not an undefined one. */
+function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
+  const { identity_card: identityCard, member_code: memberCode, mobile, status } = query;
+  return onlyGiven({ identityCard, cooperativeId, status, memberCode, mobile });
+}

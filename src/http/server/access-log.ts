@@ -1,0 +1,112 @@
+/** One JSON line per request, written after its response: together with the others of the iteration. */
+import type { LogLevel } from '../../config.ts';
+import type { Scheduler } from '../../runtime/scheduler.ts';
+
+export interface RequestEntry {
+  /** Epoch milliseconds. */
+  readonly time: number;
+  readonly requestId: string;
+  readonly keyId: number | undefined;
+  readonly method: string;
+  /** The template of the route, not the path, which may hold a national ID. Empty when no route matched. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** Why a key was refused or the service unavailable. */
+  readonly reason?: string | undefined;
+  /** Whether the client left before it could be sent the entire response. */
+  readonly isAborted?: boolean;
+}
+
+export interface AccessLog {
+  request(entry: RequestEntry): void;
+  /** An unexpected error: its cause is written here and nowhere else. */
+  unexpected(requestId: string, error: unknown): void;
+  /** Something an operator should know, such as that the server listens. */
+  note(message: string): void;
+  /** Writes what is buffered now. */
+  flush(): void;
+}
+
+/** Removes what could be a national ID or a key from an error's text. */
+export const redact = (text: string): string => text.replace(/[0-9]{6,}/g, '…').replace(/crs_\w*/g, 'crs_…');
+
+export interface AccessLogOptions {
+  readonly level: LogLevel;
+  /** Takes complete lines. */
+  readonly write: (lines: string) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly scheduler: Scheduler;
+}
+
+export function createAccessLog({ level, write, now, scheduler }: AccessLogOptions): AccessLog {
+  let buffer = '';
+  let isScheduled = false;
+  const timeOf = createTimeFormatter();
+
+  function flush(): void {
+    isScheduled = false;
+    if (buffer === '') return;
+    const lines = buffer;
+    buffer = '';
+    write(lines);
+  }
+
+  function add(line: string): void {
+    buffer += line;
+    if (isScheduled) return;
+    isScheduled = true;
+    scheduler.atEnd('log', flush);
+  }
+
+  return {
+    request(entry) {
+      if (level === 'silent' || (level === 'error' && entry.status < 500)) return;
+      const { reason, isAborted } = entry;
+      // No other value needs escaping: ids are checked, templates and methods are ours.
+      const more =
+        (reason === undefined ? '' : `,"reason":${JSON.stringify(redact(reason))}`) +
+        (isAborted === true ? ',"aborted":true' : '');
+      add(
+        `{"time":"${timeOf(entry.time)}","request_id":"${entry.requestId}","key_id":${entry.keyId ?? null}` +
+          `,"method":"${entry.method}","route":"${entry.route}","status":${entry.status}` +
+          `,"duration_ms":${entry.durationMs.toFixed(3)}${more}}\n`,
+      );
+    },
+    unexpected(requestId, error) {
+      if (level === 'silent') return;
+      const cause = redact(describe(error));
+      add(`${JSON.stringify({ time: timeOf(now()), level: 'error', request_id: requestId, cause })}\n`);
+    },
+    note(message) {
+      if (level !== 'info') return;
+      add(`${JSON.stringify({ time: timeOf(now()), level: 'info', message })}\n`);
+    },
+    flush,
+  };
+}
+
+const MAX_CAUSES = 5;
+
+/** The stack of an error, with those of its causes. */
+function describe(error: unknown, causes = 0): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = error.stack ?? error.message;
+  if (error.cause === undefined || causes === MAX_CAUSES) return own;
+  return `${own}\ncaused by ${describe(error.cause, causes + 1)}`;
+}
+
+/** Formats epoch milliseconds as toISOString does; the text of a second serves all its requests. */
+function createTimeFormatter(): (ms: number) => string {
+  let shownSecond = -1;
+  let shownText = '';
+  return (ms) => {
+    const second = Math.floor(ms / 1000);
+    if (second !== shownSecond) {
+      shownSecond = second;
+      shownText = new Date(second * 1000).toISOString().slice(0, 20);
+    }
+    return `${shownText}${String(Math.floor(ms) - second * 1000).padStart(3, '0')}Z`;
+  };
+}

@@ -1,0 +1,131 @@
+/** Responses → bytes, sent together with the others of the event-loop iteration; and the log line of each. */
+import type { Clock } from '../../runtime/clock.ts';
+import type { Scheduler } from '../../runtime/scheduler.ts';
+import { toErrorResponse } from '../declare/errors.ts';
+import { type ApiRequest, hasBody } from '../declare/request.ts';
+import { type ApiResponse, type Headers, JsonText } from '../declare/response.ts';
+import { API_PREFIX, METHODS } from '../declare/route.ts';
+import type { AccessLog } from './access-log.ts';
+import { IS_FOLLOWED } from './connection.ts';
+import { endAfterDraining } from './drain.ts';
+import { hasFailed } from './read-body.ts';
+
+export interface SenderDependencies {
+  readonly scheduler: Scheduler;
+  readonly log: AccessLog;
+  readonly clock: Clock;
+  /** Whether connections should end after their response. */
+  readonly isDraining: () => boolean;
+}
+
+/** Sends the response of a request; never throws. */
+export type Sender = (request: ApiRequest, response: ApiResponse) => void;
+
+const API_ROOT = `${API_PREFIX}/`;
+
+export function createSender({ scheduler, log, clock, isDraining }: SenderDependencies): Sender {
+  return (request, response) => {
+    let text: string | undefined;
+    let sent = response;
+    try {
+      // A string: node:http sends it in one write with the headers, where a Buffer takes two.
+      text = toText(response.body);
+    } catch (error) {
+      log.unexpected(request.id, error);
+      sent = toErrorResponse(error).response;
+      text = toText(sent.body);
+    }
+    // Waking a client costs as much as making its response: what is ready together is sent together.
+    scheduler.atEnd('send', () => {
+      try {
+        write(request, sent, text, isDraining());
+      } catch (error) {
+        // One response that cannot be sent must not keep back the others.
+        log.unexpected(request.id, error);
+        request.outgoing.destroy();
+      }
+      logWhenSent(request, sent, { log, clock });
+    });
+  };
+}
+
+function toText(body: unknown): string | undefined {
+  if (body === undefined) return undefined;
+  return body instanceof JsonText ? body.text : JSON.stringify(body);
+}
+
+function write(
+  request: ApiRequest,
+  response: ApiResponse,
+  text: string | undefined,
+  isDraining: boolean,
+): void {
+  const { incoming, outgoing } = request;
+  if (outgoing.destroyed) return;
+  const isFollowed = IS_FOLLOWED in outgoing;
+  // A body with a request behind it has arrived in full, and node:http drops it.
+  const leavesBodyUnread = hasBody(incoming) && !incoming.readableEnded && !isFollowed;
+  const { headers } = request;
+  headers['X-Request-Id'] = request.id;
+  if (response.headers !== undefined) Object.assign(headers, response.headers);
+  const encoding = text === undefined ? 'utf8' : addContent(headers, text);
+  if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
+  // Node then says `Connection: close`, and `Connection.begin` handles nothing behind it.
+  if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
+  outgoing.writeHead(response.status, toList(headers));
+  if (incoming.method === 'HEAD' || text === undefined) outgoing.end();
+  else if (leavesBodyUnread && !hasFailed(incoming)) {
+    outgoing.write(text);
+    endAfterDraining(incoming, outgoing);
+  } else outgoing.end(text, encoding);
+}
+
+/** Names and values in turn, which node:http reads faster than an object. */
+function toList(headers: Headers): string[] {
+  const list: string[] = [];
+  for (const name in headers) list.push(name, headers[name] as string);
+  return list;
+}
+
+/** @returns the encoding to send in: ASCII has the same bytes in Latin-1, which node writes faster */
+function addContent(headers: Headers, text: string): 'utf8' | 'latin1' {
+  const bytes = Buffer.byteLength(text);
+  headers['Content-Type'] = 'application/json';
+  headers['Content-Length'] = String(bytes);
+  return bytes === text.length ? 'latin1' : 'utf8';
+}
+
+type LogDependencies = Pick<SenderDependencies, 'log' | 'clock'>;
+
+/** Logs a request once the system has taken its entire response, or when the client has left before. */
+function logWhenSent(request: ApiRequest, response: ApiResponse, dependencies: LogDependencies): void {
+  const { outgoing } = request;
+  if (outgoing.writableEnded && outgoing.writableLength === 0 && !outgoing.destroyed) {
+    logRequest(request, response, dependencies, false);
+  } else if (outgoing.closed || outgoing.destroyed) logRequest(request, response, dependencies, true);
+  else {
+    outgoing.once('close', () => {
+      logRequest(request, response, dependencies, !outgoing.writableFinished);
+    });
+  }
+}
+
+function logRequest(
+  { id, caller, incoming, template, startMs }: ApiRequest,
+  { status, reason }: ApiResponse,
+  { log, clock }: LogDependencies,
+  isAborted: boolean,
+): void {
+  log.request({
+    time: clock.now(),
+    requestId: id,
+    keyId: caller?.id,
+    // Others could hold anything.
+    method: Object.hasOwn(METHODS, incoming.method ?? '') ? (incoming.method as string) : 'OTHER',
+    route: template,
+    status,
+    durationMs: clock.monotonicMs() - startMs,
+    reason,
+    isAborted,
+  });
+}

@@ -1,0 +1,164 @@
+/** The node:http server: limits on slow clients, responses below the handler, orderly shutdown. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { METHODS } from '../declare/route.ts';
+import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
+import { EXPECTS_CONTINUE, type Handler } from './lifecycle.ts';
+
+/** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
+export interface ServerTimeouts {
+  readonly headersMs: number;
+  /** From the first byte to the end of the body; the body's own limit of 30 s is in read-body.ts. */
+  readonly requestMs: number;
+  /** Without a byte in either direction, or without progress of a response; between requests, 65 s. */
+  readonly idleMs: number;
+  /** How long an orderly end waits for requests that have begun. */
+  readonly closeMs: number;
+}
+
+export const DEFAULT_TIMEOUTS: ServerTimeouts = {
+  headersMs: 10_000,
+  requestMs: 42_000,
+  idleMs: 60_000,
+  closeMs: 10_000,
+};
+// Longer than the usual 60 s of a proxy, so that it never sends on a connection that is closing.
+const KEEP_ALIVE_MS = 65_000;
+// Timeouts fire only as often as connections are looked at.
+const SWEEP_MS = 1_000;
+const CLOSE_POLL_MS = 50;
+
+export interface RunningServer {
+  readonly address: AddressInfo;
+  /** Ends in order: no new connections, every request received is answered. Resolves when all are closed. */
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly handler: Handler;
+  readonly host: string;
+  readonly port: number;
+  readonly log: ConnectionLog;
+  readonly timeouts?: Partial<ServerTimeouts>;
+}
+
+/** @throws (as rejection) the system's error when the address cannot be listened on */
+export function listen(options: ServerOptions): Promise<RunningServer> {
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const server = createServer({
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    // The sweep below ends idle connections: node:http would set two timers for every request.
+    keepAliveTimeout: 0,
+    connectionsCheckingInterval: Math.min(SWEEP_MS, timeouts.headersMs),
+    // A request without a body needs no stream; from Node 24.12 on, earlier ones ignore it.
+    optimizeEmptyRequests: true,
+    // The handler refuses a missing one itself, in the form of every response.
+    requireHostHeader: false,
+    shouldUpgradeCallback: (incoming) => ignoreUpgrade(incoming, connections),
+  });
+  const connections = trackConnections(server, options.log);
+  answerRequests(server, options.handler, connections);
+  const sweep = setInterval(
+    () => {
+      for (const connection of connections.values()) {
+        connection.dropIfIdle(performance.now(), { idleMs: timeouts.idleMs, keepAliveMs: KEEP_ALIVE_MS });
+      }
+    },
+    Math.min(SWEEP_MS, timeouts.idleMs),
+  );
+  sweep.unref();
+  const end = () => close(server, connections, timeouts.closeMs).finally(() => clearInterval(sweep));
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      clearInterval(sweep);
+      reject(error);
+    });
+    server.listen(options.port, options.host, () => {
+      server.removeAllListeners('error');
+      resolve({ address: server.address() as AddressInfo, close: end });
+    });
+  });
+}
+
+/** What node:http announces in `Keep-Alive`, so that clients stop using a connection in time. */
+type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
+
+type Connections = ReadonlyMap<Duplex, Connection>;
+
+function trackConnections(server: Server, log: ConnectionLog): Connections {
+  const connections = new Map<Duplex, Connection>();
+  server.on('connection', (socket: Duplex) => {
+    socket.once('close', () => connections.delete(socket));
+    connections.set(socket, new Connection(socket, log));
+  });
+  return connections;
+}
+
+/**
+ * This server never changes the protocol, and answers a request to do so like any other (RFC 9110, section
+ * 7.8). But node's parser stops behind it and drops what follows in the same packet, half a request
+ * perhaps: what comes next cannot be told from a request, so the connection ends with the response
+ * (docs/api.md#responses-and-errors).
+ */
+function ignoreUpgrade(incoming: IncomingMessage, connections: Connections): boolean {
+  connections.get(incoming.socket)?.endAfter(incoming);
+  return false;
+}
+
+function answerRequests(server: Server, handler: Handler, connections: Connections): void {
+  const handle = (incoming: IncomingMessage, outgoing: KeptAlive) => {
+    outgoing._keepAliveTimeout = KEEP_ALIVE_MS;
+    const isHandled = connections.get(incoming.socket)?.begin(incoming, outgoing) ?? true;
+    if (isHandled) handler(incoming, outgoing);
+    // Bytes left unread would reset the connection, perhaps before the client has its last response.
+    else incoming.resume();
+  };
+  server.on('request', handle);
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    handle(Object.assign(incoming, { [EXPECTS_CONTINUE]: true }), outgoing);
+  });
+  server.on('checkExpectation', ({ socket }: IncomingMessage) => {
+    connections.get(socket)?.refuse({
+      status: 417,
+      detail: 'The expectation in the Expect header cannot be met.',
+    });
+  });
+  server.on('connect', (_incoming: IncomingMessage, socket: Duplex) => {
+    connections.get(socket)?.refuse({
+      status: 405,
+      detail: 'Method "CONNECT" not allowed.',
+      headers: { Allow: [...Object.keys(METHODS), 'OPTIONS'].sort().join(', ') },
+    });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || error.code === 'EPIPE') socket.destroy();
+    else connections.get(socket)?.refuse(toRefusal(error.code));
+  });
+}
+
+function toRefusal(code: string | undefined): ConnectionRefusal {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { status: 408, detail: 'The request did not arrive in time.' };
+  if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, detail: 'Request header fields too large.' };
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return { status: 413, detail: 'Request body too large.' };
+  return { status: 400, detail: 'The request could not be read as HTTP.' };
+}
+
+function close(server: Server, connections: Connections, closeMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // close() also ends the sweep for timed-out connections, so idle ones are ended here until all are gone.
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+      for (const connection of connections.values()) connection.endIfUnused();
+    }, CLOSE_POLL_MS);
+    const deadline = setTimeout(() => server.closeAllConnections(), closeMs);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(deadline);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,134 @@
+/** PUT and PATCH of one resource, from one declaration: they differ only in what a body leaves out. */
+
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { FieldErrorList, type FieldMessages, notFound } from '../../domain/values/errors.ts';
+import { type Clock, nowSeconds } from '../../runtime/clock.ts';
+import type { Awaitable } from '../../store/ports/awaitable.ts';
+import type { Actor } from '../../store/ports/history.ts';
+import { type BodyDeclaration, type BodyFields, type ParsedBody, parseBody } from '../declare/body-fields.ts';
+import type { ApiResponse } from '../declare/response.ts';
+import type { Route, RouteRequest } from '../declare/route.ts';
+import { actorOf } from './actor.ts';
+import { type Representation, readIfMatch, taggedOk } from './preconditions.ts';
+
+/** What a store of one kind of row offers to updates. */
+interface UpdatedStore<Stored, Values, Beside extends readonly unknown[]> {
+  find(id: number): Awaitable<Stored | undefined>;
+  conflicts(values: Partial<Values>, exceptId?: number): Awaitable<FieldMessages>;
+  update(
+    id: number,
+    decide: (stored: Stored, ...beside: Beside) => Values,
+    nowSeconds: number,
+    actor: Actor,
+  ): Promise<Stored>;
+}
+
+interface Decision {
+  /** Takes what is wrong with the values. */
+  readonly faults: FieldErrorList;
+  /** Epoch seconds. */
+  readonly nowSeconds: number;
+}
+
+/** How a resource is updated. */
+export interface Updating<Stored, Fields extends BodyFields, Values, Beside extends readonly unknown[] = []> {
+  readonly store: UpdatedStore<Stored, Values, Beside>;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+  /** @throws HttpError or RegistryError for what is not an id */
+  readonly readId: (request: RouteRequest) => number;
+  readonly represent: (stored: Stored) => Representation;
+  /** The stored values as a body would give them. */
+  readonly toBody: (stored: Stored) => ParsedBody<Fields>;
+  /**
+   * What is needed beside the row to decide, as it is now; inside the transaction the store gives it.
+   * @throws RegistryError `not_found`
+   */
+  readonly findBeside: (stored: Stored) => Awaitable<Beside>;
+  /**
+   * The values of a checked body, in which those of invalid fields are missing; adds what is wrong with them
+   * together, or beside what is stored. With faults, only those values that may conflict with other rows.
+   */
+  readonly toValues: (
+    body: Partial<ParsedBody<Fields>>,
+    stored: Stored,
+    decision: Decision,
+    ...beside: Beside
+  ) => Partial<Values>;
+}
+
+/** Of resources whose rows say all that decides. */
+export const NOTHING_BESIDE = (): [] => [];
+
+/** What PUT and PATCH have in common, and what each has of its own. */
+export interface UpdateDeclaration<Fields extends BodyFields>
+  extends Pick<Route, 'path' | 'tag' | 'access' | 'params' | 'responses' | 'refusals'> {
+  readonly put: Pick<Route, 'operationId' | 'summary' | 'description'> & {
+    readonly body: BodyDeclaration<Fields>;
+  };
+  readonly patch: Pick<Route, 'operationId' | 'summary'> & { readonly body: BodyDeclaration<Fields> };
+}
+
+const PATCH_DESCRIPTION =
+  'A JSON merge patch (RFC 7396): fields that are left out stay as they are, ' +
+  'null clears one that may be null.';
+
+export function updateRoutes<
+  Stored,
+  Fields extends BodyFields,
+  Values,
+  Beside extends readonly unknown[] = [],
+>(
+  { put, patch, refusals = [], ...shared }: UpdateDeclaration<Fields>,
+  updating: Updating<Stored, Fields, Values, Beside>,
+): Route[] {
+  const routeOf = (method: 'PUT' | 'PATCH', own: typeof put | typeof patch): Route => ({
+    description: PATCH_DESCRIPTION,
+    ...shared,
+    ...own,
+    method,
+    requestHeaders: ['If-Match'],
+    refusals: [400, 404, ...refusals, 412, 503],
+    handle: (request) => update(updating, own.body, request),
+  });
+  return [routeOf('PUT', put), routeOf('PATCH', patch)];
+}
+
+async function update<Stored, Fields extends BodyFields, Values, Beside extends readonly unknown[]>(
+  {
+    store,
+    clock,
+    zone,
+    readId,
+    represent,
+    toBody,
+    findBeside,
+    toValues,
+  }: Updating<Stored, Fields, Values, Beside>,
+  declared: BodyDeclaration<Fields>,
+  request: RouteRequest,
+): Promise<ApiResponse> {
+  const id = readId(request);
+  const requireMatch = readIfMatch(request, (stored: Stored) => represent(stored).tag);
+  const stored = await store.find(id);
+  if (stored === undefined) throw notFound();
+  // Here as well: 412 comes before the faults of the body (RFC 9110, section 13.2.1).
+  requireMatch(stored);
+  const now = nowSeconds(clock);
+  const { values: given, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
+  const toDecided = (row: Stored, found: FieldErrorList, beside: Beside): Partial<Values> => {
+    const body = declared.isPatch === true ? { ...toBody(row), ...given } : given;
+    return toValues(body, row, { faults: found, nowSeconds: now }, ...beside);
+  };
+  const known = toDecided(stored, faults, await findBeside(stored));
+  if (!faults.isEmpty) faults.addAll(await store.conflicts(known, id));
+  faults.throwIfAny();
+  const decide = (current: Stored, ...beside: Beside): Values => {
+    requireMatch(current);
+    const later = new FieldErrorList();
+    const values = toDecided(current, later, beside);
+    later.throwIfAny();
+    return values as Values;
+  };
+  return taggedOk(represent(await store.update(id, decide, now, actorOf(request))));
+}

@@ -1,0 +1,104 @@
+/** What was read leniently or skipped: counted by kind and column, with the lines. */
+import type { ImportFault } from '../../store/ports/import-session.ts';
+
+interface NoteMeaning {
+  /** What a fault refuses that takes the place of the note with `--strict`. */
+  readonly refuses: ImportFault['refuses'];
+  /** The message of that fault. */
+  readonly refusal: string;
+}
+
+const ofFile = (refusal: string): NoteMeaning => ({ refuses: 'file', refusal });
+const ofRow = (refusal: string): NoteMeaning => ({ refuses: 'row', refusal });
+
+/** Each kind of note (docs/operating.md#notes). */
+export const NOTES = {
+  encoding: ofFile('Refused with --strict: the file is not UTF-8.'),
+  title_row: ofFile('Refused with --strict: this line is above the header.'),
+  heading: ofFile('Refused with --strict: the heading is not the name of the column.'),
+  ignored_column: ofFile('Refused with --strict: the column is unknown.'),
+  empty_row: ofRow('Refused with --strict: the line is empty.'),
+  totals_row: ofRow('Refused with --strict: this is a row of totals.'),
+  word: ofRow("Refused with --strict: the word is not one of the registry's."),
+  empty_word: ofRow('Refused with --strict: leave the cell empty.'),
+  second_phone: ofRow('Refused with --strict: the cell has several telephone numbers.'),
+  spreadsheet_text: ofRow('Refused with --strict: the text is wrapped as a formula or has an apostrophe.'),
+  decimal_comma: ofRow('Refused with --strict: this is a decimal comma.'),
+  unit: ofRow('Refused with --strict: write the number without its unit.'),
+  date_order: ofRow('Refused with --strict: write day and month with two digits.'),
+} as const satisfies { readonly [kind: string]: NoteMeaning };
+
+export type NoteKind = keyof typeof NOTES;
+
+export interface ImportNote {
+  readonly kind: NoteKind;
+  /** Empty when the note concerns no single column. */
+  readonly column: string;
+  readonly count: number;
+  /** In the order in which they were noted. */
+  lines(): Iterable<number>;
+}
+
+interface Entry {
+  readonly kind: NoteKind;
+  readonly column: string;
+  count: number;
+  /** First and last line of each run of successive lines, so that a note on every row takes no memory. */
+  readonly runs: number[];
+}
+
+export class NoteLog {
+  readonly #entries = new Map<string, Entry>();
+
+  add(kind: NoteKind, column: string, line: number): void {
+    const key = `${kind} ${column}`;
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      entry = { kind, column, count: 0, runs: [] };
+      this.#entries.set(key, entry);
+    }
+    entry.count++;
+    const { runs } = entry;
+    if (runs.at(-1) === line - 1) runs[runs.length - 1] = line;
+    else runs.push(line, line);
+  }
+
+  list(): ImportNote[] {
+    return [...this.#entries.values()].map(({ kind, column, count, runs }) => ({
+      ...{ kind, column, count },
+      lines: () => linesOf(runs),
+    }));
+  }
+}
+
+function* linesOf(runs: readonly number[]): Generator<number> {
+  for (let i = 0; i < runs.length; i += 2)
+    for (let line = runs[i] as number; line <= (runs[i + 1] as number); line++) yield line;
+}
+
+/** Collects notes or, with `--strict`, the faults that take their place. */
+export interface NoteTaker {
+  /** @param refusal in place of the message that the kind of note has */
+  note(kind: NoteKind, column: string, line: number, refusal?: string): void;
+  /** The faults since the last call. */
+  takeFaults(): ImportFault[];
+  list(): ImportNote[];
+}
+
+export function createNoteTaker(isStrict: boolean): NoteTaker {
+  const log = new NoteLog();
+  let faults: ImportFault[] = [];
+  return {
+    note(kind, column, line, refusal) {
+      const { refusal: message, refuses } = NOTES[kind];
+      if (isStrict) faults.push({ line, column, message: refusal ?? message, refuses });
+      else log.add(kind, column, line);
+    },
+    takeFaults() {
+      const taken = faults;
+      faults = [];
+      return taken;
+    },
+    list: () => log.list(),
+  };
+}

@@ -1,0 +1,92 @@
+/** A text file → records. */
+import type { FileHandle } from 'node:fs/promises';
+import type { FileContent } from '../source/file-content.ts';
+import type { Encoding, RecordBatch, RecordSource } from '../source/records.ts';
+import { readChunks } from './chunks.ts';
+import { encodingOf, headText, type TextEncoding } from './encoding.ts';
+import { readPlainLines } from './plain-lines.ts';
+import { createQuotedRows, type QuotedRows } from './quoted-rows.ts';
+import { detectSeparator, namedSeparator, type ScoreHeader } from './separator.ts';
+
+const QUOTE = 0x22;
+/** Lines without a value at the end of a file are named only when they are more than these. */
+const MAX_PENDING_LINES = 10_000;
+
+interface TextLayout {
+  readonly encoding: TextEncoding;
+  readonly separator: string;
+  /** Lines before the first that may be a row: 1 where one names the separator. */
+  readonly skippedLines: 0 | 1;
+}
+
+/**
+ * Every kind of line end and quoted cells are accepted, and lines without a value are left out
+ * (docs/operating.md#what-a-file-may-look-like).
+ * @param asked the encoding where the file does not show one
+ */
+export function openCsv(
+  handle: FileHandle,
+  content: FileContent,
+  { encoding: asked, scoreHeader }: { encoding?: Encoding | undefined; scoreHeader: ScoreHeader },
+): RecordSource {
+  const encoding = encodingOf(content, asked);
+  const head = headText(content, encoding);
+  const named = namedSeparator(head);
+  const isComplete = content.head.length === content.bytes;
+  const separator = named ?? detectSeparator(head, isComplete, scoreHeader);
+  const layout: TextLayout = { encoding, separator, skippedLines: named === undefined ? 0 : 1 };
+  return {
+    bytes: content.bytes,
+    sha256: content.sha256,
+    format: { type: 'text', encoding: encoding.encoding, hasMark: encoding.markBytes > 0, separator },
+    read: () => holdBackEmptyLines(readRecords(handle, layout)),
+    close: () => handle.close(),
+  };
+}
+
+/** A line without quotes is cut at its separators; from the first quote on, csv-parse reads the rest. */
+async function* readRecords(
+  handle: FileHandle,
+  { encoding, separator, skippedLines }: TextLayout,
+): AsyncGenerator<RecordBatch> {
+  let bytesRead = 0;
+  let lines = 0;
+  let quoted: QuotedRows | undefined;
+  for await (const chunk of readChunks(handle, encoding)) {
+    bytesRead = chunk.end;
+    // A chunk ends where a line ends, so the first line is in the first one.
+    const bytes = lines < skippedLines ? withoutFirstLine(chunk.bytes) : chunk.bytes;
+    lines = Math.max(lines, skippedLines);
+    if (quoted === undefined && bytes.includes(QUOTE)) quoted = createQuotedRows(separator, lines);
+    if (quoted === undefined) {
+      const plain = readPlainLines(bytes.toString('utf8'), separator, lines);
+      lines += plain.lines;
+      yield { records: plain.records, emptyLines: plain.emptyLines, bytesRead };
+    } else {
+      const fault = await quoted.write(bytes);
+      yield { ...quoted.take(), bytesRead };
+      if (fault !== undefined) throw fault;
+    }
+  }
+  const fault = await quoted?.end();
+  yield { records: [], ...quoted?.take(), bytesRead };
+  if (fault !== undefined) throw fault;
+}
+
+function withoutFirstLine(bytes: Buffer): Buffer {
+  const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
+  if (end < 0) return bytes.subarray(bytes.length);
+  return bytes.subarray(bytes[end] === 0x0d && bytes[end + 1] === 0x0a ? end + 2 : end + 1);
+}
+
+/** Names lines without a value only when a record follows: spreadsheets leave many behind the last one. */
+async function* holdBackEmptyLines(batches: AsyncIterable<RecordBatch>): AsyncGenerator<RecordBatch> {
+  let pending: number[] = [];
+  for await (const { records, emptyLines = [], bytesRead } of batches) {
+    const last = records.at(-1)?.line ?? 0;
+    const all = emptyLines.length === 0 ? pending : [...pending, ...emptyLines];
+    const isNamed = (line: number) => line < last || all.length > MAX_PENDING_LINES;
+    pending = all.length === 0 ? all : all.filter((line) => !isNamed(line));
+    yield { records, emptyLines: all.length === 0 ? all : all.filter(isNamed), bytesRead };
+  }
+}

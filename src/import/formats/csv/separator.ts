@@ -1,0 +1,83 @@
+/** Which character separates the cells of a text file: decided from its first rows. */
+import { HEADER_ROWS } from '../source/records.ts';
+import { LINE_END } from './line-ends.ts';
+
+export const SEPARATORS = [',', ';', '\t', '|'] as const;
+
+/** How many headings of the kind a row has. */
+export type ScoreHeader = (cells: readonly string[]) => number;
+
+/** Title rows may precede the header. */
+const ROWS = 30;
+
+/**
+ * The separator with which a row has most headings; else the one with which most rows have the same number
+ * of cells, the larger number first. So neither the commas of a title nor those of decimals are mistaken for
+ * separators.
+ * @param head the beginning of the file
+ * @param isComplete whether it is the entire file: otherwise its last line may be half of one
+ */
+export function detectSeparator(head: string, isComplete: boolean, scoreHeader: ScoreHeader): string {
+  let best: { separator: string; marks: readonly number[] } | undefined;
+  for (const separator of SEPARATORS) {
+    const rows = firstRows(head, separator);
+    if (!isComplete && rows.length > 1 && rows.length < ROWS) rows.pop();
+    const headings = Math.max(0, ...rows.slice(0, HEADER_ROWS).map(scoreHeader));
+    const marks = [headings, ...regularity(rows)];
+    if (best === undefined || isGreater(marks, best.marks)) best = { separator, marks };
+  }
+  return best?.separator ?? ',';
+}
+
+/** How many rows have the commonest number of cells, and that number. Rows of one cell are not separated. */
+function regularity(rows: readonly string[][]): [number, number] {
+  const counts = new Map<number, number>();
+  for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
+  let best: [number, number] = [0, 0];
+  for (const [width, count] of counts) if (isGreater([count, width], best)) best = [count, width];
+  return best;
+}
+
+function isGreater(a: readonly number[], b: readonly number[]): boolean {
+  const i = a.findIndex((value, place) => value !== b[place]);
+  return i >= 0 && (a[i] as number) > (b[i] as number);
+}
+
+/** The first rows that have a value; broken quotes are reported when the file is read. */
+function firstRows(text: string, separator: string): string[][] {
+  const rows: string[][] = [];
+  let cells: string[] = [];
+  for (let at = 0; at < text.length && rows.length < ROWS; ) {
+    const { value, end } = readCell(text, at, separator);
+    cells.push(value);
+    at = end + 1;
+    if (text[end] === separator) continue;
+    if (text[end] === '\r' && text[end + 1] === '\n') at++;
+    if (cells.some((cell) => cell.trim() !== '')) rows.push(cells);
+    cells = [];
+  }
+  return rows;
+}
+
+function readCell(text: string, start: number, separator: string): { value: string; end: number } {
+  let end = start;
+  if (text[start] === '"') {
+    for (end = start + 1; end < text.length; end++) {
+      if (text[end] !== '"') continue;
+      if (text[end + 1] !== '"') break;
+      end++;
+    }
+  }
+  while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end++;
+  const raw = text.slice(start, end);
+  return { value: raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw, end };
+}
+
+/**
+ * A first line `sep=;`, with which Excel names the separator of the file.
+ * @returns undefined when the file has no such line
+ */
+export function namedSeparator(head: string): string | undefined {
+  const [line = ''] = head.split(LINE_END, 1);
+  return /^"?sep=([,;\t|])"?$/i.exec(line)?.[1];
+}

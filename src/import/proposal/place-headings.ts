@@ -1,0 +1,76 @@
+/** The headings of a file, each with the column that it means, is guessed to mean, or null. */
+import type { ImportKind } from '../../store/ports/import-session.ts';
+import type { CellContext } from '../cells/context.ts';
+import { IMPORT_COLUMNS } from '../columns/columns.ts';
+import { foldHeading } from '../dictionary/fold.ts';
+import { FAULTS_COLUMN, recogniseHeadings } from '../table/headings.ts';
+import { isTotalsRow } from '../table/totals.ts';
+import { valueIn } from './cell-signs.ts';
+import { type Guess, guessColumns } from './guess-columns.ts';
+import type { FileSample } from './sample-file.ts';
+
+export interface PlacedHeading {
+  readonly text: string;
+  readonly column: string | null;
+  /** By what the column is known. */
+  readonly by?: 'name' | 'dictionary' | Guess['by'];
+  /** Whether a map can name it: it is not blank, no other heading has the same letters, and it is no data. */
+  readonly isNameable: boolean;
+}
+
+/** By place: the headings of a sample. */
+export function placeHeadings(
+  { header, rows }: FileSample,
+  { kind, cells }: { kind: ImportKind; cells: CellContext },
+): PlacedHeading[] {
+  const known = withoutRivals(recogniseHeadings(kind, header.cells).map(toPlaced));
+  const taken = new Set(known.flatMap(({ column }) => column ?? []));
+  const isTotals = totalsCheck(kind, known);
+  const counted = rows.filter((row) => !isTotals(row.cells));
+  const unknown = known.flatMap(({ text, isNameable, column }, place) => {
+    if (column !== null || !isNameable) return [];
+    const values = counted.map((row) => valueIn(row.cells, place)).filter((value) => value !== '');
+    return [{ place, text, values }];
+  });
+  const guesses = guessColumns(unknown, { kind, cells, taken });
+  return known.map((heading, place) => {
+    const guess = guesses.find((each) => each.place === place);
+    return guess === undefined ? heading : { ...heading, column: guess.column, by: guess.by };
+  });
+}
+
+/** Whether a row is one of totals, as far as the headings show. */
+export function totalsCheck(
+  kind: ImportKind,
+  placed: readonly PlacedHeading[],
+): (cells: readonly string[]) => boolean {
+  const headings = placed.map(({ text, column }) => ({ text, column }));
+  const places = IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name));
+  return (cells) => isTotalsRow(kind, { places, headings }, cells);
+}
+
+type Recognised = ReturnType<typeof recogniseHeadings>[number];
+
+function toPlaced(
+  { text, column, by }: Recognised,
+  place: number,
+  all: readonly Recognised[],
+): PlacedHeading {
+  const isRepeated = all.some((other, i) => i !== place && foldHeading(other.text) === foldHeading(text));
+  const isNameable = text !== '' && text.toLowerCase() !== FAULTS_COLUMN && !isRepeated && !mayBeData(text);
+  if (typeof column !== 'string' || by === 'map' || (isRepeated && by !== 'name'))
+    return { text, column: null, isNameable };
+  return { text, column, isNameable, ...(by !== undefined && { by }) };
+}
+
+/** A run of digits may be part of a national ID; nobody writes headings of that length. */
+const mayBeData = (text: string): boolean => text.length > 100 || /\p{Nd}{6}|\p{C}/u.test(text);
+
+/** Of several headings that mean one column only its exact name keeps it: which is right is not known. */
+function withoutRivals(headings: readonly PlacedHeading[]): PlacedHeading[] {
+  return headings.map((heading) => {
+    const rivals = headings.filter(({ column }) => column !== null && column === heading.column);
+    if (rivals.length < 2 || heading.by === 'name') return heading;
+    return { text: heading.text, column: null, isNameable: heading.isNameable };
+  });
+}

@@ -1,0 +1,191 @@
+/** Imports files one by one: each is read, checked, and only then written, in one transaction. */
+
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { type Clock, nowSeconds } from '../../runtime/clock.ts';
+import type { ImportRecord } from '../../store/ports/import-record.ts';
+import type {
+  AcceptedFile,
+  CheckedFile,
+  CheckOptions,
+  ImportSession,
+} from '../../store/ports/import-session.ts';
+import { cellContext } from '../cells/context.ts';
+import { openFile } from '../formats/open-file.ts';
+import type { RecordSource } from '../formats/source/records.ts';
+import { UnknownSheetError } from '../formats/workbook/open-workbook.ts';
+import type { ReadingMap } from '../map/reading-map.ts';
+import { scoreHeader } from '../table/headings.ts';
+import { type FileReading, stageFile } from '../table/stage-file.ts';
+import { toImportRecord } from './import-record.ts';
+import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from './import-report.ts';
+
+export interface ImportOptions extends CheckOptions {
+  readonly zone: TimeZone;
+  readonly clock: Clock;
+  /** Checks and counts, and writes nothing. */
+  readonly isDryRun: boolean;
+  /** How the files are written; what it does not name is read as without it. */
+  readonly map?: ReadingMap;
+  /** What would be read leniently or skipped is a fault. */
+  readonly isStrict?: boolean;
+  /** Goes on where warnings would stop a file. */
+  readonly acceptsWarnings?: boolean;
+  /** Name of the operating system's user, for the record of the import. */
+  readonly systemUser: string;
+  /** Aborted, it ends the import before the next step of the current file; what is imported stays. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ImportObserver {
+  progress?(file: ImportFile, bytesRead: number, bytes: number): void;
+  /**
+   * Before anything of the file is written. What it throws makes the file a failed one.
+   * @param source the open file, to be read once more
+   * @param reading its notes, and where its faults are
+   */
+  checked?(
+    file: ImportFile,
+    checked: CheckedFile,
+    source: RecordSource,
+    reading: FileReading,
+  ): Promise<void> | void;
+  /**
+   * Asked when warnings stop a file that is to be imported, after `checked`.
+   * @returns whether it is imported nevertheless; without this it is not
+   */
+  confirm?(file: ImportFile, accepted: AcceptedFile): Promise<boolean>;
+  /** Called for each file, those that were not reached included. */
+  finished?(report: FileReport): void;
+}
+
+/**
+ * Imports the files in their order and stops after the first that is refused or fails.
+ * @returns a report for each
+ * @throws UnknownSheetError when a workbook has no sheet of the map's name
+ */
+export async function importFiles(
+  session: ImportSession,
+  files: readonly ImportFile[],
+  options: ImportOptions,
+  observer: ImportObserver = {},
+): Promise<FileReport[]> {
+  const reports: FileReport[] = [];
+  let isStopped = false;
+  for (const file of files) {
+    const report: FileReport = isStopped
+      ? emptyReport(file)
+      : await importFile(session, file, options, observer);
+    isStopped ||= ['refused', 'stopped'].includes(report.outcome) || report.failure !== undefined;
+    reports.push(report);
+    observer.finished?.(report);
+  }
+  return reports;
+}
+
+async function importFile(
+  session: ImportSession,
+  file: ImportFile,
+  options: ImportOptions,
+  observer: ImportObserver,
+): Promise<FileReport> {
+  const startMs = options.clock.monotonicMs();
+  const secondsNow = () => (options.clock.monotonicMs() - startMs) / 1000;
+  let report = emptyReport(file);
+  let source: RecordSource | undefined;
+  try {
+    source = await openFile(file.path, {
+      encoding: options.map?.encoding,
+      sheet: options.map?.sheet,
+      scoreHeader: (cells) => scoreHeader(file.kind, cells, options.map),
+    });
+    const { checked, reading } = await checkFile(session, file, source, options, observer);
+    const sameAsImport = await session.findSameImport(file.kind, source.sha256);
+    report = { ...report, ...countsOf(checked), notes: reading.notes, sameAsImport };
+    await observer.checked?.(file, checked, source, reading);
+    options.signal?.throwIfAborted();
+    if (checked.isRefused) return { ...report, outcome: 'refused', seconds: secondsNow() };
+    const { changes, columns } = checked;
+    if (!(await isConfirmed(file, checked, options, observer)))
+      return { ...report, outcome: 'stopped', changes, columns, seconds: secondsNow() };
+    options.signal?.throwIfAborted();
+    const done = await settle(checked, recordOf(file, source, report, options), options);
+    return { ...report, columns, ...done, seconds: secondsNow() };
+  } catch (error) {
+    if (error instanceof UnknownSheetError) throw error;
+    return { ...report, outcome: 'failed', failure: toFailure(error), seconds: secondsNow() };
+  } finally {
+    await source?.close();
+  }
+}
+
+function checkFile(
+  session: ImportSession,
+  file: ImportFile,
+  source: RecordSource,
+  options: ImportOptions,
+  observer: ImportObserver,
+): ReturnType<typeof stageFile> {
+  const { acceptTrailingZero, skipInvalid, overwritesCorrections, despiteErasure } = options;
+  const { map, isStrict, zone, clock, signal } = options;
+  return stageFile(session, source, {
+    ...{ kind: file.kind, map, isStrict, acceptTrailingZero, skipInvalid, overwritesCorrections, zone },
+    despiteErasure,
+    cells: cellContext(zone, nowSeconds(clock)),
+    onBatch(bytesRead) {
+      signal?.throwIfAborted();
+      observer.progress?.(file, bytesRead, source.bytes);
+    },
+  });
+}
+
+const countsOf = (checked: CheckedFile) => ({
+  rows: checked.rows,
+  refusedRows: checked.refusedRows,
+  faults: checked.faults,
+  isFileFaulty: checked.isRefused && checked.isFileFaulty,
+});
+
+/** A dry run asks nobody: it says what the import would do by itself. */
+async function isConfirmed(
+  file: ImportFile,
+  accepted: AcceptedFile,
+  { acceptsWarnings, isDryRun }: ImportOptions,
+  { confirm }: ImportObserver,
+): Promise<boolean> {
+  if (acceptsWarnings === true || !accepted.warnings.some(({ stops }) => stops)) return true;
+  return !isDryRun && (await confirm?.(file, accepted)) === true;
+}
+
+function recordOf(
+  file: ImportFile,
+  { sha256 }: RecordSource,
+  { notes }: FileReport,
+  given: ImportOptions,
+): ImportRecord {
+  const { map, systemUser, skipInvalid, acceptTrailingZero, overwritesCorrections, isStrict } = given;
+  const options = {
+    skip_invalid: skipInvalid,
+    accept_trailing_zero: acceptTrailingZero,
+    strict: isStrict === true,
+    overwrite_corrections: overwritesCorrections === true,
+    ...(given.despiteErasure === true ? { despite_erasure: true } : {}),
+  };
+  return toImportRecord({ fileName: nameOf(file), sha256, systemUser, map, options, notes });
+}
+
+async function settle(
+  accepted: AcceptedFile,
+  record: ImportRecord,
+  { isDryRun, clock }: ImportOptions,
+): Promise<Pick<FileReport, 'outcome' | 'changes' | 'importId' | 'lockMs' | 'failure'>> {
+  if (!isDryRun) {
+    const result = await accepted.apply(nowSeconds(clock), record);
+    const { lockMs, importId, errorAfterCommit: error, ...changes } = result;
+    const done = { outcome: 'imported' as const, changes, importId, lockMs };
+    if (error === undefined) return done;
+    const message = 'The file is imported, but an unexpected error followed. Run the check command.';
+    return { ...done, failure: { message, error, isExpected: false } };
+  }
+  await accepted.keepForReference();
+  return { outcome: 'accepted', changes: accepted.changes, lockMs: 0 };
+}

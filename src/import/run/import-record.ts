@@ -1,0 +1,41 @@
+/** What the registry records of an import: the file, and how it was read. */
+import type { ImportRecord } from '../../store/ports/import-record.ts';
+import type { ImportNote } from '../cells/notes.ts';
+import type { ReadingMap } from '../map/reading-map.ts';
+
+/** Lines kept of a note: where to look, not a copy of the file. */
+const KEPT_LINES = 20;
+
+interface ImportedFile {
+  readonly fileName: string;
+  readonly sha256: string;
+  readonly systemUser: string;
+  readonly map: ReadingMap | undefined;
+  readonly options: { readonly [name: string]: boolean };
+  readonly notes: readonly ImportNote[];
+}
+
+export const toImportRecord = ({ map, notes, ...file }: ImportedFile): ImportRecord => ({
+  ...file,
+  map: map === undefined ? null : describeMap(map),
+  notes: notes.map((note) => ({
+    ...{ kind: note.kind, column: note.column, count: note.count },
+    lines: firstOf(note.lines()),
+  })),
+});
+
+function firstOf(lines: Iterable<number>): number[] {
+  const first: number[] = [];
+  for (const line of lines) {
+    if (first.length === KEPT_LINES) break;
+    first.push(line);
+  }
+  return first;
+}
+
+const describeMap = ({ columns, constants, values, ...rest }: ReadingMap) => ({
+  ...rest,
+  columns: Object.fromEntries(columns),
+  constants: Object.fromEntries(constants),
+  values: Object.fromEntries([...values].map(([column, words]) => [column, Object.fromEntries(words)])),
+});

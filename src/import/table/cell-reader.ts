@@ -1,0 +1,146 @@
+/** The cells of a row, each read as its column in this file requires. */
+import type { FieldError } from '../../domain/values/errors.ts';
+import type { ImportKind, StagedValue } from '../../store/ports/import-session.ts';
+import { isEmptyWord, mayBeSpecial, unwrapText } from '../cells/blanks.ts';
+import { type CellContext, type DecimalEvidence, noDecimals } from '../cells/context.ts';
+import type { NoteKind } from '../cells/notes.ts';
+import { IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
+import { foldHeading } from '../dictionary/fold.ts';
+import type { FileRecord, SourceFormat } from '../formats/source/records.ts';
+import type { ReadingMap } from '../map/reading-map.ts';
+import type { Header } from './header.ts';
+import type { DateSurvey } from './survey-dates.ts';
+
+/** Receives what is found in a row; `column` is empty when it concerns no single one. */
+export interface RowFindings {
+  fault(column: string, message: string): void;
+  note(kind: NoteKind, column: string): void;
+}
+
+export interface CellReaderOptions {
+  readonly kind: ImportKind;
+  readonly header: Header;
+  readonly context: CellContext;
+  readonly format: SourceFormat;
+  readonly map?: ReadingMap | undefined;
+  /** Undefined before the first survey. */
+  readonly dates?: DateSurvey | undefined;
+}
+
+/** What is wrong with a column as a whole. */
+export interface ColumnFault {
+  readonly column: string;
+  readonly message: string;
+}
+
+export interface CellReader {
+  /**
+   * Reads the cell of a column that the file has.
+   * @param i place of the column among those of the kind
+   * @returns null for an empty cell
+   */
+  read(record: FileRecord, i: number, findings: RowFindings): StagedValue | FieldError;
+  /** Whether a date was met that cannot be read before all dates of its column are surveyed. */
+  needsSurvey(): boolean;
+  /** Forgets what the last row has shown of its columns: it is not one of the table's. */
+  forgetRow(): void;
+  /** The columns whose decimals contradict each other. */
+  unclearDecimals(): ColumnFault[];
+}
+
+export function createCellReader(options: CellReaderOptions): CellReader {
+  const { kind, header, map } = options;
+  const declared = IMPORT_COLUMNS[kind];
+  const words = declared.map(({ name }) => map?.values.get(name));
+  let isSurveyNeeded = false;
+  let findings: RowFindings;
+  const contexts = declared.map(({ name }) =>
+    columnContext(options, name, {
+      note: (note) => findings.note(note, name),
+      askForSurvey() {
+        isSurveyNeeded = true;
+      },
+    }),
+  );
+
+  /** @returns an empty text where there is no value */
+  function unwrap(cell: string, i: number): string {
+    let text = unwrapText(cell);
+    const { name, isRequired } = declared[i] as ImportColumn;
+    // Our own rejects of a workbook keep national IDs so.
+    if (text !== cell && !header.isOfRejects) findings.note('spreadsheet_text', name);
+    text = words[i]?.get(foldHeading(text)) ?? text;
+    if (isRequired || !isEmptyWord(text)) return text;
+    findings.note('empty_word', name);
+    return '';
+  }
+
+  return {
+    read({ line, cells, numbers }, i, rowFindings) {
+      const place = header.places[i] as number;
+      let cell = (cells[place] ?? '').trim();
+      if (cell === '') return null;
+      findings = rowFindings;
+      if (mayBeSpecial(cell) || words[i] !== undefined) cell = unwrap(cell, i);
+      if (cell === '') return null;
+      const context = contexts[i] as OwnContext;
+      context.line = line;
+      context.isNumber = numbers?.has(place) === true;
+      return (declared[i] as ImportColumn).parse(cell, context);
+    },
+    needsSurvey: () => isSurveyNeeded,
+    forgetRow: () => contexts.forEach(forgetLine),
+    unclearDecimals: () =>
+      declared.flatMap(({ name: column }, i) => {
+        const message = contradictionOf(contexts[i] as OwnContext);
+        return message === undefined ? [] : [{ column, message }];
+      }),
+  };
+}
+
+function forgetLine({ line, decimals }: OwnContext): void {
+  for (const form of Object.keys(decimals) as (keyof DecimalEvidence)[])
+    if (decimals[form] === line) decimals[form] = 0;
+}
+
+const UNCLEAR_POINT =
+  'Some values of this column have a decimal comma, and others a point before three digits, which may ' +
+  'separate thousands. Name the decimal mark in a map, "decimal": "," or ".".';
+const UNCLEAR_COMMA =
+  'Some values of this column have a decimal comma, in others commas separate thousands, and a value such ' +
+  'as 12,500 may be either. Name the decimal mark in a map, "decimal": "," or ".".';
+
+const UNCLEAR_BESIDE_POINT =
+  'Some values of this column have a point before the decimals, and in others, such as 12,500, a comma may ' +
+  'mean either. Name the decimal mark in a map, "decimal": "," or ".".';
+
+/** @returns undefined when the forms of the column agree */
+function contradictionOf({ decimals }: OwnContext): string | undefined {
+  if (decimals.commaLine === 0) return undefined;
+  if (decimals.pointBeforeThreeLine > 0) return UNCLEAR_POINT;
+  if (decimals.commaBeforeThreeLine === 0) return undefined;
+  if (decimals.thousandsLine > 0) return UNCLEAR_COMMA;
+  return decimals.pointLine > 0 ? UNCLEAR_BESIDE_POINT : undefined;
+}
+
+/** The reader's own context of a column, changed from cell to cell. */
+interface OwnContext extends CellContext {
+  line: number;
+  isNumber: boolean;
+}
+
+function columnContext(
+  { context, map, format, dates }: CellReaderOptions,
+  column: string,
+  found: Pick<CellContext, 'note' | 'askForSurvey'>,
+): OwnContext {
+  return {
+    ...context,
+    dateOrder: map?.dates,
+    decimalMark: map?.decimal,
+    isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
+    decimals: noDecimals(),
+    dates: dates?.get(column),
+    ...found,
+  };
+}

@@ -1,0 +1,143 @@
+/** The header of a file → where its columns are, or every fault of it. */
+import { mayEcho } from '../../domain/values/errors.ts';
+import type { ImportKind } from '../../store/ports/import-session.ts';
+import type { NoteTaker } from '../cells/notes.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
+import { nearestName } from '../dictionary/near-spelling.ts';
+import { FileFault, type FileRecord } from '../formats/source/records.ts';
+import type { ReadingMap } from '../map/reading-map.ts';
+import { FAULTS_COLUMN, type Heading, recogniseHeadings } from './headings.ts';
+
+export interface Header {
+  readonly line: number;
+  readonly headings: readonly Heading[];
+  /** The known columns that the file has, those with a constant included. */
+  readonly columns: ReadonlySet<string>;
+  /** For each column of the kind, in its order, the index of its cell; -1 for one that the file lacks. */
+  readonly places: readonly number[];
+  /** Whether the file holds the refused rows of an import. */
+  readonly isOfRejects: boolean;
+}
+
+interface HeaderFault {
+  readonly column: string;
+  readonly message: string;
+}
+
+export interface HeaderOptions {
+  readonly map?: ReadingMap | undefined;
+  /** Whether the row was recognised as the header; otherwise an unknown column is a fault. */
+  readonly isCertain: boolean;
+  readonly notes: NoteTaker;
+}
+
+/**
+ * Reads a header: its columns in any order, each once, none of the required ones missing.
+ * @throws FileFault with every fault of the header
+ */
+export function readHeader(kind: ImportKind, { line, cells }: FileRecord, options: HeaderOptions): Header {
+  const { map, notes } = options;
+  const headings = recogniseHeadings(kind, cells, map);
+  const constants = [...(map?.constants ?? [])].flatMap(([column, cell]) =>
+    cell.trim() === '' ? [] : column,
+  );
+  const found = headings.flatMap(({ column }) => column ?? []);
+  const columns = new Set([...found, ...constants]);
+  const faults = [
+    ...repeatedColumns(headings),
+    ...constants.filter((column) => found.includes(column)).map(columnAndConstant),
+    ...unknownColumns(kind, { line, headings, columns }, options),
+    ...missingColumns(kind, columns),
+  ];
+  if (faults.length > 0)
+    throw new FileFault(faults.map((fault) => ({ line, ...fault, refuses: 'file' as const })));
+  for (const { column, by } of headings) if (by === 'dictionary') notes.note('heading', column ?? '', line);
+  return {
+    ...{ line, headings, columns },
+    places: IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name)),
+    isOfRejects: headings.some(isFaultsColumn),
+  };
+}
+
+const isFaultsColumn = ({ text }: Heading): boolean => text.toLowerCase() === FAULTS_COLUMN;
+
+function repeatedColumns(headings: readonly Heading[]): HeaderFault[] {
+  return headings.flatMap(({ column, text }, i) => {
+    const first = headings.findIndex((other) => other.column === column);
+    if (column === undefined || column === null || first === i) return [];
+    const isSameText = headings[first]?.text.toLowerCase() === text.toLowerCase();
+    const message = isSameText
+      ? 'This column appears twice in the header.'
+      : `The headings in positions ${first + 1} and ${i + 1} both mean this column. Let a map ignore one.`;
+    return [{ column, message }];
+  });
+}
+
+const columnAndConstant = (column: string): HeaderFault => ({
+  column,
+  message: 'The file has this column, and a constant is given for it. Remove one of them.',
+});
+
+interface Unread {
+  readonly line: number;
+  readonly headings: readonly Heading[];
+  readonly columns: ReadonlySet<string>;
+}
+
+/** Faults of unknown columns; of those that are ignored, a note. */
+function unknownColumns(
+  kind: ImportKind,
+  { line, headings, columns }: Unread,
+  { isCertain, notes }: HeaderOptions,
+): HeaderFault[] {
+  const known = IMPORT_COLUMNS[kind].map(({ name }) => name);
+  const isHeader = looksLikeHeader(headings);
+  return headings.flatMap(({ text, column }, i) => {
+    if (text === '' || column !== undefined) return [];
+    const shown = isHeader && looksLikeHeading(text) ? text.toLowerCase() : '';
+    const meant = nearestName(
+      text,
+      known.filter((name) => !columns.has(name)),
+    );
+    if (meant !== undefined) {
+      const what = shown === '' ? `column in position ${i + 1}` : `column "${shown}"`;
+      return [{ column: shown, message: `Unknown ${what}. Did you mean "${meant}"?` }];
+    }
+    const message = `Unknown column in position ${i + 1}. Known: ${known.join(', ')}.`;
+    if (!isCertain) return [{ column: shown, message }];
+    notes.note('ignored_column', shown === '' ? `#${i + 1}` : shown, line, message);
+    return [];
+  });
+}
+
+/**
+ * Whether a row names columns. Of a file without a header it is the data of a person, of which nothing is
+ * shown: so the unknown columns must not be the majority.
+ */
+function looksLikeHeader(headings: readonly Heading[]): boolean {
+  const named = headings.filter(({ text }) => text !== '');
+  return 2 * named.filter(({ column }) => column !== undefined).length >= named.length;
+}
+
+/** One word, as column names are: a person's name has several, a code or a date has other characters. */
+const looksLikeHeading = (text: string): boolean => /^\p{L}[\p{L}\p{N}_]*$/u.test(text) && mayEcho(text);
+
+const MISSING = 'The column is missing.';
+const MISSING_COOPERATIVE =
+  'The column is missing. For a file of one cooperative, give its code with --cooperative CODE.';
+
+function missingColumns(kind: ImportKind, columns: ReadonlySet<string>): HeaderFault[] {
+  const faults: HeaderFault[] = IMPORT_COLUMNS[kind]
+    .filter(({ name, isRequired }) => isRequired && !columns.has(name))
+    .map(({ name }) => ({
+      column: name,
+      message: name === 'cooperative_code' ? MISSING_COOPERATIVE : MISSING,
+    }));
+  const alternatives = ALTERNATIVES[kind];
+  if (alternatives !== undefined) {
+    const { column, others, missing } = alternatives;
+    if (!columns.has(column) && !others.every((name) => columns.has(name)))
+      faults.push({ column, message: missing });
+  }
+  return faults;
+}

@@ -1,0 +1,91 @@
+/** The headings of a file → the columns that they mean. */
+import type { ImportKind } from '../../store/ports/import-session.ts';
+import { IMPORT_COLUMNS } from '../columns/columns.ts';
+import { foldHeading } from '../dictionary/fold.ts';
+import { foldPhrase } from '../dictionary/fold-phrase.ts';
+import { BRACKETS, HEADINGS, SINGLE_NAMES } from '../dictionary/headings.ts';
+import type { ReadingMap } from '../map/reading-map.ts';
+
+/** Holds the reasons in a file of refused rows, and is never read. */
+export const FAULTS_COLUMN = 'registry_faults';
+
+export interface Heading {
+  /** As it is in the file, trimmed; empty for a column without one. */
+  readonly text: string;
+  /** The column of the kind; null for one to be ignored, undefined for one that is not recognised. */
+  readonly column: string | null | undefined;
+  /** By what it was recognised: `name` in any letter case, `map`, or `dictionary`, which is a guess. */
+  readonly by?: 'name' | 'map' | 'dictionary';
+}
+
+/** What each heading of a row means (docs/operating.md#headings). */
+export function recogniseHeadings(kind: ImportKind, cells: readonly string[], map?: ReadingMap): Heading[] {
+  const headings = cells.map((cell) => recognise(kind, cell.trim(), map));
+  return kind === 'members' ? withFamilyName(headings) : headings;
+}
+
+function recognise(kind: ImportKind, text: string, map: ReadingMap | undefined): Heading {
+  if (text === '') return { text, column: undefined };
+  const name = text.toLowerCase();
+  if (name === FAULTS_COLUMN) return { text, column: null, by: 'name' };
+  const mapped = map?.columns.get(foldHeading(text));
+  if (mapped !== undefined) return { text, column: mapped, by: 'map' };
+  if (IMPORT_COLUMNS[kind].some((column) => column.name === name)) return { text, column: name, by: 'name' };
+  const column = lookUp(kind, text);
+  return column === undefined ? { text, column } : { text, column, by: 'dictionary' };
+}
+
+/** Beside a column of first names, `Nom` is the family name. */
+function withFamilyName(headings: Heading[]): Heading[] {
+  const has = (column: string) => headings.some((heading) => heading.column === column);
+  if (!has('first_name') || has('last_name')) return headings;
+  return headings.map((heading) =>
+    heading.by === 'dictionary' && SINGLE.has(foldPhrase(heading.text))
+      ? { ...heading, column: 'last_name' }
+      : heading,
+  );
+}
+
+const SINGLE = new Set(SINGLE_NAMES.map(foldPhrase));
+const BRACKETED = /^(.*\S)\s*[([{]([^)\]}]*)[)\]}]\s*$/su;
+
+function lookUp(kind: ImportKind, text: string): string | undefined {
+  const known = dictionaryOf(kind);
+  const column = known.get(foldHeading(text)) ?? known.get(foldPhrase(text));
+  if (column !== undefined) return column;
+  const [, before = '', inside = ''] = BRACKETED.exec(text) ?? [];
+  const bracketed = known.get(foldPhrase(before));
+  if (bracketed === undefined) return undefined;
+  const isHarmless =
+    !/[\p{L}\p{N}]/u.test(inside) ||
+    BRACKETS[bracketed]?.some((word) => foldHeading(word) === foldHeading(inside));
+  return isHarmless === true ? bracketed : undefined;
+}
+
+const dictionaries = new Map<ImportKind, ReadonlyMap<string, string>>();
+
+/** By folded heading, in both ways of folding, the columns of a kind. */
+export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
+  let known = dictionaries.get(kind);
+  if (known === undefined) {
+    known = new Map(
+      IMPORT_COLUMNS[kind].flatMap(({ name }) =>
+        [name, ...(HEADINGS[kind][name] ?? [])].flatMap((heading): [string, string][] => [
+          [foldHeading(heading), name],
+          [foldPhrase(heading), name],
+        ]),
+      ),
+    );
+    dictionaries.set(kind, known);
+  }
+  return known;
+}
+
+/**
+ * How many columns of the kind the cells name. The header is the row of a file, or of all sheets of a
+ * workbook, with the highest score. Columns that the map ignores count too.
+ */
+export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: ReadingMap): number {
+  const found = recogniseHeadings(kind, cells, map).filter(({ column }) => column !== undefined);
+  return new Set(found.map(({ column, text }) => column ?? foldHeading(text))).size;
+}

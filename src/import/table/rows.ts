@@ -1,0 +1,117 @@
+/** The records of one file → values to be staged, and faults. */
+
+import { composeNames } from '../../domain/membership/members.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import type { StagedValue } from '../../store/ports/import-session.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
+import { FileFault, type FileRecord } from '../formats/source/records.ts';
+import {
+  type CellReaderOptions,
+  type ColumnFault,
+  createCellReader,
+  type RowFindings,
+} from './cell-reader.ts';
+import { completeOpeningBalance, OPENING_BALANCE } from './opening-balance.ts';
+import { createWidthCheck } from './row-width.ts';
+
+export interface RowReader {
+  /** The columns that the file has, those made from others included. */
+  readonly columns: ReadonlySet<string>;
+  /**
+   * Checks one row.
+   * @returns the values in the order of the kind's columns, null where a cell is empty or invalid
+   */
+  read(record: FileRecord, findings: RowFindings): StagedValue[];
+  /** Whether a date was met that cannot be read before all dates of its column are surveyed. */
+  needsSurvey(): boolean;
+  /** Forgets what the last row has shown of its columns: it is not one of the table's. */
+  forgetRow(): void;
+  /** The columns whose decimals contradict each other. */
+  unclearDecimals(): ColumnFault[];
+}
+
+const NAMES = {
+  members: ['full_name', 'first_name', 'last_name'],
+  entries: ['member_code', 'identity_card'],
+};
+
+/** @throws FileFault when a constant of the map is invalid */
+export function createRowReader(options: CellReaderOptions): RowReader {
+  const { kind, header, format, map, context } = options;
+  const declared = IMPORT_COLUMNS[kind];
+  const { columns, places, headings } = header;
+  const constants = readConstants(options);
+  const isWrongWidth = createWidthCheck(header, format);
+  const isMembers = kind === 'members';
+  const isEntries = ALTERNATIVES[kind]?.column === 'member_code';
+  const names = isEntries ? NAMES.entries : NAMES.members;
+  const isBalanceGiven = kind === 'loans' && (columns.has('paid_amount') || columns.has('paid_until'));
+  const composed = isMembers ? 'full_name' : isBalanceGiven ? 'paid_until' : undefined;
+  const isCutOffConstant = map?.constants.has('paid_until') === true;
+  /** The columns of the current row with a fault. */
+  const faulty = new Set<string>();
+  const isAnyFaulty = (chosen: readonly string[]) =>
+    faulty.size > 0 && chosen.some((name) => faulty.has(name));
+  const cellReader = createCellReader(options);
+
+  function read(record: FileRecord, findings: RowFindings): StagedValue[] {
+    if (isWrongWidth(record.cells)) {
+      findings.fault('', `Expected ${headings.length} cells, found ${record.cells.length}.`);
+      return declared.map(() => null);
+    }
+    const values: StagedValue[] = new Array(declared.length);
+    faulty.clear();
+    for (let i = 0; i < declared.length; i++) {
+      const { name, isRequired } = declared[i] as ImportColumn;
+      const place = places[i] as number;
+      const value = place < 0 ? (constants[i] as StagedValue) : cellReader.read(record, i, findings);
+      values[i] = value instanceof FieldError ? null : value;
+      if (value instanceof FieldError) findings.fault(name, value.message);
+      else if (value === null && isRequired) findings.fault(name, 'This field may not be blank.');
+      else continue;
+      faulty.add(name);
+    }
+    if (isMembers && !isAnyFaulty(names)) composeFullName(values, findings);
+    if (isEntries && values[MEMBER_CODE] === null && values[IDENTITY_CARD] === null && !isAnyFaulty(names))
+      findings.fault('member_code', 'Give a member code, or a national ID.');
+    if (isBalanceGiven && !isAnyFaulty(OPENING_BALANCE))
+      completeOpeningBalance(values, isCutOffConstant, context.nowSeconds, findings);
+    return values;
+  }
+
+  return {
+    columns: composed === undefined ? columns : new Set([...columns, composed]),
+    read,
+    needsSurvey: cellReader.needsSurvey,
+    forgetRow: cellReader.forgetRow,
+    unclearDecimals: cellReader.unclearDecimals,
+  };
+}
+
+/** The values that every row has; null for a column without a constant. */
+function readConstants({ kind, header, context, map }: CellReaderOptions): StagedValue[] {
+  return IMPORT_COLUMNS[kind].map(({ name, parse }) => {
+    const cell = map?.constants.get(name)?.trim() ?? '';
+    const value = cell === '' ? null : parse(cell, context);
+    if (!(value instanceof FieldError)) return value;
+    const message = `The constant for this column is invalid. ${value.message}`;
+    throw new FileFault([{ line: header.line, column: name, message, refuses: 'file' }]);
+  });
+}
+
+const positionOf = (column: string): number =>
+  IMPORT_COLUMNS.members.findIndex(({ name }) => name === column);
+const FULL_NAME = positionOf('full_name');
+const FIRST_NAME = positionOf('first_name');
+const LAST_NAME = positionOf('last_name');
+/** The same in every kind of entries. */
+const MEMBER_CODE = 1;
+const IDENTITY_CARD = 2;
+
+function composeFullName(values: StagedValue[], findings: RowFindings): void {
+  const nameAt = (position: number) => values[position] as string | null;
+  const names = composeNames(nameAt(FULL_NAME), nameAt(FIRST_NAME), nameAt(LAST_NAME));
+  if (names === undefined) findings.fault('full_name', 'Give a full name, or a first name and a last name.');
+  else if (names instanceof FieldError) findings.fault('full_name', names.message);
+  else values[FULL_NAME] = names.fullName;
+}

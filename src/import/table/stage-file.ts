@@ -1,0 +1,112 @@
+/** Reads a file into an import session and has it checked. */
+import type {
+  CheckedFile,
+  CheckOptions,
+  FileStaging,
+  ImportFault,
+  ImportKind,
+  ImportSession,
+} from '../../store/ports/import-session.ts';
+import type { CellContext } from '../cells/context.ts';
+import { createNoteTaker, type ImportNote } from '../cells/notes.ts';
+import { FileFault, fileFault, type RecordSource, type SourceFormat } from '../formats/source/records.ts';
+import type { ReadingMap } from '../map/reading-map.ts';
+import { withHeaderRows } from './find-header.ts';
+import type { Header } from './header.ts';
+import { type DateSurvey, surveyDates } from './survey-dates.ts';
+import { openTable, type Table } from './table.ts';
+
+export interface StageOptions extends CheckOptions {
+  readonly kind: ImportKind;
+  readonly map?: ReadingMap | undefined;
+  /** What would be read leniently or skipped is a fault. */
+  readonly isStrict?: boolean | undefined;
+  readonly cells: CellContext;
+  /** Called between batches; what it throws ends the reading. @param bytesRead of the file so far */
+  readonly onBatch: (bytesRead: number) => void;
+}
+
+/** How a file was read. */
+export interface FileReading {
+  readonly notes: readonly ImportNote[];
+  /** Undefined when it could not be read. */
+  readonly header: Header | undefined;
+  /** The cell of a workbook in which a fault is, such as `C12`; undefined where it is not in a single one. */
+  cellOf(fault: Pick<ImportFault, 'line' | 'column'>): string | undefined;
+}
+
+/** @throws RegistryError `unavailable`; the system's error when the file cannot be read */
+export async function stageFile(
+  session: ImportSession,
+  source: RecordSource,
+  options: StageOptions,
+): Promise<{ checked: CheckedFile; reading: FileReading }> {
+  let staged = await stageOnce(session, source, options);
+  if (staged.needsSurvey && staged.header !== undefined) {
+    // Rare, so that a file with dates in one order only is read once.
+    const dates = await surveyDates(source, options.kind, staged.header, options.onBatch);
+    staged = await stageOnce(session, source, options, dates);
+  }
+  const { staging, header, notes } = staged;
+  const cellOfFault = (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, header, fault);
+  const checked = await staging.check(options);
+  return { checked, reading: { notes, header, cellOf: cellOfFault } };
+}
+
+interface Staged {
+  readonly staging: FileStaging;
+  readonly header: Header | undefined;
+  readonly notes: readonly ImportNote[];
+  /** Whether it is to be staged again, with the dates surveyed. */
+  readonly needsSurvey: boolean;
+}
+
+async function stageOnce(
+  session: ImportSession,
+  source: RecordSource,
+  { kind, map, cells, isStrict, onBatch }: StageOptions,
+  dates?: DateSurvey,
+): Promise<Staged> {
+  const { format } = source;
+  const notes = createNoteTaker(isStrict === true);
+  if (isEncodingGuessed(format, map)) notes.note('encoding', '', 1);
+  let table: Table | undefined;
+  let staging: FileStaging | undefined;
+  try {
+    for await (const batch of withHeaderRows(source.read(), map)) {
+      onBatch(batch.bytesRead);
+      if (batch.records.length === 0 && table === undefined) continue;
+      table ??= openTable(batch.records, { kind, map, cells, format, notes, dates });
+      staging ??= await session.stage(kind, table.columns);
+      const { rows, faults } = table.read(batch);
+      if (table.needsSurvey()) return { staging, header: table.header, notes: [], needsSurvey: true };
+      await staging.addRows(rows);
+      if (faults.length > 0) await staging.addFaults(faults);
+    }
+    if (staging === undefined) throw fileFault(1, 'The file is empty: its first line must name the columns.');
+    await staging.addFaults(table?.end() ?? []);
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    staging ??= await session.stage(kind, new Set());
+    await staging.addFaults([...notes.takeFaults(), ...error.faults]);
+  }
+  return { staging, header: table?.header, notes: notes.list(), needsSurvey: false };
+}
+
+const isEncodingGuessed = (format: SourceFormat, map: ReadingMap | undefined): boolean =>
+  format.type === 'text' && format.encoding === 'windows-1252' && map?.encoding === undefined;
+
+function cellOf(
+  format: SourceFormat,
+  header: Header | undefined,
+  { line, column }: Pick<ImportFault, 'line' | 'column'>,
+): string | undefined {
+  const place = header?.headings.findIndex((heading) => heading.column === column) ?? -1;
+  return format.type === 'text' || place < 0 ? undefined : `${columnLetters(place)}${line}`;
+}
+
+/** How a workbook calls a column: `A` to `Z`, `AA`, … @param place counted from 0 */
+function columnLetters(place: number): string {
+  const last = String.fromCharCode(65 + (place % 26));
+  return place < 26 ? last : columnLetters(Math.floor(place / 26) - 1) + last;
+}

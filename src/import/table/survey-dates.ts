@@ -1,0 +1,44 @@
+/** A reading of an entire file for the order of day and month in its dates, before its rows are staged. */
+import type { ImportKind } from '../../store/ports/import-session.ts';
+import { unwrapText } from '../cells/blanks.ts';
+import type { DateEvidence } from '../cells/context.ts';
+import { collectEvidence, readsDates } from '../cells/dates.ts';
+import { IMPORT_COLUMNS } from '../columns/columns.ts';
+import { FileFault, type FileRecord, type RecordSource } from '../formats/source/records.ts';
+import type { Header } from './header.ts';
+import { createWidthCheck } from './row-width.ts';
+import { isTotalsRow } from './totals.ts';
+
+/** By column, what its dates show. */
+export type DateSurvey = ReadonlyMap<string, DateEvidence>;
+
+/** @param onBatch called between batches; what it throws ends the reading */
+export async function surveyDates(
+  source: RecordSource,
+  kind: ImportKind,
+  header: Header,
+  onBatch: (bytesRead: number) => void,
+): Promise<DateSurvey> {
+  const columns = IMPORT_COLUMNS[kind].flatMap(({ name, parse }, i) => {
+    const evidence: DateEvidence = { hasDayFirst: false, hasMonthFirst: false };
+    return readsDates(parse) ? [{ name, place: header.places[i] as number, evidence }] : [];
+  });
+  const isWrongWidth = createWidthCheck(header, source.format);
+  // What is no row of the table does not speak for its columns.
+  const isRow = ({ line, cells }: FileRecord): boolean =>
+    line > header.line && !isWrongWidth(cells) && !isTotalsRow(kind, header, cells);
+  try {
+    for await (const { records, bytesRead } of source.read()) {
+      onBatch(bytesRead);
+      for (const record of records) {
+        if (!isRow(record)) continue;
+        for (const { place, evidence } of columns)
+          if (place >= 0) collectEvidence(unwrapText((record.cells[place] ?? '').trim()), evidence);
+      }
+    }
+  } catch (error) {
+    // Reported when the rows are read.
+    if (!(error instanceof FileFault)) throw error;
+  }
+  return new Map(columns.map(({ name, evidence }) => [name, evidence]));
+}

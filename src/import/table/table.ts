@@ -1,0 +1,133 @@
+/** The table of a file: where it begins, and its records → rows, faults and notes. */
+import type { ImportFault, ImportKind, StagedRow } from '../../store/ports/import-session.ts';
+import type { CellContext } from '../cells/context.ts';
+import type { NoteKind, NoteTaker } from '../cells/notes.ts';
+import type { FileRecord, RecordBatch, SourceFormat } from '../formats/source/records.ts';
+import type { ReadingMap } from '../map/reading-map.ts';
+import type { RowFindings } from './cell-reader.ts';
+import { findHeader } from './find-header.ts';
+import { type Header, readHeader } from './header.ts';
+import { createRowReader } from './rows.ts';
+import type { DateSurvey } from './survey-dates.ts';
+import { isTotalsRow } from './totals.ts';
+
+export interface TableOptions {
+  readonly kind: ImportKind;
+  readonly map?: ReadingMap | undefined;
+  readonly cells: CellContext;
+  readonly format: SourceFormat;
+  readonly notes: NoteTaker;
+  /** Undefined before the dates of the file were surveyed. */
+  readonly dates?: DateSurvey | undefined;
+}
+
+export interface Table {
+  readonly header: Header;
+  /** The columns that the file has, those made from others included. */
+  readonly columns: ReadonlySet<string>;
+  /** Reads the next batch; of the first one, what follows the header. */
+  read(batch: RecordBatch): { rows: StagedRow[]; faults: ImportFault[] };
+  /** Whether the file must be surveyed, and then read again. */
+  needsSurvey(): boolean;
+  /** Ends the file. @returns faults of its columns as a whole */
+  end(): ImportFault[];
+}
+
+/**
+ * @param records from the beginning of the file, as many as are searched for the header
+ * @throws FileFault with every fault of the header
+ */
+export function openTable(records: readonly FileRecord[], options: TableOptions): Table {
+  const { kind, map, format, notes, dates } = options;
+  const { index, isCertain } = findHeader(kind, records, map);
+  const header = readHeader(kind, records[index] as FileRecord, { map, isCertain, notes });
+  // Where a map says where the header is, nothing was guessed.
+  if (map?.headerRow === undefined)
+    for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
+  const reader = createRowReader({ kind, header, map, format, dates, context: options.cells });
+  const emptyLines = createEmptyLines(header.line, notes);
+  const unnamed = createUnnamedColumns(header, notes);
+
+  // One object for all rows: a clean row costs nothing more.
+  let line = 0;
+  let faults: ImportFault[] = [];
+  const found: { kind: NoteKind; column: string }[] = [];
+  const findings: RowFindings = {
+    fault: (column, message) => faults.push({ line, column, message, refuses: 'row' }),
+    note: (note, column) => found.push({ kind: note, column }),
+  };
+
+  /** @returns undefined for a row of totals */
+  function readRow(record: FileRecord): StagedRow | undefined {
+    line = record.line;
+    const known = faults.length;
+    const values = reader.read(record, findings);
+    const isTotals = faults.length > known && isTotalsRow(kind, header, record.cells);
+    if (isTotals) {
+      faults.length = known;
+      reader.forgetRow();
+      notes.note('totals_row', '', line);
+    } else {
+      for (const note of found) notes.note(note.kind, note.column, line);
+      unnamed.look(record);
+    }
+    found.length = 0;
+    return isTotals ? undefined : { line, values };
+  }
+
+  return {
+    header,
+    columns: reader.columns,
+    read({ records: batch, emptyLines: empty }) {
+      const rows: StagedRow[] = [];
+      faults = [];
+      emptyLines.add(empty);
+      for (const record of batch) {
+        if (record.line <= header.line) continue;
+        emptyLines.noteBefore(record.line);
+        const row = readRow(record);
+        if (row !== undefined) rows.push(row);
+      }
+      return { rows, faults: [...faults, ...notes.takeFaults()] };
+    },
+    needsSurvey: reader.needsSurvey,
+    end: () =>
+      reader.unclearDecimals().map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),
+  };
+}
+
+/** Notes the empty lines between the header and the last row. */
+function createEmptyLines(headerLine: number, notes: NoteTaker) {
+  /** Runs of successive lines: some spreadsheets leave a million below the last row. */
+  const pending: { first: number; last: number }[] = [];
+  return {
+    add(lines: readonly number[] = []): void {
+      for (const line of lines) {
+        const run = pending.at(-1);
+        if (run?.last === line - 1) run.last = line;
+        else pending.push({ first: line, last: line });
+      }
+    },
+    noteBefore(line: number): void {
+      while (pending.length > 0 && (pending[0] as { first: number }).first < line) {
+        const { first, last } = pending.shift() as { first: number; last: number };
+        for (let empty = Math.max(first, headerLine + 1); empty <= last; empty++)
+          notes.note('empty_row', '', empty);
+      }
+    },
+  };
+}
+
+/** Notes each column without a heading once, on the first row that has a value in it. */
+function createUnnamedColumns({ headings }: Header, notes: NoteTaker) {
+  let places = headings.flatMap(({ text }, place) => (text === '' ? [place] : []));
+  return {
+    look({ line, cells }: FileRecord): void {
+      if (places.length === 0) return;
+      const found = places.filter((place) => (cells[place] ?? '').trim() !== '');
+      if (found.length === 0) return;
+      for (const place of found) notes.note('ignored_column', `#${place + 1}`, line);
+      places = places.filter((place) => !found.includes(place));
+    },
+  };
+}

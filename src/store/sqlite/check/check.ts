@@ -1,0 +1,117 @@
+/** Checks of the database files that an operator asks for: they read everything and change nothing. */
+import { existsSync } from 'node:fs';
+import type { Finding } from '../../ports/storage.ts';
+import type { Connection } from '../engine/connection.ts';
+import type { Schema } from '../engine/migrate.ts';
+import { openDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
+import { LOAN_CHECKS } from '../entities/loan-checks.ts';
+import { countChecksOf } from '../lists/count-checks.ts';
+import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
+import { ROW_COUNT_CHECKS } from '../lists/table-sizes.ts';
+import type { ReadModelFormat } from '../read-model/columns.ts';
+import { countOutOfDate, findWrongColumn } from '../read-model/verify.ts';
+import { KEYS_SCHEMA } from '../schema/keys.ts';
+import { REGISTRY_SCHEMA } from '../schema/registry.ts';
+import { EVENT_CHECKS } from './event-checks.ts';
+import { IMPORT_CHECKS } from './import-checks.ts';
+import { REDIRECT_CHECKS } from './redirect-checks.ts';
+
+/** Tables whose rows say how large a registry is. */
+export const COUNTED = [
+  'cooperatives',
+  'members',
+  'production_entries',
+  'loans',
+  'payments',
+  'savings_accounts',
+  'savings_transactions',
+] as const;
+
+/** What must agree with the rows, or with each other: each query finds one that is wrong. */
+const AGREEMENTS = [
+  ...countChecksOf(COUNTED_ENTITIES),
+  ...ROW_COUNT_CHECKS,
+  ...REDIRECT_CHECKS,
+  ...LOAN_CHECKS,
+  ...IMPORT_CHECKS,
+  ...EVENT_CHECKS,
+];
+
+/** @throws StorageError when a file is not a database of this release */
+export function checkFiles(databaseFile: string, keysFile: string, format: ReadModelFormat): Finding[] {
+  const registry = openToRead(databaseFile, REGISTRY_SCHEMA);
+  try {
+    // One snapshot for all: rows and counters must be of the same moment.
+    const findings = registry.transaction.deferred(() => checkRegistry(registry, format));
+    return [...findings, ...checkKeys(keysFile)];
+  } finally {
+    registry.close();
+  }
+}
+
+const openToRead = (file: string, schema: Schema): Connection =>
+  openDatabase(file, { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' });
+
+function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
+  const found = checkFile('registry', registry);
+  if (found.length === 1) return found;
+  const agreements = AGREEMENTS.map(({ name, sql }): Finding => {
+    const wrong = registry.raw.prepare(sql).get();
+    return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
+  });
+  const wrong = findWrongColumn(registry, format);
+  const rows = COUNTED.map((table): Finding => {
+    const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+    return { check: `rows of ${table}`, fault: null, value: String(count) };
+  });
+  return [
+    ...found,
+    ...agreements,
+    { check: 'read model out of date', fault: null, value: String(countOutOfDate(registry, format)) },
+    { check: 'read model', fault: wrong === undefined ? null : `wrong: ${wrong}` },
+    ...rows,
+  ];
+}
+
+function checkKeys(keysFile: string): Finding[] {
+  if (!existsSync(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
+  const keys = openToRead(keysFile, KEYS_SCHEMA);
+  try {
+    const found = checkFile('keys', keys);
+    if (found.length === 1) return found;
+    const count = keys.raw.prepare('SELECT count(*) FROM api_keys').pluck().get();
+    return [...found, { check: 'rows of api_keys', fault: null, value: String(count) }];
+  } finally {
+    keys.close();
+  }
+}
+
+function checkFile(name: string, db: Connection): Finding[] {
+  const integrity = checkIntegrity(db);
+  // Nothing that is read from a damaged file can be relied on.
+  if (integrity !== 'ok') return [{ check: `${name}: integrity`, fault: integrity }];
+  const dangling = db.raw.pragma('foreign_key_check') as { table: string; rowid: number }[];
+  const wrong = db.wrongSettings();
+  const first = dangling[0];
+  return [
+    { check: `${name}: integrity`, fault: null },
+    {
+      check: `${name}: foreign keys`,
+      fault:
+        first === undefined
+          ? null
+          : `${dangling.length} rows refer to nothing, first row ${first.rowid} of ${first.table}`,
+    },
+    { check: `${name}: settings`, fault: wrong.length === 0 ? null : wrong.join(', ') },
+  ];
+}
+
+/** `ok`, or what is wrong; some damage SQLite reports as an error. */
+function checkIntegrity(db: Connection): string {
+  try {
+    return db.raw.pragma('integrity_check(1)', { simple: true }) as string;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

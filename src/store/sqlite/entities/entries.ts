@@ -1,0 +1,108 @@
+/** Deliveries and savings transactions of one member in SQLite. */
+import type {
+  DeliveryFilter,
+  Period,
+  ProductionEntry,
+  SavingsTransaction,
+} from '../../../domain/entries/entries.ts';
+import { offsetOf } from '../../../domain/values/page.ts';
+import { isSameIgnoringCase } from '../../../domain/values/text.ts';
+import type { EntryStore } from '../../ports/entries.ts';
+import type { Connection } from '../engine/connection.ts';
+import type { StoreDependencies } from './dependencies.ts';
+
+interface MemberPeriod {
+  readonly memberId: number;
+  readonly from: number;
+  readonly to: number;
+}
+interface Place {
+  readonly limit: number;
+  readonly offset: number;
+}
+interface Products {
+  /** JSON array of the products to list; null lists every delivery, also those without a product. */
+  readonly products: string | null;
+}
+
+const ONE_MEMBER = 'the entries of one member';
+// Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
+const PAGE = 'LIMIT CAST(@limit AS INTEGER) OFFSET @offset';
+
+const DELIVERIES = `production_entries d WHERE d.member_id = @memberId
+  AND d.delivered_at BETWEEN @from AND @to
+  AND (@products IS NULL OR d.product IN (SELECT value FROM json_each(@products)))`;
+const DELIVERY_ORDER = 'ORDER BY d.delivered_at DESC, d.id DESC';
+
+const TRANSACTIONS = `savings_accounts a CROSS JOIN savings_transactions t ON t.account_id = a.id
+  WHERE a.member_id = @memberId AND t.transacted_at BETWEEN @from AND @to`;
+const TRANSACTION_ORDER = 'ORDER BY t.transacted_at DESC, t.id DESC';
+
+const prepareStatements = (db: Connection) => ({
+  selectProducts: db.prepare<[MemberPeriod], { product: string }>(
+    `SELECT DISTINCT product FROM production_entries
+     WHERE member_id = @memberId AND delivered_at BETWEEN @from AND @to AND product IS NOT NULL`,
+    ONE_MEMBER,
+  ),
+  countDeliveries: db.prepare<[MemberPeriod & Products], { count: number }>(
+    `SELECT count(*) AS count FROM ${DELIVERIES}`,
+    ONE_MEMBER,
+  ),
+  // The ids of a page come from the index; then its rows are read.
+  selectDeliveries: db.prepare<[MemberPeriod & Products & Place], ProductionEntry>(
+    `SELECT d.id, d.reference, d.delivered_at AS deliveredAt, d.grams, d.product
+     FROM (SELECT d.id FROM ${DELIVERIES} ${DELIVERY_ORDER} ${PAGE}) page
+     CROSS JOIN production_entries d ON d.id = page.id ${DELIVERY_ORDER}`,
+    ONE_MEMBER,
+  ),
+  countTransactions: db.prepare<[MemberPeriod], { count: number }>(
+    `SELECT count(*) AS count FROM ${TRANSACTIONS}`,
+    ONE_MEMBER,
+  ),
+  selectTransactions: db.prepare<[MemberPeriod & Place], SavingsTransaction>(
+    `SELECT t.id, a.account_number AS accountNumber, t.reference, t.kind, t.amount_minor AS amountMinor,
+       t.transacted_at AS transactedAt
+     FROM (SELECT t.id FROM ${TRANSACTIONS} ${TRANSACTION_ORDER} ${PAGE}) page
+     CROSS JOIN savings_transactions t ON t.id = page.id
+     CROSS JOIN savings_accounts a ON a.id = t.account_id ${TRANSACTION_ORDER}`,
+    ONE_MEMBER,
+  ),
+});
+
+const toBounds = (memberId: number, { from, to }: Period): MemberPeriod => ({
+  memberId,
+  from: from ?? Number.MIN_SAFE_INTEGER,
+  to: to ?? Number.MAX_SAFE_INTEGER,
+});
+
+export function openEntries(db: Connection, { snapshot }: Pick<StoreDependencies, 'snapshot'>): EntryStore {
+  const statements = prepareStatements(db);
+  const { selectProducts, countDeliveries, selectDeliveries } = statements;
+  const { countTransactions, selectTransactions } = statements;
+
+  /** The stored spellings of a product: SQLite ignores the case of ASCII letters only. */
+  function productsLike(period: MemberPeriod, { product }: DeliveryFilter): Products {
+    if (product === undefined) return { products: null };
+    const stored = selectProducts.all(period).map((row) => row.product);
+    return { products: JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product))) };
+  }
+
+  return {
+    listDeliveries: (memberId, filter, request) =>
+      snapshot.read(() => {
+        const period = toBounds(memberId, filter);
+        const wanted = { ...period, ...productsLike(period, filter) };
+        const { count } = countDeliveries.get(wanted) as { count: number };
+        const place = { limit: request.pageSize, offset: offsetOf(request) };
+        return { count, rows: selectDeliveries.all({ ...wanted, ...place }) };
+      }),
+
+    listSavingsTransactions: (memberId, filter, request) =>
+      snapshot.read(() => {
+        const wanted = toBounds(memberId, filter);
+        const { count } = countTransactions.get(wanted) as { count: number };
+        const place = { limit: request.pageSize, offset: offsetOf(request) };
+        return { count, rows: selectTransactions.all({ ...wanted, ...place }) };
+      }),
+  };
+}

@@ -1,0 +1,262 @@
+/** Members in SQLite: one row per person and cooperative. */
+
+import type { Member, MemberFilter, MemberValues } from '../../../domain/membership/members.ts';
+import {
+  FieldErrorList,
+  type FieldMessages,
+  NON_FIELD_ERRORS,
+  notFound,
+  RegistryError,
+  refuseFields,
+  unknownReference,
+} from '../../../domain/values/errors.ts';
+import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
+import { byNewestRegistration, type Membership } from '../../../lookup/consolidate.ts';
+import type { ListedMember, MemberStore } from '../../ports/registry.ts';
+import type { Connection } from '../engine/connection.ts';
+import { isErased } from '../identity/erased-rows.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/redirects.ts';
+import { openChangeRecorder } from '../journal/recorder.ts';
+import { newIdSql } from '../journal/removed-ids.ts';
+import { type Counted, type CountIndex, openCountIndex, wrongCounts } from '../lists/count-index.ts';
+import { MEMBER_COUNTS } from '../lists/counted-tables.ts';
+import { openMemberMatches } from '../lists/member-matches.ts';
+import { openMemberPages } from '../lists/member-pages.ts';
+import type { ReadModelFormat, StoredColumns } from '../read-model/columns.ts';
+import { openReadModel } from '../read-model/read.ts';
+import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
+import {
+  type Column,
+  type ListedRow,
+  LOOKUP_ROW,
+  type LookupRow,
+  MEMBER_COLUMNS,
+  MEMBER_ROW,
+  type MemberRow,
+  PERSON,
+  toColumns,
+  toListedMember,
+  toLookedUpMember,
+  toMember,
+} from '../rows/member-rows.ts';
+import type { StoreDependencies } from './dependencies.ts';
+
+const prepareStatements = (db: Connection) => ({
+  selectOne: db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`),
+  // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the
+  // rest.
+  selectActive: db.prepare<[string], LookupRow>(
+    `SELECT ${LOOKUP_ROW} FROM ${PERSON} WHERE m.identity_card = ? AND m.status = 'active'`,
+  ),
+  selectActiveWithReadModel: db.prepare<[string], LookupRow & StoredColumns>(
+    `SELECT ${LOOKUP_ROW}, m.production, m.loans, m.savings FROM ${PERSON}
+     WHERE m.identity_card = ? AND m.status = 'active'`,
+  ),
+  // One statement: each takes longer to call than to run.
+  selectConflicts: db.prepare<[Conflicting], Conflicts>(
+    `SELECT (SELECT id FROM cooperatives WHERE id = @cooperativeId) AS cooperative,
+       (SELECT id FROM members WHERE identity_card = @identityCard AND cooperative_id = @cooperativeId)
+         AS samePerson,
+       (SELECT id FROM members WHERE cooperative_id = @cooperativeId AND member_code = @memberCode)
+         AS sameCode,
+       (${redirectSql(REPLACED_NUMBERS, '@identityCard')}) AS currentNumber`,
+  ),
+  insert: db.prepare<Column[]>(
+    `INSERT INTO members (id, ${MEMBER_COLUMNS.join(', ')}, created_at, updated_at)
+     VALUES (${newIdSql('members')}, ${MEMBER_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
+  ),
+  selectCurrentNumber: db.prepare<[string], { to: string }>(redirectSql(REPLACED_NUMBERS)),
+  selectFormerNumber: db.prepare<[string], { old: string }>(
+    'SELECT old FROM replaced_identity_cards WHERE new = ? AND ended_by IS NULL LIMIT 1',
+  ),
+  selectMergedInto: db.prepare<[number], { to: number }>(redirectSql(MERGED_MEMBERS)),
+  replace: db.prepare<Column[]>(
+    `UPDATE members SET ${MEMBER_COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
+     WHERE id = ?`,
+  ),
+});
+
+type Statements = ReturnType<typeof prepareStatements>;
+
+/** @returns what gives the active memberships of a person, in no order */
+function openLookups(
+  { selectActive, selectActiveWithReadModel }: Statements,
+  cooperativeSummaries: CooperativeSummaries,
+  financialsOf: ReturnType<typeof openReadModel>,
+) {
+  return function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
+    const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
+      cooperativeId === undefined ? rows : rows.filter((row) => row.cooperative_id === cooperativeId);
+    const lookedUp = (row: LookupRow) =>
+      toLookedUpMember(row, identityCard, cooperativeSummaries.get(row.cooperative_id));
+    if (at === null) {
+      const rows = selectActive.all(identityCard);
+      return wanted(rows).map((row) => ({ member: lookedUp(row), financials: null }));
+    }
+    const rows = selectActiveWithReadModel.all(identityCard);
+    return wanted(rows).map((row) => ({ member: lookedUp(row), financials: financialsOf(row.id, row, at) }));
+  };
+}
+
+/** Values of a member that others may have; null for those that are not given. */
+interface Conflicting {
+  readonly cooperativeId: number;
+  readonly identityCard: string | null;
+  readonly memberCode: string | null;
+}
+
+/** What they meet; null for nothing. */
+interface Conflicts {
+  readonly cooperative: number | null;
+  readonly samePerson: number | null;
+  readonly sameCode: number | null;
+  readonly currentNumber: string | null;
+}
+
+/** @returns what gives the messages for values that other rows have */
+function openConflicts({ selectConflicts }: Statements) {
+  return function findConflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
+    const faults = new FieldErrorList();
+    const { cooperativeId, identityCard = null, memberCode = null } = values;
+    if (cooperativeId === undefined) return faults.fields;
+    const found = selectConflicts.get({ cooperativeId, identityCard, memberCode });
+    const { cooperative, samePerson, sameCode, currentNumber } = found as Conflicts;
+    const isAnother = (id: number | null): boolean => id !== null && id !== exceptId;
+    if (cooperative === null) faults.add('cooperative_id', unknownReference(cooperativeId));
+    if (isAnother(samePerson))
+      faults.add(NON_FIELD_ERRORS, 'The fields cooperative_id, identity_card must make a unique set.');
+    if (currentNumber !== null)
+      faults.add('identity_card', 'This national ID was replaced and belongs to nobody any more.');
+    if (isAnother(sameCode)) faults.add('member_code', 'This field must be unique.');
+    return faults.fields;
+  };
+}
+
+function openList(
+  db: Connection,
+  counts: CountIndex,
+  cooperativeSummaries: CooperativeSummaries,
+  { selectCurrentNumber }: Statements,
+) {
+  const pages = openMemberPages(db);
+  const match = openMemberMatches(db);
+  const toListed = (row: ListedRow) => toListedMember(row, cooperativeSummaries.get(row[2]));
+  /** A number that was replaced finds the person under the current one. */
+  function matchPerson(filter: MemberFilter, request: PageRequest) {
+    const matches = match(filter, request);
+    if (matches?.count !== 0 || filter.identityCard === undefined) return matches;
+    const current = selectCurrentNumber.get(filter.identityCard)?.to;
+    return current === undefined ? matches : match({ ...filter, identityCard: current }, request);
+  }
+  return function list(filter: MemberFilter, request: PageRequest): Page<ListedMember> {
+    const matches = matchPerson(filter, request);
+    if (matches !== undefined) return { ...matches, rows: matches.rows.map(toListed) };
+    const { cooperativeId, status } = filter;
+    const count = counts.count({ group: cooperativeId, value: status });
+    const offset = offsetOf(request);
+    if (offset >= count) return { count, rows: [] };
+    const rows =
+      cooperativeId === undefined
+        ? pages.ofAll(status, counts.seek(status, offset), request.pageSize)
+        : pages.ofCooperative(cooperativeId, status, offset, request.pageSize);
+    // Page 1 is found without counts, so what was read is compared with them.
+    if (rows.length !== Math.min(request.pageSize, count - offset)) throw wrongCounts(MEMBER_COUNTS.table);
+    return { count, rows: rows.map(toListed) };
+  };
+}
+
+export function openMembers(
+  db: Connection,
+  { snapshot, cooperativeSummaries, responses }: StoreDependencies,
+  format: ReadModelFormat,
+): MemberStore {
+  const statements = prepareStatements(db);
+  const { selectOne, insert, replace, selectMergedInto, selectCurrentNumber, selectFormerNumber } =
+    statements;
+  const counts = openCountIndex(db, MEMBER_COUNTS);
+  const history = openChangeRecorder(db, 'members');
+  const list = openList(db, counts, cooperativeSummaries, statements);
+  const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
+  const findConflicts = openConflicts(statements);
+
+  function find(id: number): Member | undefined {
+    return snapshot.read(() => {
+      const row = selectOne.get(id);
+      if (row !== undefined && !isErased(row)) return toMember(row);
+      if (row !== undefined) throw new RegistryError('gone', 'Erased.');
+      const into = selectMergedInto.get(id);
+      if (into !== undefined) throw new RegistryError('gone', `Merged into member ${into.to}.`);
+      return undefined;
+    });
+  }
+
+  const conflicts: typeof findConflicts = (values, exceptId) =>
+    snapshot.read(() => findConflicts(values, exceptId));
+
+  return {
+    find,
+    conflicts,
+
+    list: (filter, request) => snapshot.read(() => list(filter, request)),
+
+    listActiveMemberships(identityCard, at) {
+      const memberships = snapshot.read(() => activeOf(identityCard, at));
+      return memberships.length < 2 ? memberships : memberships.sort(byNewestRegistration);
+    },
+
+    findActiveMembership: (cooperativeId, identityCard, at) =>
+      snapshot.read(() => activeOf(identityCard, at, cooperativeId)[0]),
+
+    findCurrentIdentityCard: (former) => snapshot.read(() => selectCurrentNumber.get(former)?.to),
+
+    create: (values, nowSeconds, actor, keep) =>
+      responses.create(keep, nowSeconds, () => {
+        refuseFields(conflicts(values));
+        const id = Number(insert.run(...toColumns(values), nowSeconds, nowSeconds).lastInsertRowid);
+        counts.change(id, undefined, toCounted(values));
+        history.created({ id, cooperativeId: values.cooperativeId }, nowSeconds, actor);
+        return find(id) as Member;
+      }),
+
+    update: (id, decide, nowSeconds, actor) =>
+      responses.update(nowSeconds, () => {
+        const stored = find(id);
+        if (stored === undefined) throw notFound();
+        const values = decide(stored);
+        refuseMove(stored, values);
+        if (values.identityCard !== stored.identityCard)
+          refuseSplit(selectFormerNumber.get(stored.identityCard));
+        refuseFields(conflicts(values, id));
+        const columns = toColumns(values);
+        const before = toColumns({ ...stored, cooperativeId: stored.cooperative.id });
+        if (before.every((column, i) => column === columns[i])) return stored;
+        replace.run(...columns, nowSeconds, id);
+        const row = { id, cooperativeId: values.cooperativeId };
+        history.changed(row, { fields: MEMBER_COLUMNS, old: before, new: columns }, nowSeconds, actor);
+        counts.change(id, toCounted({ ...stored, cooperativeId: stored.cooperative.id }), toCounted(values));
+        return find(id) as Member;
+      }),
+  };
+}
+
+/** The entries of a member belong to its cooperative, too. */
+function refuseMove(stored: Member, values: MemberValues): void {
+  if (values.cooperativeId !== stored.cooperative.id)
+    refuseFields({ cooperative_id: ['This field cannot be changed.'] });
+}
+
+/**
+ * Who asks by the former number must not find somebody else.
+ * @param former a number that leads to the stored one
+ */
+function refuseSplit(former: unknown): void {
+  if (former !== undefined)
+    refuseFields({
+      identity_card: ['This national ID has replaced another one. An operator can change it.'],
+    });
+}
+
+const toCounted = ({ cooperativeId, status }: Pick<MemberValues, 'cooperativeId' | 'status'>): Counted => ({
+  group: cooperativeId,
+  value: status,
+});

@@ -1,0 +1,65 @@
+/**
+ * What a former key leads to: a replaced national ID to the current one, a merged member to the one that has
+ * its entries. A row in force leads to what is there now, in one step; one that a later correction has ended
+ * stays, so that undoing that correction puts it in force again.
+ */
+import type { Connection } from '../engine/connection.ts';
+
+export interface Redirects {
+  readonly table: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export const REPLACED_NUMBERS: Redirects = { table: 'replaced_identity_cards', from: 'old', to: 'new' };
+export const MERGED_MEMBERS: Redirects = { table: 'merged_members', from: 'id', to: 'into_id' };
+
+type Key = string | number;
+
+/** SELECT of what a former key leads to. @param key SQL of it: by default the only parameter */
+export const redirectSql = ({ table, from, to }: Redirects, key = '?'): string =>
+  `SELECT ${to} AS "to" FROM ${table} WHERE ${from} = ${key} AND ended_by IS NULL`;
+
+/** SQL of the current national ID for one that may be a former one. @param value SQL of the latter */
+export const currentNumberSql = (value: string): string =>
+  `coalesce((SELECT new FROM replaced_identity_cards WHERE old = ${value} AND ended_by IS NULL), ${value})`;
+
+/** @returns undefined for a key that is not a former one */
+export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
+  db.raw.prepare(redirectSql(redirects)).pluck().get(from) as To | undefined;
+
+/** Ends that a former key leads anywhere. @returns whether it did */
+export const endRedirect = (
+  db: Connection,
+  { table, from }: Redirects,
+  key: Key,
+  correctionId: number,
+): boolean =>
+  db.raw
+    .prepare(`UPDATE main.${table} SET ended_by = ? WHERE ${from} = ? AND ended_by IS NULL`)
+    .run(correctionId, key).changes > 0;
+
+/** From now on a key, and what has led to it, leads to another one. */
+export function addRedirect(
+  db: Connection,
+  { table, from, to }: Redirects,
+  [key, target]: readonly [key: Key, target: Key],
+  correctionId: number,
+): void {
+  const run = (sql: string) => db.raw.prepare(sql).run({ key, target, correctionId });
+  db.raw
+    .prepare(`UPDATE main.${table} SET ended_by = ? WHERE ${to} = ? AND ended_by IS NULL`)
+    .run(correctionId, key);
+  run(`INSERT INTO main.${table} (${from}, ${to}, correction_id)
+    SELECT ${from}, @target, @correctionId FROM main.${table}
+    WHERE ${to} = @key AND ended_by = @correctionId AND ${from} <> @target`);
+  run(`INSERT INTO main.${table} (${from}, ${to}, correction_id) VALUES (@key, @target, @correctionId)`);
+}
+
+/** Takes back what a correction has done to redirects. */
+export function undoRedirects(db: Connection, correctionId: number): void {
+  for (const { table } of [REPLACED_NUMBERS, MERGED_MEMBERS]) {
+    db.raw.prepare(`DELETE FROM main.${table} WHERE correction_id = ?`).run(correctionId);
+    db.raw.prepare(`UPDATE main.${table} SET ended_by = NULL WHERE ended_by = ?`).run(correctionId);
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Records the changes of one row, in the transaction that makes them: each value in the history, and one
+ * event. Imports record theirs set by set.
+ */
+import type { EventEntity } from '../../../domain/events.ts';
+import { type Actor, CREATED } from '../../ports/history.ts';
+import type { Connection } from '../engine/connection.ts';
+import { type ChangedRow, openEventAppender } from '../events/append.ts';
+
+type Value = string | number | null;
+
+export interface ChangeRecorder {
+  /** The origin of a new row. */
+  created(row: ChangedRow, nowSeconds: number, actor: Actor): void;
+  /** Each field whose value differs; nothing when none does. @param fields in the order of the values */
+  changed(
+    row: ChangedRow,
+    change: {
+      readonly fields: readonly string[];
+      readonly old: readonly Value[];
+      readonly new: readonly Value[];
+    },
+    nowSeconds: number,
+    actor: Actor,
+  ): void;
+}
+
+/** The entities whose single rows are written, by the name of their table. */
+const ENTITY_OF = {
+  cooperatives: 'cooperative',
+  members: 'member',
+  loans: 'loan',
+  payments: 'payment',
+} as const satisfies { readonly [table: string]: EventEntity };
+
+export function openChangeRecorder(db: Connection, table: keyof typeof ENTITY_OF): ChangeRecorder {
+  const insert = db.prepare<[id: number, field: string, old: Value, new: Value, at: number, actor: string]>(
+    `INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES ('${table}', ?, ?, ?, ?, ?, ?)`,
+  );
+  const append = openEventAppender(db, ENTITY_OF[table]);
+  return {
+    created(row, nowSeconds, actor) {
+      insert.run(row.id, CREATED, null, null, nowSeconds, actor);
+      append('created', row, [], nowSeconds, actor);
+    },
+    changed(row, { fields, old, new: values }, nowSeconds, actor) {
+      const changed = fields.filter((_field, i) => old[i] !== values[i]);
+      if (changed.length === 0) return;
+      for (const [i, field] of fields.entries()) {
+        const [before = null, after = null] = [old[i], values[i]];
+        if (before !== after) insert.run(row.id, field, before, after, nowSeconds, actor);
+      }
+      append('updated', row, changed, nowSeconds, actor);
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** What the registry holds, for commands: read from a connection of its own. */
+import type { HeldDataStore } from '../../ports/held-data.ts';
+import { openDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
+import { REGISTRY_SCHEMA } from '../schema/registry.ts';
+import { readEntries } from './entry-rows.ts';
+import { findPerson } from './person.ts';
+
+/** @throws StorageError `unusable` when there is no registry */
+export function openHeldData(databaseFile: string): HeldDataStore {
+  const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  return {
+    findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
+    listEntries: (kind, selection) => readEntries(db, kind, selection),
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,82 @@
+/** Who somebody is: the rows and the national IDs of a person, and the kept responses about them. */
+import type { Connection } from '../engine/connection.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
+
+export interface Person {
+  readonly identityCard: string;
+  /** The ids of the memberships. */
+  readonly members: readonly number[];
+  /** These, and the ids of members that were merged into them. */
+  readonly rows: readonly number[];
+  /** Every national ID under which the person was registered, but for those that somebody else has now. */
+  readonly numbers: readonly string[];
+}
+
+/** A list for an SQL text. @param values ids, or national IDs */
+export const listOf = (values: readonly (string | number)[]): string =>
+  values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join(', ');
+
+/** The ids of a person's memberships, in order. */
+const membersOf = (db: Connection, identityCard: string): number[] =>
+  db.raw
+    .prepare('SELECT id FROM main.members WHERE identity_card = ? ORDER BY id')
+    .pluck()
+    .all(identityCard) as number[];
+
+/** The ids of members that were merged into these. */
+const mergedInto = (db: Connection, members: readonly number[]): number[] =>
+  db.raw
+    .prepare(`SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${listOf(members)})`)
+    .pluck()
+    .all() as number[];
+
+/** Numbers that lead to this one. */
+export const formerNumbers = (db: Connection, identityCard: string): string[] =>
+  db.raw
+    .prepare(
+      `SELECT old FROM main.${REPLACED_NUMBERS.table} WHERE new = ? AND ended_by IS NULL
+       ORDER BY correction_id, old`,
+    )
+    .pluck()
+    .all(identityCard) as string[];
+
+/**
+ * @param given the current national ID, or one that leads to it
+ * @returns undefined when nobody has it
+ */
+export function identifyPerson(db: Connection, given: string): Person | undefined {
+  const identityCard = redirectOf<string>(db, REPLACED_NUMBERS, given) ?? given;
+  const members = membersOf(db, identityCard);
+  if (members.length === 0) return undefined;
+  const rows = [...members, ...mergedInto(db, members)];
+  const recorded = (column: 'old' | 'new') => `SELECT ${column} FROM main.changes
+    WHERE entity = 'members' AND field = 'identity_card' AND row_id IN (${listOf(rows)})
+      AND ${column} IS NOT NULL`;
+  const ofRows = db.raw
+    .prepare(`${recorded('old')} UNION ${recorded('new')}`)
+    .pluck()
+    .all() as string[];
+  const all = new Set([identityCard, ...formerNumbers(db, identityCard), ...ofRows]);
+  const isOfAnother = db.raw.prepare(OF_ANOTHER.replaceAll('%', listOf(members)));
+  const numbers = [...all].filter((number) => isOfAnother.get({ number }) === undefined);
+  return { identityCard, members, rows, numbers };
+}
+
+/** A number that finds somebody else was a mistake in these rows, and stays theirs. */
+const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND id NOT IN (%)
+  UNION ALL SELECT 1 FROM main.${REPLACED_NUMBERS.table} r
+    CROSS JOIN main.members m ON m.identity_card = r.new
+  WHERE r.old = @number AND r.ended_by IS NULL AND m.id NOT IN (%)`;
+
+/** FROM and WHERE of the responses about a person: by what they have created, and by the numbers in them. */
+export function keptResponsesSql({ rows, numbers }: Person): string {
+  const loans = `SELECT id FROM main.loans WHERE member_id IN (${listOf(rows)})`;
+  const created = [
+    ...rows.map((id) => `SELECT '/members/${id}' AS path`),
+    `SELECT '/loans/' || id FROM (${loans})`,
+    `SELECT '/payments/' || id FROM main.payments WHERE loan_id IN (${loans})`,
+  ];
+  const named = numbers.map((number) => ` OR instr(body, '${number}') > 0`).join('');
+  return `main.idempotent_responses WHERE EXISTS (
+      SELECT 1 FROM (${created.join(' UNION ALL ')}) WHERE substr(location, -length(path)) = path)${named}`;
+}

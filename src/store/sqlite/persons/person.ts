@@ -1,0 +1,91 @@
+/** Everything that is held about a person: every column of every row, and what has changed in them. */
+import { CHANGED_ENTITIES, type ChangedEntity } from '../../ports/corrections.ts';
+import type { HeldChange, HeldMembership, HeldPerson, HeldRow } from '../../ports/held-data.ts';
+import { CREATED } from '../../ports/history.ts';
+import type { Connection } from '../engine/connection.ts';
+import { labelSql } from '../journal/labels.ts';
+import { openOrigins } from '../journal/origin.ts';
+import { changedTable, recordedColumns } from '../journal/tables.ts';
+import { readEntries } from './entry-rows.ts';
+import { formerNumbers, identifyPerson, keptResponsesSql } from './identify.ts';
+
+/** SELECTs of the ids of what belongs to members, of which `%` is a list of ids. */
+const OF_MEMBERS: { readonly [entity in Exclude<ChangedEntity, 'cooperatives'>]: string } = {
+  members: 'SELECT id FROM main.members WHERE id IN (%)',
+  production: 'SELECT id FROM main.production_entries WHERE member_id IN (%)',
+  loans: 'SELECT id FROM main.loans WHERE member_id IN (%)',
+  payments: `SELECT id FROM main.payments
+    WHERE loan_id IN (SELECT id FROM main.loans WHERE member_id IN (%))`,
+  accounts: 'SELECT id FROM main.savings_accounts WHERE member_id IN (%)',
+  savings: `SELECT id FROM main.savings_transactions
+    WHERE account_id IN (SELECT id FROM main.savings_accounts WHERE member_id IN (%))`,
+};
+type Owned = keyof typeof OF_MEMBERS;
+const OWNED = CHANGED_ENTITIES.filter((entity): entity is Owned => entity !== 'cooperatives');
+
+/** SELECT of the ids of rows that belong to members. */
+const ownedIds = (entity: Owned, members: readonly number[]): string =>
+  OF_MEMBERS[entity].replace('%', members.join(', '));
+
+export function findPerson(db: Connection, given: string): HeldPerson | undefined {
+  const person = identifyPerson(db, given);
+  if (person === undefined) return undefined;
+  const { identityCard, members, rows } = person;
+  const kept = db.raw.prepare(`SELECT count(*) FROM ${keptResponsesSql(person)}`).pluck();
+  return {
+    identityCard,
+    formerIdentityCards: formerNumbers(db, identityCard),
+    memberships: members.map((id) => readMembership(db, id)),
+    history: readHistory(db, members, rows),
+    keptResponses: kept.get() as number,
+  };
+}
+
+/** Rows with every column but computed ones. */
+function readRows(db: Connection, entity: Owned, member: number): HeldRow[] {
+  const table = changedTable(entity);
+  const columns = recordedColumns(db, table).filter(({ column }) => column !== 'cooperative_id');
+  const fields = columns.map(({ column, field }) => `e.${column} AS ${field}`);
+  return db.raw
+    .prepare(
+      `SELECT CAST(e.id AS TEXT) AS id,
+         (SELECT code FROM main.cooperatives WHERE id = e.cooperative_id) AS cooperative,
+         ${fields.join(', ')}${table.hasTimestamps ? ', e.updated_at' : ''}
+       FROM main.${table.table} e WHERE e.id IN (${ownedIds(entity, [member])}) ORDER BY e.id`,
+    )
+    .all() as HeldRow[];
+}
+
+function readMembership(db: Connection, id: number): HeldMembership {
+  return {
+    member: readRows(db, 'members', id)[0] as HeldRow,
+    deliveries: readEntries(db, 'production', { memberId: id }),
+    loans: readEntries(db, 'loans', { memberId: id }),
+    payments: readRows(db, 'payments', id),
+    savingsAccounts: readRows(db, 'accounts', id),
+    savingsTransactions: readEntries(db, 'savings', { memberId: id }),
+  };
+}
+
+/** @param rows the members, and those that were merged into them */
+function readHistory(db: Connection, members: readonly number[], rows: readonly number[]): HeldChange[] {
+  const originOf = openOrigins(db);
+  const label = db.raw.prepare<[number], string>('SELECT member_code FROM main.members WHERE id = ?');
+  const origins = members.flatMap((id): HeldChange[] => {
+    const origin = originOf('members', id);
+    if (origin === undefined) return [];
+    const row = label.pluck().get(id) as string;
+    return [{ entity: 'members', row, field: CREATED, old: null, new: null, ...origin }];
+  });
+  const changes = OWNED.map((entity) => {
+    const own = entity === 'members' ? rows.join(', ') : ownedIds(entity, members);
+    const row = labelSql(entity, 'c.row_id');
+    return `SELECT c.id, c.entity, ${row} AS row, c.field, c.old, c.new, c.at, c.actor
+      FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${own})
+        AND NOT (c.entity = 'members' AND c.field = '${CREATED}')`;
+  });
+  const found = db.raw.prepare(`${changes.join(' UNION ALL ')} ORDER BY 1`).all() as (HeldChange & {
+    id: number;
+  })[];
+  return [...origins, ...found.map(({ id: _, ...change }) => change)];
+}

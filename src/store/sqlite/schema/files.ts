@@ -1,0 +1,151 @@
+/**
+ * The files of a registry, by its location: the path of the database. What the program protects, backs up
+ * and restores, and what docs/operating.md#files says of them, follows from the lists in this file.
+ */
+import { existsSync, realpathSync, statfsSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { KeptFile } from '../../ports/backup.ts';
+import type { Schema } from '../engine/migrate.ts';
+import { KEYS_SCHEMA } from './keys.ts';
+import { REGISTRY_SCHEMA } from './registry.ts';
+
+/** The keys' file beside a database: `registry.db` → `registry.keys.db`. */
+export const keysFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.keys.db`;
+
+const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
+
+/** One of the databases that make up a registry. */
+export interface DatabaseFile {
+  /** Its name in a backup, which is also its name at the location `registry.db`. */
+  readonly name: string;
+  readonly schema: Schema;
+  /** A registry without it is complete. */
+  readonly isOptional: boolean;
+  pathAt(databaseFile: string): string;
+}
+
+/**
+ * A backup copies them in this order: the keys after the registry, so that a key that a row refers to is in
+ * the copy.
+ */
+export const DATABASE_FILES: readonly DatabaseFile[] = [
+  { name: 'registry.db', schema: REGISTRY_SCHEMA, isOptional: false, pathAt: (file) => file },
+  // Created with the first key.
+  { name: 'registry.keys.db', schema: KEYS_SCHEMA, isOptional: true, pathAt: keysFileOf },
+];
+
+/** What follows the name of a database in the names of its staging files. */
+export const STAGING_INFIX = '.importing-';
+/** What follows the name of a database in the name of the folder of a running restore. */
+const RESTORING_SUFFIX = '.restoring';
+/** Between the name of a database, without its ending, and the instant of a restore that has replaced it. */
+const REPLACED_INFIX = '.replaced-';
+/** SQLite's own files beside a database. */
+export const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
+
+/** Every kind of file at the location `registry.db`, as the documents list them. */
+export const KEPT_FILES: readonly KeptFile[] = [
+  {
+    name: 'registry.db',
+    mode: '0600',
+    contains:
+      'cooperatives, members, production, loans, payments, savings; imports, and the history of changes; ' +
+      'responses to requests with an `Idempotency-Key`, which writes remove after 24 hours',
+    personalData: 'names, NIDs, telephone numbers, dates of birth, amounts, as they are and as they were',
+    secrets: 'the key of the hashes of erased national IDs',
+    isBackedUp: true,
+  },
+  {
+    name: 'registry.keys.db',
+    mode: '0600',
+    contains: 'keys: name, scopes, restrictions, limits',
+    personalData: 'names of holders',
+    secrets: 'the SHA-256 of each key, never a key',
+    isBackedUp: true,
+  },
+  {
+    name: '…-wal, …-shm, …-journal',
+    mode: '0600',
+    contains: 'beside both databases, while a process has them open: what is not in the main file yet',
+    personalData: 'as in the database',
+    secrets: 'as in the database',
+    isBackedUp: false,
+  },
+  {
+    name: `registry.db${STAGING_INFIX}…`,
+    mode: '0600',
+    contains: 'staged rows of a running import; removed when it ends or, if it was killed, at the next start',
+    personalData: 'that of the imported file',
+    secrets: 'none',
+    isBackedUp: false,
+  },
+  {
+    name: `registry.db${RESTORING_SUFFIX}`,
+    mode: '0700',
+    contains: 'a folder: the copies and the old files of a running restore, or of one that was killed',
+    personalData: 'as in the databases',
+    secrets: 'as in the databases',
+    isBackedUp: false,
+  },
+  {
+    name: `registry${REPLACED_INFIX}…`,
+    mode: '0700',
+    contains: 'a folder: the files that a restore has replaced; yours to delete',
+    personalData: 'as in the databases',
+    secrets: 'as in the databases',
+    isBackedUp: false,
+  },
+];
+
+/** The folder of a running restore. */
+export const restoringFolderOf = (databaseFile: string): string => `${databaseFile}${RESTORING_SUFFIX}`;
+
+/** A folder that does not exist yet, for the files that a restore replaces now, in epoch milliseconds. */
+export function replacedFolderOf(databaseFile: string, nowMs: number): string {
+  const instant = new Date(nowMs).toISOString().replace(/[-:]|\.[0-9]+/g, '');
+  const folder = `${stemOf(databaseFile)}${REPLACED_INFIX}${instant}`;
+  let free = folder;
+  for (let next = 2; existsSync(free); next++) free = `${folder}-${next}`;
+  return free;
+}
+
+/**
+ * Whether a path names a file of the registry: a database, what SQLite keeps beside it, a staging file, or a
+ * file in the folder of a restore, whether or not it exists yet.
+ */
+export function ownsFile(databaseFile: string, path: string): boolean {
+  const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
+  const owned = new Set(databases.flatMap(withSideFiles));
+  const starts = pathsOf(databaseFile).flatMap((file) => [
+    file + STAGING_INFIX,
+    restoringFolderOf(file),
+    stemOf(file) + REPLACED_INFIX,
+  ]);
+  return pathsOf(path).some((file) => owned.has(file) || starts.some((start) => file.startsWith(start)));
+}
+
+/** A database and SQLite's files beside it, whether or not they exist. */
+export const withSideFiles = (file: string): string[] => [
+  file,
+  ...SIDE_SUFFIXES.map((suffix) => file + suffix),
+];
+
+/** A file's canonical path: of its name in its folder and, behind symbolic links, of the file itself. */
+function pathsOf(path: string): string[] {
+  const absolute = resolve(path);
+  const named = join(realPathOf(dirname(absolute)), basename(absolute));
+  return [named, realPathOf(named)];
+}
+
+const realPathOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+
+export const exists = (databaseFile: string): boolean => existsSync(databaseFile);
+
+/** With less than this free the disk counts as nearly full: the write-ahead log must be able to grow. */
+export const RESERVED_BYTES = 64 * 1024 * 1024;
+
+/** @throws the system's error when the disk cannot be examined */
+export function readFreeBytes(databaseFile: string): number {
+  const disk = statfsSync(dirname(databaseFile));
+  return disk.bavail * disk.bsize;
+}

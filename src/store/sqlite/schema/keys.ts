@@ -1,0 +1,32 @@
+/** The schema of a keys' file, as numbered migrations. One that has been released is never edited. */
+import type { Schema } from '../engine/migrate.ts';
+
+const KEYS_1 = `
+CREATE TABLE api_keys (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  -- JSON arrays of text.
+  scopes TEXT NOT NULL,
+  allowed_addresses TEXT NOT NULL,
+  allowed_hosts TEXT NOT NULL,
+  per_hour INTEGER NOT NULL,
+  per_day INTEGER NOT NULL,
+  is_active INTEGER NOT NULL,
+  expires_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+-- A key has one secret, and a second one during the overlap of a rotation. The secret itself is never stored.
+CREATE TABLE api_key_secrets (
+  hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+  key_id INTEGER NOT NULL REFERENCES api_keys (id),
+  prefix TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  ends_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_key_secrets_key ON api_key_secrets (key_id);
+`;
+
+/** In the order in which they run. */
+export const KEYS_SCHEMA: Schema = { applicationId: 0x63726b31, migrations: [KEYS_1] };

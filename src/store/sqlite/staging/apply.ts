@@ -1,0 +1,184 @@
+/** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
+import type { ImportKind } from '../../ports/import-session.ts';
+import type { Connection } from '../engine/connection.ts';
+import { addPaidAmounts } from '../journal/paid-amounts.ts';
+import { type IdRange, NO_IDS } from '../journal/record.ts';
+import { nextIdOf } from '../journal/removed-ids.ts';
+import { type CountDeclaration, countChangesSql } from '../lists/count-index.ts';
+import { countsOf } from '../lists/counted-tables.ts';
+import { addToRowCount, isRowCounted } from '../lists/table-sizes.ts';
+import { markStaleSql } from '../schema/stale-flag.ts';
+import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
+import { type Assignment, assignmentsOf, countByColumn } from './changes.ts';
+import type { FileScope } from './file-scope.ts';
+import { hasTouchedMembers } from './import-events.ts';
+
+/**
+ * A condition on members: the file brings new rows of theirs. Where they were found before the lock, it also
+ * holds for members of changed rows, who are stale already.
+ */
+const ofNewRows = (kind: ImportKind): string =>
+  hasTouchedMembers(kind)
+    ? 'id IN (SELECT member_id FROM staging.touched_members)'
+    : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
+
+const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
+
+/** The ids of what an apply has added. */
+export interface AddedIds {
+  readonly rows: IdRange;
+  readonly accounts: IdRange;
+}
+
+/** Writes the new rows and the staged changes of stored ones. */
+export function applyStaged(scope: FileScope, nowSeconds: number): AddedIds {
+  const { db, kind } = scope;
+  const target = TARGETS[kind];
+  const columns = countByColumn(scope);
+  const changed = assignmentsOf(scope).filter(({ column }) => columns.has(column));
+  const accounts = kind === 'savings' ? openAccounts(db, changed) : NO_IDS;
+  update(db, target, changed, nowSeconds);
+  const declarations = countsOf(target.table);
+  for (const counts of declarations) if (columns.has(counts.dimension)) countChanged(db, counts);
+  const rows = insert(db, kind, nowSeconds);
+  if (rows.last >= rows.first) for (const counts of declarations) countNew(db, counts, rows);
+  if (kind === 'payments') addPaidAmounts(db, nowSeconds);
+  return { rows, accounts };
+}
+
+function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
+  const target = TARGETS[kind];
+  const keys = target.keys.filter((key) => key.to !== undefined);
+  const first = nextIdOf(db, target.table);
+  const names = [
+    ...(first.isUsual ? [] : ['id']),
+    ...target.resolved,
+    ...keys.map((key) => key.to),
+    ...target.columns.flatMap(({ to, addsTo }) => (addsTo === undefined ? [to] : [to, addsTo])),
+    ...(target.hasTimestamps ? ['created_at', 'updated_at'] : []),
+  ];
+  const values = [
+    ...(first.isUsual ? [] : [`${first.id - 1} + row_number() OVER (ORDER BY p.line)`]),
+    ...target.resolved.map((id) => `p.${id}`),
+    ...keys.map((key) => `r.${key.name}`),
+    ...target.columns.flatMap((column) =>
+      column.addsTo === undefined ? [initialOf(column)] : [initialOf(column), initialOf(column)],
+    ),
+    ...(target.hasTimestamps ? ['@now', '@now'] : []),
+  ];
+  // In order of line: ids follow the order of the file.
+  const sql = `INSERT INTO main.${target.table} (${names.join(', ')})
+    SELECT ${values.join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
+  const dropped = dropForInsert(db, target);
+  const added = runWithNow(db, sql, nowSeconds);
+  // What the dropped triggers would have done row by row.
+  const { readModelColumn } = target;
+  if (dropped.length > 0) {
+    if (readModelColumn !== undefined) db.exec(markStaleSql(readModelColumn, ofNewRows(kind)));
+    if (isRowCounted(target.table)) addToRowCount(db, target.table, added);
+  }
+  for (const each of dropped) db.exec(each.sql);
+  return { first: first.id, last: first.id + added - 1 };
+}
+
+/** SQL of the value that a new row gets. */
+function initialOf({ from, initial, decided }: TargetColumn): string {
+  if (decided !== undefined) return decided.created;
+  return initial === undefined ? `r.${from}` : `coalesce(r.${from}, ${initial})`;
+}
+
+/** With fewer new rows than this, rebuilding gains nothing. */
+const FEWEST_FOR_REBUILD = 10_000;
+
+/**
+ * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table
+ * will be new, else none. Sorting the entries once keeps the lock linear in the rows, where adding them one
+ * by one to indexes larger than the cache does not. Other connections see the old schema until the commit,
+ * and keep it when that fails.
+ * @returns what was dropped, to be created again
+ */
+function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
+  const lastId = db.raw.prepare(`SELECT coalesce(max(id), 0) FROM main.${table}`).pluck().get() as number;
+  const added = db.raw
+    .prepare('SELECT count(*) FROM staging.resolved_references WHERE id IS NULL')
+    .pluck()
+    .get() as number;
+  if (added < Math.max(lastId, FEWEST_FOR_REBUILD)) return [];
+  const found = db.raw
+    .prepare(
+      `SELECT name, type, sql FROM main.sqlite_schema
+       WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL`,
+    )
+    .all(table) as { name: string; type: string; sql: string }[];
+  for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
+  return found;
+}
+
+/**
+ * Writes the staged changes, and no other row: an equal one keeps its `updated_at`.
+ * @param changed those of which a value changes; an index is touched only for these
+ */
+function update(db: Connection, target: Target, changed: readonly Assignment[], nowSeconds: number): void {
+  if (changed.length === 0) return;
+  const sets = changed.flatMap(({ to, value, addsTo, bit }) => {
+    const set = (column: string, next: string) =>
+      `${column} = CASE WHEN c.cells & ${bit} THEN ${next} ELSE t.${column} END`;
+    // On the right of each is the row as it was.
+    return addsTo === undefined
+      ? [set(to, value)]
+      : [set(to, value), set(addsTo, `t.${addsTo} - t.${to} + ${value}`)];
+  });
+  if (target.hasTimestamps) sets.push('updated_at = @now');
+  const sql = `UPDATE main.${target.table} AS t SET ${sets.join(', ')}
+    FROM staging.changed_rows c CROSS JOIN staging.rows r ON r.line = c.line
+    CROSS JOIN staging.resolved_references p ON p.line = c.line WHERE t.id = c.id`;
+  runWithNow(db, sql, nowSeconds);
+}
+
+function countNew(db: Connection, counts: CountDeclaration, { first, last }: IdRange): void {
+  const { table, group, dimension } = counts;
+  const rows = `SELECT id, ${group}, ${dimension}, 1 AS delta FROM main.${table}
+    WHERE id BETWEEN ${first} AND ${last}`;
+  count(db, counts, rows, true);
+}
+
+/** What counted before a change of the dimension, a status say, no longer does, and the new value does. */
+function countChanged(db: Connection, counts: CountDeclaration): void {
+  const { table, group, dimension } = counts;
+  const changed = `FROM staging.changes e CROSS JOIN main.${table} t ON t.id = e.row_id
+    WHERE e."column" = '${dimension}'`;
+  const changes = `SELECT t.id, t.${group}, e.old AS ${dimension}, -1 AS delta ${changed}
+    UNION ALL SELECT t.id, t.${group}, e.new, 1 ${changed}`;
+  count(db, counts, changes, false);
+}
+
+function count(db: Connection, counts: CountDeclaration, changes: string, isNew: boolean): void {
+  for (const sql of countChangesSql(counts, changes, isNew)) db.exec(sql);
+}
+
+/** Opens the accounts that the file names and the registry does not know, and resolves them. */
+function openAccounts(db: Connection, changed: readonly Assignment[]): IdRange {
+  const moves = changed.find(({ to }) => to === 'account_id')?.bit ?? 0;
+  const isMoved = `p.line IN (SELECT line FROM staging.changed_rows WHERE cells & ${moves})`;
+  const { id: first } = nextIdOf(db, 'savings_accounts');
+  const opened = db.raw
+    .prepare(
+      `INSERT INTO main.savings_accounts (id, cooperative_id, member_id, account_number)
+       SELECT ${first - 1} + row_number() OVER (ORDER BY min(p.line)),
+         p.cooperative_id, p.member_id, r.account_number FROM ${STAGED}
+       WHERE p.account_id IS NULL AND (p.id IS NULL OR ${isMoved})
+       GROUP BY p.cooperative_id, r.account_number ORDER BY 1`,
+    )
+    .run().changes;
+  db.exec(`UPDATE staging.resolved_references AS p SET account_id = (
+      SELECT a.id FROM staging.rows r CROSS JOIN main.savings_accounts a
+        ON a.cooperative_id = p.cooperative_id AND a.account_number = r.account_number
+      WHERE r.line = p.line)
+    WHERE account_id IS NULL`);
+  return { first, last: first + opened - 1 };
+}
+
+function runWithNow(db: Connection, sql: string, nowSeconds: number): number {
+  const statement = db.raw.prepare(sql);
+  return sql.includes('@now') ? statement.run({ now: nowSeconds }).changes : statement.run().changes;
+}

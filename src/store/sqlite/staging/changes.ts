@@ -1,0 +1,162 @@
+/**
+ * What a file changes in stored rows, cell by cell. It is found before the lock is taken, and an apply writes
+ * exactly these cells: one that was taken off this list keeps what is stored.
+ */
+import type { ImportChanges, ImportKind, StagedChange } from '../../ports/import-session.ts';
+import type { Connection } from '../engine/connection.ts';
+import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
+import type { FileScope } from './file-scope.ts';
+
+/** A column of stored rows that the file may change. */
+export interface Assignment {
+  /** Column of the file. */
+  readonly column: string;
+  /** Column of the table. */
+  readonly to: string;
+  /** SQL of the value to store, from the staged row `r`, its references `p` and the stored row `t`. */
+  readonly value: string;
+  /** SQL of what the change is listed with. */
+  readonly listed: { readonly old: string; readonly new: string };
+  /** Column of the table that changes by as much. */
+  readonly addsTo?: string | undefined;
+  /** Stands for the column in `changed_rows.cells`. */
+  readonly bit: number;
+}
+
+const CHANGES_AT_ONCE = 1_000;
+
+/** Changed rows with the row of the file, its references and the stored row. */
+const CHANGED = (target: Target): string => `staging.changed_rows c
+  CROSS JOIN staging.rows r ON r.line = c.line
+  CROSS JOIN staging.resolved_references p ON p.line = c.line
+  CROSS JOIN main.${target.table} t ON t.id = c.id`;
+
+/** What the file may change; a column that it does not have keeps what is stored. */
+export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
+  const target = TARGETS[kind];
+  const given = target.columns.filter((column) => columns.has(column.from)).map(toAssignment);
+  const all = [
+    ...given,
+    ...(target.resolved.includes('account_id') ? [ACCOUNT] : []),
+    ...(kind === 'members' ? [IDENTITY_CARD] : []),
+  ];
+  return all.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
+}
+
+/** Of a member who was found by the member code (checks.ts). Whatever puts changes back must know it too. */
+const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
+  column: 'identity_card',
+  to: 'identity_card',
+  value: 'r.identity_card',
+  listed: { old: 't.identity_card', new: 'r.identity_card' },
+};
+
+export type AssignedColumns = Pick<Assignment, 'to' | 'addsTo'>;
+
+/** The columns of the table for each name under which a change of this kind is recorded. */
+export const assignmentColumns = (kind: ImportKind): ReadonlyMap<string, AssignedColumns> =>
+  new Map<string, AssignedColumns>([
+    ...TARGETS[kind].columns.map(({ from, ...column }) => [from, column] as const),
+    ...[IDENTITY_CARD, ACCOUNT].map((assignment) => [assignment.column, assignment] as const),
+  ]);
+
+function toAssignment({ from, to, whenEmpty, decided, addsTo }: TargetColumn): Omit<Assignment, 'bit'> {
+  const value = decided?.changed ?? (whenEmpty === 'clear' ? `r.${from}` : `coalesce(r.${from}, t.${to})`);
+  return { column: from, to, value, addsTo, listed: { old: `t.${to}`, new: value } };
+}
+
+/** The account may be one that only the apply opens: it is listed by its number. */
+const ACCOUNT: Omit<Assignment, 'bit'> = {
+  column: 'account_number',
+  to: 'account_id',
+  value: 'p.account_id',
+  listed: {
+    old: '(SELECT account_number FROM main.savings_accounts WHERE id = t.account_id)',
+    new: 'r.account_number',
+  },
+};
+
+/** Fills `changed_rows` and `changes` from the staged rows, their references and what is stored now. */
+export function stageChanges(scope: FileScope): void {
+  const { db, kind } = scope;
+  const target = TARGETS[kind];
+  const assignments = assignmentsOf(scope);
+  db.exec('DELETE FROM staging.changed_rows; DELETE FROM staging.changes; DELETE FROM staging.kept');
+  if (assignments.length === 0) return;
+  const differs = assignments.map(({ to, value }) => `t.${to} IS NOT ${value}`);
+  const cells = assignments.map(({ bit }, i) => `(${differs[i]}) * ${bit}`);
+  // Most rows of a file that comes again are equal: only for the others the cells are looked at one by one.
+  db.exec(`INSERT INTO staging.changed_rows (line, id, cells)
+    SELECT p.line, t.id, ${cells.join(' + ')} FROM staging.resolved_references p
+    CROSS JOIN staging.rows r ON r.line = p.line CROSS JOIN main.${target.table} t ON t.id = p.id
+    WHERE ${differs.join(' OR ')}`);
+  const pick = (side: 'old' | 'new') =>
+    `CASE a.bit ${assignments.map(({ bit, listed }) => `WHEN ${bit} THEN ${listed[side]}`).join(' ')} END`;
+  const all = assignments.map(({ bit, column }) => `(${bit}, '${column}')`);
+  db.exec(`WITH a (bit, name) AS (VALUES ${all.join(', ')})
+    INSERT INTO staging.changes (line, row_id, "column", old, new)
+    SELECT c.line, c.id, a.name, ${pick('old')}, ${pick('new')} FROM ${CHANGED(target)}
+    CROSS JOIN a WHERE c.cells & a.bit`);
+}
+
+/**
+ * Keeps what is stored in some cells that the file would change: they are listed as kept and not written.
+ * @param cells SELECT of the `id` of rows of `staging.changes`
+ */
+export function keepStored(scope: FileScope, cells: string): void {
+  const { db } = scope;
+  db.exec(`INSERT INTO staging.kept SELECT * FROM staging.changes WHERE id IN (${cells})`);
+  db.exec('DELETE FROM staging.changes WHERE id IN (SELECT id FROM staging.kept)');
+  for (const { column, bit } of assignmentsOf(scope)) {
+    db.exec(`UPDATE staging.changed_rows SET cells = cells & ~${bit}
+      WHERE line IN (SELECT line FROM staging.kept WHERE "column" = '${column}')`);
+  }
+  db.exec('DELETE FROM staging.changed_rows WHERE cells = 0');
+}
+
+const count = (db: Connection, rows: string): number =>
+  db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get() as number;
+
+/** What an apply would do; both tables hold the accepted rows only. */
+export function countChanges({ db }: FileScope): ImportChanges {
+  const created = count(db, 'staging.resolved_references WHERE id IS NULL');
+  const changed = count(db, 'staging.changed_rows');
+  const unchanged = count(db, 'staging.rows') - created - changed;
+  return { created, changed, unchanged, kept: count(db, 'staging.kept') };
+}
+
+/** How many stored values of each column the file changes, for the columns with any, in their order. */
+export function countByColumn(scope: FileScope): ReadonlyMap<string, number> {
+  const rows = scope.db.raw.prepare('SELECT "column", count(*) FROM staging.changes GROUP BY 1').raw().all();
+  const counts = new Map(rows as [string, number][]);
+  return new Map(
+    assignmentsOf(scope).flatMap(({ column }) => {
+      const values = counts.get(column);
+      return values === undefined ? [] : [[column, values]];
+    }),
+  );
+}
+
+type ListedChange = StagedChange & { readonly id: number };
+
+/**
+ * Changes in order of line, and of one line in order of column, read page by page like the faults.
+ * @param table `kept` for those that are not written
+ */
+export async function* listChanges(
+  { db, kind }: FileScope,
+  table: 'changes' | 'kept' = 'changes',
+): AsyncGenerator<StagedChange> {
+  const { table: stored, label } = TARGETS[kind];
+  const page = db.raw.prepare<[number], ListedChange>(
+    `SELECT e.id, e.line, t.${label} AS row, e."column", e.old, e.new FROM staging.${table} e
+     CROSS JOIN main.${stored} t ON t.id = e.row_id WHERE e.id > ? ORDER BY e.id LIMIT ${CHANGES_AT_ONCE}`,
+  );
+  let last = 0;
+  for (;;) {
+    const changes = page.all(last);
+    for (const { id: _id, ...change } of changes) yield change satisfies StagedChange;
+    if (changes.length < CHANGES_AT_ONCE) return;
+    last = changes.at(-1)?.id ?? last;
+  }
+}

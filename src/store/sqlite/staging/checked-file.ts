@@ -1,0 +1,169 @@
+/** A file after its checks: what was found, and what may be done with its accepted rows. */
+import { RegistryError } from '../../../domain/values/errors.ts';
+import type { ImportRecord } from '../../ports/import-record.ts';
+import type { CheckedFile, CheckOptions, ImportResult } from '../../ports/import-session.ts';
+import type { Connection } from '../engine/connection.ts';
+import { recordPaidAmounts, stagePaidAmounts } from '../journal/paid-amounts.ts';
+import { recordImport } from '../journal/record.ts';
+import { tidyUp } from '../journal/tidy-up.ts';
+import { applyStaged } from './apply.ts';
+import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
+import { keepCorrections, keepRelated } from './checks/corrections.ts';
+import { findWarnings, hasNewStops, lastWarning, listWarnings } from './checks/find-warnings.ts';
+import { KEEP_LOANS } from './checks/payment-checks.ts';
+import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
+import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
+import type { FileScope } from './file-scope.ts';
+import { appendImportEvents, stageEvents } from './import-events.ts';
+import { toRegistryError } from './refusal.ts';
+import { listFaults } from './tables.ts';
+
+/**
+ * Called in the transaction of the checks: what is staged here is compared with the registry they have seen.
+ * @param checkedVersion the data version of the registry that the file was checked against
+ */
+export function openCheckedFile(
+  scope: FileScope,
+  checkedVersion: number,
+  { skipInvalid, overwritesCorrections }: CheckOptions,
+): CheckedFile {
+  const { db, assertCurrent, end } = scope;
+  const check = {
+    rows: count(db, 'staging.rows') + countUnstaged(db),
+    refusedRows: count(db, '(SELECT DISTINCT line FROM staging.faults)'),
+    faults: count(db, 'staging.faults'),
+    listFaults() {
+      assertCurrent();
+      return listFaults(db);
+    },
+  };
+  const isFileFaulty = count(db, "staging.faults WHERE refuses = 'file'") > 0;
+  if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
+  if (check.faults > 0) dropRefusedRows(db);
+  let canOverwriteKept = false;
+  /** What the file changes, as it is compared with the registry at this moment. */
+  const compare = () => {
+    stageChanges(scope);
+    if (overwritesCorrections !== true) keepCorrections(scope);
+    canOverwriteKept = count(db, CAN_OVERWRITE) > 0;
+    keepCurrentNumbers(scope);
+    keepRelated(scope);
+    if (scope.kind === 'payments') stagePaidAmounts(scope);
+    findWarnings(scope);
+  };
+  compare();
+
+  return {
+    ...check,
+    isRefused: false,
+    canOverwriteKept,
+    warnings: listWarnings(scope),
+    changes: countChanges(scope),
+    columns: countByColumn(scope),
+    listChanges() {
+      assertCurrent();
+      return listChanges(scope);
+    },
+    listKept() {
+      assertCurrent();
+      return listChanges(scope, 'kept');
+    },
+    keepForReference() {
+      assertCurrent();
+      keepForReference(scope);
+      end();
+    },
+    apply(nowSeconds, record) {
+      assertCurrent();
+      const checked = { version: checkedVersion, refusedRows: check.refusedRows, compare };
+      const result = apply(scope, checked, nowSeconds, record);
+      end();
+      const errorAfterCommit = tidyUp(scope, nowSeconds);
+      return errorAfterCommit === undefined ? result : { ...result, errorAfterCommit };
+    },
+  };
+}
+
+const count = (db: Connection, rows: string): number =>
+  db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get() as number;
+
+/** Rows that were refused before they could be staged, as --strict does with those of totals. */
+const countUnstaged = (db: Connection): number =>
+  count(
+    db,
+    `(SELECT DISTINCT line FROM staging.faults f WHERE refuses = 'row'
+       AND NOT EXISTS (SELECT 1 FROM staging.rows r WHERE r.line = f.line))`,
+  );
+
+/** A void payment stays void in any case. */
+const CAN_OVERWRITE = `staging.kept k WHERE NOT EXISTS
+  (SELECT 1 FROM main.payments t WHERE k."column" = 'status' AND t.id = k.row_id AND t.status = 'void')`;
+
+function dropRefusedRows(db: Connection): void {
+  db.exec(`DELETE FROM staging.rows WHERE line IN (SELECT line FROM staging.faults);
+    DELETE FROM staging.resolved_references WHERE line IN (SELECT line FROM staging.faults)`);
+}
+
+function keepForReference({ db, kind }: FileScope): void {
+  if (kind === 'cooperatives')
+    db.exec('INSERT OR IGNORE INTO staging.known_cooperatives SELECT code FROM staging.rows');
+  if (kind === 'members') {
+    db.exec(`INSERT OR IGNORE INTO staging.known_members
+      SELECT cooperative_code, member_code, identity_card FROM staging.rows`);
+  }
+  if (kind === 'loans') db.exec(KEEP_LOANS);
+}
+
+function apply(
+  scope: FileScope,
+  checked: { readonly version: number; readonly refusedRows: number; readonly compare: () => void },
+  nowSeconds: number,
+  record: ImportRecord,
+): ImportResult {
+  const { db, kind, monotonicMs } = scope;
+  // What the rows refer to was resolved from the rows themselves, in the snapshot that the transaction
+  // continues from, and nothing is deleted: looking each one up again would take longer than writing it.
+  db.raw.pragma('foreign_keys = OFF');
+  try {
+    db.transaction.deferred(() => stageEvents(scope));
+    let lockedAtMs = 0;
+    const done = db.transaction.immediate(() => {
+      lockedAtMs = monotonicMs();
+      if (readDataVersion(db) !== checked.version) {
+        checkAgain(scope, checked.compare);
+        stageEvents(scope);
+      }
+      const added = applyStaged(scope, nowSeconds);
+      const changes = countChanges(scope);
+      const applied = { ...{ kind, changes, refusedRows: checked.refusedRows }, ...added };
+      const importId = recordImport(db, applied, record, nowSeconds);
+      appendImportEvents(scope, added.rows.first, nowSeconds, importId);
+      if (kind === 'payments') recordPaidAmounts(db, nowSeconds, `import:${importId}`);
+      return { ...changes, importId };
+    });
+    return { ...done, lockMs: monotonicMs() - lockedAtMs };
+  } catch (error) {
+    throw toRegistryError(error);
+  } finally {
+    db.raw.pragma('foreign_keys = ON');
+  }
+}
+
+/** What was checked without the lock is still right unless another writer committed: then it is repeated. */
+function checkAgain(scope: FileScope, compare: () => void): void {
+  const { db } = scope;
+  const before = db.raw.prepare('SELECT coalesce(max(rowid), 0) FROM staging.faults').pluck().get();
+  resolveAndCheck(scope);
+  db.exec('DELETE FROM staging.resolved_references WHERE line NOT IN (SELECT line FROM staging.rows)');
+  const isNewFault = `rowid > ${before} AND line IN (SELECT line FROM staging.rows)`;
+  if (count(db, `staging.faults WHERE ${isNewFault}`) === 0) {
+    const lastSeen = lastWarning(db);
+    compare();
+    // Nobody has seen a new one, and so nobody has accepted it.
+    if (!hasNewStops(db, lastSeen)) return;
+  }
+  throw new RegistryError(
+    'unavailable',
+    'The registry was changed while the file was checked and no longer agrees with it. Import it again.',
+  );
+}

@@ -1,0 +1,83 @@
+/** Finds what about a checked file deserves a warning, and lists it. */
+import type { ImportWarning } from '../../../ports/import-warnings.ts';
+import type { Connection } from '../../engine/connection.ts';
+import type { FileScope } from '../file-scope.ts';
+import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';
+
+const LINES_AT_ONCE = 1_000;
+
+/** Stages the warnings of a file whose rows are staged and compared. */
+export function findWarnings(scope: FileScope): void {
+  const { db, kind, columns } = scope;
+  if (kind === 'members') findElsewhere(db);
+  for (const { kind: found, needs, sql } of WARNING_STATEMENTS[kind] ?? []) {
+    const select = needs.every((column) => columns.has(column)) ? sql(scope) : undefined;
+    if (select === undefined) continue;
+    db.raw
+      .prepare(
+        `INSERT INTO staging.warnings (kind, line, detail) SELECT DISTINCT ?, line, detail
+         FROM (WITH found (line, detail) AS (${select}) SELECT line, detail FROM found) ORDER BY line`,
+      )
+      .run(found);
+  }
+}
+
+/** Whether there are warnings after this one that stop the file and that it has none of before. */
+export function hasNewStops(db: Connection, lastId: number): boolean {
+  const stopping = STOPPING_KINDS.map((kind) => `'${kind}'`).join(', ');
+  const found = db.raw
+    .prepare(
+      `SELECT 1 FROM staging.warnings n WHERE n.id > @lastId AND n.kind IN (${stopping}) AND NOT EXISTS
+         (SELECT 1 FROM staging.warnings w WHERE w.id <= @lastId AND w.kind = n.kind AND w.line = n.line)`,
+    )
+    .get({ lastId });
+  return found !== undefined;
+}
+
+export const lastWarning = (db: Connection): number =>
+  db.raw.prepare('SELECT coalesce(max(id), 0) FROM staging.warnings').pluck().get() as number;
+
+/** New rows, and those with another identity or code, that name a member of another cooperative. */
+function findElsewhere(db: Connection): void {
+  db.exec('DELETE FROM staging.elsewhere');
+  if (db.raw.prepare('SELECT 1 FROM main.members LIMIT 1').get() === undefined) return;
+  db.exec(`INSERT INTO staging.elsewhere (line, member_id)
+    SELECT p.line, m.id FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    CROSS JOIN main.members m ON m.identity_card = r.identity_card
+    WHERE m.cooperative_id <> p.cooperative_id AND (p.id IS NULL OR p.line IN
+      (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS}, 'member_code')))`);
+}
+
+/** @param assertCurrent called before lines are read */
+export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarning[] {
+  const found = db.raw
+    .prepare('SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)')
+    .all() as { kind: ImportWarning['kind']; detail: string; rows: number }[];
+  return found.map((warning) => ({
+    kind: warning.kind,
+    stops: STOPPING_KINDS.includes(warning.kind),
+    message:
+      (WARNING_STATEMENTS[kind] ?? [])
+        .find((statement) => statement.kind === warning.kind)
+        ?.message(warning.rows, warning.detail) ?? '',
+    count: warning.rows,
+    lines() {
+      assertCurrent();
+      return linesOf(db, warning.kind, warning.detail);
+    },
+  }));
+}
+
+async function* linesOf(db: Connection, kind: string, detail: string): AsyncGenerator<number> {
+  const page = db.raw.prepare<[string, string, number], { id: number; line: number }>(
+    `SELECT id, line FROM staging.warnings WHERE kind = ? AND detail = ? AND id > ? ORDER BY id
+       LIMIT ${LINES_AT_ONCE}`,
+  );
+  let last = 0;
+  for (;;) {
+    const found = page.all(kind, detail, last);
+    for (const { line } of found) yield line;
+    if (found.length < LINES_AT_ONCE) return;
+    last = found.at(-1)?.id ?? last;
+  }
+}

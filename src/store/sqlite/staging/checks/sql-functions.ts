@@ -1,0 +1,48 @@
+/** What the statements of an import ask JavaScript for. */
+import { createHash } from 'node:crypto';
+import type { LoanStatus } from '../../../../domain/lending/loans.ts';
+import { refuseCountedPayment, refuseNewPayment } from '../../../../domain/lending/payments.ts';
+import { haveCommonWord } from '../../../../domain/membership/members.ts';
+import type { TimeZone } from '../../../../domain/values/date-time.ts';
+import { mayEcho } from '../../../../domain/values/errors.ts';
+import type { Connection } from '../../engine/connection.ts';
+import { openIdentityHash } from '../../identity/identity-hash.ts';
+
+/** Enough of a SHA-256 that no two entries of a country share it by chance. */
+const HASH_CHARACTERS = 20;
+
+/**
+ * Adds `identity_hash(number)`, under which erased persons are known,
+ * `shown(what, code)`, how a message names a code or reference of the file,
+ * `have_common_word(name, name)`, and `derived_reference(value, …)`, the reference of an entry that has none:
+ * the same for the same values (docs/operating.md#entries-without-a-reference).
+ */
+export function addSqlFunctions(db: Connection): void {
+  const { raw } = db;
+  const hashOf = openIdentityHash(db);
+  raw.function('identity_hash', { deterministic: true }, (number) => hashOf(String(number)));
+  raw.function('shown', { deterministic: true }, (what, code) =>
+    typeof code === 'string' && mayEcho(code) ? `the ${what} "${code}"` : `this ${what}`,
+  );
+  raw.function('have_common_word', { deterministic: true }, (one, other) =>
+    typeof one === 'string' && typeof other === 'string' && haveCommonWord(one, other) ? 1 : 0,
+  );
+  raw.function('derived_reference', { deterministic: true, varargs: true }, (...values: unknown[]) => {
+    const hash = createHash('sha256').update(JSON.stringify(values)).digest('hex');
+    return `auto-${hash.slice(0, HASH_CHARACTERS)}`;
+  });
+}
+
+/**
+ * Adds `refused_new_payment(status)` and `refused_counted_payment(paid_until, paid_at)`: why a loan does not
+ * take a payment.
+ * @param zone in which the messages show instants
+ */
+export function addPaymentMessages({ raw }: Connection, zone: TimeZone): void {
+  raw.function('refused_new_payment', { deterministic: true }, (status) =>
+    refuseNewPayment(status as LoanStatus),
+  );
+  raw.function('refused_counted_payment', { deterministic: true }, (paidUntil, paidAt) =>
+    refuseCountedPayment({ paidUntil: paidUntil as number }, paidAt as number, zone),
+  );
+}

@@ -1,0 +1,224 @@
+/**
+ * What about a checked file its sender should look at before it is imported (docs/operating.md#warnings), set
+ * by set. Those that stop a file look at its new and changed rows only, so that one which was accepted can be
+ * imported again; the others look at all of its rows.
+ */
+import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
+import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
+import type { ImportKind } from '../../../ports/import-session.ts';
+import { WARNINGS, type WarningKind } from '../../../ports/import-warnings.ts';
+import { REVERSED_ACTORS } from '../../journal/reversed.ts';
+import type { FileScope } from '../file-scope.ts';
+import { lookalikesSql } from './lookalikes.ts';
+
+export interface WarningStatement {
+  readonly kind: WarningKind;
+  /** Columns that the file must have for it. */
+  readonly needs: readonly string[];
+  /** SELECT of `line` and a text for the message; undefined when there is nothing to look for. */
+  readonly sql: (scope: FileScope) => string | undefined;
+  /** @param detail the text of the SELECT; warnings with different ones are told apart */
+  readonly message: (rows: number, detail: string) => string;
+}
+
+const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
+const ENDED_MEMBERS = quoted(ENDED_MEMBER_STATUSES);
+
+const statement = (
+  kind: WarningKind,
+  needs: readonly string[],
+  sql: string | WarningStatement['sql'],
+  message: WarningStatement['message'],
+): WarningStatement => ({ kind, needs, sql: typeof sql === 'string' ? () => sql : sql, message });
+
+const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.changes
+  WHERE "column" = 'status' AND old IN (${ended}) AND new NOT IN (${ended})`;
+
+/** More than this share of a cooperative's members, and more than this many. */
+const MANY = { share: 10, members: 5 } as const;
+const MANY_CHANGES = `WITH
+  changed AS MATERIALIZED (SELECT DISTINCT e.line, p.cooperative_id FROM staging.changes e
+    CROSS JOIN staging.resolved_references p ON p.line = e.line
+    WHERE e."column" IN ('full_name', 'identity_card', 'status')),
+  sums AS (SELECT cooperative_id, count(*) AS rows,
+      (SELECT sum(members) FROM main.member_counts n WHERE n.cooperative_id = changed.cooperative_id)
+        AS members
+    FROM changed GROUP BY 1 HAVING count(*) > ${MANY.members})
+  SELECT e.line, s.rows || ' of the ' || s.members || ' members of ' || c.code FROM sums s
+  CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
+  CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
+  WHERE s.rows * ${MANY.share} > s.members`;
+
+/**
+ * One person or two may join a second cooperative; with fewer rows than this a share says nothing. Those whom
+ * the list would give another code or name are not known by it: people who belong to both cooperatives are
+ * overwritten by the list of the wrong one. Where most have left the other cooperative, they may have moved.
+ */
+const FEWEST_OF_OTHER = 3;
+const OTHER_COOPERATIVE = `WITH
+  others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
+    FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
+    CROSS JOIN main.members m ON m.id = e.member_id
+    GROUP BY 1, 2 HAVING count(*) >= ${FEWEST_OF_OTHER}
+      AND 2 * sum(m.status NOT IN (${ENDED_MEMBERS})) >= count(*)),
+  renamed AS MATERIALIZED (SELECT DISTINCT line FROM staging.changes
+    WHERE "column" IN ('identity_card', 'member_code', 'full_name')),
+  listed AS (SELECT r.cooperative_code AS code, count(*) AS rows, count(p.id) - count(x.line) AS here
+    FROM staging.rows r
+    CROSS JOIN staging.resolved_references p ON p.line = r.line
+    LEFT JOIN renamed x ON x.line = r.line
+    WHERE r.cooperative_code IN (SELECT code FROM others) GROUP BY 1)
+  SELECT r.line,
+    o.rows || ' of the ' || l.rows || ' members listed for ' || o.code || ' are members of ' || c.code
+  FROM others o CROSS JOIN listed l ON l.code = o.code CROSS JOIN main.cooperatives c ON c.id = o.other
+  CROSS JOIN staging.rows r ON r.cooperative_code = o.code
+  CROSS JOIN staging.elsewhere e ON e.line = r.line
+  CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
+  WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
+
+/** New rows of people whom a correction took out of the cooperative, with what they had. */
+const MOVED = `SELECT DISTINCT e.line, c.code || ' by ' || replace(h.actor, ':', ' ')
+  FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
+  CROSS JOIN main.members m ON m.id = e.member_id CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+  CROSS JOIN main.changes h ON h.entity = 'members' AND h.row_id IN (SELECT m.id UNION ALL
+      SELECT g.id FROM main.merged_members g WHERE g.into_id = m.id AND g.ended_by IS NULL)
+  WHERE p.id IS NULL AND h.field = 'cooperative_id' AND h.old = p.cooperative_id
+    AND h.actor GLOB 'correction:*' AND h.actor NOT IN (${REVERSED_ACTORS})`;
+
+/** What says who somebody is. */
+export const IDENTITY_COLUMNS = quoted(['full_name', 'date_of_birth', 'identity_card']);
+
+/** Rows that are new, or that give a stored member another identity. */
+const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
+  const born = columns.has('date_of_birth') ? 'r.date_of_birth' : 't.date_of_birth';
+  return `SELECT DISTINCT e.line, '' FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
+    CROSS JOIN staging.resolved_references p ON p.line = e.line
+    CROSS JOIN main.members m ON m.id = e.member_id LEFT JOIN main.members t ON t.id = p.id
+    WHERE (p.id IS NULL
+        OR e.line IN (SELECT line FROM staging.changes WHERE "column" IN (${IDENTITY_COLUMNS})))
+      AND substr(${born}, 1, 4) <> substr(m.date_of_birth, 1, 4)
+      AND NOT have_common_word(coalesce(r.full_name, t.full_name), m.full_name)`;
+};
+
+/**
+ * Twelve hours after the day, when it has ended in every time zone. The few members whose death is recorded
+ * are found by an index, so that a file without entries of theirs costs nothing. A status that was corrected
+ * since ends it.
+ */
+const afterDeath = (instant: string): string => `SELECT r.line, ''
+  FROM main.members m INDEXED BY members_deceased
+  CROSS JOIN staging.resolved_references p ON p.member_id = m.id
+  CROSS JOIN staging.rows r ON r.line = p.line
+  WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
+    AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
+
+const rows = (count: number, one: string, many: string): string =>
+  count === 1 ? `1 ${one}` : `${count} ${many}`;
+
+export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
+  cooperatives: [
+    statement(
+      'ended_status',
+      ['status'],
+      wouldRevive(quoted(ENDED_COOPERATIVE_STATUSES)),
+      (n) => `${rows(n, 'cooperative', 'cooperatives')} recorded as dissolved would get another status.`,
+    ),
+  ],
+  members: [
+    statement(
+      'ended_status',
+      ['status'],
+      wouldRevive(ENDED_MEMBERS),
+      (n) => `${rows(n, 'member', 'members')} recorded as withdrawn or deceased would get another status.`,
+    ),
+    statement(
+      'many_changes',
+      [],
+      MANY_CHANGES,
+      (_, detail) => `${detail} would change name, national ID or status.`,
+    ),
+    statement(
+      'other_cooperative',
+      [],
+      OTHER_COOPERATIVE,
+      (_, detail) => `${detail}: is this the right code?`,
+    ),
+    statement(
+      'moved',
+      [],
+      MOVED,
+      (n, detail) => `${rows(n, 'member of this list was', 'members of this list were')} moved to ${detail}.`,
+    ),
+    statement(
+      'name_differs',
+      [],
+      NAME_DIFFERS,
+      (n) =>
+        `${rows(n, 'national ID is', 'national IDs are')} held in another cooperative under a different ` +
+        'name and with another year of birth.',
+    ),
+    statement(
+      'near_duplicate',
+      [],
+      lookalikesSql,
+      (n) =>
+        `${rows(n, 'row has', 'rows have')} the name and phone of another member of the cooperative, and a ` +
+        'national ID that differs in one digit.',
+    ),
+    statement(
+      'changed_id',
+      [],
+      `SELECT line, '' FROM staging.changes WHERE "column" = 'identity_card'`,
+      (n) =>
+        `${rows(n, 'member code belongs', 'member codes belong')} to a member with another national ID, ` +
+        'which would be replaced.',
+    ),
+    statement(
+      'impossible_id',
+      [],
+      `SELECT line, '' FROM staging.rows WHERE identity_card < '1' OR identity_card >= '4'`,
+      (n) => `${rows(n, 'national ID begins', 'national IDs begin')} with neither 1, 2 nor 3.`,
+    ),
+    statement(
+      'born_after_registration',
+      ['date_of_birth', 'registration_date'],
+      // A day later, so that no time zone matters.
+      `SELECT line, '' FROM staging.rows
+       WHERE date_of_birth > date(registration_date + ${24 * 3600}, 'unixepoch')`,
+      (n) => `${rows(n, 'member was', 'members were')} born after the date of registration.`,
+    ),
+  ],
+  production: [
+    statement(
+      'after_death',
+      [],
+      afterDeath('delivered_at'),
+      (n) => `${rows(n, 'delivery is', 'deliveries are')} dated after the death of the member.`,
+    ),
+  ],
+  savings: [
+    statement(
+      'after_death',
+      [],
+      afterDeath('transacted_at'),
+      (n) => `${rows(n, 'transaction is', 'transactions are')} dated after the death of the member.`,
+    ),
+  ],
+  loans: [
+    statement(
+      'overpaid',
+      ['paid_amount'],
+      `SELECT line, '' FROM staging.rows WHERE paid_amount > 3 * amount`,
+      (n) => `${rows(n, 'loan is', 'loans are')} paid beyond three times the amount.`,
+    ),
+    statement(
+      'end_before_start',
+      ['loan_start_date', 'loan_end_date'],
+      `SELECT line, '' FROM staging.rows WHERE loan_end_date < loan_start_date`,
+      (n) => `${rows(n, 'loan ends', 'loans end')} before the start.`,
+    ),
+  ],
+};
+
+/** Kinds of warnings that stop an import. */
+export const STOPPING_KINDS = Object.entries(WARNINGS).flatMap(([kind, { stops }]) => (stops ? [kind] : []));

@@ -1,0 +1,20 @@
+/** What the steps of one file share, from its staging to its apply. */
+import type { ImportKind } from '../../ports/import-session.ts';
+import type { Connection } from '../engine/connection.ts';
+import type { ReadModelFormat } from '../read-model/columns.ts';
+
+export interface FileScope {
+  readonly db: Connection;
+  readonly kind: ImportKind;
+  /** Those the file has. */
+  readonly columns: ReadonlySet<string>;
+  readonly format: ReadModelFormat;
+  /** Rows of erased persons are imported; decided when the file is checked. */
+  readonly despiteErasure?: boolean;
+  /** Of a clock that never steps back. */
+  readonly monotonicMs: () => number;
+  /** All files share the staging tables. @throws Error when they hold another file by now, or none */
+  assertCurrent(): void;
+  /** After this the file is no longer current. */
+  end(): void;
+}

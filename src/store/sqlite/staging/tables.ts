@@ -1,0 +1,131 @@
+/** The tables of an import's staging file, and how rows and faults enter and leave them. */
+import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../ports/import-session.ts';
+import type { Connection, Statement } from '../engine/connection.ts';
+import { stagedColumns } from '../schema/targets.ts';
+import { toRegistryError } from './refusal.ts';
+
+/** Rows of one INSERT: a call for each row would cost as much as the row. */
+const ROWS_AT_ONCE = 16;
+const FAULTS_AT_ONCE = 1_000;
+
+/** The tables that stay while files come and go. */
+export function createSessionTables(db: Connection): void {
+  db.exec(`
+    CREATE TABLE staging.faults (line INTEGER, "column" TEXT, message TEXT, refuses TEXT);
+    CREATE INDEX staging.faults_line ON faults (line);
+    -- Stored rows that the file changes, and in which columns (changes.ts).
+    CREATE TABLE staging.changed_rows (line INTEGER PRIMARY KEY, id INTEGER, cells INTEGER);
+    CREATE TABLE staging.changes (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
+      old, new);
+    -- Changes that are not made: the same rows, with the same ids.
+    CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
+      old, new);
+    -- What deserves a warning (warning-statements.ts).
+    CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
+    -- Phones that several members of a cooperative have, new ones among them (lookalikes.ts).
+    CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
+    -- Members of other cooperatives with a national ID of the file.
+    CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
+    -- Rows whose member code belongs to a member with another national ID.
+    CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
+    -- Events to be appended, in their order (events/import-events.ts).
+    CREATE TABLE staging.events (id INTEGER PRIMARY KEY, type INTEGER, row_id INTEGER, cooperative_id INTEGER,
+      fields INTEGER);
+    -- Members whose entries the file adds or changes, with their first lines.
+    CREATE TABLE staging.touched_members (member_id INTEGER PRIMARY KEY, cooperative_id INTEGER,
+      line INTEGER);
+    -- Rows that named a person by a national ID that was replaced (replaced-numbers.ts).
+    CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
+    -- Rows that name a person who was erased (erasure/import-checks.ts).
+    CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
+    -- Members that were merged, as they were, with those who stay (former-members.ts).
+    CREATE TABLE staging.former_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
+      into_id INTEGER);
+    CREATE INDEX staging.former_members_code ON former_members (cooperative_code, member_code);
+    CREATE INDEX staging.former_members_person ON former_members (cooperative_code, identity_card);
+    -- Rows of a file that came without a reference (former-references.ts).
+    CREATE TABLE staging.derived_rows (line INTEGER PRIMARY KEY);
+    CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
+      PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
+    CREATE INDEX staging.known_members_person ON known_members (cooperative_code, identity_card);
+    CREATE TABLE staging.known_loans (cooperative_code TEXT, reference TEXT, status TEXT, paid_until INTEGER,
+      paid_amount INTEGER, PRIMARY KEY (cooperative_code, reference)) WITHOUT ROWID;
+    -- By how much the payments of the file change what is paid on a loan (paid-amounts.ts).
+    CREATE TABLE staging.paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER);`);
+}
+
+/** The tables of one file, in place of those of the file before. */
+export function createFileTables(db: Connection, kind: ImportKind): void {
+  const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
+  db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
+    DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
+    DELETE FROM staging.kept; DELETE FROM staging.warnings; DELETE FROM staging.replaced_numbers;
+    CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
+    CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
+      member_id INTEGER, account_id INTEGER, loan_id INTEGER);`);
+}
+
+/**
+ * Runs work that writes only to the staging file: a deferred transaction takes no lock on the registry.
+ * @throws RegistryError `unavailable` when the disk is full
+ */
+export function inStaging<T>(db: Connection, work: () => T): T {
+  try {
+    return db.transaction.deferred(work);
+  } catch (error) {
+    throw toRegistryError(error);
+  }
+}
+
+/** @returns inserts a batch, for the columns of this kind */
+export function openRowInsert(db: Connection, kind: ImportKind): (rows: readonly StagedRow[]) => void {
+  const width = stagedColumns(kind).length + 1;
+  const row = `(?${', ?'.repeat(width - 1)})`;
+  const prepare = (count: number): Statement<[StagedValue[]], unknown> =>
+    db.raw.prepare(`INSERT INTO staging.rows VALUES ${row}${`, ${row}`.repeat(count - 1)}`) as never;
+  const insertOne = prepare(1);
+  const insertMany = prepare(ROWS_AT_ONCE);
+  // One array for all rows: bound and read by each run, and never kept.
+  const bound: StagedValue[] = new Array(width * ROWS_AT_ONCE);
+
+  return (rows) => {
+    let done = 0;
+    for (; done + ROWS_AT_ONCE <= rows.length; done += ROWS_AT_ONCE) {
+      for (let i = 0; i < ROWS_AT_ONCE; i++) fill(bound, i * width, rows[done + i] as StagedRow);
+      insertMany.run(bound);
+    }
+    for (const each of rows.slice(done)) insertOne.run([each.line, ...each.values]);
+  };
+}
+
+function fill(bound: StagedValue[], start: number, { line, values }: StagedRow): void {
+  bound[start] = line;
+  for (let i = 0; i < values.length; i++) bound[start + 1 + i] = values[i] as StagedValue;
+}
+
+/** @returns inserts a batch */
+export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]) => void {
+  const insert = db.raw.prepare('INSERT INTO staging.faults VALUES (?, ?, ?, ?)');
+  return (faults) => {
+    for (const { line, column, message, refuses } of faults) insert.run(line, column, message, refuses);
+  };
+}
+
+/**
+ * Faults in order of line. Read page by page: an open iterator would keep this connection from writing
+ * between two of them, and its readers wait for disks and pipes.
+ */
+export async function* listFaults(db: Connection): AsyncGenerator<ImportFault> {
+  const page = db.raw.prepare<[number, number], ImportFault & { readonly id: number }>(
+    `SELECT rowid AS id, line, "column", message, refuses FROM staging.faults
+     WHERE (line, rowid) > (?, ?) ORDER BY line, rowid LIMIT ${FAULTS_AT_ONCE}`,
+  );
+  let last = { line: -1, id: -1 };
+  for (;;) {
+    const faults = page.all(last.line, last.id);
+    for (const { line, column, message, refuses } of faults) yield { line, column, message, refuses };
+    if (faults.length < FAULTS_AT_ONCE) return;
+    last = faults.at(-1) as (typeof faults)[number];
+  }
+}

@@ -93,7 +93,9 @@ test('the package installs in an empty project, embeds twice and runs as a comma
 
   // An old release must reach the check of its version: a name that it does not export would end it before.
   const main = readFileSync(join(installed, 'dist', 'main.js'), 'utf8');
-  assert.deepEqual(main.match(/^import .*$/gm), ["import { faultOfRuntime } from './runtime/node-version.js';"]);
+  assert.deepEqual(main.match(/^import .*$/gm), [
+    "import { faultOfRuntime } from './runtime/node-version.js';",
+  ]);
   const old = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})`;
   await assert.rejects(run(process.execPath, ['--import', old, bin, '--version'], { cwd: project, env }), {
     code: 2,

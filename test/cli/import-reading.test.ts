@@ -1,4 +1,4 @@
-/** How an import reads its file: --map, --cooperative, --sheet, --strict (docs/operating.md#maps). */
+/** How an import reads its file: --map, --cooperative, --sheet, --strict (docs/import-reference.md#maps). */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

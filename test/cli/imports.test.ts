@@ -1,4 +1,4 @@
-/** The commands `imports` and `history` (docs/operating.md#history-and-undo). */
+/** The commands `imports` and `history` (docs/import-reference.md#history-and-undo). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ImportPlace, member, members, nid, startedPlace } from '../support/importing.ts';

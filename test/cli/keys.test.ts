@@ -1,4 +1,4 @@
-/** `keys`: what the operator's command prints and stores (docs/operating.md#keys). */
+/** `keys`: what the operator's command prints and stores (docs/keys.md#keys). */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

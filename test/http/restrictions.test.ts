@@ -1,4 +1,4 @@
-/** Where a key may be used from (docs/operating.md#create). */
+/** Where a key may be used from (docs/keys.md#create). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** Corrected values that the next file would set back (docs/operating.md#corrections-stay). */
+/** Corrected values that the next file would set back (docs/import-reference.md#values-changed-by-hand). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Dates whose order of day and month the column or a map settles (docs/operating.md#dates). */
+/** Dates whose order of day and month the column or a map settles (docs/import-reference.md#dates). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DateOrder } from '../../src/import/cells/context.ts';

@@ -1,4 +1,4 @@
-/** Amounts with commas, points and spaces (docs/operating.md#decimals). */
+/** Amounts with commas, points and spaces (docs/import-reference.md#decimals). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KIGALI } from '../../src/domain/values/date-time.ts';

@@ -1,4 +1,4 @@
-/** Entries that name their member by national ID, and entries without a reference (docs/operating.md). */
+/** Entries that name their member by national ID, or have no reference (docs/import-reference.md). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { incoming, nid, startedPlace } from '../support/importing.ts';

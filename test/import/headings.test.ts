@@ -1,4 +1,4 @@
-/** Headings as cooperatives write them (docs/operating.md#headings). */
+/** Headings as cooperatives write them (docs/import-reference.md#headings). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';

@@ -1,4 +1,4 @@
-/** Workbooks that are damaged, hostile or something else are refused (docs/operating.md#workbooks). */
+/** Workbooks that are damaged, hostile or something else are refused (docs/import-reference.md#workbooks). */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Cells as people write them, read with a note (docs/operating.md#notes). */
+/** Cells as people write them, read with a note (docs/import-reference.md#notes). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TRANSACTION_KINDS } from '../../src/domain/entries/savings.ts';

@@ -27,8 +27,8 @@ test('the lines of a note can be read more than once', () => {
 });
 
 test('the documented kinds of notes are those of the code, each with its fault', () => {
-  const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
-  const section = /^### Notes$([\s\S]*?)^### /m.exec(operating)?.[1] ?? '';
+  const reference = readFileSync(new URL('../../docs/import-reference.md', import.meta.url), 'utf8');
+  const section = /^## Notes$([\s\S]*?)^## /m.exec(reference)?.[1] ?? '';
   const rows = [...section.matchAll(/^\| `(\w+)` \|(.*)$/gm)];
   assert.deepEqual(
     rows.map(([, kind]) => kind),

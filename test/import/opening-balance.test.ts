@@ -1,4 +1,4 @@
-/** The opening balance of loans, and until when it runs (docs/operating.md#opening-balances). */
+/** The opening balance of loans, and until when it runs (docs/import-reference.md#opening-balances). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ImportPlace, startedPlace } from '../support/importing.ts';

@@ -1,4 +1,4 @@
-/** An import beside other processes, and one that is killed (docs/operating.md#while-the-service-runs). */
+/** An import beside other processes, or killed (docs/import-reference.md#while-the-service-runs). */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

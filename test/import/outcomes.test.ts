@@ -1,4 +1,4 @@
-/** What becomes of each file is reported, whatever goes wrong (docs/operating.md#import). */
+/** What becomes of each file is reported, whatever goes wrong (docs/import-reference.md#the-command). */
 import assert from 'node:assert/strict';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Payments files: which loans take them, and what is paid then (docs/operating.md#payments). */
+/** Payments files: which loans take them, and what is paid then (docs/import-reference.md#payments). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ImportPlace, incoming, startedPlace } from '../support/importing.ts';

@@ -1,4 +1,4 @@
-/** What a dry run shows of changed values, and `--changes` (docs/operating.md#what-an-import-would-do). */
+/** Changed values in a dry run, and `--changes` (docs/import-reference.md#what-an-import-would-do). */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Map documents: what they say, and every fault of a wrong one (docs/operating.md#maps). */
+/** Map documents: what they say, and every fault of a wrong one (docs/import-reference.md#maps). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -56,8 +56,8 @@ test('a map says how headings, constants, words, dates, decimals, encoding and h
 });
 
 test('the map in the manual is a map', () => {
-  const manual = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
-  const [, example = ''] = /### Maps[\s\S]*?```json\n([\s\S]*?)```/.exec(manual) ?? [];
+  const manual = readFileSync(new URL('../../docs/import-reference.md', import.meta.url), 'utf8');
+  const [, example = ''] = /^## Maps$[\s\S]*?```json\n([\s\S]*?)```/m.exec(manual) ?? [];
   assert.deepEqual(faultsOf(example), []);
 });
 

@@ -1,4 +1,4 @@
-/** Which registry an import names, when it creates one, what size it prints (docs/operating.md#import). */
+/** Which registry an import names and creates, and its size (docs/import-reference.md#the-command). */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Rejects hold rows exactly as delivered, to be corrected and imported again (docs/operating.md#rejects). */
+/** Rejects hold rows as delivered, to be imported again (docs/import-reference.md#rejects). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The rejects file: where it may be, and what stops its writing (docs/operating.md#import). */
+/** The rejects file: where it may be, and what stops its writing (docs/import-reference.md#the-command). */
 import assert from 'node:assert/strict';
 import {
   existsSync,

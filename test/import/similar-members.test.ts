@@ -1,4 +1,4 @@
-/** Warnings about members who may be somebody else (docs/operating.md#warnings). */
+/** Warnings about members who may be somebody else (docs/import-reference.md#warnings). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COOPERATIVES, type ImportPlace, importPlace, MEMBERS_HEADER, nid } from '../support/importing.ts';

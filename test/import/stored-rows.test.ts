@@ -1,6 +1,6 @@
 /**
  * What a row does to what is stored: natural keys, empty cells, references, ownership
- * (docs/operating.md#columns).
+ * (docs/import-reference.md#columns).
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

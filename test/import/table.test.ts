@@ -1,4 +1,4 @@
-/** Where the table of a file begins, and what of it is skipped (docs/operating.md#headings). */
+/** Where the table of a file begins, and what of it is skipped (docs/import-reference.md#headings). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { foldHeading } from '../../src/import/dictionary/fold.ts';

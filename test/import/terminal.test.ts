@@ -1,4 +1,4 @@
-/** An import on a terminal that is interrupted (docs/operating.md#while-the-service-runs). */
+/** An import on a terminal that is interrupted (docs/import-reference.md#while-the-service-runs). */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** What stops an import until somebody has looked, and what does not (docs/operating.md#warnings). */
+/** What stops an import until somebody has looked, and what does not (docs/import-reference.md#warnings). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * A file is imported completely or not at all: what is reported of it, folders and dry runs
- * (docs/operating.md#import).
+ * (docs/import-reference.md#the-command).
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

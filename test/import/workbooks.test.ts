@@ -1,4 +1,4 @@
-/** Excel workbooks: what their cells are read as (docs/operating.md#workbooks). */
+/** Excel workbooks: what their cells are read as (docs/import-reference.md#workbooks). */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

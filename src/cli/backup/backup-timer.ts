@@ -1,4 +1,4 @@
-/** `backup DIR --every`: one backup after the other, until it is stopped (docs/operating.md#a-timer). */
+/** `backup DIR --every`: one backup after the other, until it is stopped (docs/backup.md#a-timer). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `backup`: copies a registry that is in use, and checks copies (docs/operating.md#backup). */
+/** `backup`: copies a registry that is in use, and checks copies (docs/backup.md#backup). */
 import { type Command, InvalidArgumentError } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { packageVersion } from '../../runtime/version.ts';

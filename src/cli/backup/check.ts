@@ -1,4 +1,4 @@
-/** `check`: whether the database is sound (docs/operating.md#check). */
+/** `check`: whether the database is sound (docs/trouble.md#check). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Finding } from '../../store/ports/storage.ts';

@@ -1,4 +1,4 @@
-/** `restore`: puts a backup where the registry is configured to be (docs/operating.md#restore). */
+/** `restore`: puts a backup where the registry is configured to be (docs/backup.md#restore). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Restored } from '../../store/ports/backup.ts';

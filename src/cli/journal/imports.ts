@@ -1,4 +1,4 @@
-/** `imports`: list, show, changes and undo (docs/operating.md#history-and-undo). */
+/** `imports`: list, show, changes and undo (docs/import-reference.md#history-and-undo). */
 import { type Command, InvalidArgumentError } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';

@@ -1,4 +1,4 @@
-/** `keys`: create, list, show, update, disable, enable and rotate API keys (docs/operating.md#keys). */
+/** `keys`: create, list, show, update, disable, enable and rotate API keys (docs/keys.md#keys). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';

@@ -1,4 +1,4 @@
-/** `import map`: proposes how a file is to be read (docs/operating.md#maps). */
+/** `import map`: proposes how a file is to be read (docs/import-reference.md#maps). */
 import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';

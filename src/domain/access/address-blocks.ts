@@ -4,7 +4,7 @@ import { FieldError } from '../values/errors.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An address in comparable form; IPv4-mapped IPv6 counts as IPv4 (docs/operating.md#create). */
+/** An address in comparable form; IPv4-mapped IPv6 counts as IPv4 (docs/keys.md#create). */
 export function parseAddress(text: string): Address | undefined {
   // A zone index (`%eth0`) names a link of this machine, not a client; short forms such as `127.1` or octal
   // numbers are refused: what they mean differs from program to program.

@@ -2,7 +2,7 @@
 
 export const DEFAULT_PER_HOUR = 1_000;
 export const DEFAULT_PER_DAY = 10_000;
-/** Largest limit that an operator may set (docs/operating.md#create). */
+/** Largest limit that an operator may set (docs/keys.md#create). */
 export const MAX_LIMIT = 10_000_000;
 
 export const HOUR_MS = 3_600_000;

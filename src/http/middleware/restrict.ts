@@ -52,7 +52,7 @@ export function requestDomain(
   return hostname.toLowerCase().replace(/\.$/, '') || undefined;
 }
 
-/** `*.example.rw` matches any depth below, not the domain itself (docs/operating.md#create). */
+/** `*.example.rw` matches any depth below, not the domain itself (docs/keys.md#create). */
 export function matchesHost(pattern: string, domain: string): boolean {
   return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
 }

@@ -1,4 +1,4 @@
-/** What stands for nothing, and what spreadsheets wrap around a text (docs/operating.md#notes). */
+/** What stands for nothing, and what spreadsheets wrap around a text (docs/import-reference.md#notes). */
 
 const LONGEST = 6;
 const EMPTY_WORDS = new Set([

@@ -1,4 +1,4 @@
-/** Dates as spreadsheets write them → days and instants (docs/operating.md#dates). */
+/** Dates as spreadsheets write them → days and instants (docs/import-reference.md#dates). */
 import {
   FUTURE_ERROR,
   formatDate,

@@ -1,4 +1,4 @@
-/** Amounts as people and spreadsheets write them → minor units (docs/operating.md#decimals). */
+/** Amounts as people and spreadsheets write them → minor units (docs/import-reference.md#decimals). */
 import {
   type DecimalKind,
   MONEY,

@@ -1,4 +1,4 @@
-/** National IDs as spreadsheets write them → 16 digits (docs/operating.md#what-spreadsheets-do). */
+/** National IDs as spreadsheets write them → 16 digits (docs/import-reference.md#what-spreadsheets-do). */
 
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { FieldError } from '../../domain/values/errors.ts';

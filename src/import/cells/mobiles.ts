@@ -1,4 +1,4 @@
-/** Cells with one mobile number or several → the first (docs/operating.md#what-spreadsheets-do). */
+/** Cells with one mobile number or several → the first (docs/import-reference.md#what-spreadsheets-do). */
 
 import { parseMobile } from '../../domain/membership/mobile.ts';
 import { FieldError } from '../../domain/values/errors.ts';

@@ -11,7 +11,7 @@ interface NoteMeaning {
 const ofFile = (refusal: string): NoteMeaning => ({ refuses: 'file', refusal });
 const ofRow = (refusal: string): NoteMeaning => ({ refuses: 'row', refusal });
 
-/** Each kind of note (docs/operating.md#notes). */
+/** Each kind of note (docs/import-reference.md#notes). */
 export const NOTES = {
   encoding: ofFile('Refused with --strict: the file is not UTF-8.'),
   title_row: ofFile('Refused with --strict: this line is above the header.'),

@@ -1,4 +1,4 @@
-/** Words of people → the values of a choice (docs/operating.md#words). */
+/** Words of people → the values of a choice (docs/import-reference.md#words). */
 
 import { GENDERS, type Gender } from '../../domain/membership/members.ts';
 import { FieldError, mayEcho } from '../../domain/values/errors.ts';

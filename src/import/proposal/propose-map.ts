@@ -1,4 +1,4 @@
-/** A file → the map that it seems to need, with null where a person must decide (docs/operating.md#maps). */
+/** A file → a map for it, with null where a person decides (docs/import-reference.md#maps). */
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import type { CellContext, DateOrder } from '../cells/context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';

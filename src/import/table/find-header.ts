@@ -1,4 +1,4 @@
-/** Where the table of a file begins: the row of its headings (docs/operating.md#headings). */
+/** Where the table of a file begins: the row of its headings (docs/import-reference.md#headings). */
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import { type FileRecord, fileFault, HEADER_ROWS, type RecordBatch } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';

@@ -18,7 +18,7 @@ export interface Heading {
   readonly by?: 'name' | 'map' | 'dictionary';
 }
 
-/** What each heading of a row means (docs/operating.md#headings). */
+/** What each heading of a row means (docs/import-reference.md#headings). */
 export function recogniseHeadings(kind: ImportKind, cells: readonly string[], map?: ReadingMap): Heading[] {
   const headings = cells.map((cell) => recognise(kind, cell.trim(), map));
   return kind === 'members' ? withFamilyName(headings) : headings;

@@ -1,4 +1,4 @@
-/** Rows of totals that people and spreadsheets write among or below the rows (docs/operating.md#notes). */
+/** Rows of totals among or below the rows of a file (docs/import-reference.md#notes). */
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import { isEmptyWord } from '../cells/blanks.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';

@@ -34,8 +34,8 @@ export interface StagedRow {
   /**
    * One for each column of the kind, in its order; null where a cell of a refused row is invalid. A delivery
    * or savings transaction with a null `reference` gets one derived from its values
-   * (docs/operating.md#entries-without-a-reference); an entry with a null `member_code` belongs to the member
-   * with the row's `identity_card`. A loan with a `paid_amount` above 0 has a `paid_until`.
+   * (docs/import-reference.md#entries-without-a-reference); an entry with a null `member_code` belongs to the
+   * member with the row's `identity_card`. A loan with a `paid_amount` above 0 has a `paid_until`.
    */
   readonly values: readonly StagedValue[];
 }

@@ -1,6 +1,6 @@
 /** What may be wrong with a file that has no faults. */
 
-/** Each kind of warning (docs/operating.md#warnings). */
+/** Each kind of warning (docs/import-reference.md#warnings). */
 export const WARNINGS = {
   ended_status: stopping(
     ['cooperatives', 'members'],

@@ -21,7 +21,7 @@ interface TextLayout {
 
 /**
  * Every kind of line end and quoted cells are accepted, and lines without a value are left out
- * (docs/operating.md#what-a-file-may-look-like).
+ * (docs/import-reference.md#what-a-file-may-look-like).
  * @param asked the encoding where the file does not show one
  */
 export function openCsv(

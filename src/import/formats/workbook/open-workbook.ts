@@ -30,7 +30,7 @@ export class UnknownSheetError extends Error {
 
 /**
  * Only the texts of the workbook are kept in memory; its rows are read as they are needed
- * (docs/operating.md#workbooks).
+ * (docs/import-reference.md#workbooks).
  * @throws UnreadableWorkbook; UnknownSheetError; the system's error
  */
 export async function openWorkbook(

@@ -1,4 +1,4 @@
-/** Restores a backup to a location (docs/operating.md#restore). */
+/** Restores a backup to a location (docs/backup.md#restore). */
 import { lstatSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

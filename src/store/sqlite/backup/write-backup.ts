@@ -1,4 +1,4 @@
-/** Writes a backup of a registry, which may be in use (docs/operating.md#backup). */
+/** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Backup, BackupOptions } from '../../ports/backup.ts';

@@ -67,7 +67,7 @@ export const TARGETS: { readonly [kind in ImportKind]: Target } = {
       text('sector'),
       text('province'),
       text('district'),
-      // Nullable, but kept like the status (docs/operating.md#columns).
+      // Nullable, but kept like the status (docs/import-reference.md#columns).
       text('registration_date', KEEP),
       text('status', { ...KEEP, initial: sqlText(DEFAULT_COOPERATIVE_STATUS) }),
     ],

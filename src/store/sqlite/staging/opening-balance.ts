@@ -1,6 +1,7 @@
 /**
  * The opening balance of a loan, and until when it runs, from a loans file
- * (docs/operating.md#opening-balances). In each statement `r` is the staged row and `t` the stored loan.
+ * (docs/import-reference.md#opening-balances). In each statement `r` is the staged row
+ * and `t` the stored loan.
  */
 import { type Check, where } from './checks/check-statements.ts';
 

@@ -129,7 +129,7 @@ const TRAILING_ZERO_ROWS = 20;
 
 /**
  * A column of 16 digits that a spreadsheet kept as numbers has lost the last one
- * (docs/operating.md#what-spreadsheets-do).
+ * (docs/import-reference.md#what-spreadsheets-do).
  */
 export const TRAILING_ZERO: Check = {
   column: 'identity_card',

@@ -1,6 +1,6 @@
 /**
  * Corrections that people made by hand: a value whose last change came over HTTP or by a command is kept
- * where the file still has what it was before (docs/operating.md#corrections-stay).
+ * where the file still has what it was before (docs/import-reference.md#values-changed-by-hand).
  */
 import type { ImportKind } from '../../../ports/import-session.ts';
 import { REVERSED_ACTORS } from '../../journal/reversed.ts';

@@ -1,7 +1,7 @@
 /**
  * Entries without a reference whose member has had another code or cooperative: the reference that was
  * derived then is still theirs, so that a ledger that comes again adds nothing
- * (docs/operating.md#entries-without-a-reference).
+ * (docs/import-reference.md#entries-without-a-reference).
  */
 import type { ImportKind } from '../../../ports/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';

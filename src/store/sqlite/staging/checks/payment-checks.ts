@@ -1,4 +1,4 @@
-/** What a payments file is refused for, by the loans that its rows name (docs/operating.md#payments). */
+/** What a payments file is refused for because of its loans (docs/import-reference.md#payments). */
 
 import { DEFAULT_LOAN_STATUS } from '../../../../domain/lending/loans.ts';
 import {

@@ -15,7 +15,7 @@ const HASH_CHARACTERS = 20;
  * Adds `identity_hash(number)`, under which erased persons are known,
  * `shown(what, code)`, how a message names a code or reference of the file,
  * `have_common_word(name, name)`, and `derived_reference(value, …)`, the reference of an entry that has none:
- * the same for the same values (docs/operating.md#entries-without-a-reference).
+ * the same for the same values (docs/import-reference.md#entries-without-a-reference).
  */
 export function addSqlFunctions(db: Connection): void {
   const { raw } = db;

@@ -1,7 +1,7 @@
 /**
- * What about a checked file its sender should look at before it is imported (docs/operating.md#warnings), set
- * by set. Those that stop a file look at its new and changed rows only, so that one which was accepted can be
- * imported again; the others look at all of its rows.
+ * What about a checked file its sender should look at before it is imported
+ * (docs/import-reference.md#warnings), set by set. Those that stop a file look at its new and changed rows
+ * only, so that one which was accepted can be imported again; the others look at all of its rows.
  */
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
 import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The executable: checks the runtime, runs the command, ends with its status. */
 
+import type { CliContext, OnLost } from './cli/terminal/context.ts';
 import { faultOfRuntime } from './runtime/node-version.ts';
 
 // Nothing else may be imported statically: older releases of Node lack what other files import, and the
@@ -15,16 +16,29 @@ if (fault !== undefined) {
  * Writes to a stream until its reader stops reading, as `head` does. The rest is dropped then, and the
  * command goes on to its own end and status: an import must not stop halfway because nobody reads what it
  * prints (docs/operating.md#commands).
+ * @param onLost takes the error of what could not be written, unless the writer of the text does
  */
-function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
+function writerTo(stream: NodeJS.WriteStream, onLost: OnLost): CliContext['out'] {
   let isRead = true;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    isRead = false;
-  });
-  return (text) => {
-    if (isRead) stream.write(text);
+  // Each write has its error too.
+  stream.on('error', () => {});
+  return (text, onTextLost = onLost) => {
+    if (!isRead) return;
+    stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+      if (!error) return;
+      if (error.code === 'EPIPE') isRead = false;
+      onTextLost(error);
+    });
   };
+}
+
+let isResultLost = false;
+
+function reportLostResult({ code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE' || isResultLost) return;
+  isResultLost = true;
+  process.exitCode = 1;
+  err(`The results cannot be written to standard output (${code}).\n`);
 }
 
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
@@ -39,8 +53,8 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   }
 }
 
-const out = writerTo(process.stdout);
-const err = writerTo(process.stderr);
+const out = writerTo(process.stdout, reportLostResult);
+const err = writerTo(process.stderr, () => {});
 
 // Before the imports that it makes faster.
 const { cacheCompiledCode } = await import('./runtime/compile-cache.ts');
@@ -51,7 +65,7 @@ const [{ runCommand }, { systemClock }] = await Promise.all([
   import('./runtime/clock.ts'),
 ]);
 
-process.exitCode = await runCommand(process.argv.slice(2), {
+const status = await runCommand(process.argv.slice(2), {
   env: process.env,
   clock: systemClock,
   out,
@@ -59,3 +73,4 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   terminal: process.stderr.isTTY ? process.stderr : undefined,
   ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 });
+if (status !== 0) process.exitCode = status;

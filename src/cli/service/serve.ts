@@ -15,7 +15,7 @@ export function declareServe(command: Command, context: CliContext): void {
 
 async function serve(context: CliContext, config: Config): Promise<void> {
   const isNew = !(await openConfiguredStorage(config, context.clock).exists());
-  const registry = composeRegistry({ config, clock: context.clock, writeLog: context.out });
+  const registry = composeRegistry({ config, clock: context.clock, writeLog: logWriter(context) });
   if (isNew) context.err(newRegistryNote(registry.storage));
   const stopped = stopSignal();
   try {
@@ -32,6 +32,17 @@ async function serve(context: CliContext, config: Config): Promise<void> {
   } finally {
     await registry.close();
   }
+}
+
+/** Writes the log. A full disk or a closed pipe is reported once, and no reason to stop serving. */
+function logWriter({ out, err }: CliContext): (lines: string) => void {
+  let isReported = false;
+  const report = ({ code }: NodeJS.ErrnoException) => {
+    if (isReported) return;
+    isReported = true;
+    err(`The log cannot be written (${code}): lines are lost until it can be. The service goes on.\n`);
+  };
+  return (lines) => out(lines, report);
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */

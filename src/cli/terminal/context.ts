@@ -1,11 +1,14 @@
 /** What every command depends on, so that a test can run it without a process of its own. */
 import type { Clock } from '../../runtime/clock.ts';
 
+/** Takes the error of a text that could not be written. */
+export type OnLost = (error: NodeJS.ErrnoException) => void;
+
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** Results: what a program reads. */
-  readonly out: (text: string) => void;
+  /** Results: what a program reads. Unless a lost one is taken care of, it makes the exit status 1. */
+  readonly out: (text: string, onLost?: OnLost) => void;
   /** Progress, notes and errors: what a person reads. */
   readonly err: (text: string) => void;
   /** Standard error when it is a terminal: where a progress bar may be drawn. */

@@ -52,6 +52,10 @@ export async function namedCommands(): Promise<Map<string, Command>> {
   return named;
 }
 
+/** Of one command, without those that nearly every command has. */
+const ownOptions = (command: Command) =>
+  command.options.filter(({ long }) => long !== '--db' && long !== '--json');
+
 function commands(named: Map<string, Command>): string {
   const rows = [...named].map(([name, command]) => {
     const places = command.registeredArguments.map((each) =>
@@ -59,18 +63,17 @@ function commands(named: Map<string, Command>): string {
     );
     return [
       code([name, ...places].join(' ')),
-      command.options.map(({ flags }) => code(flags)).join(', '),
+      ownOptions(command)
+        .map(({ flags }) => code(flags))
+        .join(', '),
       prose(command.description()),
     ];
   });
   return table(['Command', 'Options', 'Does'], rows);
 }
 
-/** Of one command, without those that every command of its kind has. */
-function optionsOf(command: Command | undefined): string {
-  const rows = (command?.options ?? [])
-    .filter(({ long }) => long !== '--db' && long !== '--json')
-    .map(({ flags, description }) => [code(flags), prose(description)]);
+function optionsOf(command: Command): string {
+  const rows = ownOptions(command).map(({ flags, description }) => [code(flags), prose(description)]);
   return table(['Option', 'Meaning'], rows);
 }
 
@@ -111,7 +114,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     settings,
     files,
     commands: () => commands(named),
-    'options of keys create': () => optionsOf(named.get('keys create')),
+    'options of keys create': () => optionsOf(named.get('keys create') as Command),
     scopes,
     'query parameters': parameterTable,
     choices: choiceTable,

@@ -15,13 +15,13 @@ import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
 
-/** A file of the first schema. */
+/** A file that lacks the newest migration. */
 function createOld(file: string, { applicationId, migrations }: Schema): void {
   const db = new Database(file);
   db.pragma('journal_mode = WAL');
-  db.exec(migrations[0] as string);
+  for (const sql of migrations.slice(0, -1)) db.exec(sql);
   db.pragma(`application_id = ${applicationId}`);
-  db.pragma('user_version = 1');
+  db.pragma(`user_version = ${migrations.length - 1}`);
   db.close();
 }
 
@@ -76,6 +76,22 @@ test('a dry run of an import refuses a file of an older release too; an import m
   assert.equal(contentOf(file), before);
   await storageAt(file).openImportSession().close();
   await storageAt(file).openImportSession('dryRun').close();
+});
+
+test('a file of an unreleased version is refused, with what to do', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  const db = new Database(file);
+  db.pragma('journal_mode = WAL');
+  db.exec('CREATE TABLE members (id INTEGER PRIMARY KEY)');
+  db.pragma(`application_id = ${0x63727231}`);
+  db.pragma('user_version = 8');
+  db.close();
+  const before = contentOf(file);
+  const message = `${file} was created by an unreleased version. Create it again and import the files.`;
+  assert.throws(() => openStore(file), { name: 'StorageError', message });
+  assert.throws(() => storageAt(file).openImportSession(), { message });
+  await assert.rejects(async () => storageAt(file).check(), { message });
+  assert.equal(contentOf(file), before);
 });
 
 test("the keys' file is recognized where a registry is expected", async (context) => {

@@ -62,7 +62,7 @@ export function findWrongContent(
   if (fault !== null) return `it is damaged: ${fault}.`;
   const schema = DATABASE_FILES.find(({ name }) => name === file.name)?.schema;
   if (applicationId !== file.applicationId || applicationId !== schema?.applicationId)
-    return 'it belongs to another application.';
+    return `it ${schema?.mistakenFor?.[applicationId] ?? 'belongs to another application.'}`;
   if (schemaVersion !== file.schemaVersion)
     return `it has schema ${schemaVersion} instead of ${file.schemaVersion}.`;
   const newest = schema.migrations.length;

@@ -6,9 +6,9 @@ import { isBusy } from './errors.ts';
 export interface Schema {
   /** Marks the file as ours, in SQLite's header. */
   readonly applicationId: number;
-  /** A file of the registry that is easily named instead, and what to say then. */
-  readonly mistakenFor?: { readonly applicationId: number; readonly advice: string };
   readonly migrations: readonly string[];
+  /** What to say of a file with another application id, as the end of a sentence about it. */
+  readonly mistakenFor?: { readonly [applicationId: number]: string };
 }
 
 const readNumber = (db: Connection, pragma: string): number =>
@@ -81,7 +81,6 @@ export const isEmpty = (db: Connection): boolean =>
 function assertOurs(db: Connection, schema: Schema): void {
   const id = readNumber(db, 'application_id');
   if (id === schema.applicationId || isEmpty(db)) return;
-  if (id === schema.mistakenFor?.applicationId)
-    throw new StorageError('unusable', `${db.raw.name} ${schema.mistakenFor.advice}`);
-  throw new StorageError('unusable', `${db.raw.name} belongs to another application. Choose another file.`);
+  const reason = schema.mistakenFor?.[id] ?? 'belongs to another application. Choose another file.';
+  throw new StorageError('unusable', `${db.raw.name} ${reason}`);
 }

@@ -1,0 +1,86 @@
+/** First schema: imports and corrections, the history of changes, events, responses to repeated requests. */
+
+export const JOURNAL = `
+-- One row for each import that was applied. Its new rows have successive ids, and so have the accounts it
+-- opened and its changes; without any, the last id is one less than the first. A correction has a row too,
+-- with its reason, so that one sequence of ids names whatever can be undone.
+CREATE TABLE imports (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  file_name TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  map TEXT,
+  options TEXT NOT NULL,
+  notes TEXT NOT NULL,
+  reason TEXT,
+  system_user TEXT NOT NULL,
+  imported_at INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  changed INTEGER NOT NULL,
+  unchanged INTEGER NOT NULL,
+  kept INTEGER NOT NULL,
+  refused_rows INTEGER NOT NULL,
+  first_row INTEGER NOT NULL,
+  last_row INTEGER NOT NULL,
+  first_account INTEGER NOT NULL,
+  last_account INTEGER NOT NULL,
+  first_change INTEGER NOT NULL,
+  last_change INTEGER NOT NULL,
+  undone_at INTEGER
+) STRICT;
+CREATE INDEX imports_sha256 ON imports (sha256);
+
+-- Each value that was changed: of which row, by whom, when. A row that was created over HTTP has one with the
+-- field 'created'; those of imports are known by their ids.
+CREATE TABLE changes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  entity TEXT NOT NULL,
+  row_id INTEGER NOT NULL,
+  field TEXT NOT NULL,
+  old ANY,
+  new ANY,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  line INTEGER
+) STRICT;
+CREATE INDEX changes_row ON changes (entity, row_id);
+
+-- The highest id that an undo has removed from a table: it is not used again.
+CREATE TABLE removed_ids (
+  table_name TEXT PRIMARY KEY,
+  last_id INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One row for each change of a cooperative, member, loan or payment, in the order of commits, for followers;
+-- integers only (domain/events.ts explains them), and no index beside the key. The oldest are removed.
+CREATE TABLE events (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  type INTEGER NOT NULL,
+  row_id INTEGER NOT NULL,
+  cooperative_id INTEGER NOT NULL,
+  fields INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  actor INTEGER NOT NULL
+) STRICT;
+
+-- Fixed when the registry is created, and new after a restore: sequence numbers are comparable within it.
+CREATE TABLE feed (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  epoch TEXT NOT NULL
+) STRICT;
+INSERT INTO feed (id, epoch) VALUES (1, lower(hex(randomblob(8))));
+
+-- The response to a POST with an Idempotency-Key, kept for a day. The body may hold personal data.
+CREATE TABLE idempotent_responses (
+  key_id INTEGER NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  location TEXT,
+  etag TEXT,
+  body TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (key_id, idempotency_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotent_responses_age ON idempotent_responses (created_at);
+`;

@@ -1,4 +1,4 @@
-/** `backup DIR --every`: one backup after the other, until it is stopped (docs/backup.md#a-timer). */
+/** `backup DIR --every`: one backup after the other, until it is stopped (docs/backup.md#regular-backups). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -167,15 +167,6 @@ test('the undo of a loans file puts back balance, end and paid amount', async (c
   assert.deepEqual(balances(place), before);
 });
 
-test('the undo of a change that an earlier release has recorded leaves no end without a balance', async (context) => {
-  const place = await lendingPlace(context, loan(''));
-  await accept(place, file(loan('250', '2025-03-01')));
-  place.query("DELETE FROM changes WHERE field = 'paid_until' RETURNING id");
-  const { status } = await place.command('imports', 'undo', '4');
-  assert.equal(status, 0);
-  assert.deepEqual(balances(place), [[0, null, 0]]);
-});
-
 test('an undo that would count a payment twice is refused until the balance is undone', async (context) => {
   const place = await lendingPlace(context, loan(''));
   await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,');

@@ -3,14 +3,12 @@ import type { Backup } from '../../store/ports/backup.ts';
 import { formatTable } from '../terminal/output.ts';
 
 /** Bytes with three digits or fewer before the unit: `5.2 MB`. */
-export function formatBytes(bytes: number): string {
+function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** power;
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }
-
-export const totalBytes = ({ files }: Backup): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
 export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();
 
@@ -19,8 +17,11 @@ export const describeBackup = (folder: string, { program, instantMs, files, rows
   folder,
   program,
   instant: formatInstant(instantMs),
-  files: files.map(({ name, bytes, sha256, schemaVersion }) => ({
-    ...{ name, bytes, sha256, schema_version: schemaVersion },
+  files: files.map((file) => ({
+    name: file.name,
+    bytes: file.bytes,
+    sha256: file.sha256,
+    schema_version: file.schemaVersion,
   })),
   rows,
   epoch: sequence?.epoch ?? null,
@@ -30,7 +31,10 @@ export const describeBackup = (folder: string, { program, instantMs, files, rows
 /** The files and the rows of a backup, as tables. */
 export function formatBackup({ files, rows, sequence }: Backup): string {
   const fileLines = files.map(({ name, bytes, schemaVersion, sha256 }) => [
-    ...[name, formatBytes(bytes), String(schemaVersion), `${sha256.slice(0, 16)}…`],
+    name,
+    formatBytes(bytes),
+    String(schemaVersion),
+    `${sha256.slice(0, 16)}…`,
   ]);
   const rowLines = Object.entries(rows).map(([table, count]) => [table, String(count)]);
   const fileTable = formatTable(['FILE', 'SIZE', 'SCHEMA', 'SHA-256'], fileLines);

@@ -1,18 +1,16 @@
 /** `backup`: copies a registry that is in use, and checks copies (docs/backup.md#backup). */
+import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { packageVersion } from '../../runtime/version.ts';
-import type { Backup } from '../../store/ports/backup.ts';
+import { type Backup, datedNameOf, type PrunedBackups } from '../../store/ports/backup.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { parseDuration } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
-import { type BackupTimer, runBackupTimer } from './backup-timer.ts';
 
 interface BackupCommandOptions extends SettingOptions {
-  readonly every?: number;
   readonly keep?: number;
   readonly json?: true;
 }
@@ -20,34 +18,22 @@ interface BackupCommandOptions extends SettingOptions {
 const MORE_HELP = `
 Examples:
   backup /backups/before-upgrade
-  backup /backups --every 6h --keep 14
+  backup /backups --keep 14
   backup verify /backups/before-upgrade
 `;
 
 export function declareBackup(command: Command, context: CliContext): void {
   addSettingOptions(command, 'REGISTRY_DB')
-    .argument('<dir>', 'a new or empty folder; with --every, the folder of all backups')
+    .argument('<dir>', 'a new or empty folder; with --keep, the folder of all backups')
     .option(
-      '--every <time>',
-      'write one backup after the other until SIGTERM, such as 6h or 1d',
-      parseInterval,
+      '--keep <n>',
+      'write into a folder of its own in <dir>, named by the time, and remove all but the newest n of these',
+      parseKeep,
     )
-    .option('--keep <n>', 'with --every: how many complete backups stay; older ones are removed', parseKeep)
-    .option('--json', 'print one JSON document; with --every, one on each line')
+    .option('--json', 'print one JSON document')
     .addHelpText('after', MORE_HELP)
-    .action(async (folder: string, options: BackupCommandOptions) => {
-      const storage = openConfiguredStorage(configOf(context, options), context.clock);
-      const timer = timerOf(options);
-      if (timer !== undefined) return runBackupTimer(context, storage, folder, timer);
-      printBackup(context, storage, folder, await backUp(context, storage, folder), options);
-    });
+    .action((folder: string, options: BackupCommandOptions) => runBackup(context, folder, options));
   declareVerify(command.command('verify'), context);
-}
-
-function parseInterval(text: string): number {
-  const seconds = parseDuration(text);
-  if (seconds > 0) return seconds;
-  throw new InvalidArgumentError('Expected a time such as 6h or 1d.');
 }
 
 function parseKeep(text: string): number {
@@ -55,17 +41,25 @@ function parseKeep(text: string): number {
   throw new InvalidArgumentError('Expected a number from 1 to 9999.');
 }
 
-/** How many stay must be said: too few are no backup, and too many fill the disk. */
-function timerOf({ every, keep, json }: BackupCommandOptions): BackupTimer | undefined {
-  if (every === undefined && keep === undefined) return undefined;
-  if (every === undefined || keep === undefined) {
-    throw new CommandError(EXIT.usage, '--every and --keep go together, such as --every 6h --keep 14.');
+async function runBackup(context: CliContext, folder: string, options: BackupCommandOptions): Promise<void> {
+  const { keep } = options;
+  const storage = openConfiguredStorage(configOf(context, options), context.clock);
+  const target = keep === undefined ? folder : join(folder, datedNameOf(context.clock.now()));
+  const backup = await writeBackup(context, storage, target);
+  let pruned: PrunedBackups | undefined;
+  try {
+    if (keep !== undefined) pruned = await storage.pruneBackups(folder, keep);
+  } catch (error) {
+    const message = `Older backups could not be removed: ${(error as Error).message}.`;
+    throw new CommandError(EXIT.refused, message);
+  } finally {
+    const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
+    context.out(options.json === true ? formatJson(printed) : formatWritten(storage, target, backup, pruned));
   }
-  return { everySeconds: every, keep, isJson: json === true };
 }
 
-/** Writes one backup; at SIGINT or SIGTERM what was written of it is removed. */
-async function backUp(context: CliContext, storage: Storage, folder: string): Promise<Backup> {
+/** At SIGINT or SIGTERM what was written is removed. */
+async function writeBackup(context: CliContext, storage: Storage, folder: string): Promise<Backup> {
   const interruption = new AbortController();
   const onSignal = () =>
     interruption.abort(new CommandError(EXIT.refused, 'Interrupted. No backup was written.'));
@@ -81,19 +75,12 @@ async function backUp(context: CliContext, storage: Storage, folder: string): Pr
   }
 }
 
-function printBackup(
-  context: CliContext,
-  storage: Storage,
-  folder: string,
-  backup: Backup,
-  options: BackupCommandOptions,
-): void {
-  if (options.json === true) {
-    context.out(formatJson({ database: storage.location, ...describeBackup(folder, backup) }));
-    return;
-  }
+function formatWritten(storage: Storage, folder: string, backup: Backup, pruned?: PrunedBackups): string {
   const upTo = `every write acknowledged before ${formatInstant(backup.instantMs)}`;
-  context.out(`${formatBackup(backup)}\n${storage.location} is backed up in ${folder}: ${upTo}.\n`);
+  const done = `${formatBackup(backup)}\n${storage.location} is backed up in ${folder}: ${upTo}.\n`;
+  return pruned === undefined
+    ? done
+    : `${done}Backups there: ${pruned.kept}. Older ones that were removed: ${pruned.removed.length}.\n`;
 }
 
 function declareVerify(command: Command, context: CliContext): void {

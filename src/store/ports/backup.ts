@@ -40,7 +40,7 @@ export interface Backup {
   readonly files: readonly BackupFile[];
   /** Rows by table: how large the registry is. */
   readonly rows: { readonly [table: string]: number };
-  /** Undefined for a registry or a backup of a release without a sequence of changes. */
+  /** Undefined for a registry that has lost its epoch, which `check` reports. */
   readonly sequence: SequencePosition | undefined;
 }
 
@@ -76,11 +76,11 @@ export interface Restored {
   readonly isOlder: boolean;
 }
 
-/** A complete backup that is named by its instant, beside others. */
-export interface DatedBackup {
-  readonly name: string;
-  /** Epoch milliseconds. */
-  readonly instantMs: number;
+/** What became of the backups in a folder that are named by their instants. */
+export interface PrunedBackups {
+  readonly kept: number;
+  /** The names of those that were removed. */
+  readonly removed: readonly string[];
 }
 
 /** The name of a backup by its instant in UTC, so that names sort by time: `2026-11-21T18-30-00Z`. */

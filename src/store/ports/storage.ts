@@ -11,8 +11,8 @@ import type {
   Backup,
   BackupOptions,
   CheckedBackup,
-  DatedBackup,
   KeptFile,
+  PrunedBackups,
   Restored,
   RestoreOptions,
 } from './backup.ts';
@@ -108,16 +108,11 @@ export interface Storage {
    * release
    */
   verifyBackup(folder: string): Promise<CheckedBackup>;
-  /** The complete backups in a folder that are named by `datedNameOf`, oldest first. */
-  listBackups(parent: string): Awaitable<readonly DatedBackup[]>;
   /**
-   * Removes the oldest of the complete backups in a folder, and nothing that is not one.
+   * Removes the oldest of the complete backups in a folder that are named by `datedNameOf`, and nothing else.
    * @param keep how many stay, at least 1
-   * @returns the names of those that were removed
    */
-  pruneBackups(parent: string, keep: number): Awaitable<readonly string[]>;
-  /** Removes what backups named by `datedNameOf` that were killed have left in a folder. */
-  removeIncompleteBackups(parent: string): Awaitable<void>;
+  pruneBackups(parent: string, keep: number): Awaitable<PrunedBackups>;
   /**
    * Puts a backup in the place of whatever is at the location. A process that is killed in the middle leaves
    * the old registry, or a location at which nothing but another restore can be opened.

@@ -1,6 +1,6 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
-import { listDatedBackups, pruneDatedBackups, removeIncompleteDated } from './backup/dated-backups.ts';
+import { pruneDatedBackups } from './backup/dated-backups.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
 import { assertNotRestoring } from './backup/restoring-folder.ts';
 import { verifyBackup } from './backup/verify-backup.ts';
@@ -68,9 +68,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     removeStaleStaging: () => removeStaleStaging(file),
     backUp: async (folder, options) => writeBackup(settled(), folder, options),
     verifyBackup,
-    listBackups: listDatedBackups,
     pruneBackups: pruneDatedBackups,
-    removeIncompleteBackups: removeIncompleteDated,
     restore: (folder, options) => restoreBackup(file, folder, options),
   };
 }

@@ -1,46 +1,18 @@
 /** Backups beside each other in one folder, each in a folder named by its instant. */
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DatedBackup, isDatedName } from '../../ports/backup.ts';
+import { isDatedName, type PrunedBackups } from '../../ports/backup.ts';
 import { syncPath } from './durable-files.ts';
-import { MANIFEST_NAME, type Manifest, readManifest } from './manifest.ts';
-import { incompleteNameOf, removeIncomplete } from './work-folder.ts';
-
-/**
- * The complete backups in a folder, oldest first: folders named by an instant, with a manifest that can be
- * relied on, the files that it names, and nothing else.
- */
-export function listDatedBackups(parent: string): DatedBackup[] {
-  if (!existsSync(parent)) return [];
-  return readdirSync(parent, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && isDatedName(entry.name))
-    .map(({ name }) => name)
-    .sort()
-    .flatMap((name) => {
-      const manifest = readCompleteManifest(join(parent, name));
-      return manifest === undefined ? [] : [{ name, instantMs: manifest.instantMs }];
-    });
-}
-
-function readCompleteManifest(folder: string): Manifest | undefined {
-  try {
-    const manifest = readManifest(folder);
-    const expected = [MANIFEST_NAME, ...manifest.files.map(({ name }) => name)].sort();
-    return expected.join('/') === readdirSync(folder).sort().join('/') ? manifest : undefined;
-  } catch {
-    return undefined;
-  }
-}
+import { MANIFEST_NAME, readManifest } from './manifest.ts';
+import { incompleteNameOf } from './work-folder.ts';
 
 /**
  * Removes the oldest of the complete backups in a folder, and nothing else.
  * @param keep how many stay, at least 1
- * @returns the names of those that were removed
  */
-export function pruneDatedBackups(parent: string, keep: number): string[] {
-  const removed = listDatedBackups(parent)
-    .slice(0, -keep)
-    .map(({ name }) => name);
+export function pruneDatedBackups(parent: string, keep: number): PrunedBackups {
+  const names = listDatedBackups(parent);
+  const removed = names.slice(0, -keep);
   for (const name of removed) {
     // Half removed, it must not look like a backup any more.
     const doomed = join(parent, incompleteNameOf(name));
@@ -48,10 +20,24 @@ export function pruneDatedBackups(parent: string, keep: number): string[] {
     syncPath(parent);
     rmSync(doomed, { recursive: true, force: true });
   }
-  return removed;
+  return { kept: names.length - removed.length, removed };
 }
 
-/** Removes what backups by date that were killed have left. */
-export function removeIncompleteDated(parent: string): void {
-  if (existsSync(parent)) removeIncomplete(parent, isDatedName);
+/** The names of the complete backups in a folder, oldest first. */
+const listDatedBackups = (parent: string): string[] =>
+  readdirSync(parent, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && isDatedName(entry.name))
+    .map(({ name }) => name)
+    .filter((name) => isComplete(join(parent, name)))
+    .sort();
+
+/** Whether it has a manifest that can be relied on, the files that this names, and nothing else. */
+function isComplete(folder: string): boolean {
+  try {
+    const { files } = readManifest(folder);
+    const expected = [MANIFEST_NAME, ...files.map(({ name }) => name)].sort();
+    return expected.join('/') === readdirSync(folder).sort().join('/');
+  } catch {
+    return false;
+  }
 }

@@ -39,32 +39,24 @@ const toOneLine = (result: string): string =>
     .replaceAll('\n', ' ')
     .replace(/\.$/, '');
 
-/** Rows of each of the tables that the file has. */
+/** Rows of each of the tables that the file has: that of an older release may have fewer. */
 export function countRows(file: string, tables: readonly string[]): { [table: string]: number } {
-  return readFrom(file, (db) =>
-    Object.fromEntries(
-      tables
-        .filter((table) => hasTable(db, table))
-        .map((table) => [table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number]),
-    ),
-  );
-}
-
-/** Undefined when an older release has written the file, or it is not a registry. */
-export function readSequencePosition(file: string): SequencePosition | undefined {
   return readFrom(file, (db) => {
-    if (!hasTable(db, 'feed')) return undefined;
-    return db
-      .prepare(
-        `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence
-         FROM feed WHERE id = 1`,
-      )
-      .get() as SequencePosition | undefined;
+    const isTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
+    return Object.fromEntries(
+      tables
+        .filter((table) => isTable.get(table) !== undefined)
+        .map((table) => [table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number]),
+    );
   });
 }
 
-const hasTable = (db: Database.Database, table: string): boolean =>
-  db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
+/** Undefined for a registry that has lost its epoch. */
+export function readSequencePosition(file: string): SequencePosition | undefined {
+  const sql = `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence
+    FROM feed WHERE id = 1`;
+  return readFrom(file, (db) => db.prepare(sql).get() as SequencePosition | undefined);
+}
 
 function readFrom<T>(file: string, read: (db: Database.Database) => T): T {
   const db = new Database(file, { readonly: true, fileMustExist: true });

@@ -32,8 +32,12 @@ export function formatManifest({ program, instantMs, files, rows, sequence }: Ma
     format: FORMAT,
     program,
     instant: new Date(instantMs).toISOString(),
-    files: files.map(({ name, bytes, sha256, applicationId, schemaVersion }) => ({
-      ...{ name, bytes, sha256, application_id: applicationId, schema_version: schemaVersion },
+    files: files.map((file) => ({
+      name: file.name,
+      bytes: file.bytes,
+      sha256: file.sha256,
+      application_id: file.applicationId,
+      schema_version: file.schemaVersion,
     })),
     rows,
     ...(sequence === undefined ? {} : { epoch: sequence.epoch, last_sequence: sequence.lastSequence }),
@@ -80,7 +84,7 @@ function parseManifest(text: string, folder: string): Manifest {
   return { program, instantMs, files: parseFiles(files), rows, sequence };
 }
 
-/** Neither is in a backup of an older release. */
+/** Neither is in the backup of a registry that has lost its epoch. */
 function parseSequence(epoch: unknown, lastSequence: unknown): Manifest['sequence'] {
   if (epoch === undefined && lastSequence === undefined) return undefined;
   if (typeof epoch !== 'string' || !isCount(lastSequence))
@@ -111,15 +115,8 @@ function parseFiles(entries: readonly unknown[]): ManifestFile[] {
 }
 
 function parseFile(entry: unknown): ManifestFile {
-  const {
-    name,
-    bytes,
-    sha256,
-    application_id: applicationId,
-    schema_version: schemaVersion,
-  } = entry as {
-    [name: string]: unknown;
-  };
+  const { name, bytes, sha256, ...header } = entry as { [name: string]: unknown };
+  const { application_id: applicationId, schema_version: schemaVersion } = header;
   const known = DATABASE_FILES.find((file) => file.name === name);
   if (known === undefined) throw new ManifestError('it names a file that no backup has.');
   const isHash = typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256);

@@ -1,10 +1,12 @@
 /**
  * The folder in which a backup is written before it gets its name: `NAME.incomplete-PID`. A backup that was
- * killed leaves it behind, and the next one of the same name removes it.
+ * killed leaves it behind, and the next one of the same name removes it, or the next one that is named by its
+ * instant if both are.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createFolder } from '../../../runtime/create-folder.ts';
+import { isDatedName } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { isRunning } from '../engine/file-use.ts';
 import { syncPath } from './durable-files.ts';
@@ -21,7 +23,7 @@ export function createWorkFolder(target: string): string {
   const folder = incompleteNameOf(resolve(target));
   try {
     createFolder(dirname(folder));
-    removeIncomplete(dirname(folder), (name) => name === basename(resolve(target)));
+    removeIncomplete(dirname(folder), basename(resolve(target)));
     mkdirSync(folder, 0o700);
     return folder;
   } catch (error) {
@@ -61,14 +63,12 @@ const cannotBeWritten = (target: string, error: unknown): StorageError => {
   return new StorageError('unusable', `${target} cannot be written: ${message}.${hint}`, { cause: error });
 };
 
-/**
- * Removes the folders that killed backups have left.
- * @param isTarget whether a folder was for a backup of this name
- */
-export function removeIncomplete(parent: string, isTarget: (name: string) => boolean): void {
+/** Removes the folders that killed backups have left. */
+function removeIncomplete(parent: string, target: string): void {
+  const isSame = isDatedName(target) ? isDatedName : (other: string) => other === target;
   for (const name of readdirSync(parent)) {
-    const [, target, pid] = /^(.*)\.incomplete-([0-9]+)$/.exec(name) ?? [];
-    if (target === undefined || !isTarget(target) || isOfRunning(Number(pid))) continue;
+    const [, other, pid] = /^(.*)\.incomplete-([0-9]+)$/.exec(name) ?? [];
+    if (other === undefined || !isSame(other) || isOfRunning(Number(pid))) continue;
     rmSync(join(parent, name), { recursive: true, force: true });
   }
 }

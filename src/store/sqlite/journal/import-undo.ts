@@ -71,15 +71,9 @@ function restore(db: Connection, row: ImportRow, nowSeconds: number): number {
       )
       .run({ ...own, field, ...(hasTimestamps ? { now: nowSeconds } : {}) });
   }
-  if (fields.includes('paid_amount')) db.raw.prepare(CLEAR_CUT_OFFS).run(own);
   const count = db.raw.prepare(`SELECT count(DISTINCT row_id) FROM main.changes c WHERE ${OWN_CHANGES}`);
   return count.pluck().get(own) as number;
 }
-
-/** Imports of an earlier release did not record until when an opening balance runs. */
-const CLEAR_CUT_OFFS = `UPDATE main.loans SET paid_until = NULL
-  WHERE opening_balance_minor = 0 AND paid_until IS NOT NULL
-    AND id IN (SELECT c.row_id FROM main.changes c WHERE ${OWN_CHANGES} AND c.field = 'paid_amount')`;
 
 /**
  * The history names an account by its number. Nothing renames accounts; after a correction that does, this

@@ -1,0 +1,89 @@
+/** `backup DIR --keep`: a folder for each backup, and which of them stay. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../support/app.ts';
+import { command } from '../support/command.ts';
+
+async function prepare(context: TestContext) {
+  const root = temporaryFolder(context);
+  const db = join(root, 'live', 'registry.db');
+  const all = join(root, 'all');
+  assert.equal((await command(['seed', '--db', db])).status, 0);
+  return {
+    root,
+    db,
+    all,
+    /** At an instant such as `2026-01-01T00:00:00Z`. */
+    backUpAt: (instant: string, ...args: readonly string[]) => {
+      const now = () => Date.parse(instant);
+      return command(['backup', all, '--db', db, ...args], {}, { now, monotonicMs: () => 0 });
+    },
+    async backUpAs(name: string): Promise<void> {
+      assert.equal((await command(['backup', join(all, name), '--db', db])).status, 0);
+    },
+  };
+}
+
+test('the newest backups stay, and nothing is removed that is not a complete backup', async (context) => {
+  const { db, all, backUpAs, backUpAt } = await prepare(context);
+  await backUpAs('2020-01-01T00-00-00Z');
+  await backUpAs('2020-01-02T00-00-00Z');
+  // A complete backup with a name of its own, one with another file in it, one without a file, and strangers.
+  const strangers = [
+    'before-upgrade',
+    '2020-01-03T00-00-00Z',
+    '2020-01-04T00-00-00Z',
+    '2020-01-05T00-00-00Z',
+  ];
+  for (const name of strangers.slice(0, 3)) await backUpAs(name);
+  writeFileSync(join(all, '2020-01-03T00-00-00Z', 'notes.txt'), '');
+  rmSync(join(all, '2020-01-04T00-00-00Z', 'registry.keys.db'));
+  mkdirSync(join(all, '2020-01-05T00-00-00Z'));
+  writeFileSync(join(all, '2020-01-06T00-00-00Z'), 'a file');
+  // No process has this id.
+  const left = join(all, '2020-01-07T00-00-00Z.incomplete-4194305');
+  mkdirSync(left);
+  const removed: string[][] = [];
+  for (const day of ['01', '02', '03']) {
+    const { status, out, err } = await backUpAt(`2026-01-${day}T06:00:00Z`, '--keep', '2', '--json');
+    assert.equal(status, 0, err);
+    const document = JSON.parse(out);
+    assert.deepEqual(
+      [document.database, document.folder, document.kept],
+      [db, join(all, `2026-01-${day}T06-00-00Z`), 2],
+    );
+    removed.push(document.removed);
+  }
+  assert.deepEqual(removed, [['2020-01-01T00-00-00Z'], ['2020-01-02T00-00-00Z'], ['2026-01-01T06-00-00Z']]);
+  const made = ['2026-01-02T06-00-00Z', '2026-01-03T06-00-00Z'];
+  assert.deepEqual(readdirSync(all).sort(), [...strangers, '2020-01-06T00-00-00Z', ...made].sort());
+  assert.ok(!existsSync(left));
+  for (const name of made) assert.equal((await command(['backup', 'verify', join(all, name)])).status, 0);
+  const { out } = await backUpAt('2026-01-04T06:00:00Z', '--keep', '2');
+  assert.match(out, /^Backups there: 2\. Older ones that were removed: 1\.$/m);
+});
+
+test('a backup that fails removes no older one', async (context) => {
+  const { root, db, all, backUpAs, backUpAt } = await prepare(context);
+  for (const day of [1, 2, 3]) await backUpAs(`2020-01-0${day}T00-00-00Z`);
+  const away = join(root, 'away.db');
+  renameSync(db, away);
+  const failed = await backUpAt('2026-01-01T06:00:00Z', '--keep', '1');
+  assert.deepEqual(failed, { status: 2, out: '', err: `There is no database at ${db}.\n` });
+  assert.equal(readdirSync(all).length, 3);
+  renameSync(away, db);
+  assert.equal((await backUpAt('2026-01-01T06:00:00Z', '--keep', '1')).status, 0);
+  assert.deepEqual(readdirSync(all), ['2026-01-01T06-00-00Z']);
+});
+
+test('--keep is refused when it makes no sense', async (context) => {
+  const { all, backUpAt } = await prepare(context);
+  for (const keep of ['0', '-1', '1.5', 'all', '10000']) {
+    const refused = await backUpAt('2026-01-01T06:00:00Z', '--keep', keep);
+    assert.equal(refused.status, 2);
+    assert.match(refused.err, /Expected a number from 1 to 9999\./);
+  }
+  assert.ok(!existsSync(all));
+});

@@ -1,6 +1,6 @@
 /**
  * Draws the newest results: requests per second compared with the peers, and latency by size of the registry.
- * `bench/picture.ts` writes bench/results/speed.svg, and the table into README.md.
+ * `bench/picture.ts` writes bench/results/speed.svg, and the table into bench/README.md.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -109,7 +109,7 @@ ${text(20, HEIGHT - 12, `${machine}, ${rounds}`, 'fill="#4a5568"')}
 `;
 writeFileSync(join(FOLDER, 'speed.svg'), svg);
 
-const readme = join(ROOT, 'README.md');
+const readme = join(ROOT, 'bench/README.md');
 const about = `${machine}, medians of ${results.rounds} rounds:`;
 const figures = `<!-- figures -->\n${about}\n\n${toTable(toRows(results))}\n<!-- /figures -->`;
 writeFileSync(

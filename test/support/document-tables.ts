@@ -14,10 +14,9 @@ import { code, table } from './markdown.ts';
 import { storageAt } from './storage.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
-export const GENERATED_DOCUMENTS = [
-  'README.md',
-  ...['api', 'operating', 'keys', 'import-reference'].map((name) => `docs/${name}.md`),
-];
+export const GENERATED_DOCUMENTS = ['api', 'operating', 'keys', 'import-reference'].map(
+  (name) => `docs/${name}.md`,
+);
 
 /** Help texts are plain: what Markdown would take for a tag or for emphasis is escaped. */
 const prose = (text: string): string => text.replace(/[<*]/g, '\\$&');

@@ -1,16 +1,15 @@
-/** Tables of docs/api.md that are made from the routes: parameters, fields of resources, choices. */
+/** Tables of docs/api.md that are made from the routes: fields of resources, choices. */
 
 import { IDENTITY_CARD } from '../../src/domain/membership/identity-card.ts';
 import { ID } from '../../src/domain/values/ids.ts';
 import type { BodyDeclaration, BodyField } from '../../src/http/declare/body-fields.ts';
-import { fullPath, type Route } from '../../src/http/declare/route.ts';
+import type { Route } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { API_VERSION } from '../../src/http/routes.ts';
 import type { Schema } from '../../src/json/schema.ts';
 import { code, table } from './markdown.ts';
 import { declaredRoutes } from './openapi-file.ts';
 
-type Rows = readonly (readonly string[])[];
 type Properties = { readonly [name: string]: Schema };
 
 const partsOf = (schema: Schema): readonly Schema[] => (schema.anyOf as Schema[] | undefined) ?? [schema];
@@ -24,12 +23,11 @@ const choicesOf = (schema: Schema): readonly string[] | undefined =>
   partsOf(schema).find((part) => part.enum !== undefined)?.enum as string[] | undefined;
 
 function oneType(schema: Schema): string {
-  const { type, format, pattern, maxLength, properties, default: fallback } = schema;
+  const { type, format, pattern, maxLength, properties } = schema;
   if (schema.enum !== undefined) return '[choice](#values)';
   if (typeof properties === 'object' && properties !== null)
     return `object: ${Object.keys(properties).map(code).join(', ')}`;
-  if (type === 'integer')
-    return fallback === undefined ? 'whole number' : `whole number; ${fallback} unless given`;
+  if (type === 'integer') return 'whole number';
   if (format === 'date-time' || format === 'date') return format;
   if (pattern === IDENTITY_CARD.source) return 'NID';
   if (pattern === ID.source) return 'id';
@@ -42,29 +40,8 @@ function typeOf(schema: Schema): string {
   const parts = partsOf(schema);
   const choice = parts.find((part) => part.enum !== undefined);
   const shown = choice ?? parts.find((part) => !isNull(part)) ?? schema;
-  const isMoment = parts.some(({ format }) => format === 'date') && parts.length > 1 && !parts.some(isNull);
-  return `${isMoment ? 'date or date-time' : oneType(shown)}${parts.some(isNull) ? ' or null' : ''}`;
+  return `${oneType(shown)}${parts.some(isNull) ? ' or null' : ''}`;
 }
-
-/** Every query parameter, once for each meaning, with the lists that have it. */
-export function parameterTable(routes: readonly Route[] = declaredRoutes()): string {
-  const rows = new Map<string, { cells: readonly string[]; paths: string[] }>();
-  for (const route of routes) {
-    for (const [name, { description, schema }] of Object.entries(route.query ?? {})) {
-      const cells = [code(name), typeOf(schema), description];
-      const row = rows.get(cells.join()) ?? { cells, paths: [] };
-      row.paths.push(code(fullPath(route).replace(/^\/api\/v1/, '')));
-      rows.set(cells.join(), row);
-    }
-  }
-  const lists: Rows = [...rows.values()].map(({ cells: [name = '', takes = '', meaning = ''], paths }) => [
-    ...[name, paths.length === listCount(routes) ? 'every list' : paths.join(', '), takes, meaning],
-  ]);
-  return table(['Parameter', 'Of', 'Takes', 'Means'], lists);
-}
-
-const listCount = (routes: readonly Route[]): number =>
-  routes.filter(({ query }) => query !== undefined && 'page' in query).length;
 
 /** What becomes of a field that a body leaves out. */
 function whenOmitted(name: string, { fields, oneOf }: BodyDeclaration, isUpdate: boolean): string {
@@ -87,6 +64,9 @@ function ownChoice(field: BodyField<unknown> | undefined, shown: Schema | undefi
   return `; takes ${own.map(code).join(', ')}`;
 }
 
+/** Fields that the document describes once. */
+const IN_EVERY_RESOURCE = ['id', 'created_at', 'updated_at'];
+
 /** The fields of a resource, and what POST and PUT make of one that is left out. @param path of its list */
 export function fieldTable(path: string, routes: readonly Route[] = declaredRoutes()): string {
   const find = (method: string, at: string) =>
@@ -99,15 +79,22 @@ export function fieldTable(path: string, routes: readonly Route[] = declaredRout
     if (field === undefined) return body.readOnly?.includes(name) === true ? 'ignored' : 'refused';
     return whenOmitted(name, body, isUpdate) + ownChoice(field, shown[name]);
   };
+  /** What both do is written once. */
+  const omitted = (name: string): string => {
+    const [onPost, onPut] = [cell(name, bodies[0], false), cell(name, bodies[1], true)];
+    if (onPost === 'refused' && onPut === 'ignored') return 'read-only';
+    return onPost === onPut ? onPost : `${onPost}; PUT: ${onPut}`;
+  };
   const names = new Set([...Object.keys(shown), ...Object.keys(bodies[0].fields)]);
-  const rows = [...names].map((name) => {
+  const own = [...names].filter((name) => !IN_EVERY_RESOURCE.includes(name));
+  const rows = own.map((name) => {
     const schema = shown[name] ?? (bodies[0].fields[name]?.schema as Schema);
     return [
       ...[code(name), shown[name] === undefined ? 'id, only in bodies' : typeOf(schema)],
-      ...[cell(name, bodies[0], false), cell(name, bodies[1], true), descriptionOf(schema)],
+      ...[omitted(name), descriptionOf(schema)],
     ];
   });
-  return table(['Field', 'Type', 'POST', 'PUT', 'Means'], rows);
+  return table(['Field', 'Type', 'If omitted', 'Means'], rows);
 }
 
 /** The choices of each field, with the schemas of OpenAPI that have them. */

@@ -9,7 +9,7 @@ import { describeColumns } from '../../src/import/columns/columns.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
 import { WARNINGS } from '../../src/store/ports/import-warnings.ts';
-import { choiceTable, fieldTable, parameterTable } from './api-tables.ts';
+import { choiceTable, fieldTable } from './api-tables.ts';
 import { code, table } from './markdown.ts';
 import { storageAt } from './storage.ts';
 
@@ -115,7 +115,6 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     commands: () => commands(named),
     'options of keys create': () => optionsOf(named.get('keys create') as Command),
     scopes,
-    'query parameters': parameterTable,
     choices: choiceTable,
     'fields of cooperatives': () => fieldTable('/cooperatives'),
     'fields of members': () => fieldTable('/members'),

@@ -27,7 +27,7 @@ test('an embedding program corrects people as the commands do, and undoes it', a
   ])
     ids.push(result.outcome === 'done' ? result.correctionId : result.message);
   assert.deepEqual(ids, [3, 4, 5, 6, 7]);
-  assert.equal(place.value('SELECT system_user FROM imports WHERE id = 3'), 'back office');
+  assert.equal(place.value('SELECT system_user FROM operations WHERE id = 3'), 'back office');
   assert.equal((await corrections.undo(6)).outcome, 'refused');
   for (const id of [7, 6, 5, 4, 3]) assert.equal((await corrections.undo(id)).outcome, 'undone');
   assert.equal((await corrections.mergeMembers(1, 1, why)).outcome, 'refused');

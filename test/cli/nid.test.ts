@@ -1,7 +1,8 @@
 /** `nid replace` and `nid release`, as an operator uses them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { importPlace, members, nid, SAVINGS_HEADER } from '../support/importing.ts';
+import { type ImportPlace, importPlace, members, nid, SAVINGS_HEADER } from '../support/importing.ts';
+import { filesWith } from '../support/registry-files.ts';
 
 const WHY = ['--reason', 'The card was read wrongly'];
 
@@ -60,7 +61,7 @@ test('a dry run of nid replace changes nothing and reports what would be changed
   const dump = () => [
     ...place.query('SELECT * FROM members'),
     ...place.query('SELECT * FROM changes'),
-    ...place.query('SELECT * FROM imports'),
+    ...place.query('SELECT * FROM operations'),
     ...place.query('SELECT * FROM events'),
     ...place.query('SELECT * FROM sqlite_sequence'),
     ...place.query('SELECT * FROM replaced_identity_cards'),
@@ -132,9 +133,9 @@ test('each change of a correction is an event, and so is each change of its undo
   assert.deepEqual(
     place.query(`SELECT type, row_id AS id, fields, actor FROM events WHERE sequence > ${last}`),
     [
+      { type: 5, id: 1, fields: 0, actor: 23 },
       { type: 4, id: 2, fields: 4096 + 8192, actor: 23 },
       { type: 4, id: 3, fields: 2, actor: 23 },
-      { type: 5, id: 1, fields: 0, actor: 23 },
       { type: 3, id: 1, fields: 0, actor: 22 },
       { type: 4, id: 2, fields: 4096 + 8192, actor: 22 },
       { type: 4, id: 3, fields: 2, actor: 22 },
@@ -217,4 +218,50 @@ test('a number that was replaced twice and taken back finds its person at each s
   assert.equal(leads(), '18,98');
   await place.command('imports', 'undo', '6');
   assert.equal(leads(), '19');
+});
+
+const currentOf = (place: ImportPlace, number: string) =>
+  place.value(`SELECT new FROM replaced_identity_cards WHERE old = '${number}' AND ended_by IS NULL`);
+
+test('a former number follows the person when the one that replaced it is given up, and never finds who gets that', async (context) => {
+  const place = await start(context);
+  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  const released = await place.command('nid', 'replace', nid(9), nid(8), '--release', ...WHY);
+  assert.equal(released.status, 0, released.err);
+  assert.equal(currentOf(place, nid(1)), nid(8));
+  const { status, err } = await place.load('members', members(`A-1,${nid(9)},M-9,Mukamana Rose`));
+  assert.equal(status, 0, err);
+  const found = await place.command('history', 'member', nid(1));
+  assert.match(found.out, /^A-1 M-1 /);
+  assert.doesNotMatch(found.out, /M-9/);
+  const refused = await place.command('imports', 'undo', '6');
+  assert.match(
+    refused.err,
+    /member M-9, from import 7, has a member code or national ID that would be put back/,
+  );
+  assert.equal((await place.command('persons', 'erase', nid(8), ...WHY)).status, 0);
+  for (const number of [1, 8]) assert.deepEqual(filesWith(place.folder, [nid(number)]), []);
+  assert.equal((await place.command('check')).status, 0);
+});
+
+test('going back to a former number of the person gives up the other one when it is released', async (context) => {
+  const place = await start(context);
+  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  assert.equal((await place.command('nid', 'replace', nid(9), nid(1), '--release', ...WHY)).status, 0);
+  assert.deepEqual([currentOf(place, nid(1)), currentOf(place, nid(9))], [undefined, undefined]);
+  const { status, err } = await place.load('members', members(`A-1,${nid(9)},M-9,Mukamana Rose`));
+  assert.equal(status, 0, err);
+  assert.deepEqual(place.query(`SELECT member_code AS code FROM members WHERE identity_card = '${nid(9)}'`), [
+    { code: 'M-9' },
+  ]);
+});
+
+test('the history names the undo of a correction as what it is', async (context) => {
+  const place = await start(context);
+  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  await place.command('imports', 'undo', '5');
+  const { out } = await place.command('history', 'member', '1');
+  assert.match(out, /correction 5\n/);
+  assert.match(out, /undo of 5\n/);
+  assert.doesNotMatch(out, /undo of import/);
 });

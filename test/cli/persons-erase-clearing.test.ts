@@ -102,3 +102,28 @@ test('the erasure of another person clears what is left of earlier ones', async 
   assert.deepEqual(filesWith(place.folder, ['Zimulinda', 'Mugabo']), []);
   assert.ok(isCleared(place));
 });
+
+test('copies of any value in free space are cleared, not only of national IDs', async (context) => {
+  const place = await start(context);
+  const db = openFile(place.databaseFile);
+  db.raw.pragma('secure_delete = OFF');
+  db.exec(`CREATE TABLE copies AS WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+    SELECT 'Zimulinda +250788123456' || printf('%3000d', i) AS text FROM n`);
+  db.exec('DROP TABLE copies');
+  db.raw.pragma('wal_checkpoint(TRUNCATE)');
+  db.close();
+  assert.notDeepEqual(filesWith(place.folder, ['+250788123456']), []);
+  assert.equal((await erase(place)).status, 0);
+  assert.deepEqual(filesWith(place.folder, ['+250788123456']), []);
+});
+
+test('an undone import leaves no values of the people that it had brought', async (context) => {
+  const place = await start(context);
+  const file = (phone: string, name: string) =>
+    `cooperative_code,identity_card,member_code,full_name,mobile\nA-1,${nid(5)},M-5,${name},${phone}\n`;
+  await place.load('members', file('0788111222', 'Uwera Solange'));
+  await place.load('members', file('0788333444', 'Uwera Solangette'));
+  for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  assert.deepEqual(place.query('SELECT old, new FROM changes WHERE old IS NOT NULL OR new IS NOT NULL'), []);
+  assert.equal((await place.command('check')).status, 0);
+});

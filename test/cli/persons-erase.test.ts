@@ -156,9 +156,9 @@ test('the same file does not bring an erased person back, unless --despite-erasu
 
 test('an erasure cannot be undone, nor what was imported before it; nobody is erased twice', async (context) => {
   const place = await start(context);
-  const imported = place.value("SELECT id FROM imports WHERE kind = 'members' ORDER BY id LIMIT 1");
+  const imported = place.value("SELECT id FROM operations WHERE kind = 'members' ORDER BY id LIMIT 1");
   await place.command('persons', 'erase', nid(7), ...WHY);
-  const erasure = place.value('SELECT max(id) FROM imports');
+  const erasure = place.value('SELECT max(id) FROM operations');
   const undo = await place.command('imports', 'undo', String(erasure));
   assert.deepEqual([undo.status, undo.err], [1, 'An erasure cannot be undone.\n']);
   const before = await place.command('imports', 'undo', String(imported));

@@ -61,7 +61,7 @@ test('a paid amount is the opening balance until paid_until, else until the impo
     [0, null, 0],
   ];
   assert.deepEqual(balances(place), expected);
-  assert.equal(place.value('SELECT imported_at FROM imports WHERE id = 3'), now);
+  assert.equal(place.value('SELECT performed_at FROM operations WHERE id = 3'), now);
   // A stored loan gets one likewise.
   place.clock.advance(60_000);
   await accept(place, file(loan('7', '', 'L-3'), loan('8', '2025-03-01', 'L-4')));

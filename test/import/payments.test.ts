@@ -286,3 +286,16 @@ test('an import of payments that is undone leaves the loans as they were, later 
   );
   await assertSound(place);
 });
+
+test('an undo that would take what is paid beyond the largest amount is refused', async (context) => {
+  const place = await lendingPlace(context);
+  await accept(place, 'payments', payments(pay('P-1', LARGEST)));
+  await accept(place, 'payments', payments(pay('P-1', LARGEST, { status: 'void' })));
+  await accept(place, 'payments', payments(pay('P-2', LARGEST)));
+  const refused = await place.command('imports', 'undo', '5');
+  assert.equal(refused.status, 1);
+  assert.match(refused.err, /payments that would count again take what is paid on loan L-1 beyond 12 digits/);
+  await assertSound(place);
+  for (const id of ['6', '5']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  assert.equal(paidOf(place), 99_999_999_999_999);
+});

@@ -34,7 +34,7 @@ export function formatActor(actor: Actor | null): string {
   if (actor === null) return 'before the history';
   const [type, ...rest] = actor.split(':');
   const name = rest.join(':');
-  return type === 'undo' ? `undo of import ${name}` : `${type} ${name}`;
+  return type === 'undo' ? `undo of ${name}` : `${type} ${name}`;
 }
 
 export const describeEntry = ({ field, old, new: value, at, actor }: HistoryEntry, zone: TimeZone) => ({

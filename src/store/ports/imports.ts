@@ -36,9 +36,10 @@ export interface UndoBlocker {
   /**
    * `changed`: it was changed since; `refers`: it belongs to a row that the import created; `taken`: it has
    * the member code, national ID, reference or number that another row would get back; `erased`: it is a
-   * person who was erased since, or an entry of one.
+   * person who was erased since, or an entry of one; `overpaid`: payments that would count again take what is
+   * paid on the loan beyond the largest amount.
    */
-  readonly reason: 'changed' | 'refers' | 'taken' | 'erased';
+  readonly reason: 'changed' | 'refers' | 'taken' | 'erased' | 'overpaid';
   /** Who changed or created it; null for a row that is older than the history. */
   readonly actor: Actor | null;
 }

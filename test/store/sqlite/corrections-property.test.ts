@@ -40,7 +40,15 @@ function stateOf(db: Connection): State {
 
 /** Everything that a dry run could leave behind. */
 const everything = (db: Connection): unknown[] =>
-  [...Object.values(TABLES), 'changes', 'imports', 'events', 'removed_ids', 'sqlite_sequence']
+  [
+    ...Object.values(TABLES),
+    'changes',
+    'operations',
+    'created_rows',
+    'events',
+    'removed_ids',
+    'sqlite_sequence',
+  ]
     .concat(['replaced_identity_cards', 'merged_members', 'member_counts', 'loan_counts', 'row_counts'])
     .map((table) => db.raw.prepare(`SELECT * FROM ${table}`).all());
 

@@ -5,11 +5,11 @@ import { type TestContext, test } from 'node:test';
 import { ENTRY_KINDS } from '../../../src/domain/entries/entries.ts';
 import { EVENT_FIELDS, fieldBit } from '../../../src/domain/events.ts';
 import { MERGED_COLUMNS } from '../../../src/store/sqlite/corrections/merge.ts';
-import { CHANGED_TABLES, changedTable, recordedColumns } from '../../../src/store/sqlite/journal/tables.ts';
 import { readEntries } from '../../../src/store/sqlite/persons/entry-rows.ts';
 import { LOAN_FIELDS } from '../../../src/store/sqlite/rows/loan-rows.ts';
 import { MEMBER_COLUMNS } from '../../../src/store/sqlite/rows/member-rows.ts';
 import { PAYMENT_FIELDS } from '../../../src/store/sqlite/rows/payment-rows.ts';
+import { recordedColumns, TABLES, tableOf } from '../../../src/store/sqlite/schema/tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { LOANS_HEADER, SAVINGS_HEADER, startedPlace } from '../../support/importing.ts';
 import { type Connection, openFile, openStore } from '../../support/sqlite.ts';
@@ -30,9 +30,9 @@ const NOT_IN_EVENTS: { readonly [entity: string]: readonly string[] } = {
 
 test('events name every recorded column of their rows, but those listed here', (context) => {
   const db = openEmpty(context);
-  for (const each of CHANGED_TABLES) {
-    if (each.event === undefined) continue;
-    const entity = each.event;
+  for (const each of TABLES) {
+    if (!('entity' in each.announced)) continue;
+    const { entity } = each.announced;
     const unnamed = recordedColumns(db, each)
       .map(({ field }) => field)
       .filter((field) => fieldBit(entity, field) === 0);
@@ -50,9 +50,11 @@ test('events name every field that a write over HTTP records', () => {
 
 test('events name no field that is not a column, but the two summaries of a member', (context) => {
   const db = openEmpty(context);
-  const fields = CHANGED_TABLES.flatMap((each) =>
-    each.event === undefined ? [] : recordedColumns(db, each).map(({ field }) => `${each.event} ${field}`),
-  );
+  const fields = TABLES.flatMap((each) => {
+    const { announced } = each;
+    if (!('entity' in announced)) return [];
+    return recordedColumns(db, each).map(({ field }) => `${announced.entity} ${field}`);
+  });
   const named = Object.entries(EVENT_FIELDS).flatMap(([entity, names]) =>
     names.map((name) => `${entity} ${name}`),
   );
@@ -63,7 +65,7 @@ test('events name no field that is not a column, but the two summaries of a memb
 });
 
 test('a merge says of every column of members what becomes of it', (context) => {
-  const columns = recordedColumns(openEmpty(context), changedTable('members')).map(({ column }) => column);
+  const columns = recordedColumns(openEmpty(context), tableOf('members')).map(({ column }) => column);
   const declared = Object.keys(MERGED_COLUMNS);
   assert.deepEqual(
     columns.filter((column) => !declared.includes(column)),
@@ -85,7 +87,7 @@ test('commands show every recorded column of an entry', async (context) => {
   const byCode = ['cooperative_id', 'account_id'];
   for (const kind of ENTRY_KINDS) {
     const shown = Object.keys(readEntries(db, kind, { memberId: 1 })[0] ?? {});
-    const recorded = recordedColumns(db, changedTable(kind)).map(({ field }) => field);
+    const recorded = recordedColumns(db, tableOf(kind)).map(({ field }) => field);
     assert.deepEqual(
       recorded.filter((field) => !shown.includes(field) && !byCode.includes(field)),
       [],

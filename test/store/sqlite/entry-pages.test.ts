@@ -185,7 +185,7 @@ async function perform(place: ImportPlace, store: Store, todo: Step, n: number):
     const header = 'cooperative_code,member_code,reference,amount,interest_rate,status\n';
     await place.load('loans', header + lines.join('\n'), '--skip-invalid', '--yes');
   } else if (todo.do === 'undo') {
-    const id = pick("imports WHERE kind = 'loans' AND undone_at IS NULL", todo.import);
+    const id = pick("operations WHERE kind = 'loans' AND undone_at IS NULL", todo.import);
     if (id !== undefined) await place.command('imports', 'undo', String(id));
   } else if (todo.do === 'lend') {
     const memberId = pick('members', todo.member) as number;

@@ -28,7 +28,7 @@ test('a file that cannot be rewritten stays marked as uncleared, and says why', 
   assert.equal(isUncleared(db), false);
   db.exec('UPDATE erased_persons SET cleared_at = NULL');
   assert.equal(isUncleared(db), true);
-  const clear = () => clearFreeSpace(db, { texts: [nid(1)], rewrites: true }, 1, 0);
+  const clear = () => clearFreeSpace(db, [nid(1)], 1, 0);
   const working = db.exec.bind(db);
   for (const [code, uncleared] of [
     ['SQLITE_FULL', 'disk'],

@@ -7,18 +7,18 @@ import { openFile } from '../../support/sqlite.ts';
 for (const [title, sql, check] of [
   [
     'an undone import that still has rows',
-    'UPDATE imports SET undone_at = 1 WHERE id = 2',
+    'UPDATE operations SET undone_at = 1 WHERE id = 2',
     'rows of imports',
   ],
   [
     'an import with more rows than it created',
-    'UPDATE imports SET created = 0 WHERE id = 2',
+    'UPDATE operations SET created = 0 WHERE id = 2',
     'rows of imports',
   ],
   [
     'an undone import that still has accounts',
-    'DELETE FROM savings_transactions; UPDATE imports SET undone_at = 1 WHERE id = 4',
-    'accounts of imports',
+    'DELETE FROM savings_transactions; UPDATE operations SET undone_at = 1 WHERE id = 4',
+    'rows of imports',
   ],
   ['an import whose changes are missing', 'DELETE FROM changes WHERE row_id = 1', 'changes of imports'],
   ["changes under another import's name", "UPDATE changes SET actor = 'import:1'", 'changes of imports'],

@@ -14,7 +14,7 @@ import { countOutOfDate, findWrongColumn } from '../read-model/verify.ts';
 import { KEYS_SCHEMA } from '../schema/keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/registry.ts';
 import { EVENT_CHECKS } from './event-checks.ts';
-import { IMPORT_CHECKS } from './import-checks.ts';
+import { OPERATION_CHECKS } from './operation-checks.ts';
 import { REDIRECT_CHECKS } from './redirect-checks.ts';
 
 /** Tables whose rows say how large a registry is. */
@@ -34,7 +34,7 @@ const AGREEMENTS = [
   ...ROW_COUNT_CHECKS,
   ...REDIRECT_CHECKS,
   ...LOAN_CHECKS,
-  ...IMPORT_CHECKS,
+  ...OPERATION_CHECKS,
   ...EVENT_CHECKS,
 ];
 

@@ -1,9 +1,9 @@
 /** Merges a cooperative into another: all its members move, and a person who is in both is merged. */
 import type { Connection } from '../engine/connection.ts';
-import { type Correction, refuse } from '../journal/run.ts';
 import { findCooperative } from './members-move.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
+import { type Correction, refuse } from './run.ts';
 
 export const mergeCooperatives = (db: Connection, fromCode: string, intoCode: string): Correction => ({
   kind: 'cooperatives_merge',

@@ -2,9 +2,9 @@
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { Collision, CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
-import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
-import { changedTable } from '../journal/tables.ts';
 import { readEntryIds } from '../persons/entry-rows.ts';
+import { tableOf } from '../schema/tables.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 export const removeEntries = (db: Connection, kind: EntryKind, selection: EntrySelection): Correction => ({
   kind: 'entries_remove',
@@ -28,7 +28,7 @@ function planRemoval(
   return {
     touched: { [kind]: 'SELECT id FROM temp.removed_entries' },
     work() {
-      db.exec(`DELETE FROM main.${changedTable(kind).table} WHERE id IN (SELECT id FROM temp.removed_entries);
+      db.exec(`DELETE FROM main.${tableOf(kind).table} WHERE id IN (SELECT id FROM temp.removed_entries);
         DROP TABLE temp.removed_entries`);
     },
   };

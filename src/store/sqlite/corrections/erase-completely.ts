@@ -1,9 +1,9 @@
 /** Erases a person from the rows, and from the log and free space of the file. */
 import type { CorrectionOptions, CorrectionRefused, CorrectionResult } from '../../ports/corrections.ts';
-import { type CorrectionScope, runCorrection } from '../journal/run.ts';
 import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';
 import { identifyPerson } from '../persons/identify.ts';
 import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
+import { type CorrectionScope, runCorrection } from './run.ts';
 
 const MAY_HOLD = 'so the log or free space of the database may still hold the values';
 const AGAIN = 'then run the command again';
@@ -22,14 +22,16 @@ export function eraseCompletely(
   options: CorrectionOptions,
 ): CorrectionResult {
   const { db } = scope;
-  const rewrites = isUncleared(db);
+  const mayBeRepeated = isUncleared(db);
   const texts = identifyPerson(db, identityCard)?.numbers ?? [];
   const result = runCorrection(scope, erasePerson(db, identityCard, options.nowSeconds), options);
   if (result.outcome === 'refused')
-    return result.message === ERASED_BEFORE && rewrites ? clearAgain(scope, identityCard, options) : result;
+    return result.message === ERASED_BEFORE && mayBeRepeated
+      ? clearAgain(scope, identityCard, options)
+      : result;
   if (result.correctionId === null) return { ...result, isFinal: true };
   try {
-    const { uncleared, hasText } = clearFreeSpace(db, { texts, rewrites }, options.nowSeconds, scope.waitMs);
+    const { uncleared, hasText } = clearFreeSpace(db, texts, options.nowSeconds, scope.waitMs);
     const notes = uncleared !== undefined ? [LEFT[uncleared]] : hasText ? [IN_ROWS] : [];
     return { ...result, isFinal: true, notes: [...result.notes, ...notes] };
   } catch (errorAfterCommit) {
@@ -50,12 +52,7 @@ function clearAgain(
     return refused(
       'The log or free space of the database may still hold values: repeat it without --dry-run.',
     );
-  const { uncleared, hasText } = clearFreeSpace(
-    db,
-    { texts: [identityCard], rewrites: true },
-    nowSeconds,
-    waitMs,
-  );
+  const { uncleared, hasText } = clearFreeSpace(db, [identityCard], nowSeconds, waitMs);
   if (uncleared !== undefined) return refused(LEFT[uncleared]);
   const cleared = 'The log and free space of the database hold nothing of them any more.';
   return refused(hasText ? `${cleared} ${IN_ROWS}` : cleared);

@@ -3,10 +3,10 @@ import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
 import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
-import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
 import { noteBirthAndGender, noteNames } from './differences.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 export interface MemberRow {
   readonly id: number;

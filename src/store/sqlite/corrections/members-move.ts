@@ -1,10 +1,10 @@
 /** Moves a member with everything to another cooperative. */
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
-import { type Correction, refuse } from '../journal/run.ts';
 import { findMember } from './members-merge.ts';
 import { mergePairs, stagePairs } from './merge.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
+import { type Correction, refuse } from './run.ts';
 
 /** @returns the id of the cooperative, or that there is none */
 export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>

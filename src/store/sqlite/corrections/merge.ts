@@ -3,6 +3,7 @@ import type { Connection } from '../engine/connection.ts';
 import { addRedirect, MERGED_MEMBERS } from '../identity/redirects.ts';
 import type { Touched } from '../journal/track.ts';
 import type { MEMBER_COLUMNS } from '../rows/member-rows.ts';
+import { type OwnedEntity, ownedIdsSql, TABLES } from '../schema/tables.ts';
 
 export interface MemberPair {
   /** The member that goes. */
@@ -11,8 +12,8 @@ export interface MemberPair {
   readonly into: number;
 }
 
-/** Tables of a member's entries, by their column of the member; payments belong to loans. */
-const OWNED = { production: 'production_entries', loans: 'loans', accounts: 'savings_accounts' } as const;
+/** What belongs to members directly; the rest follows. */
+const OWNED = TABLES.filter(({ owner }) => owner?.entity === 'members');
 
 /**
  * What becomes of each value of the member that stays: it is kept, or filled from the other where there is
@@ -42,16 +43,13 @@ export function stagePairs(db: Connection, pairs: readonly MemberPair[]): void {
 export const TOUCHED_BY_MERGE: Touched = {
   members: 'SELECT from_id FROM temp.pairs UNION SELECT into_id FROM temp.pairs',
   ...Object.fromEntries(
-    Object.entries(OWNED).map(([entity, table]) => [
-      entity,
-      `SELECT id FROM main.${table} WHERE member_id IN (SELECT from_id FROM temp.pairs)`,
-    ]),
+    OWNED.map(({ entity }) => [entity, ownedIdsSql(entity as OwnedEntity, 'SELECT from_id FROM temp.pairs')]),
   ),
 };
 
 /** Merges the staged pairs. */
 export function mergePairs(db: Connection, correctionId: number): void {
-  for (const table of Object.values(OWNED)) {
+  for (const { table } of OWNED) {
     db.exec(`UPDATE main.${table} AS e SET member_id = p.into_id FROM temp.pairs p
       WHERE e.member_id = p.from_id`);
   }

@@ -1,8 +1,8 @@
 /** Moves members with everything they have to another cooperative, set by set. */
-import type { ChangedEntity, Collision } from '../../ports/corrections.ts';
+import type { Collision } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
-import { changedTable } from '../journal/tables.ts';
 import type { Touched } from '../journal/track.ts';
+import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../schema/tables.ts';
 
 /** Makes the members known to the statements of this file. They are dropped by `moveMembers`. */
 export function stageMoving(db: Connection, ids: readonly number[]): void {
@@ -11,27 +11,24 @@ export function stageMoving(db: Connection, ids: readonly number[]): void {
   for (const id of ids) insert.run(id);
 }
 
-const ofMoving = (table: string): string =>
-  `SELECT id FROM main.${table} WHERE member_id IN (SELECT id FROM temp.moving)`;
-
 /** The rows that belong to the staged members, by entity. */
-const OWNED = {
-  production: ofMoving('production_entries'),
-  loans: ofMoving('loans'),
-  payments: `SELECT id FROM main.payments WHERE loan_id IN (${ofMoving('loans')})`,
-  accounts: ofMoving('savings_accounts'),
-  savings: `SELECT id FROM main.savings_transactions WHERE account_id IN (${ofMoving('savings_accounts')})`,
-} as const satisfies Touched;
+const OWNED = OWNED_ENTITIES.map((entity) => ({
+  entity,
+  ids: ownedIdsSql(entity, 'SELECT id FROM temp.moving'),
+}));
 
-export const TOUCHED_BY_MOVE: Touched = { members: 'SELECT id FROM temp.moving', ...OWNED };
+export const TOUCHED_BY_MOVE: Touched = {
+  members: 'SELECT id FROM temp.moving',
+  ...Object.fromEntries(OWNED.map(({ entity, ids }) => [entity, ids])),
+};
 
 /**
  * Gives the staged members and all they have to a cooperative; members of the staged pairs only what they
  * have, as a merge follows.
  */
 export function moveMembers(db: Connection, cooperativeId: number): void {
-  for (const [entity, ids] of Object.entries(OWNED)) {
-    const { table } = changedTable(entity as ChangedEntity);
+  for (const { entity, ids } of OWNED) {
+    const { table } = tableOf(entity);
     db.raw.prepare(`UPDATE main.${table} SET cooperative_id = ? WHERE id IN (${ids})`).run(cooperativeId);
   }
   db.raw
@@ -49,7 +46,7 @@ const MESSAGES = {
   payments: 'A payment of the other cooperative has this reference.',
   accounts: 'An account of the other cooperative has this number.',
   savings: 'A transaction of the other cooperative has this reference.',
-} as const satisfies { readonly [entity in keyof typeof OWNED]: string };
+} as const satisfies { readonly [entity in OwnedEntity]: string };
 
 /** What of the staged members cannot be in a cooperative because of what is there. */
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
@@ -64,12 +61,12 @@ export function findCollisions(db: Connection, cooperativeId: number): Collision
        WHERE m.id NOT IN (SELECT from_id FROM temp.pairs) ORDER BY m.id`,
     )
     .all({ to: cooperativeId }) as Collision[];
-  const ofEntries = Object.entries(OWNED).flatMap(([entity, ids]) => {
-    const { table, label } = changedTable(entity as ChangedEntity);
+  const ofEntries = OWNED.flatMap(({ entity, ids }) => {
+    const { table, label } = tableOf(entity);
     return db.raw
       .prepare(
         `SELECT '${entity}' AS entity, e.${label} AS row,
-           '${MESSAGES[entity as keyof typeof OWNED]}' AS message
+           '${MESSAGES[entity]}' AS message
          FROM main.${table} e CROSS JOIN main.${table} o
            ON o.cooperative_id = ? AND o.${label} = e.${label} AND o.id <> e.id
          WHERE e.id IN (${ids}) ORDER BY e.id`,

@@ -4,9 +4,9 @@ import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErasedNumber } from '../identity/identity-hash.ts';
 import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
-import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
 import { noteBirthAndGender } from './differences.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 interface Holder {
   readonly id: number;
@@ -66,6 +66,9 @@ function planReplacement(db: Connection, { old, current, releases }: Replacement
     return same === undefined ? [] : [{ from: id, into: same.id }];
   });
   stagePairs(db, pairs);
+  // Then --release takes it from them; else it gives up the number that is replaced.
+  const leadsTo = redirectOf<string>(db, REPLACED_NUMBERS, current);
+  const isTaken = leadsTo !== undefined && leadsTo !== old;
   const ids = holders.map(({ id }) => `SELECT ${id}`).join(' UNION ALL ');
   const isOther = !others.every(({ full_name }) =>
     holders.some((holder) => haveCommonWord(holder.full_name, full_name)),
@@ -81,8 +84,8 @@ function planReplacement(db: Connection, { old, current, releases }: Replacement
     work(correctionId) {
       mergePairs(db, correctionId);
       db.raw.prepare('UPDATE main.members SET identity_card = ? WHERE identity_card = ?').run(current, old);
-      const wasFormer = endRedirect(db, REPLACED_NUMBERS, current, correctionId);
-      if (!releases || wasFormer) addRedirect(db, REPLACED_NUMBERS, [old, current], correctionId);
+      endRedirect(db, REPLACED_NUMBERS, current, correctionId);
+      addRedirect(db, REPLACED_NUMBERS, [old, current], correctionId, !releases || isTaken);
     },
   };
 }

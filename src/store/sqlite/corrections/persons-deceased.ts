@@ -2,7 +2,7 @@
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
-import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 interface Holder {
   readonly id: number;

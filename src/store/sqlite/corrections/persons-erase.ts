@@ -4,9 +4,10 @@ import type { Connection } from '../engine/connection.ts';
 import { ERASED_FIELD, ERASED_VALUES } from '../identity/erased-rows.ts';
 import { openIdentityHash } from '../identity/identity-hash.ts';
 import { REPLACED_NUMBERS } from '../identity/redirects.ts';
-import { type Correction, type CorrectionPlan, refuse } from '../journal/run.ts';
 import { identifyPerson, keptResponsesSql, listOf, type Person } from '../persons/identify.ts';
+import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../schema/tables.ts';
 import { refuseUnknown } from './persons-deceased.ts';
+import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 export const ERASED_BEFORE = 'This person was erased.';
 
@@ -73,40 +74,27 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
 const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-const TABLES = {
-  production_entries: 'member_id IN (%)',
-  loans: 'member_id IN (%)',
-  payments: 'loan_id IN (SELECT id FROM main.loans WHERE member_id IN (%))',
-  savings_accounts: 'member_id IN (%)',
-  savings_transactions: 'account_id IN (SELECT id FROM main.savings_accounts WHERE member_id IN (%))',
-} as const;
-
-/** Texts of whoever keeps the books. */
-const NAMED = [
-  ['production_entries', 'reference'],
-  ['loans', 'reference'],
-  ['payments', 'reference'],
-  ['savings_accounts', 'account_number'],
-  ['savings_transactions', 'reference'],
-] as const;
-
 /** What stays without a person, and what an operator has to look at. */
 function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
   const ids = listOf(members);
-  const count = (table: keyof typeof TABLES, condition = ''): number =>
+  const count = (entity: OwnedEntity, condition = 'true'): number =>
     db.raw
-      .prepare(`SELECT count(*) FROM main.${table} e WHERE ${TABLES[table].replace('%', ids)} ${condition}`)
+      .prepare(
+        `SELECT count(*) FROM main.${tableOf(entity).table} e
+         WHERE e.id IN (${ownedIdsSql(entity, ids)}) AND (${condition})`,
+      )
       .pluck()
       .get() as number;
-  const named = NAMED.reduce((sum, [table, column]) => {
-    const withNumber = numbers.map((number) => `instr(e.${column}, '${number}') > 0`).join(' OR ');
-    return sum + count(table, `AND (${withNumber})`);
+  // Texts of whoever keeps the books.
+  const named = OWNED_ENTITIES.reduce((sum, entity) => {
+    const { label } = tableOf(entity);
+    return sum + count(entity, numbers.map((number) => `instr(e.${label}, '${number}') > 0`).join(' OR '));
   }, 0);
-  const owed = count('loans', "AND e.status IN ('pending', 'approved', 'defaulted')");
+  const owed = count('loans', "e.status IN ('pending', 'approved', 'defaulted')");
   return [
-    `These stay without a person: ${counted(count('production_entries'), 'delivery', 'deliveries')}, ` +
+    `These stay without a person: ${counted(count('production'), 'delivery', 'deliveries')}, ` +
       `${counted(count('loans'), 'loan')}, ` +
-      `${counted(count('savings_transactions'), 'savings transaction')}.`,
+      `${counted(count('savings'), 'savings transaction')}.`,
     ...(owed === 0 ? [] : [`Loans that are not settled: ${owed}.`]),
     ...(named === 0
       ? []

@@ -4,7 +4,6 @@ import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/membership/
 import { FieldErrorList } from '../../../domain/values/errors.ts';
 import type { CorrectionStore } from '../../ports/corrections.ts';
 import { openDatabase } from '../engine/open-database.ts';
-import { runCorrection } from '../journal/run.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { REGISTRY_SCHEMA } from '../schema/registry.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
@@ -14,6 +13,7 @@ import { mergeMembers } from './members-merge.ts';
 import { moveMember } from './members-move.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
+import { runCorrection } from './run.ts';
 
 const CACHE_KIB = 64 * 1024;
 

@@ -1,5 +1,6 @@
 /** What the errors of SQLite mean, and the messages for the operator. */
 import Database from 'better-sqlite3';
+import { RegistryError } from '../../../domain/values/errors.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 
 const codeOf = (error: unknown): string => (error instanceof Database.SqliteError ? error.code : '');
@@ -29,4 +30,15 @@ export function toStorageError(error: unknown): StorageError | undefined {
   return code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_READONLY') || isBusy(error)
     ? failed(`The database file cannot be used: ${(error as Error).message}.`)
     : undefined;
+}
+
+/**
+ * What the disk and other writers do to the transaction of a command, in words for the operator.
+ * @param nothing what did not happen, such as `Nothing was undone`
+ * @returns any other error as it is
+ */
+export function toUnavailable(error: unknown, nothing: string): unknown {
+  const unavailable = (message: string) => new RegistryError('unavailable', message, { cause: error });
+  if (isBusy(error)) return unavailable(`Another process is writing to the registry. ${nothing}; try again.`);
+  return isDiskFull(error) ? unavailable(`The disk is full. ${nothing}.`) : error;
 }

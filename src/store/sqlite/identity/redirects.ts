@@ -39,12 +39,16 @@ export const endRedirect = (
     .prepare(`UPDATE main.${table} SET ended_by = ? WHERE ${from} = ? AND ended_by IS NULL`)
     .run(correctionId, key).changes > 0;
 
-/** From now on a key, and what has led to it, leads to another one. */
+/**
+ * From now on a key, and what has led to it, leads to another one.
+ * @param keepsKey whether the key itself is kept, or free for somebody else
+ */
 export function addRedirect(
   db: Connection,
   { table, from, to }: Redirects,
   [key, target]: readonly [key: Key, target: Key],
   correctionId: number,
+  keepsKey = true,
 ): void {
   const run = (sql: string) => db.raw.prepare(sql).run({ key, target, correctionId });
   db.raw
@@ -53,7 +57,8 @@ export function addRedirect(
   run(`INSERT INTO main.${table} (${from}, ${to}, correction_id)
     SELECT ${from}, @target, @correctionId FROM main.${table}
     WHERE ${to} = @key AND ended_by = @correctionId AND ${from} <> @target`);
-  run(`INSERT INTO main.${table} (${from}, ${to}, correction_id) VALUES (@key, @target, @correctionId)`);
+  if (keepsKey)
+    run(`INSERT INTO main.${table} (${from}, ${to}, correction_id) VALUES (@key, @target, @correctionId)`);
 }
 
 /** Takes back what a correction has done to redirects. */

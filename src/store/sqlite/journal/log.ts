@@ -1,20 +1,16 @@
-/** The imports that were applied, for commands: read and undone on a connection of its own. */
-import { RegistryError } from '../../../domain/values/errors.ts';
-import type { ImportKind } from '../../ports/import-session.ts';
+/** The operations that can be undone, for commands: read and undone on a connection of its own. */
 import type { ImportLog, RecordedChange, UndoResult } from '../../ports/imports.ts';
 import type { Connection } from '../engine/connection.ts';
-import { isBusy, isDiskFull } from '../engine/errors.ts';
+import { toUnavailable } from '../engine/errors.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { REGISTRY_SCHEMA } from '../schema/registry.ts';
-import { TARGETS } from '../schema/targets.ts';
-import { findCorrectionBlockers } from './correction-blockers.ts';
-import { undoCorrection } from './correction-undo.ts';
-import { findBlockers } from './import-blockers.ts';
-import { undoRows } from './import-undo.ts';
-import { changesOfCorrectionSql } from './listing.ts';
-import { findImport, isImport, type RecordedRow, toRecordedImport } from './rows.ts';
+import { listedChangesSql } from './labels.ts';
+import { findOperation, listOperations, type Operation } from './operations.ts';
+import { readOwnRows } from './own-rows.ts';
 import { tidyUp } from './tidy-up.ts';
+import { undoOperation } from './undo.ts';
+import { findBlockers } from './undo-blockers.ts';
 
 const CACHE_KIB = 64 * 1024;
 const CHANGES_AT_ONCE = 1_000;
@@ -38,37 +34,25 @@ export function openImportLog(
   // The log is copied back after an undo, when its lock is free.
   db.raw.pragma('wal_autocheckpoint = 0');
   return {
-    list() {
-      const rows = db.raw.prepare('SELECT * FROM main.imports ORDER BY id').all() as RecordedRow[];
-      return rows.map(toRecordedImport);
-    },
-    find(id) {
-      const row = findImport(db, id);
-      return row && toRecordedImport(row);
-    },
-    listChanges: (id) => listChanges(db, findImport(db, id)),
+    list: () => listOperations(db),
+    find: (id) => findOperation(db, id)?.recorded,
+    listChanges: (id) => listChanges(db, findOperation(db, id)?.operation),
     undo(id, nowSeconds, listed) {
       let lockedAtMs = 0;
-      let kind: ImportKind | undefined;
       const result = locked(db, (): UndoResult => {
         lockedAtMs = monotonicMs();
-        const row = findImport(db, id);
-        if (row === undefined) return { outcome: 'unknown' };
-        if (row.undone_at !== null) return { outcome: 'undone_before', undoneAt: row.undone_at };
-        if (row.kind === 'persons_erase') return { outcome: 'irreversible' };
-        const found = isImport(row) ? findBlockers(db, row, listed) : findCorrectionBlockers(db, row, listed);
+        const operation = findOperation(db, id)?.operation;
+        if (operation === undefined) return { outcome: 'unknown' };
+        if (operation.undone_at !== null) return { outcome: 'undone_before', undoneAt: operation.undone_at };
+        if (operation.kind === 'persons_erase') return { outcome: 'irreversible' };
+        const own = readOwnRows(db, operation);
+        const found = findBlockers(db, operation, own, listed);
         if (found.count > 0) return { outcome: 'refused', ...found };
-        if (!isImport(row)) {
-          // Its rows may be of any kind, those of the read model among them.
-          kind = 'production';
-          return { outcome: 'undone', removed: 0, restored: undoCorrection(db, row, nowSeconds), lockMs: 0 };
-        }
-        kind = row.kind;
-        return { outcome: 'undone', ...undoRows(db, row, nowSeconds), lockMs: 0 };
+        return { outcome: 'undone', ...undoOperation(db, operation, own, nowSeconds), lockMs: 0 };
       });
-      if (result.outcome !== 'undone' || kind === undefined) return result;
+      if (result.outcome !== 'undone') return result;
       const done = { ...result, lockMs: monotonicMs() - lockedAtMs };
-      const errorAfterCommit = tidyUp({ db, kind, format: format() }, nowSeconds);
+      const errorAfterCommit = tidyUp(db, format(), nowSeconds);
       db.waitForLock(waitMs);
       return errorAfterCommit === undefined ? done : { ...done, errorAfterCommit };
     },
@@ -80,32 +64,22 @@ function locked<T>(db: Connection, work: () => T): T {
   try {
     return db.transaction.immediate(work);
   } catch (error) {
-    const refuse = (message: string) => new RegistryError('unavailable', message, { cause: error });
-    if (isBusy(error))
-      throw refuse('Another process is writing to the registry. Nothing was undone; try again.');
-    if (isDiskFull(error)) throw refuse('The disk is full. Nothing was undone.');
-    throw error;
+    throw toUnavailable(error, 'Nothing was undone');
   }
 }
 
-type ListedChange = RecordedChange & { readonly id: number };
-
-function changesOfImport(kind: ImportKind): string {
-  const { table, label } = TARGETS[kind];
-  return `SELECT c.id, c.line, t.${label} AS row, c.field AS "column", c.old, c.new FROM main.changes c
-    CROSS JOIN main.${table} t ON t.id = c.row_id WHERE c.id > ? AND c.id <= ? ORDER BY c.id
-    LIMIT ${CHANGES_AT_ONCE}`;
-}
-
-async function* listChanges(db: Connection, row: RecordedRow | undefined): AsyncGenerator<RecordedChange> {
-  if (row === undefined) return;
-  const page = db.raw.prepare<[number, number], ListedChange>(
-    isImport(row) ? changesOfImport(row.kind) : changesOfCorrectionSql(CHANGES_AT_ONCE),
+async function* listChanges(
+  db: Connection,
+  operation: Operation | undefined,
+): AsyncGenerator<RecordedChange> {
+  if (operation === undefined) return;
+  const page = db.raw.prepare<[number, number], RecordedChange & { readonly id: number }>(
+    listedChangesSql(CHANGES_AT_ONCE),
   );
-  let last = row.first_change - 1;
+  let last = operation.first_change - 1;
   for (;;) {
-    const changes = page.all(last, row.last_change);
-    for (const { id: _id, ...change } of changes) yield change;
+    const changes = page.all(last, operation.last_change);
+    for (const { id: _id, ...change } of changes) if (change.row !== '') yield change;
     if (changes.length < CHANGES_AT_ONCE) return;
     last = changes.at(-1)?.id ?? last;
   }

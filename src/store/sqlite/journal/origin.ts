@@ -2,7 +2,6 @@
 
 import type { ChangedEntity } from '../../ports/corrections.ts';
 import { type Actor, CREATED } from '../../ports/history.ts';
-import type { ImportKind } from '../../ports/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 
 export interface Origin {
@@ -11,15 +10,18 @@ export interface Origin {
 }
 
 /** @returns what gives the origin of a row; undefined for one that is older than the history */
-export function openOrigins(
-  db: Connection,
-): (kind: ImportKind | ChangedEntity, id: number) => Origin | undefined {
+export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) => Origin | undefined {
   const recorded = db.raw.prepare<[string, number], Origin>(
     `SELECT at, actor FROM main.changes WHERE entity = ? AND row_id = ? AND field = '${CREATED}'`,
   );
-  const imported = db.raw.prepare<[string, number], Origin>(
-    `SELECT imported_at AS at, 'import:' || id AS actor FROM main.imports
-     WHERE kind = ? AND ? BETWEEN first_row AND last_row`,
+  const imported = db.raw.prepare<[string, number], Origin & { readonly lastRow: number }>(
+    `SELECT o.performed_at AS at, 'import:' || o.id AS actor, r.last_row AS lastRow
+     FROM main.created_rows r CROSS JOIN main.operations o ON o.id = r.operation_id
+     WHERE r.entity = ? AND r.first_row <= ? ORDER BY r.first_row DESC LIMIT 1`,
   );
-  return (kind, id) => recorded.get(kind, id) ?? imported.get(kind, id);
+  const byImport = (kind: ChangedEntity, id: number): Origin | undefined => {
+    const found = imported.get(kind, id);
+    return found !== undefined && id <= found.lastRow ? { at: found.at, actor: found.actor } : undefined;
+  };
+  return (kind, id) => recorded.get(kind, id) ?? byImport(kind, id);
 }

@@ -1,58 +1,43 @@
 /**
- * What the payments of a file change of the paid amounts of loans, set by set: a loan's paid amount is its
- * opening balance and its recorded payments.
+ * What changed payments change of the paid amounts of loans, set by set: a loan's paid amount is its opening
+ * balance and its recorded payments. These changes follow from those of the payments, and so are not the
+ * operation's own: they are recorded behind its end, and an undo computes them again.
  */
-import { fieldBit } from '../../../domain/events.ts';
-import type { Actor } from '../../ports/history.ts';
 import type { Connection } from '../engine/connection.ts';
-import { appendEvents } from '../events/append.ts';
-import { assignmentsOf } from '../staging/changes.ts';
-import type { FileScope } from '../staging/file-scope.ts';
+import type { Operation } from './operations.ts';
+import { ownChanges } from './own-rows.ts';
+import { countAndAnnounce, insertChanges, type Recording } from './record-changes.ts';
 
-/** Fills `paid_amounts`, once it is staged what the file changes. */
-export function stagePaidAmounts(scope: FileScope): void {
-  const bitOf = new Map(assignmentsOf(scope).map(({ column, bit }) => [column, bit]));
-  /** The value of a changed payment: that of the file where this cell changes. */
-  const changed = (column: string, stored: string) =>
-    `iif(c.cells & ${bitOf.get(column) ?? 0}, r.${column}, t.${stored})`;
-  scope.db.exec(`DELETE FROM staging.paid_amounts;
-    INSERT INTO staging.paid_amounts (loan_id, delta)
-    SELECT loan_id, sum(delta) FROM (
-      SELECT p.loan_id, r.amount AS delta FROM staging.resolved_references p
-      CROSS JOIN staging.rows r ON r.line = p.line
-      WHERE p.id IS NULL AND coalesce(r.status, 'recorded') = 'recorded'
-      UNION ALL
-      SELECT t.loan_id,
-        iif(${changed('status', 'status')} = 'recorded', ${changed('amount', 'amount_minor')}, 0)
-          - iif(t.status = 'recorded', t.amount_minor, 0) FROM staging.changed_rows c
-      CROSS JOIN staging.rows r ON r.line = c.line CROSS JOIN main.payments t ON t.id = c.id)
-    GROUP BY 1 HAVING sum(delta) <> 0`);
-}
-
-/** Changes the loans by what is staged. Their triggers set the stale flag of the read model. */
-export function addPaidAmounts(db: Connection, nowSeconds: number): void {
+/**
+ * Changes the loans, and records it. Their triggers set the stale flag of the read model.
+ * @param table of `loan_id, delta` in minor units
+ */
+export function addPaidAmounts(db: Connection, table: string, by: Recording): void {
   db.raw
     .prepare(
       `UPDATE main.loans AS t SET paid_amount_minor = t.paid_amount_minor + d.delta, updated_at = ?
-       FROM staging.paid_amounts d WHERE t.id = d.loan_id`,
+       FROM ${table} d WHERE t.id = d.loan_id AND d.delta <> 0`,
     )
-    .run(nowSeconds);
+    .run(by.nowSeconds);
+  const values = `SELECT NULL AS line, t.id AS row_id, 'paid_amount' AS field,
+      t.paid_amount_minor - d.delta AS old, t.paid_amount_minor AS new
+    FROM ${table} d CROSS JOIN main.loans t ON t.id = d.loan_id WHERE d.delta <> 0 ORDER BY t.id`;
+  insertChanges(db, 'loans', values, by);
+  countAndAnnounce(db, [{ entity: 'loans', values }], by);
 }
 
-/** The loans of such a table, for the events of what is paid on them. */
-export const paidLoans = (table: string): string =>
-  `SELECT t.id AS row_id, t.cooperative_id, ${fieldBit('loan', 'paid_amount')} AS fields
-   FROM ${table} d CROSS JOIN main.loans t ON t.id = d.loan_id WHERE d.delta <> 0 ORDER BY t.id`;
-
-/** Records the staged changes of loans, which are made by now, behind those of the payments. */
-export function recordPaidAmounts(db: Connection, nowSeconds: number, actor: Actor): void {
-  db.raw
-    .prepare(
-      `INSERT INTO main.changes (entity, row_id, field, old, new, at, actor)
-       SELECT 'loans', t.id, 'paid_amount', t.paid_amount_minor - d.delta, t.paid_amount_minor, ?, ?
-       FROM staging.paid_amounts d CROSS JOIN main.loans t ON t.id = d.loan_id ORDER BY t.id`,
-    )
-    .run(nowSeconds, actor);
-  const loans = paidLoans('staging.paid_amounts');
-  appendEvents(db, ['loan', 'updated'], loans, nowSeconds, actor);
+/**
+ * Adds what the payments of an operation count at this moment to `temp.paid_amounts`: called with `-` before
+ * they are removed and put back, and with `+` after it, it leaves the difference.
+ */
+export function stagePaidByOwn(db: Connection, operation: Operation, sign: '-' | '+'): void {
+  db.exec('CREATE TEMP TABLE IF NOT EXISTS paid_amounts (loan_id INTEGER PRIMARY KEY, delta INTEGER)');
+  db.exec(`INSERT INTO temp.paid_amounts (loan_id, delta)
+    SELECT loan_id, ${sign} sum(amount_minor) FROM main.payments t CROSS JOIN (
+        SELECT coalesce(min(first_row), 1) AS first, coalesce(max(last_row), 0) AS last FROM main.created_rows
+        WHERE operation_id = ${operation.id} AND entity = 'payments') w
+    WHERE status = 'recorded' AND (t.id BETWEEN w.first AND w.last OR t.id IN
+      (SELECT c.row_id FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'payments'))
+    GROUP BY 1
+    ON CONFLICT DO UPDATE SET delta = delta + excluded.delta`);
 }

@@ -1,11 +1,11 @@
 /**
  * Records the changes of one row, in the transaction that makes them: each value in the history, and one
- * event. Imports record theirs set by set.
+ * event. Operations record theirs set by set (record-changes.ts).
  */
-import type { EventEntity } from '../../../domain/events.ts';
 import { type Actor, CREATED } from '../../ports/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { type ChangedRow, openEventAppender } from '../events/append.ts';
+import { announcedEntity, type RecordedEntity } from '../schema/tables.ts';
 
 type Value = string | number | null;
 
@@ -25,19 +25,12 @@ export interface ChangeRecorder {
   ): void;
 }
 
-/** The entities whose single rows are written, by the name of their table. */
-const ENTITY_OF = {
-  cooperatives: 'cooperative',
-  members: 'member',
-  loans: 'loan',
-  payments: 'payment',
-} as const satisfies { readonly [table: string]: EventEntity };
-
-export function openChangeRecorder(db: Connection, table: keyof typeof ENTITY_OF): ChangeRecorder {
+/** @param entity one whose rows have events of their own */
+export function openChangeRecorder(db: Connection, entity: RecordedEntity): ChangeRecorder {
   const insert = db.prepare<[id: number, field: string, old: Value, new: Value, at: number, actor: string]>(
-    `INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES ('${table}', ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO changes (entity, row_id, field, old, new, at, actor) VALUES ('${entity}', ?, ?, ?, ?, ?, ?)`,
   );
-  const append = openEventAppender(db, ENTITY_OF[table]);
+  const append = openEventAppender(db, announcedEntity(entity));
   return {
     created(row, nowSeconds, actor) {
       insert.run(row.id, CREATED, null, null, nowSeconds, actor);

@@ -1,27 +1,18 @@
-/** What follows the commit of an import or of its undo. */
-import type { ImportKind } from '../../ports/import-session.ts';
+/** What follows the commit of an operation or of its undo. */
 import type { Connection } from '../engine/connection.ts';
 import { isBusy, isDiskFull } from '../engine/errors.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { letOthersWrite, refreshStale } from '../read-model/refresh.ts';
-import { TARGETS } from '../schema/targets.ts';
-
-interface Committed {
-  readonly db: Connection;
-  readonly kind: ImportKind;
-  readonly format: ReadModelFormat;
-}
 
 /**
  * Refreshes the read model and empties the log. All rows are committed; a busy lock or a full disk from here
  * on is not a failure.
  * @returns any other error: thrown, it would mean that nothing was written
  */
-export function tidyUp({ db, kind, format }: Committed, nowSeconds: number): unknown {
+export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: number): unknown {
   try {
-    if (TARGETS[kind].readModelColumn !== undefined)
-      refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
+    refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
     // Outside the lock: the log of a large import would stay as large as the import.
     db.emptyLog(WAIT_MS.command);
     return undefined;

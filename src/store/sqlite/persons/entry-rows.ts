@@ -2,16 +2,7 @@
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { HeldRow } from '../../ports/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
-
-/** The table of each kind, and the SQL of its member. */
-const ENTRY_TABLES: { readonly [kind in EntryKind]: { readonly table: string; readonly member: string } } = {
-  production: { table: 'production_entries', member: 'e.member_id' },
-  savings: {
-    table: 'savings_transactions',
-    member: '(SELECT member_id FROM main.savings_accounts WHERE id = e.account_id)',
-  },
-  loans: { table: 'loans', member: 'e.member_id' },
-};
+import { memberSql, ownedIdsSql, tableOf } from '../schema/tables.ts';
 
 const ID = 'CAST(e.id AS TEXT) AS id';
 const OWNER = (member: string): string => `
@@ -29,24 +20,18 @@ const FIELDS: { readonly [kind in EntryKind]: string } = {
     (SELECT CAST(count(*) AS TEXT) FROM main.payments WHERE loan_id = e.id) AS payments`,
 };
 
-/** Savings transactions are found by the accounts of the member. */
-const OF_MEMBER: { readonly [kind in EntryKind]: string } = {
-  production: 'e.member_id = @memberId',
-  savings: 'e.account_id IN (SELECT id FROM main.savings_accounts WHERE member_id = @memberId)',
-  loans: 'e.member_id = @memberId',
-};
 const BY_REFERENCE = `e.reference = @reference
   AND e.cooperative_id = (SELECT id FROM main.cooperatives WHERE code = @cooperativeCode)`;
 
 const selected = (kind: EntryKind, selection: EntrySelection): string =>
-  `main.${ENTRY_TABLES[kind].table} e WHERE ${'memberId' in selection ? OF_MEMBER[kind] : BY_REFERENCE}`;
+  `main.${tableOf(kind).table} e WHERE
+    ${'memberId' in selection ? `e.id IN (${ownedIdsSql(kind, '@memberId')})` : BY_REFERENCE}`;
 
 /** In order of id. */
 export function readEntries(db: Connection, kind: EntryKind, selection: EntrySelection): HeldRow[] {
-  const { member } = ENTRY_TABLES[kind];
   return db.raw
     .prepare(
-      `SELECT ${ID}, ${OWNER(member)}, ${FIELDS[kind]} FROM ${selected(kind, selection)} ORDER BY e.id`,
+      `SELECT ${ID}, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]} FROM ${selected(kind, selection)} ORDER BY e.id`,
     )
     .all(selection) as HeldRow[];
 }

@@ -39,16 +39,15 @@ export const isUncleared = (db: Connection): boolean =>
   db.raw.prepare('SELECT 1 FROM main.erased_persons WHERE cleared_at IS NULL LIMIT 1').get() !== undefined;
 
 /**
- * Empties the log, and rewrites the file where free space still has one of the texts: secure_delete zeroes
- * what is deleted, but not what moved to another page earlier.
- * @param texts of a person who was erased
- * @param rewrites also if the file has none of them, for texts that nobody knows any more
+ * Empties the log and rewrites the file: secure_delete zeroes what is deleted, but not what moved to another
+ * page earlier, and a code or first name that is found may be anybody's.
+ * @param texts that nobody should have any more: the national IDs of a person who was erased
  * @param waitMs for readers and writers
  * @throws what is neither a busy lock nor a full disk
  */
 export function clearFreeSpace(
   db: Connection,
-  { texts, rewrites }: { readonly texts: readonly string[]; readonly rewrites: boolean },
+  texts: readonly string[],
   nowSeconds: number,
   waitMs: number,
 ): Clearing {
@@ -61,10 +60,8 @@ export function clearFreeSpace(
   try {
     db.waitForLock(waitMs);
     if (!emptyLog()) return READERS;
-    if (rewrites || fileHas(file, texts)) {
-      db.exec('VACUUM main');
-      if (!emptyLog()) return READERS;
-    }
+    db.exec('VACUUM main');
+    if (!emptyLog()) return READERS;
     const hasText = fileHas(file, texts);
     db.raw.prepare('UPDATE main.erased_persons SET cleared_at = ? WHERE cleared_at IS NULL').run(nowSeconds);
     emptyLog();

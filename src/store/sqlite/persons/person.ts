@@ -3,29 +3,20 @@ import { CHANGED_ENTITIES, type ChangedEntity } from '../../ports/corrections.ts
 import type { HeldChange, HeldMembership, HeldPerson, HeldRow } from '../../ports/held-data.ts';
 import { CREATED } from '../../ports/history.ts';
 import type { Connection } from '../engine/connection.ts';
-import { labelSql } from '../journal/labels.ts';
+import { labelSql, SHOWN_CHANGE } from '../journal/labels.ts';
 import { openOrigins } from '../journal/origin.ts';
-import { changedTable, recordedColumns } from '../journal/tables.ts';
+import { ownedIdsSql, recordedColumns, tableOf } from '../schema/tables.ts';
 import { readEntries } from './entry-rows.ts';
 import { formerNumbers, identifyPerson, keptResponsesSql } from './identify.ts';
 
-/** SELECTs of the ids of what belongs to members, of which `%` is a list of ids. */
-const OF_MEMBERS: { readonly [entity in Exclude<ChangedEntity, 'cooperatives'>]: string } = {
-  members: 'SELECT id FROM main.members WHERE id IN (%)',
-  production: 'SELECT id FROM main.production_entries WHERE member_id IN (%)',
-  loans: 'SELECT id FROM main.loans WHERE member_id IN (%)',
-  payments: `SELECT id FROM main.payments
-    WHERE loan_id IN (SELECT id FROM main.loans WHERE member_id IN (%))`,
-  accounts: 'SELECT id FROM main.savings_accounts WHERE member_id IN (%)',
-  savings: `SELECT id FROM main.savings_transactions
-    WHERE account_id IN (SELECT id FROM main.savings_accounts WHERE member_id IN (%))`,
-};
-type Owned = keyof typeof OF_MEMBERS;
-const OWNED = CHANGED_ENTITIES.filter((entity): entity is Owned => entity !== 'cooperatives');
+type Held = Exclude<ChangedEntity, 'cooperatives'>;
+const HELD = CHANGED_ENTITIES.filter((entity): entity is Held => entity !== 'cooperatives');
 
-/** SELECT of the ids of rows that belong to members. */
-const ownedIds = (entity: Owned, members: readonly number[]): string =>
-  OF_MEMBERS[entity].replace('%', members.join(', '));
+/** SELECT of the ids of rows of members, and of what belongs to them. */
+const heldIds = (entity: Held, members: readonly number[]): string =>
+  entity === 'members'
+    ? `SELECT id FROM main.members WHERE id IN (${members.join(', ')})`
+    : ownedIdsSql(entity, members.join(', '));
 
 export function findPerson(db: Connection, given: string): HeldPerson | undefined {
   const person = identifyPerson(db, given);
@@ -42,8 +33,8 @@ export function findPerson(db: Connection, given: string): HeldPerson | undefine
 }
 
 /** Rows with every column but computed ones. */
-function readRows(db: Connection, entity: Owned, member: number): HeldRow[] {
-  const table = changedTable(entity);
+function readRows(db: Connection, entity: Held, member: number): HeldRow[] {
+  const table = tableOf(entity);
   const columns = recordedColumns(db, table).filter(({ column }) => column !== 'cooperative_id');
   const fields = columns.map(({ column, field }) => `e.${column} AS ${field}`);
   return db.raw
@@ -51,7 +42,7 @@ function readRows(db: Connection, entity: Owned, member: number): HeldRow[] {
       `SELECT CAST(e.id AS TEXT) AS id,
          (SELECT code FROM main.cooperatives WHERE id = e.cooperative_id) AS cooperative,
          ${fields.join(', ')}${table.hasTimestamps ? ', e.updated_at' : ''}
-       FROM main.${table.table} e WHERE e.id IN (${ownedIds(entity, [member])}) ORDER BY e.id`,
+       FROM main.${table.table} e WHERE e.id IN (${heldIds(entity, [member])}) ORDER BY e.id`,
     )
     .all() as HeldRow[];
 }
@@ -77,10 +68,11 @@ function readHistory(db: Connection, members: readonly number[], rows: readonly 
     const row = label.pluck().get(id) as string;
     return [{ entity: 'members', row, field: CREATED, old: null, new: null, ...origin }];
   });
-  const changes = OWNED.map((entity) => {
-    const own = entity === 'members' ? rows.join(', ') : ownedIds(entity, members);
+  const changes = HELD.map((entity) => {
+    const own = entity === 'members' ? rows.join(', ') : heldIds(entity, members);
     const row = labelSql(entity, 'c.row_id');
-    return `SELECT c.id, c.entity, ${row} AS row, c.field, c.old, c.new, c.at, c.actor
+    return `SELECT c.id, c.entity, ${row} AS row, ${SHOWN_CHANGE.field} AS field,
+        ${SHOWN_CHANGE.values}, c.at, c.actor
       FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${own})
         AND NOT (c.entity = 'members' AND c.field = '${CREATED}')`;
   });

@@ -1,49 +1,41 @@
 /** Writes a staged and checked file into the registry, set by set, inside the caller's transaction. */
 import type { ImportKind } from '../../ports/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
-import { addPaidAmounts } from '../journal/paid-amounts.ts';
-import { type IdRange, NO_IDS } from '../journal/record.ts';
+import type { IdRange } from '../journal/operations.ts';
 import { nextIdOf } from '../journal/removed-ids.ts';
-import { type CountDeclaration, countChangesSql } from '../lists/count-index.ts';
-import { countsOf } from '../lists/counted-tables.ts';
 import { addToRowCount, isRowCounted } from '../lists/table-sizes.ts';
 import { markStaleSql } from '../schema/stale-flag.ts';
+import { tableOf } from '../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './changes.ts';
 import type { FileScope } from './file-scope.ts';
-import { hasTouchedMembers } from './import-events.ts';
 
 /**
  * A condition on members: the file brings new rows of theirs. Where they were found before the lock, it also
  * holds for members of changed rows, who are stale already.
  */
 const ofNewRows = (kind: ImportKind): string =>
-  hasTouchedMembers(kind)
-    ? 'id IN (SELECT member_id FROM staging.touched_members)'
+  isPartOfMember(kind)
+    ? 'id IN (SELECT id FROM staging.touched_members)'
     : 'id IN (SELECT member_id FROM staging.resolved_references WHERE id IS NULL)';
+
+/** Whether rows of this kind are announced as changes of their member. */
+export const isPartOfMember = (kind: ImportKind): boolean => 'memberField' in tableOf(kind).announced;
 
 const STAGED = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
-/** The ids of what an apply has added. */
-export interface AddedIds {
-  readonly rows: IdRange;
-  readonly accounts: IdRange;
+/** The accounts that a savings file opens, before its changes are recorded and applied. */
+export function openNewAccounts(scope: FileScope): IdRange | undefined {
+  return scope.kind === 'savings' ? openAccounts(scope.db, assignmentsOf(scope)) : undefined;
 }
 
-/** Writes the new rows and the staged changes of stored ones. */
-export function applyStaged(scope: FileScope, nowSeconds: number): AddedIds {
+/** Writes the new rows and the staged changes of stored ones. @returns the ids of new rows */
+export function applyStaged(scope: FileScope, nowSeconds: number): IdRange {
   const { db, kind } = scope;
-  const target = TARGETS[kind];
   const columns = countByColumn(scope);
   const changed = assignmentsOf(scope).filter(({ column }) => columns.has(column));
-  const accounts = kind === 'savings' ? openAccounts(db, changed) : NO_IDS;
-  update(db, target, changed, nowSeconds);
-  const declarations = countsOf(target.table);
-  for (const counts of declarations) if (columns.has(counts.dimension)) countChanged(db, counts);
-  const rows = insert(db, kind, nowSeconds);
-  if (rows.last >= rows.first) for (const counts of declarations) countNew(db, counts, rows);
-  if (kind === 'payments') addPaidAmounts(db, nowSeconds);
-  return { rows, accounts };
+  update(db, TARGETS[kind], changed, nowSeconds);
+  return insert(db, kind, nowSeconds);
 }
 
 function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
@@ -133,27 +125,6 @@ function update(db: Connection, target: Target, changed: readonly Assignment[], 
     FROM staging.changed_rows c CROSS JOIN staging.rows r ON r.line = c.line
     CROSS JOIN staging.resolved_references p ON p.line = c.line WHERE t.id = c.id`;
   runWithNow(db, sql, nowSeconds);
-}
-
-function countNew(db: Connection, counts: CountDeclaration, { first, last }: IdRange): void {
-  const { table, group, dimension } = counts;
-  const rows = `SELECT id, ${group}, ${dimension}, 1 AS delta FROM main.${table}
-    WHERE id BETWEEN ${first} AND ${last}`;
-  count(db, counts, rows, true);
-}
-
-/** What counted before a change of the dimension, a status say, no longer does, and the new value does. */
-function countChanged(db: Connection, counts: CountDeclaration): void {
-  const { table, group, dimension } = counts;
-  const changed = `FROM staging.changes e CROSS JOIN main.${table} t ON t.id = e.row_id
-    WHERE e."column" = '${dimension}'`;
-  const changes = `SELECT t.id, t.${group}, e.old AS ${dimension}, -1 AS delta ${changed}
-    UNION ALL SELECT t.id, t.${group}, e.new, 1 ${changed}`;
-  count(db, counts, changes, false);
-}
-
-function count(db: Connection, counts: CountDeclaration, changes: string, isNew: boolean): void {
-  for (const sql of countChangesSql(counts, changes, isNew)) db.exec(sql);
 }
 
 /** Opens the accounts that the file names and the registry does not know, and resolves them. */

@@ -2,8 +2,9 @@
  * What a file changes in stored rows, cell by cell. It is found before the lock is taken, and an apply writes
  * exactly these cells: one that was taken off this list keeps what is stored.
  */
-import type { ImportChanges, ImportKind, StagedChange } from '../../ports/import-session.ts';
+import type { ImportChanges, StagedChange } from '../../ports/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
+import { fieldOfColumn } from '../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
 import type { FileScope } from './file-scope.ts';
 
@@ -11,7 +12,7 @@ import type { FileScope } from './file-scope.ts';
 export interface Assignment {
   /** Column of the file. */
   readonly column: string;
-  /** Column of the table. */
+  /** Column of the table; the history has its name (`fieldOfColumn`). */
   readonly to: string;
   /** SQL of the value to store, from the staged row `r`, its references `p` and the stored row `t`. */
   readonly value: string;
@@ -43,22 +44,13 @@ export function assignmentsOf({ kind, columns }: FileScope): Assignment[] {
   return all.map((assignment, i) => ({ ...assignment, bit: 2 ** i }));
 }
 
-/** Of a member who was found by the member code (checks.ts). Whatever puts changes back must know it too. */
+/** Of a member who was found by the member code (checks.ts). */
 const IDENTITY_CARD: Omit<Assignment, 'bit'> = {
   column: 'identity_card',
   to: 'identity_card',
   value: 'r.identity_card',
   listed: { old: 't.identity_card', new: 'r.identity_card' },
 };
-
-export type AssignedColumns = Pick<Assignment, 'to' | 'addsTo'>;
-
-/** The columns of the table for each name under which a change of this kind is recorded. */
-export const assignmentColumns = (kind: ImportKind): ReadonlyMap<string, AssignedColumns> =>
-  new Map<string, AssignedColumns>([
-    ...TARGETS[kind].columns.map(({ from, ...column }) => [from, column] as const),
-    ...[IDENTITY_CARD, ACCOUNT].map((assignment) => [assignment.column, assignment] as const),
-  ]);
 
 function toAssignment({ from, to, whenEmpty, decided, addsTo }: TargetColumn): Omit<Assignment, 'bit'> {
   const value = decided?.changed ?? (whenEmpty === 'clear' ? `r.${from}` : `coalesce(r.${from}, t.${to})`);
@@ -76,6 +68,19 @@ const ACCOUNT: Omit<Assignment, 'bit'> = {
   },
 };
 
+/**
+ * SELECT of the staged changes for the history. Accounts are listed by number, and recorded by id: those that
+ * the file names are open by now, and nothing is updated yet.
+ */
+export function recordedChanges({ kind }: FileScope): string {
+  if (kind !== 'savings') return 'SELECT * FROM staging.changes ORDER BY id';
+  const account = (listed: string, id: string) =>
+    `iif(e.field = 'account_id', ${id}, e.${listed}) AS ${listed}`;
+  return `SELECT e.line, e.row_id, e.field, ${account('old', 't.account_id')}, ${account('new', 'p.account_id')}
+    FROM staging.changes e CROSS JOIN staging.resolved_references p ON p.line = e.line
+    CROSS JOIN main.savings_transactions t ON t.id = e.row_id ORDER BY e.id`;
+}
+
 /** Fills `changed_rows` and `changes` from the staged rows, their references and what is stored now. */
 export function stageChanges(scope: FileScope): void {
   const { db, kind } = scope;
@@ -92,10 +97,10 @@ export function stageChanges(scope: FileScope): void {
     WHERE ${differs.join(' OR ')}`);
   const pick = (side: 'old' | 'new') =>
     `CASE a.bit ${assignments.map(({ bit, listed }) => `WHEN ${bit} THEN ${listed[side]}`).join(' ')} END`;
-  const all = assignments.map(({ bit, column }) => `(${bit}, '${column}')`);
-  db.exec(`WITH a (bit, name) AS (VALUES ${all.join(', ')})
-    INSERT INTO staging.changes (line, row_id, "column", old, new)
-    SELECT c.line, c.id, a.name, ${pick('old')}, ${pick('new')} FROM ${CHANGED(target)}
+  const all = assignments.map(({ bit, column, to }) => `(${bit}, '${column}', '${fieldOfColumn(to)}')`);
+  db.exec(`WITH a (bit, name, field) AS (VALUES ${all.join(', ')})
+    INSERT INTO staging.changes (line, row_id, "column", field, old, new)
+    SELECT c.line, c.id, a.name, a.field, ${pick('old')}, ${pick('new')} FROM ${CHANGED(target)}
     CROSS JOIN a WHERE c.cells & a.bit`);
 }
 

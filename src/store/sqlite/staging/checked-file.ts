@@ -1,22 +1,29 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
 import { RegistryError } from '../../../domain/values/errors.ts';
 import type { ImportRecord } from '../../ports/import-record.ts';
-import type { CheckedFile, CheckOptions, ImportResult } from '../../ports/import-session.ts';
+import type { CheckedFile, CheckOptions, ImportChanges, ImportResult } from '../../ports/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
-import { recordPaidAmounts, stagePaidAmounts } from '../journal/paid-amounts.ts';
-import { recordImport } from '../journal/record.ts';
+import { toUnavailable } from '../engine/errors.ts';
+import {
+  beginOperation,
+  endOperation,
+  type IdRange,
+  keepCreatedRows,
+  keepFile,
+} from '../journal/operations.ts';
+import { addPaidAmounts } from '../journal/paid-amounts.ts';
+import { countAndAnnounce, insertChanges } from '../journal/record-changes.ts';
 import { tidyUp } from '../journal/tidy-up.ts';
-import { applyStaged } from './apply.ts';
-import { countByColumn, countChanges, listChanges, stageChanges } from './changes.ts';
+import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
+import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './changes.ts';
 import { keepCorrections, keepRelated } from './checks/corrections.ts';
 import { findWarnings, hasNewStops, lastWarning, listWarnings } from './checks/find-warnings.ts';
 import { KEEP_LOANS } from './checks/payment-checks.ts';
 import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
 import type { FileScope } from './file-scope.ts';
-import { appendImportEvents, stageEvents } from './import-events.ts';
-import { toRegistryError } from './refusal.ts';
-import { listFaults } from './tables.ts';
+import { stagePaidAmounts } from './paid-amounts.ts';
+import { listFaults, NOTHING_IMPORTED } from './tables.ts';
 
 /**
  * Called in the transaction of the checks: what is staged here is compared with the registry they have seen.
@@ -78,7 +85,7 @@ export function openCheckedFile(
       const checked = { version: checkedVersion, refusedRows: check.refusedRows, compare };
       const result = apply(scope, checked, nowSeconds, record);
       end();
-      const errorAfterCommit = tidyUp(scope, nowSeconds);
+      const errorAfterCommit = tidyUp(db, scope.format, nowSeconds);
       return errorAfterCommit === undefined ? result : { ...result, errorAfterCommit };
     },
   };
@@ -120,33 +127,71 @@ function apply(
   nowSeconds: number,
   record: ImportRecord,
 ): ImportResult {
-  const { db, kind, monotonicMs } = scope;
+  const { db, monotonicMs } = scope;
   // What the rows refer to was resolved from the rows themselves, in the snapshot that the transaction
   // continues from, and nothing is deleted: looking each one up again would take longer than writing it.
   db.raw.pragma('foreign_keys = OFF');
   try {
-    db.transaction.deferred(() => stageEvents(scope));
+    db.transaction.deferred(() => stageTouchedMembers(scope));
     let lockedAtMs = 0;
     const done = db.transaction.immediate(() => {
       lockedAtMs = monotonicMs();
       if (readDataVersion(db) !== checked.version) {
         checkAgain(scope, checked.compare);
-        stageEvents(scope);
+        stageTouchedMembers(scope);
       }
-      const added = applyStaged(scope, nowSeconds);
-      const changes = countChanges(scope);
-      const applied = { ...{ kind, changes, refusedRows: checked.refusedRows }, ...added };
-      const importId = recordImport(db, applied, record, nowSeconds);
-      appendImportEvents(scope, added.rows.first, nowSeconds, importId);
-      if (kind === 'payments') recordPaidAmounts(db, nowSeconds, `import:${importId}`);
-      return { ...changes, importId };
+      return applyAndRecord(scope, checked.refusedRows, nowSeconds, record);
     });
     return { ...done, lockMs: monotonicMs() - lockedAtMs };
   } catch (error) {
-    throw toRegistryError(error);
+    throw toUnavailable(error, NOTHING_IMPORTED);
   } finally {
     db.raw.pragma('foreign_keys = ON');
   }
+}
+
+/** Writes the file, and hands what it changes to the journal. */
+function applyAndRecord(
+  scope: FileScope,
+  refusedRows: number,
+  nowSeconds: number,
+  record: ImportRecord,
+): ImportChanges & { readonly importId: number } {
+  const { db, kind } = scope;
+  const { options, notes, systemUser } = record;
+  const id = beginOperation(db, { kind, options, notes, reason: null, systemUser }, nowSeconds);
+  const by = { actor: `import:${id}`, nowSeconds } as const;
+  const accounts = openNewAccounts(scope);
+  insertChanges(db, kind, recordedChanges(scope), by);
+  const rows = applyStaged(scope, nowSeconds);
+  const changes = countChanges(scope);
+  keepCreatedRows(db, id, kind, rows);
+  if (accounts !== undefined) keepCreatedRows(db, id, 'accounts', accounts);
+  keepFile(db, id, record, changes, refusedRows);
+  endOperation(db, id, changes);
+  const set = {
+    entity: kind,
+    ...(isEmpty(rows) ? {} : { created: `r.id BETWEEN ${rows.first} AND ${rows.last}` }),
+    ...(changes.changed === 0 ? {} : { values: 'SELECT * FROM staging.changes' }),
+    ...(isPartOfMember(kind) ? { members: 'SELECT id FROM staging.touched_members' } : {}),
+  };
+  countAndAnnounce(db, [set], by);
+  if (kind === 'payments') addPaidAmounts(db, 'staging.paid_amounts', by);
+  return { ...changes, importId: id };
+}
+
+const isEmpty = ({ first, last }: IdRange): boolean => last < first;
+
+/**
+ * Finds the members whose entries the file adds or changes, without the lock. No entry changes its member:
+ * checks.ts refuses that.
+ */
+function stageTouchedMembers({ db, kind }: FileScope): void {
+  if (!isPartOfMember(kind)) return;
+  db.exec(`DELETE FROM staging.touched_members;
+    INSERT OR IGNORE INTO staging.touched_members (id)
+    SELECT member_id FROM staging.resolved_references
+    WHERE id IS NULL OR line IN (SELECT line FROM staging.changed_rows)`);
 }
 
 /** What was checked without the lock is still right unless another writer committed: then it is repeated. */

@@ -5,7 +5,7 @@ import type { ImportSession } from '../../ports/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase, openTemporary } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { findSameImport } from '../journal/same.ts';
+import { findSameImport } from '../journal/operations.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { exists } from '../schema/files.ts';
 import { REGISTRY_SCHEMA } from '../schema/registry.ts';

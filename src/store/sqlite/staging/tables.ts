@@ -1,12 +1,15 @@
 /** The tables of an import's staging file, and how rows and faults enter and leave them. */
 import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../ports/import-session.ts';
 import type { Connection, Statement } from '../engine/connection.ts';
+import { toUnavailable } from '../engine/errors.ts';
 import { stagedColumns } from '../schema/targets.ts';
-import { toRegistryError } from './refusal.ts';
 
 /** Rows of one INSERT: a call for each row would cost as much as the row. */
 const ROWS_AT_ONCE = 16;
 const FAULTS_AT_ONCE = 1_000;
+
+/** What the operator is told when the disk or another writer stops an import. */
+export const NOTHING_IMPORTED = 'Nothing of this file was imported';
 
 /** The tables that stay while files come and go. */
 export function createSessionTables(db: Connection): void {
@@ -16,10 +19,10 @@ export function createSessionTables(db: Connection): void {
     -- Stored rows that the file changes, and in which columns (changes.ts).
     CREATE TABLE staging.changed_rows (line INTEGER PRIMARY KEY, id INTEGER, cells INTEGER);
     CREATE TABLE staging.changes (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
-      old, new);
+      field TEXT, old, new);
     -- Changes that are not made: the same rows, with the same ids.
     CREATE TABLE staging.kept (id INTEGER PRIMARY KEY, line INTEGER, row_id INTEGER, "column" TEXT,
-      old, new);
+      field TEXT, old, new);
     -- What deserves a warning (warning-statements.ts).
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
     -- Phones that several members of a cooperative have, new ones among them (lookalikes.ts).
@@ -28,12 +31,8 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
-    -- Events to be appended, in their order (events/import-events.ts).
-    CREATE TABLE staging.events (id INTEGER PRIMARY KEY, type INTEGER, row_id INTEGER, cooperative_id INTEGER,
-      fields INTEGER);
-    -- Members whose entries the file adds or changes, with their first lines.
-    CREATE TABLE staging.touched_members (member_id INTEGER PRIMARY KEY, cooperative_id INTEGER,
-      line INTEGER);
+    -- Members whose entries the file adds or changes.
+    CREATE TABLE staging.touched_members (id INTEGER PRIMARY KEY);
     -- Rows that named a person by a national ID that was replaced (replaced-numbers.ts).
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
     -- Rows that name a person who was erased (erasure/import-checks.ts).
@@ -74,7 +73,7 @@ export function inStaging<T>(db: Connection, work: () => T): T {
   try {
     return db.transaction.deferred(work);
   } catch (error) {
-    throw toRegistryError(error);
+    throw toUnavailable(error, NOTHING_IMPORTED);
   }
 }
 

@@ -1,34 +1,44 @@
-/** First schema: imports and corrections, the history of changes, events, responses to repeated requests. */
+/** First schema: operations, the history of changes, events, responses to repeated requests. */
 
 export const JOURNAL = `
--- One row for each import that was applied. Its new rows have successive ids, and so have the accounts it
--- opened and its changes; without any, the last id is one less than the first. A correction has a row too,
--- with its reason, so that one sequence of ids names whatever can be undone.
-CREATE TABLE imports (
+-- Whatever can be undone: an import, or a correction with its reason. Its changes have successive ids; without
+-- any, the last id is one less than the first.
+CREATE TABLE operations (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  file_name TEXT NOT NULL,
-  sha256 TEXT NOT NULL,
   kind TEXT NOT NULL,
-  map TEXT,
   options TEXT NOT NULL,
   notes TEXT NOT NULL,
   reason TEXT,
   system_user TEXT NOT NULL,
-  imported_at INTEGER NOT NULL,
-  created INTEGER NOT NULL,
-  changed INTEGER NOT NULL,
-  unchanged INTEGER NOT NULL,
-  kept INTEGER NOT NULL,
-  refused_rows INTEGER NOT NULL,
-  first_row INTEGER NOT NULL,
-  last_row INTEGER NOT NULL,
-  first_account INTEGER NOT NULL,
-  last_account INTEGER NOT NULL,
+  performed_at INTEGER NOT NULL,
+  created INTEGER NOT NULL DEFAULT 0,
+  changed INTEGER NOT NULL DEFAULT 0,
   first_change INTEGER NOT NULL,
   last_change INTEGER NOT NULL,
   undone_at INTEGER
 ) STRICT;
-CREATE INDEX imports_sha256 ON imports (sha256);
+
+-- The file of an import, and how it was read.
+CREATE TABLE imported_files (
+  operation_id INTEGER PRIMARY KEY REFERENCES operations (id),
+  file_name TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  map TEXT,
+  unchanged INTEGER NOT NULL,
+  kept INTEGER NOT NULL,
+  refused_rows INTEGER NOT NULL
+) STRICT;
+CREATE INDEX imported_files_sha256 ON imported_files (sha256);
+
+-- The rows that an operation created have successive ids in each table.
+CREATE TABLE created_rows (
+  entity TEXT NOT NULL,
+  first_row INTEGER NOT NULL,
+  last_row INTEGER NOT NULL,
+  operation_id INTEGER NOT NULL REFERENCES operations (id),
+  PRIMARY KEY (entity, first_row)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX created_rows_operation ON created_rows (operation_id);
 
 -- Each value that was changed: of which row, by whom, when. A row that was created over HTTP has one with the
 -- field 'created'; those of imports are known by their ids.

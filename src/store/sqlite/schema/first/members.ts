@@ -52,15 +52,15 @@ CREATE INDEX members_mobile ON members (mobile) WHERE mobile IS NOT NULL;
 CREATE INDEX members_deceased ON members (id) WHERE date_of_death IS NOT NULL;
 `;
 
-/** Refers to imports: a correction has a row there. */
+/** Refers to operations: a correction is one. */
 export const FORMER_IDENTITIES = `
 -- A national ID that was wrong or was reissued still finds its person, under the current number. A row that a
 -- later correction has replaced or released stays, so that undoing that correction brings it back.
 CREATE TABLE replaced_identity_cards (
   old TEXT NOT NULL,
   new TEXT NOT NULL,
-  correction_id INTEGER NOT NULL REFERENCES imports (id),
-  ended_by INTEGER REFERENCES imports (id),
+  correction_id INTEGER NOT NULL REFERENCES operations (id),
+  ended_by INTEGER REFERENCES operations (id),
   PRIMARY KEY (old, correction_id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX replaced_identity_cards_old ON replaced_identity_cards (old) WHERE ended_by IS NULL;
@@ -70,8 +70,8 @@ CREATE INDEX replaced_identity_cards_new ON replaced_identity_cards (new);
 CREATE TABLE merged_members (
   id INTEGER NOT NULL,
   into_id INTEGER NOT NULL,
-  correction_id INTEGER NOT NULL REFERENCES imports (id),
-  ended_by INTEGER REFERENCES imports (id),
+  correction_id INTEGER NOT NULL REFERENCES operations (id),
+  ended_by INTEGER REFERENCES operations (id),
   PRIMARY KEY (id, correction_id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX merged_members_id ON merged_members (id) WHERE ended_by IS NULL;

@@ -3,13 +3,16 @@
  * where the file still has what it was before (docs/import-reference.md#values-changed-by-hand).
  */
 import type { ImportKind } from '../../../ports/import-session.ts';
-import { REVERSED_ACTORS } from '../../journal/reversed.ts';
+import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import { keepStored } from '../changes.ts';
 import type { FileScope } from '../file-scope.ts';
 
-/** Changes of one field of a row, of which `h` is one; `e` is what the file would change. */
+/**
+ * Changes of one field of a row, of which `h` is one; `e` is what the file would change. The paid amount of a
+ * file is compared with the total that is paid, too.
+ */
 const ofField = (kind: ImportKind, h: string): string =>
-  `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field = e."column"`;
+  `${h}.entity = '${kind}' AND ${h}.row_id = e.row_id AND ${h}.field IN (e.field, e."column")`;
 /** An undo and the import that it took back leave no trace in what counts. */
 const isInForce = (h: string): string => `${h}.actor NOT IN (${REVERSED_ACTORS})`;
 const isByHand = (h: string): string => `(${h}.actor GLOB 'key:*' OR ${h}.actor GLOB 'correction:*')`;

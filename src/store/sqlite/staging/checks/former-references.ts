@@ -29,7 +29,7 @@ const EQUAL_ENTRIES: { readonly [kind in ImportKind]?: { readonly values: string
 const hasFormerCodes = (db: Connection): boolean =>
   db.raw
     .prepare(
-      `SELECT 1 FROM main.imports
+      `SELECT 1 FROM main.operations
        WHERE kind IN ('members_merge', 'members_move', 'cooperatives_merge', 'nid_replace') LIMIT 1`,
     )
     .get() !== undefined;

@@ -7,7 +7,7 @@ import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooper
 import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
 import type { ImportKind } from '../../../ports/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import-warnings.ts';
-import { REVERSED_ACTORS } from '../../journal/reversed.ts';
+import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import type { FileScope } from '../file-scope.ts';
 import { lookalikesSql } from './lookalikes.ts';
 

@@ -1,6 +1,6 @@
-/** Runs one correction: its transaction, its row among the imports, and what follows the commit. */
+/** Runs one correction: its transaction, its record, and what follows the commit. */
 import { type CorrectionKind, parseReason } from '../../../domain/corrections.ts';
-import { FieldError, RegistryError, refuseFields } from '../../../domain/values/errors.ts';
+import { FieldError, RegistryError } from '../../../domain/values/errors.ts';
 import type {
   Collision,
   CorrectionDone,
@@ -10,22 +10,24 @@ import type {
   NamedMember,
 } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
-import { isBusy, isDiskFull } from '../engine/errors.ts';
+import { toUnavailable } from '../engine/errors.ts';
+import { nameMember } from '../journal/labels.ts';
+import { beginOperation, endOperation } from '../journal/operations.ts';
+import { tidyUp } from '../journal/tidy-up.ts';
+import { type ChangedCounts, type Touched, track } from '../journal/track.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
-import { nameMember } from './labels.ts';
-import { tidyUp } from './tidy-up.ts';
-import { type ChangedCounts, type Touched, type TrackOptions, track } from './track.ts';
 
 /** What a correction does, decided inside its transaction. */
 export interface CorrectionPlan {
   readonly touched: Touched;
-  /** Changes the touched rows. @param correctionId of the row in `imports` */
+  /** Changes the touched rows. @param correctionId of the operation */
   readonly work: (correctionId: number) => void;
   /** Those that the operator means, to be shown. */
   readonly members?: readonly Pick<NamedMember, 'id' | 'fate'>[];
   /** Kept with the correction, so without personal data. */
   readonly notes?: readonly string[];
-  readonly keepsNoValues?: TrackOptions['keepsNoValues'];
+  /** For an erasure: the history keeps no values. */
+  readonly keepsNoValues?: boolean;
 }
 
 export const refuse = (message: string, collisions: readonly Collision[] = []): CorrectionRefused => ({
@@ -64,15 +66,17 @@ export function runCorrection(
   correction: Correction,
   options: CorrectionOptions,
 ): CorrectionResult {
-  const reason = parseReason(options.reason);
-  if (reason instanceof FieldError) refuseFields({ reason: [reason.message] });
+  const reason = acceptReason(options.reason);
   let lockedAtMs = 0;
   const result = locked(db, (): CorrectionResult => {
     lockedAtMs = monotonicMs();
     const plan = correction.decide();
     if ('outcome' in plan) throw new TakenBack(plan);
     const { notes = [] } = plan;
-    const id = insertRecord(db, correction, notes, { ...options, reason: reason as string });
+    const { kind, options: kept } = correction;
+    const { systemUser, nowSeconds } = options;
+    // Before anything is changed: other tables refer to it.
+    const id = beginOperation(db, { kind, options: kept, notes, reason, systemUser }, nowSeconds);
     const members = (plan.members ?? []).map((member) => nameMember(db, member));
     const rows = applyPlan(db, plan, id, options);
     const correctionId = options.isDryRun === true ? null : id;
@@ -83,10 +87,16 @@ export function runCorrection(
   if (result.outcome === 'refused') return result;
   const done = { ...result, lockMs: monotonicMs() - lockedAtMs };
   if (done.correctionId === null) return done;
-  // Any kind whose rows are in the read model.
-  const errorAfterCommit = tidyUp({ db, kind: 'production', format: format() }, options.nowSeconds);
+  const errorAfterCommit = tidyUp(db, format(), options.nowSeconds);
   db.waitForLock(waitMs);
   return errorAfterCommit === undefined ? done : { ...done, errorAfterCommit };
+}
+
+function acceptReason(text: string): string {
+  const reason = parseReason(text);
+  if (reason instanceof FieldError)
+    throw new RegistryError('invalid', 'Invalid input.', { fields: { reason: [reason.message] } });
+  return reason;
 }
 
 function locked(db: Connection, work: () => CorrectionResult): CorrectionResult {
@@ -94,44 +104,8 @@ function locked(db: Connection, work: () => CorrectionResult): CorrectionResult 
     return db.transaction.immediate(work);
   } catch (error) {
     if (error instanceof TakenBack) return error.result;
-    const unavailable = (message: string) => new RegistryError('unavailable', message, { cause: error });
-    if (isBusy(error))
-      throw unavailable('Another process is writing to the registry. Nothing was changed; try again.');
-    if (isDiskFull(error)) throw unavailable('The disk is full. Nothing was changed.');
-    throw error;
+    throw toUnavailable(error, 'Nothing was changed');
   }
-}
-
-const lastChange = (db: Connection): number =>
-  db.raw.prepare('SELECT coalesce(max(id), 0) FROM main.changes').pluck().get() as number;
-
-/** Before anything is changed: other tables refer to it. */
-function insertRecord(
-  db: Connection,
-  { kind, options }: Correction,
-  notes: readonly string[],
-  { reason, systemUser, nowSeconds }: CorrectionOptions,
-): number {
-  const { lastInsertRowid } = db.raw
-    .prepare(
-      `INSERT INTO main.imports (file_name, sha256, kind, options, notes, reason, system_user, imported_at,
-         created, changed, unchanged, kept, refused_rows,
-         first_row, last_row, first_account, last_account, first_change, last_change)
-       VALUES ('', '', @kind, @options, @notes, @reason, @systemUser, @nowSeconds,
-         0, 0, 0, 0, 0, 1, 0, 1, 0, @before + 1, @before)`,
-    )
-    .run({
-      ...{
-        kind,
-        options: JSON.stringify(options),
-        notes: JSON.stringify(notes),
-        reason,
-        systemUser,
-        nowSeconds,
-      },
-      before: lastChange(db),
-    });
-  return Number(lastInsertRowid);
 }
 
 function applyPlan(
@@ -140,11 +114,9 @@ function applyPlan(
   id: number,
   { nowSeconds }: CorrectionOptions,
 ): ChangedCounts {
-  const actor = `correction:${id}` as const;
-  const rows = track(db, touched, { actor, nowSeconds, keepsNoValues }, () => work(id));
+  const by = { actor: `correction:${id}`, nowSeconds } as const;
+  const rows = track(db, touched, by, () => work(id), keepsNoValues);
   const changed = Object.values(rows).reduce((sum, each) => sum + each.changed + each.removed, 0);
-  db.raw
-    .prepare('UPDATE main.imports SET changed = ?, last_change = ? WHERE id = ?')
-    .run(changed, lastChange(db), id);
+  endOperation(db, id, { changed });
   return rows;
 }

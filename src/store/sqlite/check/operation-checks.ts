@@ -1,0 +1,31 @@
+/** Whether the records of operations agree with the rows, of which some may be gone: for `check`. */
+import { TABLES } from '../schema/tables.ts';
+
+interface OperationCheck {
+  readonly name: string;
+  /** Finds one that is wrong. */
+  readonly sql: string;
+}
+
+const ROWS = TABLES.map(
+  ({ entity, table }) =>
+    `WHEN '${entity}' THEN (SELECT count(*) FROM ${table} WHERE id BETWEEN r.first_row AND r.last_row)`,
+);
+
+export const OPERATION_CHECKS: readonly OperationCheck[] = [
+  {
+    name: 'rows of imports',
+    sql: `SELECT o.id, r.entity, o.created FROM created_rows r CROSS JOIN operations o ON o.id = r.operation_id
+      WHERE (o.undone_at IS NOT NULL AND CASE r.entity ${ROWS.join(' ')} END > 0)
+        OR (r.entity = o.kind AND o.created <> r.last_row - r.first_row + 1) LIMIT 1`,
+  },
+  {
+    name: 'changes of imports',
+    sql: `SELECT id, changed, rows FROM (
+        SELECT o.id, o.changed, (SELECT count(DISTINCT c.entity || c.row_id) FROM changes c
+          WHERE c.id BETWEEN o.first_change AND o.last_change
+            AND c.actor IN ('import:' || o.id, 'correction:' || o.id)) AS rows
+        FROM operations o)
+      WHERE rows <> changed LIMIT 1`,
+  },
+];

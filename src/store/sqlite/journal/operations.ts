@@ -1,0 +1,178 @@
+/** The operations that can be undone, imports and corrections, and the file of each import. */
+import type { CorrectionKind } from '../../../domain/corrections.ts';
+import type { ChangedEntity } from '../../ports/corrections.ts';
+import type { ImportRecord } from '../../ports/import-record.ts';
+import { IMPORT_KINDS, type ImportChanges, type ImportKind } from '../../ports/import-session.ts';
+import type { RecordedImport } from '../../ports/imports.ts';
+import type { Connection } from '../engine/connection.ts';
+
+/** Successive ids; `last` is one less than `first` when there are none. */
+export interface IdRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface Operation {
+  readonly id: number;
+  readonly kind: ImportKind | CorrectionKind;
+  readonly first_change: number;
+  readonly last_change: number;
+  /** Epoch seconds; null while it stands. */
+  readonly undone_at: number | null;
+}
+
+/** A row of both tables; the columns of the file are null for a correction. */
+interface OperationRow extends Operation {
+  readonly options: string;
+  readonly notes: string;
+  readonly reason: string | null;
+  readonly system_user: string;
+  readonly performed_at: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly file_name: string | null;
+  readonly sha256: string | null;
+  readonly map: string | null;
+  readonly unchanged: number | null;
+  readonly kept: number | null;
+  readonly refused_rows: number | null;
+}
+
+export const isImport = ({ kind }: Pick<Operation, 'kind'>): boolean =>
+  IMPORT_KINDS.some((each) => each === kind);
+
+const ROWS = 'SELECT * FROM main.operations o LEFT JOIN main.imported_files f ON f.operation_id = o.id';
+
+export const listOperations = (db: Connection): RecordedImport[] =>
+  (db.raw.prepare(`${ROWS} ORDER BY o.id`).all() as OperationRow[]).map(toRecorded);
+
+export function findOperation(
+  db: Connection,
+  id: number,
+): { readonly operation: Operation; readonly recorded: RecordedImport } | undefined {
+  const row = db.raw.prepare(`${ROWS} WHERE o.id = ?`).get(id) as OperationRow | undefined;
+  return row && { operation: row, recorded: toRecorded(row) };
+}
+
+const toRecorded = (row: OperationRow): RecordedImport => ({
+  id: row.id,
+  kind: row.kind,
+  fileName: row.file_name ?? '',
+  sha256: row.sha256 ?? '',
+  map: row.map === null ? null : JSON.parse(row.map),
+  options: JSON.parse(row.options),
+  notes: JSON.parse(row.notes),
+  reason: row.reason,
+  systemUser: row.system_user,
+  importedAt: row.performed_at,
+  created: row.created,
+  changed: row.changed,
+  unchanged: row.unchanged ?? 0,
+  kept: row.kept ?? 0,
+  refusedRows: row.refused_rows ?? 0,
+  undoneAt: row.undone_at,
+});
+
+/** @returns the last import of this kind of these bytes that was not undone */
+export const findSameImport = (db: Connection, kind: ImportKind, sha256: string): number | undefined =>
+  db.raw
+    .prepare(
+      `SELECT max(o.id) FROM main.imported_files f CROSS JOIN main.operations o ON o.id = f.operation_id
+       WHERE f.sha256 = ? AND o.kind = ? AND o.undone_at IS NULL HAVING count(*) > 0`,
+    )
+    .pluck()
+    .get(sha256, kind) as number | undefined;
+
+const lastChange = (db: Connection): number =>
+  db.raw.prepare('SELECT coalesce(max(id), 0) FROM main.changes').pluck().get() as number;
+
+/** What is known of an operation before it changes anything. */
+export interface NewOperation {
+  readonly kind: Operation['kind'];
+  /** Anything that JSON can hold, without personal data: it is shown by `imports show`. */
+  readonly options: unknown;
+  readonly notes: unknown;
+  readonly reason: string | null;
+  readonly systemUser: string;
+}
+
+/** Begins an operation in its transaction; what follows in the history until its end is its own. @returns its id */
+export function beginOperation(
+  db: Connection,
+  { kind, options, notes, reason, systemUser }: NewOperation,
+  nowSeconds: number,
+): number {
+  const { lastInsertRowid } = db.raw
+    .prepare(
+      `INSERT INTO main.operations (kind, options, notes, reason, system_user, performed_at,
+         first_change, last_change)
+       VALUES (@kind, @options, @notes, @reason, @systemUser, @nowSeconds, @before + 1, @before)`,
+    )
+    .run({
+      kind,
+      options: JSON.stringify(options),
+      notes: JSON.stringify(notes),
+      reason,
+      systemUser,
+      nowSeconds,
+      before: lastChange(db),
+    });
+  return Number(lastInsertRowid);
+}
+
+/** Ends it. @param changed rows that were there before and are changed or removed */
+export function endOperation(
+  db: Connection,
+  id: number,
+  { created = 0, changed }: { readonly created?: number; readonly changed: number },
+): void {
+  db.raw
+    .prepare('UPDATE main.operations SET created = ?, changed = ?, last_change = ? WHERE id = ?')
+    .run(created, changed, lastChange(db), id);
+}
+
+/** Keeps which rows it created. */
+export function keepCreatedRows(
+  db: Connection,
+  id: number,
+  entity: ChangedEntity,
+  { first, last }: IdRange,
+): void {
+  if (last < first) return;
+  db.raw
+    .prepare('INSERT INTO main.created_rows (entity, first_row, last_row, operation_id) VALUES (?, ?, ?, ?)')
+    .run(entity, first, last, id);
+}
+
+/** The rows that it created, by entity. */
+export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEntity, IdRange> =>
+  new Map(
+    (
+      db.raw
+        .prepare(
+          'SELECT entity, first_row AS first, last_row AS last FROM main.created_rows WHERE operation_id = ?',
+        )
+        .all(id) as (IdRange & { entity: ChangedEntity })[]
+    ).map(({ entity, first, last }) => [entity, { first, last }]),
+  );
+
+/** Keeps what is known of the file of an import. */
+export function keepFile(
+  db: Connection,
+  id: number,
+  { fileName, sha256, map }: ImportRecord,
+  { unchanged, kept }: ImportChanges,
+  refusedRows: number,
+): void {
+  db.raw
+    .prepare(
+      `INSERT INTO main.imported_files (operation_id, file_name, sha256, map, unchanged, kept, refused_rows)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(id, fileName, sha256, map === null ? null : JSON.stringify(map), unchanged, kept, refusedRows);
+}
+
+/** SELECT of the actors whose changes were reversed, and of who reversed them: neither counts any more. */
+export const REVERSED_ACTORS = ['import', 'correction', 'undo']
+  .map((kind) => `SELECT '${kind}:' || id FROM main.operations WHERE undone_at IS NOT NULL`)
+  .join('\n  UNION ALL ');

@@ -1,0 +1,41 @@
+/** The rows that an operation has created, changed or removed, for its undo and for what keeps it from that. */
+import type { ChangedEntity } from '../../ports/corrections.ts';
+import type { Connection } from '../engine/connection.ts';
+import { TABLES, type Table } from '../schema/tables.ts';
+import { createdRows, type IdRange, type Operation } from './operations.ts';
+import { REMOVED } from './record-changes.ts';
+
+/** What an operation has done to the rows of one table. */
+export interface OwnRows {
+  readonly table: Table;
+  /** Undefined when it created none. */
+  readonly created: IdRange | undefined;
+  /** Fields of the history that it has changed, `removed` among them. */
+  readonly fields: readonly string[];
+}
+
+/** Condition on changes `c` that an operation has made. */
+export const ownChanges = ({ first_change, last_change }: Operation): string =>
+  `c.id BETWEEN ${first_change} AND ${last_change}`;
+
+/** SELECT of `row_id` of rows that it has changed or removed. @param condition on the change `c` */
+export const changedRows = (operation: Operation, entity: ChangedEntity, condition = 'true'): string =>
+  `SELECT c.row_id FROM main.changes c
+   WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND ${condition}`;
+
+/** SELECT of `row_id` of rows that it has removed. */
+export const removedRows = (operation: Operation, entity: ChangedEntity): string =>
+  changedRows(operation, entity, `c.field = '${REMOVED}'`);
+
+/** The tables that an operation has touched, parents before children. */
+export function readOwnRows(db: Connection, operation: Operation): OwnRows[] {
+  const created = createdRows(db, operation.id);
+  const changed = db.raw
+    .prepare(`SELECT DISTINCT entity, field FROM main.changes c WHERE ${ownChanges(operation)}`)
+    .all() as { entity: ChangedEntity; field: string }[];
+  return TABLES.map((table) => ({
+    table,
+    created: created.get(table.entity),
+    fields: changed.flatMap(({ entity, field }) => (entity === table.entity ? [field] : [])),
+  })).filter((own) => own.created !== undefined || own.fields.length > 0);
+}

@@ -1,0 +1,211 @@
+/**
+ * What follows from a change of rows, set by set: the history, the events and the counts of lists. Imports,
+ * corrections and their undo hand over their sets here. Single rows are recorded by recorder.ts, by the same
+ * description of tables.
+ */
+import {
+  EVENT_FIELDS,
+  type EventAction,
+  type EventActor,
+  type EventEntity,
+  fieldBit,
+  typeCode,
+} from '../../../domain/events.ts';
+import type { ChangedEntity } from '../../ports/corrections.ts';
+import type { Connection } from '../engine/connection.ts';
+import { appendTypedEvents } from '../events/append.ts';
+import { countChangesSql } from '../lists/count-index.ts';
+import { countsOf } from '../lists/counted-tables.ts';
+import {
+  cooperativeSql,
+  memberOfOwnerSql,
+  memberSql,
+  type OwnedEntity,
+  recordedColumns,
+  tableOf,
+} from '../schema/tables.ts';
+
+/** Rows of one table that an operation changes, as SQL. */
+export interface ChangeSet {
+  readonly entity: ChangedEntity;
+  /** Rows that are there now and were not before: a condition on the row `r`. */
+  readonly created?: string;
+  /** Rows that are gone, or go next, with all their columns: where they are read, and a condition on `r`. */
+  readonly removed?: { readonly from: string; readonly where: string };
+  /** SELECT of `line, row_id, field, old, new` of values that differ, in the order of the history. */
+  readonly values?: string;
+  /** SELECT of the `id` of the members to whom these entries belong, where they were found before. */
+  readonly members?: string;
+}
+
+/** Who makes the changes, and when. */
+export interface Recording {
+  readonly actor: EventActor;
+  /** Epoch seconds. */
+  readonly nowSeconds: number;
+}
+
+/** Fields of the history that stand for an entire row. */
+export const REMOVED = 'removed';
+export const RESTORED = 'restored';
+
+/**
+ * Records values in the history.
+ * @param rows SELECT of `line, row_id, field, old, new`
+ * @returns how many
+ */
+export function insertChanges(
+  db: Connection,
+  entity: ChangedEntity,
+  rows: string,
+  { actor, nowSeconds }: Recording,
+): number {
+  return db.raw
+    .prepare(
+      `INSERT INTO main.changes (entity, row_id, field, old, new, at, actor, line)
+       SELECT '${entity}', row_id, field, old, new, ?, ?, line FROM (${rows})`,
+    )
+    .run(nowSeconds, actor).changes;
+}
+
+/** Records that rows were removed, with every value, so that an undo can put them back. */
+export function insertRemovedRows(db: Connection, { entity, removed }: ChangeSet, by: Recording): void {
+  if (removed === undefined) return;
+  const insert = (field: string, value: string, condition: string) =>
+    insertChanges(
+      db,
+      entity,
+      `SELECT NULL AS line, r.id AS row_id, '${field}' AS field, ${value} AS old, NULL AS new
+       FROM ${removed.from} r WHERE ${removed.where} AND ${condition}`,
+      by,
+    );
+  for (const { column, field } of recordedColumns(db, tableOf(entity)))
+    insert(field, `r.${column}`, `r.${column} IS NOT NULL`);
+  insert(REMOVED, 'NULL', 'true');
+}
+
+/** Counts the rows of the sets as they are, and appends their events. The history is the caller's. */
+export function countAndAnnounce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
+  for (const set of sets) recount(db, set);
+  const events = [...sets.flatMap(ownEvents), ...memberUpdates(sets)];
+  if (events.length === 0) return;
+  const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
+    ORDER BY place, row_id`;
+  appendTypedEvents(db, rows, by.nowSeconds, by.actor);
+}
+
+/** Every row counts no more as it was, and counts as it is. */
+function recount(db: Connection, { entity, created, removed, values }: ChangeSet): void {
+  const { table } = tableOf(entity);
+  for (const declaration of countsOf(table)) {
+    const { group, dimension, excluded } = declaration;
+    const read = (from: string, where: string, delta: 1 | -1): string =>
+      `SELECT r.id, r.${group}, r.${dimension}, ${delta} AS delta FROM ${from} r WHERE ${where}`;
+    const changed = (side: 'old' | 'new', delta: 1 | -1): string => {
+      const value = (column: string) =>
+        `coalesce(max(v.${side}) FILTER (WHERE v.field = '${column}'), r.${column}) AS ${column}`;
+      return `SELECT r.id, ${value(group)}, ${value(dimension)}, ${delta} AS delta
+        FROM (${values}) v CROSS JOIN main.${table} r ON r.id = v.row_id
+        WHERE v.field IN ('${group}', '${dimension}') GROUP BY r.id`;
+    };
+    const changes = [
+      ...(created === undefined ? [] : [read(`main.${table}`, created, 1)]),
+      ...(removed === undefined ? [] : [read(removed.from, removed.where, -1)]),
+      ...(values === undefined ? [] : [changed('old', -1), changed('new', 1)]),
+    ];
+    if (changes.length === 0) continue;
+    const isCounted = excluded === undefined ? '' : `WHERE ${dimension} <> '${excluded}'`;
+    const counted = `SELECT * FROM (${changes.join('\nUNION ALL ')}) ${isCounted}`;
+    const areNew = created !== undefined || removed !== undefined || excluded !== undefined;
+    for (const sql of countChangesSql(declaration, counted, areNew)) db.exec(sql);
+  }
+}
+
+/** In which order the events of an operation follow each other. */
+const PLACES: { readonly [action in EventAction]: number } = { deleted: 0, created: 1, updated: 2 };
+
+const eventSql = (entity: ChangedEntity, event: EventEntity, action: EventAction, fields: string): string =>
+  `SELECT ${PLACES[action]} AS place, ${typeCode(event, action)} AS type, r.id AS row_id,
+     ${cooperativeSql(entity, 'r')} AS cooperative_id, ${fields} AS fields`;
+
+/** Events of the rows themselves; updates of members are told together with those of their entries. */
+function ownEvents({ entity, created, removed, values }: ChangeSet): string[] {
+  const { table, announced } = tableOf(entity);
+  if (!('entity' in announced)) return [];
+  const event = announced.entity;
+  return [
+    ...(removed === undefined
+      ? []
+      : [`${eventSql(entity, event, 'deleted', '0')} FROM ${removed.from} r WHERE ${removed.where}`]),
+    ...(created === undefined
+      ? []
+      : [`${eventSql(entity, event, 'created', '0')} FROM main.${table} r WHERE ${created}`]),
+    ...(values === undefined || event === 'member'
+      ? []
+      : [updatesOf(entity, event, changedBits(event, values))]),
+  ];
+}
+
+/** The field that an event names for one of the history, if it names any. */
+const ANNOUNCED_AS: { readonly [field: string]: string } = { opening_balance: 'paid_amount' };
+
+/** SELECT of `id, bit` of rows whose values differ. */
+function changedBits(event: EventEntity, values: string): string {
+  const fields = [...EVENT_FIELDS[event], ...Object.keys(ANNOUNCED_AS)];
+  const cases = fields.map(
+    (field) => `WHEN '${field}' THEN ${fieldBit(event, ANNOUNCED_AS[field] ?? field)}`,
+  );
+  return `SELECT row_id AS id, CASE field ${cases.join(' ')} ELSE 0 END AS bit FROM (${values})`;
+}
+
+/** A value that events do not name makes none. @param bits SELECT of `id, bit` */
+const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, condition = 'true'): string =>
+  `${eventSql(entity, event, 'updated', 'sum(DISTINCT u.bit)')}
+   FROM (${bits}) u CROSS JOIN main.${tableOf(entity).table} r ON r.id = u.id
+   WHERE ${condition} GROUP BY r.id HAVING sum(u.bit) > 0`;
+
+/** One update for each member whose values or entries change; none for those that come or go. */
+function memberUpdates(sets: readonly ChangeSet[]): string[] {
+  const members = sets.find(({ entity }) => entity === 'members');
+  const bits = [
+    ...(members?.values === undefined ? [] : [changedBits('member', members.values)]),
+    ...sets.flatMap(summaryBits),
+  ];
+  if (bits.length === 0) return [];
+  const others = [
+    ...(members?.created === undefined ? [] : [`NOT (${members.created})`]),
+    ...(members?.removed === undefined ? [] : [`NOT (${members.removed.where})`]),
+  ];
+  return [updatesOf('members', 'member', bits.join('\nUNION ALL '), others.join(' AND ') || 'true')];
+}
+
+/** SELECTs of `id, bit` of the members to whom changed entries belong, and belonged. */
+function summaryBits({ entity, created, removed, values, members }: ChangeSet): string[] {
+  const { table, announced, owner } = tableOf(entity);
+  if (!('memberField' in announced) || owner === undefined) return [];
+  const member = memberSql(entity as OwnedEntity, 'r');
+  const read = (from: string, where: string) => `SELECT ${member} AS id FROM ${from} r WHERE ${where}`;
+  const found =
+    members === undefined
+      ? [
+          ...(created === undefined ? [] : [read(`main.${table}`, created)]),
+          ...(removed === undefined ? [] : [read(removed.from, removed.where)]),
+          ...(values === undefined ? [] : changedOwners(entity as OwnedEntity, values)),
+        ]
+      : [members];
+  const bit = fieldBit('member', announced.memberField);
+  return found.map((each) => `SELECT DISTINCT id, ${bit} AS bit FROM (${each})`);
+}
+
+/** Of changed rows: the member of the row as it is, and of any owner that is recorded. */
+function changedOwners(entity: OwnedEntity, values: string): string[] {
+  const { table, owner } = tableOf(entity) as Required<ReturnType<typeof tableOf>>;
+  return [
+    `SELECT ${memberSql(entity, 'r')} AS id FROM (${values}) v CROSS JOIN main.${table} r ON r.id = v.row_id`,
+    ...(['old', 'new'] as const).map(
+      (side) =>
+        `SELECT ${memberOfOwnerSql(owner.entity, `v.${side}`)} AS id FROM (${values}) v
+         WHERE v.field = '${owner.column}'`,
+    ),
+  ];
+}

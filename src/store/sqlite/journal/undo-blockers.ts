@@ -1,0 +1,251 @@
+/**
+ * What builds on an operation, so that it cannot be undone: rows that were changed since, rows that refer to
+ * one it created or put elsewhere, rows that took what would be put back, and rows of persons who were erased,
+ * as the sums of their cooperatives stay. What was itself undone no longer counts.
+ */
+import { MAX_MONEY_MINOR } from '../../../domain/values/decimal.ts';
+import type { ChangedEntity } from '../../ports/corrections.ts';
+import type { Actor } from '../../ports/history.ts';
+import type { UndoBlocker } from '../../ports/imports.ts';
+import type { Connection } from '../engine/connection.ts';
+import { CHANGED_OR_ERASED, ERASED_BY, ERASED_FIRST, ERASED_STATUS } from '../identity/erased-rows.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../identity/redirects.ts';
+import {
+  joinOwnedSql,
+  memberOfOwnerSql,
+  type OwnedEntity,
+  recordedColumns,
+  referencesOf,
+  TABLES,
+} from '../schema/tables.ts';
+import { rowLabel } from './labels.ts';
+import { type IdRange, isImport, type Operation, REVERSED_ACTORS } from './operations.ts';
+import { openOrigins } from './origin.ts';
+import { changedRows, type OwnRows, ownChanges, removedRows } from './own-rows.ts';
+import { REMOVED } from './record-changes.ts';
+
+/** SELECTs of `kind, id, reason, actor`; without an actor it is that of the row. */
+type Blockers = readonly string[];
+
+const isWithin = ({ first, last }: IdRange): string => `BETWEEN ${first} AND ${last}`;
+
+/** Condition on the id of a row: the operation has created, changed or removed it. */
+const isOwn = (operation: Operation, { table, created, fields }: OwnRows, id: string): string =>
+  [
+    ...(created === undefined ? [] : [`${id} ${isWithin(created)}`]),
+    ...(fields.length === 0 ? [] : [`${id} IN (${changedRows(operation, table.entity)})`]),
+  ].join(' OR ');
+
+/** The plus keeps SQLite from reading all changes of the kind by their index. */
+const laterChanges = ({ last_change }: Operation, entity: ChangedEntity, c = 'c'): string =>
+  `${c}.id > ${last_change} AND +${c}.entity = '${entity}' AND ${c}.actor NOT IN (${REVERSED_ACTORS})`;
+
+const changedSince = (operation: Operation, own: OwnRows): string =>
+  `SELECT c.entity AS kind, c.row_id AS id, ${CHANGED_OR_ERASED} AS reason, c.actor FROM main.changes c
+   WHERE ${laterChanges(operation, own.table.entity)} AND (${isOwn(operation, own, 'c.row_id')})`;
+
+/** Rows that refer to one that would go, now or once a later change is undone. */
+function referring(operation: Operation, own: readonly OwnRows[]): Blockers {
+  return own.flatMap(({ table: parent, created }) => {
+    if (created === undefined) return [];
+    return TABLES.flatMap((table) =>
+      referencesOf(table).flatMap(({ column, entity }) => {
+        if (entity !== parent.entity) return [];
+        const mine = own.find((each) => each.table.entity === table.entity);
+        const goesBack = changedRows(operation, table.entity, `c.field = '${column}'`);
+        const others = [
+          ...(mine?.created === undefined ? [] : [`AND t.id NOT ${isWithin(mine.created)}`]),
+          ...(mine?.fields.includes(column) ? [`AND t.id NOT IN (${goesBack})`] : []),
+        ].join(' ');
+        return [
+          `SELECT '${table.entity}' AS kind, t.id, 'refers' AS reason, NULL AS actor FROM main.${table.table} t
+           WHERE t.${column} ${isWithin(created)} ${others}`,
+          `SELECT '${table.entity}' AS kind, t.id, 'refers' AS reason, c.actor
+           FROM main.changes c CROSS JOIN main.${table.table} t ON t.id = c.row_id
+           WHERE ${laterChanges(operation, table.entity)} AND c.field = '${column}'
+             AND c.old ${isWithin(created)} ${others}`,
+        ];
+      }),
+    );
+  });
+}
+
+/** Rows that came since to one that would be in another cooperative again. */
+function leftBehind(operation: Operation, own: readonly OwnRows[]): Blockers {
+  return own.flatMap(({ table: parent, fields }) => {
+    if (!fields.includes('cooperative_id')) return [];
+    const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
+      AND c.row_id NOT IN (${removedRows(operation, parent.entity)})`;
+    return TABLES.flatMap(({ entity, table, owner }) =>
+      owner?.entity !== parent.entity
+        ? []
+        : [
+            `SELECT '${entity}' AS kind, t.id, 'refers' AS reason, NULL AS actor FROM main.${table} t
+             WHERE t.${owner.column} IN (${moved}) AND t.id NOT IN (${changedRows(operation, entity)})`,
+          ],
+    );
+  });
+}
+
+/** Other rows that have what would be put back. */
+function taken(db: Connection, operation: Operation, own: readonly OwnRows[]): Blockers {
+  return own.flatMap((each) => {
+    const { entity, table, unique } = each.table;
+    const fieldOf = new Map(recordedColumns(db, each.table).map(({ column, field }) => [column, field]));
+    const isRemoved = each.fields.includes(REMOVED);
+    const before = (column: string): string =>
+      `coalesce((SELECT c.old FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = '${entity}'
+        AND c.row_id = r.row_id AND c.field = '${fieldOf.get(column)}'), t.${column})`;
+    return unique.flatMap((columns) => {
+      const isChanged = columns.some((column) => each.fields.includes(fieldOf.get(column) ?? ''));
+      if (!isChanged && !isRemoved) return [];
+      const same = columns.map((column) => `o.${column} = ${before(column)}`);
+      return [
+        `SELECT '${entity}' AS kind, o.id, 'taken' AS reason, NULL AS actor
+         FROM (SELECT DISTINCT row_id FROM (${changedRows(operation, entity)})) r
+         LEFT JOIN main.${table} t ON t.id = r.row_id
+         CROSS JOIN main.${table} o ON ${same.join(' AND ')}
+         WHERE NOT (${isOwn(operation, each, 'o.id')})`,
+      ];
+    });
+  });
+}
+
+/** Entries of members who were erased since; few are, so it costs nothing for others. */
+function ofErased(operation: Operation, own: readonly OwnRows[]): Blockers {
+  return own.flatMap((each) => {
+    const { entity, owner } = each.table;
+    if (owner === undefined) return [];
+    return [
+      `SELECT '${entity}' AS kind, e.id, 'erased' AS reason, ${ERASED_BY} AS actor
+       FROM main.members m INDEXED BY members_status ${joinOwnedSql(entity as OwnedEntity)}
+       WHERE m.status = '${ERASED_STATUS}' AND (${isOwn(operation, each, 'e.id')})`,
+      ...(each.fields.includes(REMOVED)
+        ? [
+            `SELECT '${entity}' AS kind, c.row_id AS id, 'erased' AS reason, ${ERASED_BY} AS actor
+             FROM main.changes c CROSS JOIN main.members m ON m.id = ${memberOfOwnerSql(owner.entity, 'c.old')}
+             WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND c.field = '${owner.column}'
+               AND m.status = '${ERASED_STATUS}'`,
+          ]
+        : []),
+    ];
+  });
+}
+
+/** A national ID that would be put back was that of a person who was erased since. */
+const ofErasedNumber = (operation: Operation): string =>
+  `SELECT 'members' AS kind, c.row_id AS id, 'erased' AS reason, (SELECT 'correction:' || min(i.id)
+     FROM main.operations i WHERE i.id > ${operation.id} AND i.kind = 'persons_erase') AS actor
+   FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'members'
+     AND c.field = 'identity_card' AND c.old IS NULL`;
+
+/** A person of any cooperative has the national ID that a correction would put back. */
+const numberTaken = (operation: Operation): string =>
+  `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
+   FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
+   WHERE ${ownChanges(operation)} AND c.entity = 'members' AND c.field = 'identity_card'
+     AND c.new IS NOT NULL AND o.id NOT IN (${changedRows(operation, 'members')})`;
+
+/** A number that this would let lead to its person again is somebody's now, or leads to somebody else. */
+const leadsElsewhere = (operation: Operation): string =>
+  `SELECT 'members' AS kind, o.id, 'taken' AS reason, q.actor
+   FROM main.${REPLACED_NUMBERS.table} r CROSS JOIN (
+     SELECT old, old AS number, NULL AS actor FROM main.${REPLACED_NUMBERS.table}
+     UNION SELECT old, new, 'correction:' || correction_id FROM main.${REPLACED_NUMBERS.table}
+       WHERE ended_by IS NULL) q ON q.old = r.old
+   CROSS JOIN main.members o ON o.identity_card = q.number
+   WHERE r.ended_by = ${operation.id} AND q.actor IS NOT 'correction:${operation.id}'
+     AND o.id NOT IN (${changedRows(operation, 'members')})`;
+
+/** What it lets a former number or member lead to was changed since. */
+const redirected = (operation: Operation): Blockers =>
+  [REPLACED_NUMBERS, MERGED_MEMBERS].map(
+    ({ table }) => `SELECT 'members' AS kind, (SELECT min(row_id) FROM (${changedRows(operation, 'members')}))
+        AS id, 'changed' AS reason, 'correction:' || ended_by AS actor
+      FROM main.${table} WHERE correction_id = ${operation.id} AND ended_by <> ${operation.id}`,
+  );
+
+/** A member that was merged since leads to one that would go. */
+const mergedInto = (created: IdRange): string =>
+  `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason, 'correction:' || r.correction_id AS actor
+   FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${isWithin(created)} AND r.ended_by IS NULL`;
+
+/**
+ * A payment that the operation made void would count again, and the opening balance of its loan, which was set
+ * since, may include it.
+ */
+const countedSince = (operation: Operation): string =>
+  `SELECT 'loans' AS kind, l.row_id AS id, 'changed' AS reason, l.actor
+   FROM main.changes c CROSS JOIN main.payments t ON t.id = c.row_id
+   CROSS JOIN main.changes l ON l.entity = 'loans' AND l.row_id = t.loan_id
+   WHERE ${ownChanges(operation)} AND c.entity = 'payments' AND c.field = 'status' AND l.field = 'paid_until'
+     AND l.id > ${operation.last_change} AND l.actor NOT IN (${REVERSED_ACTORS})`;
+
+/** Payments that count again would take a loan beyond the largest amount. */
+function overpaid(operation: Operation, created: IdRange = { first: 1, last: 0 }): string {
+  const before = (field: string, column: string) =>
+    `coalesce((SELECT c.old FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'payments'
+      AND c.row_id = t.id AND c.field = '${field}'), t.${column})`;
+  const countedBefore = `t.id NOT ${isWithin(created)} AND ${before('status', 'status')} = 'recorded'`;
+  return `SELECT 'loans' AS kind, l.id, 'overpaid' AS reason, NULL AS actor
+    FROM (SELECT t.loan_id, sum(iif(${countedBefore}, ${before('amount', 'amount_minor')}, 0)
+        - iif(t.status = 'recorded', t.amount_minor, 0)) AS delta
+      FROM main.payments t
+      WHERE t.id IN (${changedRows(operation, 'payments')}) OR t.id ${isWithin(created)} GROUP BY 1) d
+    CROSS JOIN main.loans l ON l.id = d.loan_id
+    WHERE d.delta > 0 AND l.paid_amount_minor + d.delta > ${MAX_MONEY_MINOR}`;
+}
+
+function blockersOf(db: Connection, operation: Operation, own: readonly OwnRows[]): Blockers {
+  const members = own.find(({ table }) => table.entity === 'members');
+  const payments = own.find(({ table, fields }) => table.entity === 'payments' && fields.length > 0);
+  return [
+    ...own.map((each) => changedSince(operation, each)),
+    ...referring(operation, own),
+    ...leftBehind(operation, own),
+    ...taken(db, operation, own),
+    ...ofErased(operation, own),
+    ...(members === undefined ? [] : [ofErasedNumber(operation)]),
+    ...(members?.created === undefined ? [] : [mergedInto(members.created)]),
+    ...(isImport(operation)
+      ? []
+      : [numberTaken(operation), leadsElsewhere(operation), ...redirected(operation)]),
+    ...(payments === undefined ? [] : [countedSince(operation), overpaid(operation, payments.created)]),
+  ];
+}
+
+interface Found {
+  readonly kind: ChangedEntity;
+  readonly id: number;
+  readonly reason: UndoBlocker['reason'];
+  readonly actor: Actor | null;
+}
+
+/**
+ * @param own what the operation has touched
+ * @param listed how many are listed at most
+ * @returns each row once for each reason and actor
+ */
+export function findBlockers(
+  db: Connection,
+  operation: Operation,
+  own: readonly OwnRows[],
+  listed: number,
+): { readonly count: number; readonly blockers: UndoBlocker[] } {
+  const all = blockersOf(db, operation, own);
+  if (all.length === 0) return { count: 0, blockers: [] };
+  const found = `SELECT DISTINCT kind, id, reason, actor FROM (${all.join('\nUNION ALL ')})`;
+  const count = db.raw.prepare(`SELECT count(*) FROM (${found})`).pluck().get() as number;
+  if (count === 0) return { count, blockers: [] };
+  const originOf = openOrigins(db);
+  const rows = db.raw.prepare(`${found} ${ERASED_FIRST} LIMIT ?`).all(listed) as Found[];
+  return {
+    count,
+    blockers: rows.map(({ kind, id, reason, actor }) => ({
+      kind,
+      row: rowLabel(db, kind, id),
+      reason,
+      actor: actor ?? originOf(kind, id)?.actor ?? null,
+    })),
+  };
+}

@@ -223,7 +223,7 @@ test('a number that was replaced twice and taken back finds its person at each s
 const currentOf = (place: ImportPlace, number: string) =>
   place.value(`SELECT new FROM replaced_identity_cards WHERE old = '${number}' AND ended_by IS NULL`);
 
-test('a former number follows the person when the one that replaced it is given up, and never finds who gets that', async (context) => {
+test('a former number follows the person when its successor is given up, and never finds who gets that', async (context) => {
   const place = await start(context);
   await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
   const released = await place.command('nid', 'replace', nid(9), nid(8), '--release', ...WHY);

@@ -107,7 +107,8 @@ test('copies of any value in free space are cleared, not only of national IDs', 
   const place = await start(context);
   const db = openFile(place.databaseFile);
   db.raw.pragma('secure_delete = OFF');
-  db.exec(`CREATE TABLE copies AS WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+  db.exec(`CREATE TABLE copies AS
+    WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20)
     SELECT 'Zimulinda +250788123456' || printf('%3000d', i) AS text FROM n`);
   db.exec('DROP TABLE copies');
   db.raw.pragma('wal_checkpoint(TRUNCATE)');

@@ -294,7 +294,7 @@ test('an undo that would take what is paid beyond the largest amount is refused'
   await accept(place, 'payments', payments(pay('P-2', LARGEST)));
   const refused = await place.command('imports', 'undo', '5');
   assert.equal(refused.status, 1);
-  assert.match(refused.err, /payments that would count again take what is paid on loan L-1 beyond 12 digits/);
+  assert.match(refused.err, /loan L-1 would have more than 12 digits paid: payments would count again/);
   await assertSound(place);
   for (const id of ['6', '5']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
   assert.equal(paidOf(place), 99_999_999_999_999);

@@ -137,8 +137,7 @@ function formatBlocker({ kind, row, reason, actor }: UndoBlocker): string {
       ? `a member was erased since, by ${by}`
       : `${name} belongs to a person who was erased since, by ${by}`;
   }
-  if (reason === 'overpaid')
-    return `payments that would count again take what is paid on ${name} beyond 12 digits before the decimal point`;
+  if (reason === 'overpaid') return `${name} would have more than 12 digits paid: payments would count again`;
   if (reason === 'taken') return `${name}, from ${by}, has ${UNIQUE[kind]} that would be put back`;
   return `${name}, from ${by}, belongs to a row that the import created`;
 }

@@ -1,4 +1,4 @@
-/** The undo of an import that moved transactions: it finds their former accounts, whatever their numbers are now. */
+/** The undo of an import that moved transactions finds their former accounts, whatever their numbers are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SAVINGS_HEADER, startedPlace } from '../../support/importing.ts';
@@ -23,7 +23,8 @@ test('a transaction goes back to its former account, also when that has another 
   assert.equal(undone.status, 0, undone.err);
   assert.deepEqual(
     place.query(
-      'SELECT a.account_number AS account FROM savings_transactions t JOIN savings_accounts a ON a.id = t.account_id',
+      `SELECT a.account_number AS account FROM savings_transactions t
+       JOIN savings_accounts a ON a.id = t.account_id`,
     ),
     [{ account: 'S-3' }],
   );

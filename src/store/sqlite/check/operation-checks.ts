@@ -15,7 +15,8 @@ const ROWS = TABLES.map(
 export const OPERATION_CHECKS: readonly OperationCheck[] = [
   {
     name: 'rows of imports',
-    sql: `SELECT o.id, r.entity, o.created FROM created_rows r CROSS JOIN operations o ON o.id = r.operation_id
+    sql: `SELECT o.id, r.entity, o.created FROM created_rows r
+      CROSS JOIN operations o ON o.id = r.operation_id
       WHERE (o.undone_at IS NOT NULL AND CASE r.entity ${ROWS.join(' ')} END > 0)
         OR (r.entity = o.kind AND o.created <> r.last_row - r.first_row + 1) LIMIT 1`,
   },

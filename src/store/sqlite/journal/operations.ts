@@ -96,7 +96,10 @@ export interface NewOperation {
   readonly systemUser: string;
 }
 
-/** Begins an operation in its transaction; what follows in the history until its end is its own. @returns its id */
+/**
+ * Begins an operation in its transaction: what follows in the history until its end is its own.
+ * @returns its id
+ */
 export function beginOperation(
   db: Connection,
   { kind, options, notes, reason, systemUser }: NewOperation,

@@ -1,4 +1,4 @@
-/** The rows that an operation has created, changed or removed, for its undo and for what keeps it from that. */
+/** The rows that an operation has created, changed or removed, for its undo and what prevents it. */
 import type { ChangedEntity } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { TABLES, type Table } from '../schema/tables.ts';

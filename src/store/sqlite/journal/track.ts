@@ -22,7 +22,7 @@ export type ChangedCounts = { readonly [entity in ChangedEntity]?: ChangedRows }
 /**
  * Runs the work inside the caller's transaction.
  * @param touched rows outside of these must stay as they are; they may refer to temporary tables
- * @param keepsNoValues leaves the values out of the history: for an erasure, whose rows are deleted for followers
+ * @param keepsNoValues of an erasure: the history gets no values, and for followers the rows are deleted
  * @returns how many rows of each entity were changed and removed
  */
 export function track(

@@ -1,7 +1,7 @@
 /**
  * What builds on an operation, so that it cannot be undone: rows that were changed since, rows that refer to
- * one it created or put elsewhere, rows that took what would be put back, and rows of persons who were erased,
- * as the sums of their cooperatives stay. What was itself undone no longer counts.
+ * one it created or put elsewhere, rows that took what would be put back, and rows of persons who were
+ * erased, as the sums of their cooperatives stay. What was itself undone no longer counts.
  */
 import { MAX_MONEY_MINOR } from '../../../domain/values/decimal.ts';
 import type { ChangedEntity } from '../../ports/corrections.ts';
@@ -58,8 +58,8 @@ function referring(operation: Operation, own: readonly OwnRows[]): Blockers {
           ...(mine?.fields.includes(column) ? [`AND t.id NOT IN (${goesBack})`] : []),
         ].join(' ');
         return [
-          `SELECT '${table.entity}' AS kind, t.id, 'refers' AS reason, NULL AS actor FROM main.${table.table} t
-           WHERE t.${column} ${isWithin(created)} ${others}`,
+          `SELECT '${table.entity}' AS kind, t.id, 'refers' AS reason, NULL AS actor
+           FROM main.${table.table} t WHERE t.${column} ${isWithin(created)} ${others}`,
           `SELECT '${table.entity}' AS kind, t.id, 'refers' AS reason, c.actor
            FROM main.changes c CROSS JOIN main.${table.table} t ON t.id = c.row_id
            WHERE ${laterChanges(operation, table.entity)} AND c.field = '${column}'
@@ -123,7 +123,8 @@ function ofErased(operation: Operation, own: readonly OwnRows[]): Blockers {
       ...(each.fields.includes(REMOVED)
         ? [
             `SELECT '${entity}' AS kind, c.row_id AS id, 'erased' AS reason, ${ERASED_BY} AS actor
-             FROM main.changes c CROSS JOIN main.members m ON m.id = ${memberOfOwnerSql(owner.entity, 'c.old')}
+             FROM main.changes c
+             CROSS JOIN main.members m ON m.id = ${memberOfOwnerSql(owner.entity, 'c.old')}
              WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND c.field = '${owner.column}'
                AND m.status = '${ERASED_STATUS}'`,
           ]
@@ -171,8 +172,8 @@ const mergedInto = (created: IdRange): string =>
    FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${isWithin(created)} AND r.ended_by IS NULL`;
 
 /**
- * A payment that the operation made void would count again, and the opening balance of its loan, which was set
- * since, may include it.
+ * A payment that the operation made void would count again, and the opening balance of its loan, which was
+ * set since, may include it.
  */
 const countedSince = (operation: Operation): string =>
   `SELECT 'loans' AS kind, l.row_id AS id, 'changed' AS reason, l.actor

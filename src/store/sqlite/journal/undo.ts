@@ -167,7 +167,8 @@ function putBackValues(
 const countChanged = (db: Connection, operation: Operation): number =>
   db.raw
     .prepare(
-      `SELECT count(*) FROM (SELECT DISTINCT entity, row_id FROM main.changes c WHERE ${ownChanges(operation)})`,
+      `SELECT count(*) FROM
+         (SELECT DISTINCT entity, row_id FROM main.changes c WHERE ${ownChanges(operation)})`,
     )
     .pluck()
     .get() as number;

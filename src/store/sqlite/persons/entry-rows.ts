@@ -31,7 +31,8 @@ const selected = (kind: EntryKind, selection: EntrySelection): string =>
 export function readEntries(db: Connection, kind: EntryKind, selection: EntrySelection): HeldRow[] {
   return db.raw
     .prepare(
-      `SELECT ${ID}, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]} FROM ${selected(kind, selection)} ORDER BY e.id`,
+      `SELECT ${ID}, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}
+       FROM ${selected(kind, selection)} ORDER BY e.id`,
     )
     .all(selection) as HeldRow[];
 }

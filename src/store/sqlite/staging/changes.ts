@@ -76,7 +76,8 @@ export function recordedChanges({ kind }: FileScope): string {
   if (kind !== 'savings') return 'SELECT * FROM staging.changes ORDER BY id';
   const account = (listed: string, id: string) =>
     `iif(e.field = 'account_id', ${id}, e.${listed}) AS ${listed}`;
-  return `SELECT e.line, e.row_id, e.field, ${account('old', 't.account_id')}, ${account('new', 'p.account_id')}
+  return `SELECT e.line, e.row_id, e.field,
+      ${account('old', 't.account_id')}, ${account('new', 'p.account_id')}
     FROM staging.changes e CROSS JOIN staging.resolved_references p ON p.line = e.line
     CROSS JOIN main.savings_transactions t ON t.id = e.row_id ORDER BY e.id`;
 }

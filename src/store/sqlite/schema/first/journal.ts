@@ -1,8 +1,8 @@
 /** First schema: operations, the history of changes, events, responses to repeated requests. */
 
 export const JOURNAL = `
--- Whatever can be undone: an import, or a correction with its reason. Its changes have successive ids; without
--- any, the last id is one less than the first.
+-- Whatever can be undone: an import, or a correction with its reason. Its changes have successive ids;
+-- without any, the last id is one less than the first.
 CREATE TABLE operations (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   kind TEXT NOT NULL,

@@ -214,9 +214,8 @@ test('every text of an error is documented: for clients in api.md, for operators
   const forClients = onOneLine(api);
   const forOperators = onOneLine([api, ...MANUAL.map(read)].join('\n'));
   const missing = texts.filter(({ file, text }) => {
-    const isForClients = /^http\/|^store\/sqlite\/(?:connection\/group-commit|members|cooperatives)/.test(
-      file,
-    );
+    const isForClients =
+      /^http\/|^store\/sqlite\/(?:engine\/group-commit|entities\/(?:members|cooperatives))\.ts$/.test(file);
     return !toPattern(text).test(isForClients ? forClients : forOperators);
   });
   assert.deepEqual(missing, []);

@@ -1,9 +1,10 @@
 /** `GET /events`: following the sequence of changes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FeedPage } from '../../src/store/ports/events.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { openFile } from '../support/sqlite.ts';
 
@@ -188,6 +189,104 @@ test('a client that leaves while it waits is logged as one that was not answered
   const isLogged = () => app.logLines.some((line) => line.includes('/events') && line.includes('aborted'));
   for (let i = 0; i < 40 && !isLogged(); i++) await sleep(25);
   assert.ok(isLogged(), app.logLines.join('\n'));
+});
+
+/** Adds events as an import does. */
+function addEvents(app: TestApp, count: number): void {
+  const file = openFile(app.config.storage);
+  file.exec(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     INSERT INTO events (type, row_id, cooperative_id, fields, at, actor)
+     SELECT 1, i, 1, 2, 1750000000, 5 FROM n`,
+  );
+  file.close();
+}
+
+test('a page of any length is complete, however many parts it is sent in', async (context) => {
+  const app = await startApp(context);
+  addEvents(app, 1_000);
+  const { epoch } = (await app.send('/events?after=0&limit=1')).json;
+  const asked = [
+    ...[99, 100, 101, 199, 200, 250, 999, 1_000, 1_001, 10_000].map((limit) => ({ after: 0, limit })),
+    ...[899, 900, 901, 999].map((after) => ({ after, limit: 200 })),
+  ];
+  for (const { after, limit } of asked) {
+    const expected = Array.from({ length: Math.min(limit, 1_000 - after) }, (_, n) => after + n + 1);
+    for (const wait of ['', '&wait=1']) {
+      const { json } = await app.send(`/events?after=${after}&limit=${limit}${wait}`);
+      assert.deepEqual(
+        json.results.map(({ sequence }: { sequence: number }) => sequence),
+        expected,
+      );
+      assert.deepEqual([json.epoch, json.last_sequence], [epoch, expected.at(-1)]);
+    }
+  }
+  const head = await app.send('/events?after=0&limit=1000', { method: 'HEAD' });
+  assert.deepEqual([head.status, head.headers['content-type'], head.text], [200, 'application/json', '']);
+});
+
+/** Asks for the same events several times, without reading what is sent. */
+async function ask(app: TestApp, query: string, { times = 1, version = '1.1' } = {}): Promise<Socket> {
+  const socket = connect(app.port, '127.0.0.1').pause();
+  await once(socket, 'connect');
+  const lines = [`GET /api/v1/events?${query} HTTP/${version}`, 'Host: a'];
+  const request = `${[...lines, `Authorization: Bearer ${app.fullKey}`].join('\r\n')}\r\n\r\n`;
+  socket.write(request.repeat(times));
+  return socket;
+}
+
+async function readAll(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  socket.resume();
+  await once(socket, 'close');
+  return text;
+}
+
+/** Two megabytes each, so that together they are more than the system itself takes. */
+const UNREAD_PAGES = 20;
+
+test('of pages that are not read, only what is being sent is held', async (context) => {
+  const app = await startApp(context);
+  addEvents(app, 10_000);
+  const read = context.mock.method(app.registry.store.events, 'read');
+  const socket = await ask(app, 'after=0&limit=10000', { times: UNREAD_PAGES });
+  let calls = -1;
+  while (read.mock.callCount() > calls) {
+    calls = read.mock.callCount();
+    await sleep(200);
+  }
+  const held = read.mock.calls.reduce((sum, { result }) => sum + (result as FeedPage).events.length, 0);
+  assert.ok(held < (UNREAD_PAGES * 10_000) / 2, `${held} events`);
+  socket.destroy();
+});
+
+test('a page whose events expire while it is sent is cut off', async (context) => {
+  const app = await startApp(context);
+  addEvents(app, 20_000);
+  const socket = await ask(app, 'after=0&limit=10000', { times: UNREAD_PAGES });
+  await sleep(200);
+  const file = openFile(app.config.storage);
+  file.exec('DELETE FROM events WHERE sequence < 15000');
+  file.close();
+  const text = await readAll(socket);
+  const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
+  assert.ok(count(/HTTP\/1\.1 200 OK/g) > count(/"last_sequence"/g));
+  assert.deepEqual(
+    app.logLines.filter((line) => line.includes('"level":"error"')),
+    [],
+  );
+  assert.ok(app.logLines.some((line) => line.includes('/events') && line.includes('aborted')));
+});
+
+test('in HTTP/1.0 the connection ends behind a long page', async (context) => {
+  const app = await startApp(context);
+  addEvents(app, 500);
+  const text = await readAll(await ask(app, 'after=0&limit=500', { version: '1.0' }));
+  assert.match(text, /^connection: close$/im);
+  assert.equal(JSON.parse(text.slice(text.indexOf('\r\n\r\n'))).results.length, 500);
 });
 
 test('only a key with the scope follows the sequence', async (context) => {

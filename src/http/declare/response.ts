@@ -11,9 +11,18 @@ export class JsonText {
   }
 }
 
+/** JSON in parts, each of which is made when the client has taken those before it. */
+export class JsonParts {
+  readonly parts: AsyncIterable<string>;
+
+  constructor(parts: AsyncIterable<string>) {
+    this.parts = parts;
+  }
+}
+
 export interface ApiResponse {
   readonly status: number;
-  /** A value for JSON, or a JsonText; undefined for no body. */
+  /** A value for JSON, a JsonText or JsonParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
   /** Why it was refused, for the log only: it may hold more than the client should learn. */

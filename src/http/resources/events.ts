@@ -9,12 +9,14 @@ import { instant, plain, quote, serializeArray, serializeObject } from '../../js
 import { whenReady } from '../../store/ports/awaitable.ts';
 import type { EventStore, FeedPage } from '../../store/ports/events.ts';
 import type { QueryParameter } from '../declare/query.ts';
-import { JsonText, ok } from '../declare/response.ts';
+import { JsonParts, JsonText, ok } from '../declare/response.ts';
 import { defineRoute, type Route } from '../declare/route.ts';
 import { EVENT_PAGE_EXAMPLE } from './examples.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
+/** A longer page is read and sent in parts of this length, as fast as its client takes them. */
+const PART_LENGTH = 100;
 const MAX_WAIT_SECONDS = 30;
 
 const EVENT_DATA = object({
@@ -85,19 +87,6 @@ const QUERY = {
   },
 };
 
-/** Followers that have read equally far get the same page, which is serialized once. */
-function openPageTexts(zone: TimeZone): (page: FeedPage) => JsonText {
-  const texts = new WeakMap<FeedPage, JsonText>();
-  return (page) => {
-    let text = texts.get(page);
-    if (text === undefined) {
-      text = new JsonText(serializePage(page, zone));
-      texts.set(page, text);
-    }
-    return text;
-  };
-}
-
 const serializeData = serializeObject<Static<typeof EVENT_DATA>, RegistryEvent>({
   id: plain(({ id }) => String(id)),
   cooperative_id: plain(({ cooperativeId }) => String(cooperativeId)),
@@ -112,12 +101,39 @@ const serializeEvent = serializeObject<Static<typeof EVENT>, RegistryEvent>({
   data: serializeData,
 });
 
-const serializePage = ({ epoch, events, lastSequence }: FeedPage, zone: TimeZone): string =>
-  `{"epoch":${quote(epoch)},"results":${serializeArray(events, serializeEvent, zone)},` +
-  `"last_sequence":${lastSequence}}`;
+/** Followers that have read equally far get the same page, whose events are serialized once. */
+function openEventTexts(zone: TimeZone): (page: FeedPage) => string {
+  const texts = new WeakMap<FeedPage, string>();
+  return (page) => {
+    let text = texts.get(page);
+    if (text === undefined) {
+      text = serializeArray(page.events, serializeEvent, zone).slice(1, -1);
+      texts.set(page, text);
+    }
+    return text;
+  };
+}
+
+const startOf = ({ epoch }: FeedPage): string => `{"epoch":${quote(epoch)},"results":[`;
+const endOf = ({ lastSequence }: FeedPage): string => `],"last_sequence":${lastSequence}}`;
 
 export function eventRoutes(store: EventStore, zone: TimeZone): Route[] {
-  const textOf = openPageTexts(zone);
+  const textOf = openEventTexts(zone);
+
+  /** @param page the first part */
+  async function* readOn(page: FeedPage, limit: number): AsyncGenerator<string> {
+    yield startOf(page) + textOf(page);
+    let part = page;
+    let left = limit - part.events.length;
+    while (left > 0 && part.events.length === PART_LENGTH) {
+      const { lastSequence: after, epoch } = part;
+      part = await store.read({ after, limit: Math.min(left, PART_LENGTH), epoch });
+      left -= part.events.length;
+      if (part.events.length > 0) yield `,${textOf(part)}`;
+    }
+    yield endOf(part);
+  }
+
   return [
     defineRoute({
       method: 'GET',
@@ -136,12 +152,19 @@ export function eventRoutes(store: EventStore, zone: TimeZone): Route[] {
       refusals: [400, 410],
       handle(request) {
         const { after, limit = DEFAULT_LIMIT, wait = 0, epoch } = request.query;
-        const asked = { after, limit, epoch };
+        const asked = { after, limit: Math.min(limit, PART_LENGTH), epoch };
         const page =
           wait === 0
             ? store.read(asked)
             : store.wait(asked, wait * 1000, (leave) => request.whenClosed(leave));
-        return whenReady(page, (found) => ok(textOf(found)));
+        return whenReady(page, (found) => {
+          const isAll = found.events.length < PART_LENGTH || limit <= PART_LENGTH;
+          return ok(
+            isAll
+              ? new JsonText(startOf(found) + textOf(found) + endOf(found))
+              : new JsonParts(readOn(found, limit)),
+          );
+        });
       },
     }),
   ];

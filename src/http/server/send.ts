@@ -3,12 +3,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { type ApiRequest, hasBody } from '../declare/request.ts';
-import { type ApiResponse, type Headers, JsonText } from '../declare/response.ts';
+import { type ApiResponse, type Headers, JsonParts, JsonText } from '../declare/response.ts';
 import { API_PREFIX, METHODS } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './connection.ts';
 import { endAfterDraining } from './drain.ts';
 import { hasFailed } from './read-body.ts';
+import { createPartSender, type PartSender } from './send-parts.ts';
 
 export interface SenderDependencies {
   readonly scheduler: Scheduler;
@@ -24,6 +25,7 @@ export type Sender = (request: ApiRequest, response: ApiResponse) => void;
 const API_ROOT = `${API_PREFIX}/`;
 
 export function createSender({ scheduler, log, clock, isDraining }: SenderDependencies): Sender {
+  const sendParts = createPartSender();
   return (request, response) => {
     let text: string | undefined;
     let sent = response;
@@ -38,7 +40,7 @@ export function createSender({ scheduler, log, clock, isDraining }: SenderDepend
     // Waking a client costs as much as making its response: what is ready together is sent together.
     scheduler.atEnd('send', () => {
       try {
-        write(request, sent, text, isDraining());
+        write(request, sent, text, { log, sendParts, isDraining: isDraining() });
       } catch (error) {
         // One response that cannot be sent must not keep back the others.
         log.unexpected(request.id, error);
@@ -50,7 +52,7 @@ export function createSender({ scheduler, log, clock, isDraining }: SenderDepend
 }
 
 function toText(body: unknown): string | undefined {
-  if (body === undefined) return undefined;
+  if (body === undefined || body instanceof JsonParts) return undefined;
   return body instanceof JsonText ? body.text : JSON.stringify(body);
 }
 
@@ -58,7 +60,11 @@ function write(
   request: ApiRequest,
   response: ApiResponse,
   text: string | undefined,
-  isDraining: boolean,
+  {
+    log,
+    sendParts,
+    isDraining,
+  }: { readonly log: AccessLog; readonly sendParts: PartSender; readonly isDraining: boolean },
 ): void {
   const { incoming, outgoing } = request;
   if (outgoing.destroyed) return;
@@ -68,12 +74,18 @@ function write(
   const { headers } = request;
   headers['X-Request-Id'] = request.id;
   if (response.headers !== undefined) Object.assign(headers, response.headers);
-  const encoding = text === undefined ? 'utf8' : addContent(headers, text);
+  const { body } = response;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const encoding = text === undefined ? 'utf8' : addLength(headers, text);
   if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
   // Node then says `Connection: close`, and `Connection.begin` handles nothing behind it.
   if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
   outgoing.writeHead(response.status, toList(headers));
-  if (incoming.method === 'HEAD' || text === undefined) outgoing.end();
+  if (incoming.method !== 'HEAD' && body instanceof JsonParts) {
+    sendParts(body, outgoing, (error) => {
+      if (toErrorResponse(error).isUnexpected) log.unexpected(request.id, error);
+    });
+  } else if (incoming.method === 'HEAD' || text === undefined) outgoing.end();
   else if (leavesBodyUnread && !hasFailed(incoming)) {
     outgoing.write(text);
     endAfterDraining(incoming, outgoing);
@@ -88,9 +100,8 @@ function toList(headers: Headers): string[] {
 }
 
 /** @returns the encoding to send in: ASCII has the same bytes in Latin-1, which node writes faster */
-function addContent(headers: Headers, text: string): 'utf8' | 'latin1' {
+function addLength(headers: Headers, text: string): 'utf8' | 'latin1' {
   const bytes = Buffer.byteLength(text);
-  headers['Content-Type'] = 'application/json';
   headers['Content-Length'] = String(bytes);
   return bytes === text.length ? 'latin1' : 'utf8';
 }

@@ -32,6 +32,9 @@ export interface Feed {
 
 const gone = (): RegistryError => new RegistryError('gone', 'Start again from an export.');
 
+/** The full pages that were read last are kept: thousands of followers of one import want the same ones. */
+const KEPT_PAGES = 64;
+
 /** Both are called inside a read snapshot. */
 export function openFeed(db: Connection): Feed {
   const selectLast = db.prepare<[], { last: number }>(
@@ -48,6 +51,22 @@ export function openFeed(db: Connection): Feed {
      WHERE sequence > ? ORDER BY sequence LIMIT ?`,
   );
 
+  const kept = new Map<string, FeedPage>();
+
+  function readPage(epoch: string, after: number, limit: number): FeedPage {
+    const key = `${after} ${limit}`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const events = selectPage.all(after, limit).map(toEvent);
+    const page = { epoch, events, lastSequence: events.at(-1)?.sequence ?? after };
+    // Nothing is ever added to a full one, and an event never changes.
+    if (events.length === limit) {
+      kept.set(key, page);
+      if (kept.size > KEPT_PAGES) kept.delete(kept.keys().next().value as string);
+    }
+    return page;
+  }
+
   return {
     lastSequence: () => selectLast.get()?.last ?? 0,
     read({ after: given, limit, epoch: expected }) {
@@ -55,8 +74,7 @@ export function openFeed(db: Connection): Feed {
       const after = given ?? last;
       if (expected !== undefined && expected !== epoch) throw gone();
       if (after > last || (first !== null && after < first - 1)) throw gone();
-      const events = after === last ? [] : selectPage.all(after, limit).map(toEvent);
-      return { epoch, events, lastSequence: events.at(-1)?.sequence ?? after };
+      return after === last ? { epoch, events: [], lastSequence: after } : readPage(epoch, after, limit);
     },
   };
 }

@@ -81,8 +81,14 @@ export interface ImportLog {
    * on its rows: then nothing is done. Rows that are put back get `nowSeconds` as their time of change.
    * @param nowSeconds epoch seconds
    * @param listed how many blockers are listed at most
+   * @param options `isDryRun`: does everything and takes it back, so that the result is what would happen
    * @throws RegistryError `unavailable` when other writers keep the lock or the disk is full
    */
-  undo(id: number, nowSeconds: number, listed: number): Awaitable<UndoResult>;
+  undo(
+    id: number,
+    nowSeconds: number,
+    listed: number,
+    options?: { readonly isDryRun?: boolean | undefined },
+  ): Awaitable<UndoResult>;
   close(): Awaitable<void>;
 }

@@ -1,9 +1,10 @@
 /** Erases a person from the rows, and from the log and free space of the file. */
 import type { CorrectionOptions, CorrectionRefused, CorrectionResult } from '../../ports/corrections.ts';
+import type { OperationScope } from '../journal/perform.ts';
 import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';
 import { identifyPerson } from '../persons/identify.ts';
 import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
-import { type CorrectionScope, runCorrection } from './run.ts';
+import { runCorrection } from './run.ts';
 
 const MAY_HOLD = 'so the log or free space of the database may still hold the values';
 const AGAIN = 'then run the command again';
@@ -17,7 +18,7 @@ const IN_ROWS =
 
 /** @throws RegistryError as every correction */
 export function eraseCompletely(
-  scope: CorrectionScope,
+  scope: OperationScope,
   identityCard: string,
   options: CorrectionOptions,
 ): CorrectionResult {
@@ -41,7 +42,7 @@ export function eraseCompletely(
 
 /** The command is repeated when it was killed, or could not clear everything. */
 function clearAgain(
-  { db, waitMs }: CorrectionScope,
+  { db, waitMs }: OperationScope,
   identityCard: string,
   { isDryRun, nowSeconds }: CorrectionOptions,
 ): CorrectionRefused {

@@ -3,19 +3,16 @@ import { type CorrectionKind, parseReason } from '../../../domain/corrections.ts
 import { FieldError, RegistryError } from '../../../domain/values/errors.ts';
 import type {
   Collision,
-  CorrectionDone,
   CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
   NamedMember,
 } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
-import { toUnavailable } from '../engine/errors.ts';
 import { nameMember } from '../journal/labels.ts';
 import { beginOperation, endOperation } from '../journal/operations.ts';
-import { tidyUp } from '../journal/tidy-up.ts';
+import { type OperationScope, perform } from '../journal/perform.ts';
 import { type ChangedCounts, type Touched, track } from '../journal/track.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
 
 /** What a correction does, decided inside its transaction. */
 export interface CorrectionPlan {
@@ -42,54 +39,39 @@ export interface Correction {
   readonly decide: () => CorrectionPlan | CorrectionRefused;
 }
 
-export interface CorrectionScope {
-  readonly db: Connection;
-  readonly format: () => ReadModelFormat;
-  /** Of a clock that never steps back. */
-  readonly monotonicMs: () => number;
-  /** Milliseconds, for another process's lock. */
-  readonly waitMs: number;
-}
-
-/** Ends a transaction of which nothing is to be kept. */
-class TakenBack extends Error {
-  readonly result: CorrectionResult;
-  constructor(result: CorrectionResult) {
-    super('Nothing of it is kept.');
-    this.result = result;
-  }
-}
-
 /** @throws RegistryError `invalid` for the reason, `unavailable` */
 export function runCorrection(
-  { db, format, monotonicMs, waitMs }: CorrectionScope,
+  scope: OperationScope,
   correction: Correction,
   options: CorrectionOptions,
 ): CorrectionResult {
   const reason = acceptReason(options.reason);
-  let lockedAtMs = 0;
-  const result = locked(db, (): CorrectionResult => {
-    lockedAtMs = monotonicMs();
-    const plan = correction.decide();
-    if ('outcome' in plan) throw new TakenBack(plan);
-    const { notes = [] } = plan;
-    const { kind, options: kept } = correction;
-    const { systemUser, nowSeconds } = options;
-    // Before anything is changed: other tables refer to it.
-    const id = beginOperation(db, { kind, options: kept, notes, reason, systemUser }, nowSeconds);
-    const members = (plan.members ?? []).map((member) => nameMember(db, member));
-    const rows = applyPlan(db, plan, id, options);
-    const correctionId = options.isDryRun === true ? null : id;
-    const done: CorrectionDone = { outcome: 'done', correctionId, rows, members, notes, lockMs: 0 };
-    if (options.isDryRun === true) throw new TakenBack(done);
-    return plan.keepsNoValues === true ? { ...done, members: [] } : done;
+  const { result, ...performed } = perform(scope, 'Nothing was changed', options.nowSeconds, () => {
+    const done = correct(scope.db, correction, { ...options, reason });
+    return { result: done, isKept: done.outcome === 'done' && done.correctionId !== null };
   });
-  if (result.outcome === 'refused') return result;
-  const done = { ...result, lockMs: monotonicMs() - lockedAtMs };
-  if (done.correctionId === null) return done;
-  const errorAfterCommit = tidyUp(db, format(), options.nowSeconds);
-  db.waitForLock(waitMs);
-  return errorAfterCommit === undefined ? done : { ...done, errorAfterCommit };
+  return result.outcome === 'done' ? { ...result, ...performed } : result;
+}
+
+function correct(db: Connection, correction: Correction, options: CorrectionOptions): CorrectionResult {
+  const plan = correction.decide();
+  if ('outcome' in plan) return plan;
+  const { keepsNoValues = false, notes = [] } = plan;
+  const { systemUser, nowSeconds, reason, isDryRun = false } = options;
+  // Before anything is changed: other tables refer to it.
+  const { kind, options: kept } = correction;
+  const id = beginOperation(db, { kind, options: kept, notes, reason, systemUser }, nowSeconds);
+  const members = (plan.members ?? []).map((member) => nameMember(db, member));
+  const rows = applyPlan(db, plan, id, options);
+  return {
+    outcome: 'done',
+    correctionId: isDryRun ? null : id,
+    rows,
+    // Of an erasure that is done nobody is named any more.
+    members: keepsNoValues && !isDryRun ? [] : members,
+    notes,
+    lockMs: 0,
+  };
 }
 
 function acceptReason(text: string): string {
@@ -97,15 +79,6 @@ function acceptReason(text: string): string {
   if (reason instanceof FieldError)
     throw new RegistryError('invalid', 'Invalid input.', { fields: { reason: [reason.message] } });
   return reason;
-}
-
-function locked(db: Connection, work: () => CorrectionResult): CorrectionResult {
-  try {
-    return db.transaction.immediate(work);
-  } catch (error) {
-    if (error instanceof TakenBack) return error.result;
-    throw toUnavailable(error, 'Nothing was changed');
-  }
 }
 
 function applyPlan(

@@ -3,9 +3,8 @@
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { FieldErrorList } from '../../../domain/values/errors.ts';
 import type { CorrectionStore } from '../../ports/corrections.ts';
-import { openDatabase } from '../engine/open-database.ts';
+import { openOperationScope } from '../journal/perform.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
-import { REGISTRY_SCHEMA } from '../schema/registry.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
 import { removeEntries } from './entries-remove.ts';
 import { eraseCompletely } from './erase-completely.ts';
@@ -14,8 +13,6 @@ import { moveMember } from './members-move.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
 import { runCorrection } from './run.ts';
-
-const CACHE_KIB = 64 * 1024;
 
 /**
  * @param format of the read model, made when something is corrected
@@ -29,12 +26,8 @@ export function openCorrections(
   monotonicMs: () => number,
   waitMs: number,
 ): CorrectionStore {
-  const db = openDatabase(databaseFile, {
-    ...{ waitMs, schema: REGISTRY_SCHEMA, tempStore: 'FILE', cacheKiB: CACHE_KIB },
-  });
-  // The log is copied back after a correction, when its lock is free.
-  db.raw.pragma('wal_autocheckpoint = 0');
-  const scope = { db, format, monotonicMs, waitMs };
+  const scope = openOperationScope(databaseFile, { format, monotonicMs, waitMs });
+  const { db } = scope;
   return {
     replaceIdentityCard(old, current, options) {
       assertNumbers({ old, new: current });

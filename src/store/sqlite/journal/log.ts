@@ -1,18 +1,14 @@
 /** The operations that can be undone, for commands: read and undone on a connection of its own. */
 import type { ImportLog, RecordedChange, UndoResult } from '../../ports/imports.ts';
 import type { Connection } from '../engine/connection.ts';
-import { toUnavailable } from '../engine/errors.ts';
-import { openDatabase } from '../engine/open-database.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
-import { REGISTRY_SCHEMA } from '../schema/registry.ts';
 import { listedChangesSql } from './labels.ts';
 import { findOperation, listOperations, type Operation } from './operations.ts';
 import { readOwnRows } from './own-rows.ts';
-import { tidyUp } from './tidy-up.ts';
+import { openOperationScope, perform } from './perform.ts';
 import { undoOperation } from './undo.ts';
 import { findBlockers } from './undo-blockers.ts';
 
-const CACHE_KIB = 64 * 1024;
 const CHANGES_AT_ONCE = 1_000;
 
 /**
@@ -27,45 +23,32 @@ export function openImportLog(
   monotonicMs: () => number,
   waitMs: number,
 ): ImportLog {
-  const db = openDatabase(databaseFile, {
-    ...{ waitMs, schema: REGISTRY_SCHEMA },
-    ...{ tempStore: 'FILE', cacheKiB: CACHE_KIB },
-  });
-  // The log is copied back after an undo, when its lock is free.
-  db.raw.pragma('wal_autocheckpoint = 0');
+  const scope = openOperationScope(databaseFile, { format, monotonicMs, waitMs });
+  const { db } = scope;
   return {
     list: () => listOperations(db),
     find: (id) => findOperation(db, id)?.recorded,
     listChanges: (id) => listChanges(db, findOperation(db, id)?.operation),
-    undo(id, nowSeconds, listed) {
-      let lockedAtMs = 0;
-      const result = locked(db, (): UndoResult => {
-        lockedAtMs = monotonicMs();
-        const operation = findOperation(db, id)?.operation;
-        if (operation === undefined) return { outcome: 'unknown' };
-        if (operation.undone_at !== null) return { outcome: 'undone_before', undoneAt: operation.undone_at };
-        if (operation.kind === 'persons_erase') return { outcome: 'irreversible' };
-        const own = readOwnRows(db, operation);
-        const found = findBlockers(db, operation, own, listed);
-        if (found.count > 0) return { outcome: 'refused', ...found };
-        return { outcome: 'undone', ...undoOperation(db, operation, own, nowSeconds), lockMs: 0 };
+    undo(id, nowSeconds, listed, { isDryRun = false } = {}) {
+      const { result, ...performed } = perform(scope, 'Nothing was undone', nowSeconds, () => {
+        const undone = undo(db, id, nowSeconds, listed);
+        return { result: undone, isKept: undone.outcome === 'undone' && !isDryRun };
       });
-      if (result.outcome !== 'undone') return result;
-      const done = { ...result, lockMs: monotonicMs() - lockedAtMs };
-      const errorAfterCommit = tidyUp(db, format(), nowSeconds);
-      db.waitForLock(waitMs);
-      return errorAfterCommit === undefined ? done : { ...done, errorAfterCommit };
+      return result.outcome === 'undone' ? { ...result, ...performed } : result;
     },
     close: () => db.close(),
   };
 }
 
-function locked<T>(db: Connection, work: () => T): T {
-  try {
-    return db.transaction.immediate(work);
-  } catch (error) {
-    throw toUnavailable(error, 'Nothing was undone');
-  }
+function undo(db: Connection, id: number, nowSeconds: number, listed: number): UndoResult {
+  const operation = findOperation(db, id)?.operation;
+  if (operation === undefined) return { outcome: 'unknown' };
+  if (operation.undone_at !== null) return { outcome: 'undone_before', undoneAt: operation.undone_at };
+  if (operation.kind === 'persons_erase') return { outcome: 'irreversible' };
+  const own = readOwnRows(db, operation);
+  const found = findBlockers(db, operation, own, listed);
+  if (found.count > 0) return { outcome: 'refused', ...found };
+  return { outcome: 'undone', ...undoOperation(db, operation, own, nowSeconds), lockMs: 0 };
 }
 
 async function* listChanges(

@@ -1,0 +1,84 @@
+/** The transaction of a command: its connection, its lock, its dry run, and what follows its commit. */
+import type { Connection } from '../engine/connection.ts';
+import { toUnavailable } from '../engine/errors.ts';
+import { openDatabase } from '../engine/open-database.ts';
+import type { ReadModelFormat } from '../read-model/columns.ts';
+import { REGISTRY_SCHEMA } from '../schema/registry.ts';
+import { tidyUp } from './tidy-up.ts';
+
+const CACHE_KIB = 64 * 1024;
+
+/** What the operations of one command share. */
+export interface OperationScope {
+  readonly db: Connection;
+  /** Of the read model, made when something was committed. */
+  readonly format: () => ReadModelFormat;
+  /** Of a clock that never steps back. */
+  readonly monotonicMs: () => number;
+  /** Milliseconds, for another process's lock. */
+  readonly waitMs: number;
+}
+
+/** @throws StorageError `unusable` when there is no registry */
+export function openOperationScope(
+  databaseFile: string,
+  options: Omit<OperationScope, 'db'>,
+): OperationScope {
+  const db = openDatabase(databaseFile, {
+    waitMs: options.waitMs,
+    schema: REGISTRY_SCHEMA,
+    tempStore: 'FILE',
+    cacheKiB: CACHE_KIB,
+  });
+  // The log is copied back after the commit, when its lock is free.
+  db.raw.pragma('wal_autocheckpoint = 0');
+  return { ...options, db };
+}
+
+/** What work in a transaction gives, and whether the transaction is kept. */
+export interface Outcome<Result> {
+  readonly result: Result;
+  readonly isKept: boolean;
+}
+
+export interface Performed<Result> {
+  readonly result: Result;
+  /** Milliseconds for which other writers were locked out. */
+  readonly lockMs: number;
+  /** What went wrong after the commit. */
+  readonly errorAfterCommit?: unknown;
+}
+
+/** Ends a transaction of which nothing is to be kept. */
+class TakenBack extends Error {}
+
+/**
+ * Runs work in one write transaction, and tidies up after its commit.
+ * @param nothing what did not happen when it fails, such as `Nothing was undone`
+ * @param nowSeconds epoch seconds
+ * @throws RegistryError `unavailable` when other writers keep the lock or the disk is full
+ */
+export function perform<Result>(
+  { db, format, monotonicMs, waitMs }: OperationScope,
+  nothing: string,
+  nowSeconds: number,
+  work: () => Outcome<Result>,
+): Performed<Result> {
+  let lockedAtMs = 0;
+  let outcome: Outcome<Result> | undefined;
+  try {
+    db.transaction.immediate(() => {
+      lockedAtMs = monotonicMs();
+      outcome = work();
+      if (!outcome.isKept) throw new TakenBack('Nothing of it is kept.');
+    });
+  } catch (error) {
+    if (!(error instanceof TakenBack)) throw toUnavailable(error, nothing);
+  }
+  const { result, isKept } = outcome as Outcome<Result>;
+  const lockMs = monotonicMs() - lockedAtMs;
+  if (!isKept) return { result, lockMs };
+  const errorAfterCommit = tidyUp(db, format(), nowSeconds);
+  db.waitForLock(waitMs);
+  return { result, lockMs, ...(errorAfterCommit === undefined ? {} : { errorAfterCommit }) };
+}

@@ -1,7 +1,9 @@
 /** Ledgers without references that are imported again after a correction. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type ImportPlace, importPlace, member, members, nid } from '../support/importing.ts';
+import type { MemberValues } from '../../src/domain/membership/members.ts';
+import { type ImportPlace, importPlace, incoming, member, members, nid } from '../support/importing.ts';
+import { storageAt } from '../support/storage.ts';
 
 const WHY = ['--reason', 'test'];
 const DELIVERIES = 'cooperative_code,identity_card,delivered_at,kg,product\n';
@@ -92,4 +94,120 @@ test('a row with a reference of its own is a new entry, whatever equal entries a
   const header = 'cooperative_code,identity_card,reference,delivered_at,kg,product\n';
   const rows = `A-1,${nid(1)},P-1,2025-06-01,10,maize\nA-1,${nid(1)},,2025-06-01,10,maize\n`;
   assert.deepEqual(await load(place, 'production', header + rows), [1, 0, 1]);
+});
+
+/** Changes the first cooperative or one of its members as the service does. */
+async function write(
+  place: ImportPlace,
+  change: { readonly member: number; readonly values: Partial<MemberValues> } | { readonly code: string },
+): Promise<void> {
+  const registry = storageAt(place.databaseFile).openRegistry();
+  const [now, actor] = [1_750_000_000, 'key:1'] as const;
+  if ('code' in change)
+    await registry.cooperatives.update(1, (stored) => ({ ...stored, code: change.code }), now, actor);
+  else
+    await registry.members.update(
+      change.member,
+      ({ cooperative, ...stored }) => ({ ...stored, cooperativeId: cooperative.id, ...change.values }),
+      now,
+      actor,
+    );
+  await registry.close();
+}
+
+const byCode = (cooperative: string, code: string): string =>
+  ledger(cooperative).replaceAll(nid(1), code).replaceAll(nid(2), 'M-2');
+const BY_CODE = DELIVERIES.replace('identity_card', 'member_code');
+const SAVINGS_BY_CODE = SAVINGS.replace('identity_card', 'member_code');
+
+test('a ledger that comes again after a member code was corrected over HTTP or by a file adds nothing', async (context) => {
+  const place = await start(context);
+  await load(place, 'production', DELIVERIES + ledger('A-1'));
+  await load(place, 'savings', SAVINGS + savings('A-1'));
+  await write(place, { member: 1, values: { memberCode: 'M-9' } });
+  for (const code of ['M-9', 'M-10']) {
+    if (code === 'M-10') await place.load('members', members(`A-1,${nid(1)},M-10,Person 1`));
+    assert.deepEqual(await load(place, 'production', DELIVERIES + ledger('A-1')), [0, 0, 5]);
+    assert.deepEqual(await load(place, 'production', BY_CODE + byCode('A-1', code)), [0, 0, 5]);
+    const renamed = savings('A-1').replaceAll(nid(1), code);
+    assert.deepEqual(await load(place, 'savings', SAVINGS_BY_CODE + renamed), [0, 0, 2]);
+  }
+});
+
+test('a ledger that comes again after the code of its cooperative was corrected adds nothing', async (context) => {
+  const place = await start(context);
+  const withoutCode = (content: string) => content.replaceAll(/^(?:cooperative_code)?,/gm, '');
+  const loadFor = async (code: string) =>
+    Promise.all(
+      [
+        ['production', withoutCode(DELIVERIES + ledger(''))],
+        ['savings', withoutCode(SAVINGS + savings(''))],
+      ].map(async ([kind = '', content = '']) => {
+        const { status, out } = await place.load(kind, content, '--json', '--cooperative', code);
+        const [file] = JSON.parse(out).files;
+        return [status, file.created, file.unchanged];
+      }),
+    );
+  assert.deepEqual(await loadFor('A-1'), [
+    [0, 5, 0],
+    [0, 2, 0],
+  ]);
+  await write(place, { code: 'A-9' });
+  assert.deepEqual(await loadFor('A-9'), [
+    [0, 0, 5],
+    [0, 0, 2],
+  ]);
+});
+
+test('a ledger that comes again after a national ID was corrected over HTTP adds nothing', async (context) => {
+  const place = await start(context);
+  await load(place, 'production', DELIVERIES + ledger('A-1'));
+  await write(place, { member: 1, values: { identityCard: nid(8) } });
+  const renumbered = DELIVERIES + ledger('A-1').replaceAll(nid(1), nid(8));
+  assert.deepEqual(await load(place, 'production', renumbered), [0, 0, 5]);
+  assert.deepEqual(await load(place, 'production', BY_CODE + byCode('A-1', 'M-1')), [0, 0, 5]);
+});
+
+for (const what of ['codes', 'national IDs'] as const) {
+  test(`a ledger whose ${what} are those of others by now is refused, and does not count twice`, async (context) => {
+    const place = await start(context);
+    const header = what === 'codes' ? BY_CODE : DELIVERIES;
+    const rows = what === 'codes' ? byCode('A-1', 'M-1') : ledger('A-1');
+    await load(place, 'production', header + rows);
+    // The two had been given each other's.
+    const names = [1, 2].map((n) => (what === 'codes' ? { memberCode: `M-${n}` } : { identityCard: nid(n) }));
+    const other = what === 'codes' ? { memberCode: 'X' } : { identityCard: nid(9) };
+    await write(place, { member: 1, values: other });
+    await write(place, { member: 2, values: names[0] as object });
+    await write(place, { member: 1, values: names[1] as object });
+    const { status, out } = await place.load('production', header + rows, '--json');
+    assert.equal(status, 1);
+    assert.deepEqual(
+      JSON.parse(out).files[0].errors.map(({ line, column }: { line: number; column: string }) => [
+        line,
+        column,
+      ]),
+      [
+        [2, 'reference'],
+        [3, 'reference'],
+        [6, 'reference'],
+      ],
+    );
+    // As somebody writes it who knows the new ones.
+    const [first, second] = what === 'codes' ? ['M-1', 'M-2'] : [nid(1), nid(2)];
+    const swapped = rows.replaceAll(first, '?').replaceAll(second, first).replaceAll('?', second);
+    assert.deepEqual(await load(place, 'production', header + swapped), [0, 0, 5]);
+  });
+}
+
+test('a dry run knows the entries of members whom an earlier file of the run gives another code', async (context) => {
+  const place = await start(context);
+  await load(place, 'production', DELIVERIES + ledger('A-1'));
+  const folder = incoming(place, {
+    'members.csv': members(`A-1,${nid(1)},M-9,Person 1`),
+    'production.csv': BY_CODE + byCode('A-1', 'M-9'),
+  });
+  const { out } = await place.run(folder, '--dry-run', '--json');
+  const [list, file] = JSON.parse(out).files;
+  assert.deepEqual([list.changed, file.created, file.unchanged], [1, 0, 5]);
 });

@@ -1,15 +1,15 @@
 /** The staging of one file: its rows and faults as they are read, then the checks over all of them. */
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import type { FileStaging } from '../../ports/import-session.ts';
-import { stagedColumns } from '../schema/targets.ts';
 import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks/checks.ts';
 import { readFormerMembers } from './checks/former-members.ts';
 import { readReplacedNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './checks/run-checks.ts';
 import { addPaymentMessages } from './checks/sql-functions.ts';
-import { completeRows, hasDerivedReferences } from './complete-rows.ts';
+import { hasDerivedReferences, numberEqualRows } from './derived-references.ts';
 import type { FileScope } from './file-scope.ts';
+import { addMemberCodes } from './member-codes.ts';
 import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './tables.ts';
 
 const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
@@ -19,11 +19,6 @@ export function stageFile(scope: FileScope): FileStaging {
   createFileTables(db, kind);
   const insertRows = openRowInsert(db, kind);
   const insertFaults = openFaultInsert(db);
-  // Looked for here, as a walk over a staged file would take longer.
-  const reference = hasDerivedReferences(kind)
-    ? stagedColumns(kind).findIndex(({ name }) => name === 'reference')
-    : -1;
-  let isReferenceMissing = false;
   let isChecked = false;
   const assertUnchecked = () => {
     assertCurrent();
@@ -33,7 +28,6 @@ export function stageFile(scope: FileScope): FileStaging {
   return {
     addRows(rows) {
       assertUnchecked();
-      isReferenceMissing ||= reference >= 0 && rows.some(({ values }) => values[reference] === null);
       inStaging(db, () => insertRows(rows));
     },
     addFaults(faults) {
@@ -48,9 +42,10 @@ export function stageFile(scope: FileScope): FileStaging {
         const checkedVersion = readDataVersion(db);
         if (kind === 'payments') addPaymentMessages(db, options.zone ?? UTC);
         if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
+        if (hasDerivedReferences(kind)) numberEqualRows(db);
         readReplacedNumbers(scope);
         readFormerMembers(scope);
-        completeRows(scope, isReferenceMissing);
+        addMemberCodes(scope);
         const decided = { ...scope, despiteErasure: options.despiteErasure === true };
         resolveAndCheck(decided);
         return openCheckedFile(decided, checkedVersion, options);

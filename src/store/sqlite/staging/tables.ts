@@ -3,6 +3,7 @@ import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../port
 import type { Connection, Statement } from '../engine/connection.ts';
 import { toUnavailable } from '../engine/errors.ts';
 import { stagedColumns } from '../schema/targets.ts';
+import { deriveReference, hasDerivedReferences } from './derived-references.ts';
 
 /** Rows of one INSERT: a call for each row would cost as much as the row. */
 const ROWS_AT_ONCE = 16;
@@ -42,8 +43,10 @@ export function createSessionTables(db: Connection): void {
       into_id INTEGER);
     CREATE INDEX staging.former_members_code ON former_members (cooperative_code, member_code);
     CREATE INDEX staging.former_members_person ON former_members (cooperative_code, identity_card);
-    -- Rows of a file that came without a reference (former-references.ts).
-    CREATE TABLE staging.derived_rows (line INTEGER PRIMARY KEY);
+    -- Rows without a reference that were imported as entries of members whom they do not name any more, and
+    -- rows that may be stored entries with other references (equal-entries.ts).
+    CREATE TABLE staging.entries_of_others (line INTEGER PRIMARY KEY);
+    CREATE TABLE staging.unmatched (line INTEGER PRIMARY KEY, owner INTEGER, first, second, third);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
@@ -57,6 +60,8 @@ export function createSessionTables(db: Connection): void {
 /** The tables of one file, in place of those of the file before. */
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
+  // Of a row whose reference is derived; null where the file has one.
+  if (hasDerivedReferences(kind)) columns.push('origin TEXT');
   db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
     DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
     DELETE FROM staging.kept; DELETE FROM staging.warnings; DELETE FROM staging.replaced_numbers;
@@ -79,7 +84,9 @@ export function inStaging<T>(db: Connection, work: () => T): T {
 
 /** @returns inserts a batch, for the columns of this kind */
 export function openRowInsert(db: Connection, kind: ImportKind): (rows: readonly StagedRow[]) => void {
-  const width = stagedColumns(kind).length + 1;
+  const columns = stagedColumns(kind);
+  const reference = hasDerivedReferences(kind) ? columns.findIndex(({ name }) => name === 'reference') : -1;
+  const width = columns.length + (reference < 0 ? 1 : 2);
   const row = `(?${', ?'.repeat(width - 1)})`;
   const prepare = (count: number): Statement<[StagedValue[]], unknown> =>
     db.raw.prepare(`INSERT INTO staging.rows VALUES ${row}${`, ${row}`.repeat(count - 1)}`) as never;
@@ -88,19 +95,28 @@ export function openRowInsert(db: Connection, kind: ImportKind): (rows: readonly
   // One array for all rows: bound and read by each run, and never kept.
   const bound: StagedValue[] = new Array(width * ROWS_AT_ONCE);
 
+  function fill(target: StagedValue[], start: number, row: StagedRow): void {
+    const { line, values } = row;
+    target[start] = line;
+    for (let i = 0; i < values.length; i++) target[start + 1 + i] = values[i] as StagedValue;
+    if (reference < 0) return;
+    const isDerived = values[reference] === null;
+    if (isDerived) target[start + 1 + reference] = deriveReference(row);
+    target[start + width - 1] = isDerived ? '' : null;
+  }
+
   return (rows) => {
     let done = 0;
     for (; done + ROWS_AT_ONCE <= rows.length; done += ROWS_AT_ONCE) {
       for (let i = 0; i < ROWS_AT_ONCE; i++) fill(bound, i * width, rows[done + i] as StagedRow);
       insertMany.run(bound);
     }
-    for (const each of rows.slice(done)) insertOne.run([each.line, ...each.values]);
+    const one: StagedValue[] = new Array(width);
+    for (const each of rows.slice(done)) {
+      fill(one, 0, each);
+      insertOne.run(one);
+    }
   };
-}
-
-function fill(bound: StagedValue[], start: number, { line, values }: StagedRow): void {
-  bound[start] = line;
-  for (let i = 0; i < values.length; i++) bound[start + 1 + i] = values[i] as StagedValue;
 }
 
 /** @returns inserts a batch */

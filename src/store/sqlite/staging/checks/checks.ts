@@ -2,6 +2,7 @@
 import type { ImportKind } from '../../../ports/import-session.ts';
 import { OPENING_BALANCE_CHECKS } from '../opening-balance.ts';
 import { type Check, shared, twice, unknown, where } from './check-statements.ts';
+import { entryOfAnother } from './equal-entries.ts';
 import { KNOWN_LOAN_ID, PAYMENT_CHECKS } from './payment-checks.ts';
 
 const COOPERATIVE = unknown(
@@ -9,6 +10,8 @@ const COOPERATIVE = unknown(
   ['There is no cooperative with', '. Import the cooperatives first.'],
   'p.cooperative_id IS NULL',
 );
+/** A member `k` of an earlier file of a dry run. */
+const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code';
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
   AND p.line NOT IN (SELECT line FROM staging.erased_rows)`;
 /** The member of an entry. A row that gave the national ID only has the member's code by now. */
@@ -28,9 +31,8 @@ const MEMBER: readonly Check[] = [
       'identity_card',
       'The member with this member code has another national ID.',
       `r.identity_card <> coalesce(
-         (SELECT identity_card FROM main.members WHERE id = p.member_id),
-         (SELECT identity_card FROM staging.known_members k
-          WHERE k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code))`,
+         (SELECT identity_card FROM staging.known_members k WHERE ${KNOWN_MEMBER}),
+         (SELECT identity_card FROM main.members WHERE id = p.member_id))`,
     ),
   ].map((check) => ({ ...check, onlyWith: 'identity_card' })),
 ];
@@ -77,7 +79,8 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   production: [
     COOPERATIVE,
     ...MEMBER,
-    twice('reference', ['cooperative_code', 'reference']),
+    { ...twice('reference', ['cooperative_code', 'reference']), onlyWith: 'reference' },
+    entryOfAnother('production'),
     where(
       'reference',
       'This reference belongs to a delivery of another member.',
@@ -101,7 +104,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   savings: [
     COOPERATIVE,
     ...MEMBER,
-    twice('reference', ['cooperative_code', 'reference']),
+    { ...twice('reference', ['cooperative_code', 'reference']), onlyWith: 'reference' },
     shared(
       'account_number',
       ['cooperative_code', 'account_number'],
@@ -114,6 +117,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       'a.member_id <> p.member_id',
       'CROSS JOIN main.savings_accounts a ON a.id = p.account_id',
     ),
+    entryOfAnother('savings'),
     where(
       'reference',
       'This reference belongs to a transaction of another member.',
@@ -144,9 +148,11 @@ export const TRAILING_ZERO: Check = {
 // A cooperative or member of an earlier file of a dry run has no id yet: it is represented by -1.
 const cooperativeId = `coalesce(c.id,
   (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
-const memberId = `coalesce(m.id,
-  (SELECT -1 FROM staging.known_members k
-   WHERE k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code))`;
+// A file before may give a member another code.
+const memberId = `coalesce(
+  (SELECT o.id FROM staging.known_members k CROSS JOIN main.members o
+     ON o.cooperative_id = c.id AND o.identity_card = k.identity_card WHERE ${KNOWN_MEMBER}),
+  m.id, (SELECT -1 FROM staging.known_members k WHERE ${KNOWN_MEMBER}))`;
 const STAGED = 'staging.rows r LEFT JOIN main.cooperatives c ON c.code = r.cooperative_code';
 const WITH_MEMBER = `${STAGED}
   LEFT JOIN main.members m ON m.cooperative_id = c.id AND m.member_code = r.member_code`;

@@ -4,6 +4,7 @@ import type { Connection } from '../../engine/connection.ts';
 import type { FileScope } from '../file-scope.ts';
 import type { Check } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
+import { findEqualEntries } from './equal-entries.ts';
 import { erasureChecks, findErasedRows } from './erased-checks.ts';
 import { readReplacedNumbers } from './replaced-numbers.ts';
 
@@ -20,6 +21,7 @@ export function resolveAndCheck(scope: FileScope): void {
     INSERT INTO staging.resolved_references (line, id, cooperative_id, member_id, account_id, loan_id)
     ${RESOLVED_REFERENCES[kind]}`);
   if (kind === 'members') db.exec(CHANGED_NUMBERS);
+  findEqualEntries(scope);
   const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
   runChecks(db, checks, 'row');
   runChecks(db, erasureChecks(scope), 'row');

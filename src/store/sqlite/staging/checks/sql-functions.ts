@@ -1,5 +1,4 @@
 /** What the statements of an import ask JavaScript for. */
-import { createHash } from 'node:crypto';
 import type { LoanStatus } from '../../../../domain/lending/loans.ts';
 import { refuseCountedPayment, refuseNewPayment } from '../../../../domain/lending/payments.ts';
 import { haveCommonWord } from '../../../../domain/membership/members.ts';
@@ -8,14 +7,10 @@ import { mayEcho } from '../../../../domain/values/errors.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { openIdentityHash } from '../../identity/identity-hash.ts';
 
-/** Enough of a SHA-256 that no two entries of a country share it by chance. */
-const HASH_CHARACTERS = 20;
-
 /**
  * Adds `identity_hash(number)`, under which erased persons are known,
- * `shown(what, code)`, how a message names a code or reference of the file,
- * `have_common_word(name, name)`, and `derived_reference(value, …)`, the reference of an entry that has none:
- * the same for the same values (docs/import-reference.md#entries-without-a-reference).
+ * `shown(what, code)`, how a message names a code or reference of the file, and
+ * `have_common_word(name, name)`.
  */
 export function addSqlFunctions(db: Connection): void {
   const { raw } = db;
@@ -27,10 +22,6 @@ export function addSqlFunctions(db: Connection): void {
   raw.function('have_common_word', { deterministic: true }, (one, other) =>
     typeof one === 'string' && typeof other === 'string' && haveCommonWord(one, other) ? 1 : 0,
   );
-  raw.function('derived_reference', { deterministic: true, varargs: true }, (...values: unknown[]) => {
-    const hash = createHash('sha256').update(JSON.stringify(values)).digest('hex');
-    return `auto-${hash.slice(0, HASH_CHARACTERS)}`;
-  });
 }
 
 /**

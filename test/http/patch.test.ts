@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { SCOPES } from '../../src/domain/access/api-keys.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { openFile } from '../support/sqlite.ts';
 
@@ -105,6 +106,43 @@ for (const [path, changes] of Object.entries(CHANGES)) {
       assert.equal(response.status, 200, response.text);
       assert.deepEqual(response.json, stored);
     }
+  });
+}
+
+for (const [path, changes] of Object.entries(CHANGES)) {
+  const resource = path.split('/')[1] as 'cooperatives' | 'members' | 'loans' | 'payments';
+
+  test(`a key that may only write ${resource} reads nothing by changing nothing`, async (context) => {
+    const app = await startWithRows(context);
+    const { key } = app.issue([`${resource}:write`]);
+    const other = app.issue([`${resource}:write`, ...SCOPES.filter((scope) => !scope.startsWith(resource))]);
+    const { json: stored, headers } = await app.send(path);
+    const before = (await app.send('/events?after=0')).json.last_sequence;
+    const ifMatch = { 'If-Match': headers.etag as string };
+    const requests = [{}, stored, { id: '7' }].map((body) => ({ method: 'PATCH', body }));
+    for (const request of [...requests, { method: 'PUT', body: stored }]) {
+      for (const sent of [{ key }, { key: other.key }, { key, headers: ifMatch }]) {
+        const response = await app.send(path, { ...request, ...sent });
+        assert.equal(response.status, 403, response.text);
+        assert.deepEqual(response.json, { detail: 'You do not have permission to perform this action.' });
+        assert.equal(response.headers.etag, undefined);
+        assert.match(
+          String(response.headers['www-authenticate']),
+          new RegExp(`insufficient_scope", scope="${resource}:read"$`),
+        );
+      }
+    }
+    assert.equal((await app.send('/events?after=0')).json.last_sequence, before);
+    // What was wrong before there could be a change is reported as to everybody.
+    const empty = { method: 'PATCH', body: {}, key };
+    assert.equal((await app.send(`/${resource}/99`, empty)).status, 404);
+    assert.equal((await app.send(path, { ...empty, headers: { 'If-Match': '"x"' } })).status, 412);
+    assert.equal((await app.send(path, { ...empty, body: { status: 'lost' } })).status, 400);
+    // A change is shown, and with it the rest.
+    const [change] = changes[0] as readonly [object];
+    const changed = await app.send(path, { ...empty, body: change });
+    assert.equal(changed.status, 200, changed.text);
+    assert.deepEqual(changed.json, (await app.send(path)).json);
   });
 }
 

@@ -7,7 +7,8 @@ import { REALM } from './authenticate.ts';
 
 const refusals = new Map<Scope, ApiResponse>();
 
-function refusalFor(scope: Scope): ApiResponse {
+/** Status 403 for a key without a scope. */
+export function refuseWithout(scope: Scope): ApiResponse {
   let refused = refusals.get(scope);
   if (refused === undefined) {
     const challenge = `${REALM}, error="insufficient_scope", scope="${scope}"`;
@@ -21,5 +22,5 @@ function refusalFor(scope: Scope): ApiResponse {
 export function requireScope({ caller, route }: ApiRequest): ApiResponse | undefined {
   if (route === undefined || typeof route.access === 'string') return undefined;
   const { scope } = route.access;
-  return caller?.scopes.includes(scope) === true ? undefined : refusalFor(scope);
+  return caller?.scopes.includes(scope) === true ? undefined : refuseWithout(scope);
 }

@@ -30,7 +30,7 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
   403: {
     description: "The key's scopes, address allowlist or host allowlist do not allow this.",
     example: 'You do not have permission to perform this action.',
-    usage: 'never',
+    usage: 'maybe',
     headers: { 'WWW-Authenticate': false },
   },
   404: { description: 'There is no such resource or page.', example: 'Not found.', usage: 'maybe' },

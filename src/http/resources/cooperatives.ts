@@ -174,7 +174,6 @@ const cooperativeUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] 
     {
       path: '/cooperatives/{id}',
       tag: 'cooperatives',
-      access: { scope: 'cooperatives:write' },
       params: { id: COOPERATIVE_ID },
       put: {
         operationId: 'updateCooperative',

@@ -1,5 +1,6 @@
 /** PUT and PATCH of one resource, from one declaration: they differ only in what a body leaves out. */
 
+import type { Scope } from '../../domain/access/api-keys.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldErrorList, type FieldMessages, notFound } from '../../domain/values/errors.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
@@ -8,6 +9,7 @@ import type { Actor } from '../../store/ports/history.ts';
 import { type BodyDeclaration, type BodyFields, type ParsedBody, parseBody } from '../declare/body-fields.ts';
 import type { ApiResponse } from '../declare/response.ts';
 import type { Route, RouteRequest } from '../declare/route.ts';
+import { refuseWithout } from '../middleware/require-scope.ts';
 import { actorOf } from './actor.ts';
 import { type Representation, readIfMatch, taggedOk } from './preconditions.ts';
 
@@ -62,7 +64,9 @@ export const NOTHING_BESIDE = (): [] => [];
 
 /** What PUT and PATCH have in common, and what each has of its own. */
 export interface UpdateDeclaration<Fields extends BodyFields>
-  extends Pick<Route, 'path' | 'tag' | 'access' | 'params' | 'responses' | 'refusals'> {
+  extends Pick<Route, 'path' | 'params' | 'responses' | 'refusals'> {
+  /** Its scopes are called after it, too. */
+  readonly tag: 'cooperatives' | 'members' | 'loans' | 'payments';
   readonly put: Pick<Route, 'operationId' | 'summary' | 'description'> & {
     readonly body: BodyDeclaration<Fields>;
   };
@@ -87,9 +91,10 @@ export function updateRoutes<
     ...shared,
     ...own,
     method,
+    access: { scope: `${shared.tag}:write` },
     requestHeaders: ['If-Match'],
     refusals: [400, 404, ...refusals, 412, 503],
-    handle: (request) => update(updating, own.body, request),
+    handle: (request) => update(updating, own.body, request, `${shared.tag}:read`),
   });
   return [routeOf('PUT', put), routeOf('PATCH', patch)];
 }
@@ -107,6 +112,7 @@ async function update<Stored, Fields extends BodyFields, Values, Beside extends 
   }: Updating<Stored, Fields, Values, Beside>,
   declared: BodyDeclaration<Fields>,
   request: RouteRequest,
+  readScope: Scope,
 ): Promise<ApiResponse> {
   const id = readId(request);
   const requireMatch = readIfMatch(request, (stored: Stored) => represent(stored).tag);
@@ -123,12 +129,17 @@ async function update<Stored, Fields extends BodyFields, Values, Beside extends 
   const known = toDecided(stored, faults, await findBeside(stored));
   if (!faults.isEmpty) faults.addAll(await store.conflicts(known, id));
   faults.throwIfAny();
+  let before: Stored = stored;
   const decide = (current: Stored, ...beside: Beside): Values => {
     requireMatch(current);
+    before = current;
     const later = new FieldErrorList();
     const values = toDecided(current, later, beside);
     later.throwIfAny();
     return values as Values;
   };
-  return taggedOk(represent(await store.update(id, decide, now, actorOf(request))));
+  const shown = represent(await store.update(id, decide, now, actorOf(request)));
+  const mayRead = request.caller?.scopes.includes(readScope) === true;
+  // Who may only write is shown what became of a change, and must not read by asking for none.
+  return mayRead || represent(before).text !== shown.text ? taggedOk(shown) : refuseWithout(readScope);
 }

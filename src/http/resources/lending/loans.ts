@@ -137,7 +137,6 @@ const loanUpdateRoutes = ({ store, clock, zone }: LoanDependencies): Route[] =>
     {
       path: '/loans/{id}',
       tag: 'loans',
-      access: { scope: 'loans:write' },
       params: { id: LOAN_ID },
       put: {
         operationId: 'updateLoan',

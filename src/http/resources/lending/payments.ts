@@ -149,7 +149,6 @@ const paymentUpdateRoutes = ({ store, loans, clock, zone }: PaymentDependencies)
     {
       path: '/payments/{id}',
       tag: 'payments',
-      access: { scope: 'payments:write' },
       params: { id: PAYMENT_ID },
       put: {
         operationId: 'updatePayment',

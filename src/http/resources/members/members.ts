@@ -145,7 +145,6 @@ const memberUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] =>
     {
       path: '/members/{id}',
       tag: 'members',
-      access: { scope: 'members:write' },
       params: { id: MEMBER_ID },
       refusals: [410],
       put: {

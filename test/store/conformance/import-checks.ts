@@ -9,6 +9,7 @@ import {
   deposit,
   faultsOf,
   NOW,
+  nid,
   person,
   placesOf,
   RECORD,
@@ -65,6 +66,21 @@ export function testChecks(testStarted: TestStarted): void {
       assert.deepEqual(await placesOf(await refused(session, kind, [row])), [[2, column]], kind);
     }
   });
+
+  testStarted(
+    'an account keeps its member also where its first row names nobody',
+    async (_place, session) => {
+      const rows = [7, 1, 2].map((n) => {
+        const { member_code: _, ...row } = deposit(n, 'S-1', `R-${n}`, 5);
+        return { ...row, identity_card: nid(n) };
+      });
+      const file = await accepted(session, 'savings', rows, SKIPPING);
+      assert.deepEqual(await placesOf(file), [
+        [2, 'identity_card'],
+        [4, 'account_number'],
+      ]);
+    },
+  );
 
   testStarted(
     '20 national IDs that all end in 0 refuse the file, unless they are accepted',

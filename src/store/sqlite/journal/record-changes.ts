@@ -14,6 +14,7 @@ import {
 import type { ChangedEntity } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { appendTypedEvents } from '../events/append.ts';
+import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { countChangesSql } from '../lists/count-index.ts';
 import { countsOf } from '../lists/counted-tables.ts';
 import {
@@ -164,7 +165,7 @@ const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, cond
    FROM (${bits}) u CROSS JOIN main.${tableOf(entity).table} r ON r.id = u.id
    WHERE ${condition} GROUP BY r.id HAVING sum(u.bit) > 0`;
 
-/** One update for each member whose values or entries change; none for those that come or go. */
+/** One update for each member whose values or entries change; none for those that come, go or are erased. */
 function memberUpdates(sets: readonly ChangeSet[]): string[] {
   const members = sets.find(({ entity }) => entity === 'members');
   const bits = [
@@ -173,10 +174,11 @@ function memberUpdates(sets: readonly ChangeSet[]): string[] {
   ];
   if (bits.length === 0) return [];
   const others = [
+    `r.status <> '${ERASED_STATUS}'`,
     ...(members?.created === undefined ? [] : [`NOT (${members.created})`]),
     ...(members?.removed === undefined ? [] : [`NOT (${members.removed.where})`]),
   ];
-  return [updatesOf('members', 'member', bits.join('\nUNION ALL '), others.join(' AND ') || 'true')];
+  return [updatesOf('members', 'member', bits.join('\nUNION ALL '), others.join(' AND '))];
 }
 
 /** SELECTs of `id, bit` of the members to whom changed entries belong, and belonged. */

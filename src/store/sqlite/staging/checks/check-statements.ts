@@ -12,9 +12,9 @@ export interface Check {
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Sets of rows with the same values in these columns that are faulty together, each with its first line. */
-const repeated = (columns: readonly string[], isFaulty: string): string =>
+const repeated = (columns: readonly string[], isFaulty: string, given = columns): string =>
   `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
-    WHERE ${columns.map((name) => `${name} IS NOT NULL`).join(' AND ')}
+    WHERE ${given.map((name) => `${name} IS NOT NULL`).join(' AND ')}
     GROUP BY ${columns.join(', ')} HAVING ${isFaulty}) AS d`;
 // The plus keeps SQLite from walking the lines after the first for each set instead of making an index.
 const laterIn = (columns: readonly string[]): string =>
@@ -27,7 +27,7 @@ export const twice = (column: string, columns: readonly string[]): Check => ({
         CROSS JOIN staging.rows r ON ${laterIn(columns)}`,
 });
 
-/** Rows that share `columns` with an earlier row but differ from it in `other`. */
+/** Rows that share `columns` with an earlier row but differ from it in `other`, which both have. */
 export const shared = (
   column: string,
   columns: readonly string[],
@@ -36,7 +36,7 @@ export const shared = (
 ): Check => ({
   column,
   sql: `SELECT r.line, ${quoted(message)} || d.first || '.'
-        FROM ${repeated(columns, `min(${other}) <> max(${other})`)}
+        FROM ${repeated(columns, `min(${other}) <> max(${other})`, [...columns, other])}
         CROSS JOIN staging.rows f ON f.line = d.first
         CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
 });

@@ -1,19 +1,25 @@
 /** White-box access to the SQLite engine, for tests that look at its files or hold its locks. */
+import { SqliteError } from 'better-sqlite3';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { createReadModelSerializer } from '../../src/lookup/financial-blocks.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
+import type { RegistryStore } from '../../src/store/ports/registry.ts';
 import type { Connection } from '../../src/store/sqlite/engine/connection.ts';
 import { type OpenOptions, openDatabase } from '../../src/store/sqlite/engine/open-database.ts';
 import { type ApiKeysOptions, openApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
 import { createReadModelFormat } from '../../src/store/sqlite/read-model/version.ts';
-import { openSqliteRegistry, type SqliteRegistryOptions } from '../../src/store/sqlite/registry.ts';
+import {
+  openSqliteRegistry,
+  type SqliteRegistry,
+  type SqliteRegistryOptions,
+} from '../../src/store/sqlite/registry.ts';
 
-export { SqliteError } from 'better-sqlite3';
 export type { Connection } from '../../src/store/sqlite/engine/connection.ts';
 export { isBusy } from '../../src/store/sqlite/engine/errors.ts';
 export type { SqliteApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
 export { keysFileOf } from '../../src/store/sqlite/schema/files.ts';
 export { openImportSession } from '../../src/store/sqlite/staging/session.ts';
+export { SqliteError };
 
 /** How stores opened by hand show what they keep. */
 export const FORMAT = createReadModelFormat(createReadModelSerializer(KIGALI));
@@ -28,3 +34,17 @@ export const openKeyStore = (file: string, more: Partial<ApiKeysOptions> = {}) =
 /** A second connection to a file, as another process would have. */
 export const openFile = (file: string, more: Partial<OpenOptions> = {}): Connection =>
   openDatabase(file, { waitMs: 0, ...more });
+
+/** Makes every commit of a store fail, as on a disk that is full. @returns what ends that */
+export function failCommits(store: RegistryStore): () => void {
+  const { run } = (store as SqliteRegistry).connection.transaction as unknown as {
+    run: { commit: () => void };
+  };
+  const { commit } = run;
+  run.commit = () => {
+    throw new SqliteError('database or disk is full', 'SQLITE_FULL');
+  };
+  return () => {
+    run.commit = commit;
+  };
+}

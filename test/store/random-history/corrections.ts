@@ -1,0 +1,124 @@
+/** The corrections of a random history, and what people must have before and after each. */
+import assert from 'node:assert/strict';
+import type {
+  CorrectionOptions,
+  CorrectionResult,
+  CorrectionStore,
+} from '../../../src/store/ports/corrections.ts';
+import { nid } from '../conformance/import-rows.ts';
+import { type Row, type Rows, rowsOf } from './rows.ts';
+import { CODES, type Correction } from './steps.ts';
+
+/** What each member has, in grams and hundredths: deliveries, loans, payments, savings. */
+function totalsOf(rows: Rows, keyOf: (member: Row) => unknown): { [key: string]: number[] } {
+  const totals: { [key: string]: number[] } = {};
+  const add = (member: unknown, place: number, amount: unknown) => {
+    const key = String(keyOf(rows.get(`member ${member}`) as Row));
+    totals[key] ??= [0, 0, 0, 0];
+    (totals[key] as number[])[place] = ((totals[key] as number[])[place] as number) + (amount as number);
+  };
+  const ownerOf = (key: string) => rows.get(key)?.member_id;
+  for (const row of rowsOf(rows, 'delivery')) add(row.member_id, 0, row.grams);
+  for (const row of rowsOf(rows, 'loan')) add(row.member_id, 1, row.amount_minor);
+  for (const row of rowsOf(rows, 'payment')) add(ownerOf(`loan ${row.loan_id}`), 2, row.amount_minor);
+  for (const row of rowsOf(rows, 'transaction'))
+    add(ownerOf(`account ${row.account_id}`), 3, row.amount_minor);
+  return totals;
+}
+
+export interface Corrected {
+  readonly result: CorrectionResult;
+  /** @throws AssertionError where a person has more or less than before */
+  check(before: Rows, after: Rows): void;
+}
+
+const sameByNumber =
+  (renamed: (number: unknown) => unknown = (number) => number) =>
+  (before: Rows, after: Rows): void =>
+    assert.deepEqual(
+      totalsOf(after, ({ identity_card }) => identity_card),
+      totalsOf(before, ({ identity_card }) => renamed(identity_card)),
+    );
+const sameById =
+  (renamed: (id: unknown) => unknown = (id) => id) =>
+  (before: Rows, after: Rows): void =>
+    assert.deepEqual(
+      totalsOf(after, ({ id }) => id),
+      totalsOf(before, ({ id }) => renamed(id)),
+    );
+
+/** @param rows as they are, of which a correction means some by their place */
+export async function correct(
+  store: CorrectionStore,
+  rows: Rows,
+  correction: Correction,
+  options: CorrectionOptions,
+): Promise<Corrected> {
+  const members = rowsOf(rows, 'member').map(({ id }) => id as number);
+  const memberAt = (at: number): number => members[at % Math.max(members.length, 1)] ?? 1;
+  const codeAt = (at: number): string => CODES[at % CODES.length] as string;
+  if (correction.kind === 'remove') return removeEntries(store, rows, correction, options);
+  const { kind, from, to } = correction;
+  const corrected = (result: CorrectionResult, compare: Corrected['check']) => ({ result, check: compare });
+  if (kind === 'replace') {
+    const [old, current] = [nid(from), nid(to)];
+    const result = await store.replaceIdentityCard(old, current, {
+      ...options,
+      releases: correction.releases,
+    });
+    return corrected(
+      result,
+      sameByNumber((number) => (number === old ? current : number)),
+    );
+  }
+  if (kind === 'merge') {
+    const [one, into] = [memberAt(from), memberAt(to)];
+    const result = await store.mergeMembers(one, into, options);
+    return corrected(
+      result,
+      sameById((id) => (id === one ? into : id)),
+    );
+  }
+  if (kind === 'release')
+    return corrected(await store.releaseIdentityCard(nid(from), options), sameByNumber());
+  if (kind === 'death')
+    return corrected(await store.recordDeath(nid(from), '2025-06-01', options), sameByNumber());
+  if (kind === 'erase') return corrected(await store.erasePerson(nid(from), options), sameById());
+  if (kind === 'move')
+    return corrected(await store.moveMember(memberAt(from), codeAt(to), options), sameByNumber());
+  return corrected(await store.mergeCooperatives(codeAt(from), codeAt(to), options), sameByNumber());
+}
+
+const ENTITIES = { production: 'delivery', savings: 'transaction', loans: 'loan' } as const;
+
+async function removeEntries(
+  store: CorrectionStore,
+  rows: Rows,
+  { entries, at, isAll }: Extract<Correction, { kind: 'remove' }>,
+  options: CorrectionOptions,
+): Promise<Corrected> {
+  const all = rowsOf(rows, ENTITIES[entries]);
+  const chosen = all[at % Math.max(all.length, 1)];
+  const memberOf = (row: Row | undefined) =>
+    row?.member_id ?? rows.get(`account ${row?.account_id}`)?.member_id;
+  const memberId = (memberOf(chosen) ?? 1) as number;
+  const cooperativeCode = String(rows.get(`cooperative ${chosen?.cooperative_id}`)?.code ?? 'A-1');
+  const reference = String(chosen?.reference ?? 'none');
+  const result = await store.removeEntries(
+    entries,
+    isAll ? { memberId } : { cooperativeCode, reference },
+    options,
+  );
+  const isRemoved = (row: Row) => (isAll ? memberOf(row) === memberId : row.id === chosen?.id);
+  return {
+    result,
+    check(before, after) {
+      const removed = [...before.keys()].filter((key) => !after.has(key)).sort();
+      const meant = all.filter(isRemoved).map(({ id }) => `${ENTITIES[entries]} ${id}`);
+      assert.deepEqual(
+        removed.filter((key) => !key.startsWith('account ')),
+        meant.sort(),
+      );
+    },
+  };
+}

@@ -1,0 +1,261 @@
+/** Runs a random history on a registry of its own, and checks each step by what it did to the rows. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { RegistryError } from '../../../src/domain/values/errors.ts';
+import type { CorrectionResult } from '../../../src/store/ports/corrections.ts';
+import type { AcceptedFile } from '../../../src/store/ports/import-session.ts';
+import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+import type { Storage } from '../../../src/store/ports/storage.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { type Connection, failCommits, openFile } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
+import { check, NOW, nextIteration, RECORD, SKIPPING } from '../conformance/import-rows.ts';
+import { correct } from './corrections.ts';
+import { PersonTexts } from './erasure-checks.ts';
+import { checkEvents, eventsBetween } from './feed-checks.ts';
+import { checkListed } from './list-checks.ts';
+import { checkLookups } from './lookup-checks.ts';
+import { isErased, type Rows, readEverything, readRows, rowsOf } from './rows.ts';
+import { type Correction, type Import, NUMBERS, type Operation, type Writes } from './steps.ts';
+import { isBuiltOn, type Step, undoIn } from './undo-checks.ts';
+import { write } from './writes.ts';
+
+interface Taken extends Step {
+  readonly redirects: unknown;
+  /** Nothing that it met was undone since: if it is the last that stands, it can be undone. */
+  isRestorable: boolean;
+}
+
+export class History {
+  /** How often what was done or refused. */
+  readonly seen = new Map<string, number>();
+  /** The types of all events. */
+  readonly announced = new Set<string>();
+  private readonly steps: Taken[] = [];
+  private readonly files: Import[] = [];
+  private readonly folder: string;
+  private readonly storage: Storage;
+  private readonly registry: RegistryStore;
+  private readonly db: Connection;
+  private readonly texts: PersonTexts;
+  private readonly isRefusalExact: boolean;
+  private now = NOW;
+  private sequence = 0;
+
+  /** @param isRefusalExact whether an undo is refused exactly where something builds on the import */
+  constructor(context: TestContext, isRefusalExact: boolean) {
+    this.folder = temporaryFolder(context);
+    const file = join(this.folder, 'registry.db');
+    this.storage = storageAt(file);
+    this.registry = this.storage.openRegistry();
+    this.db = openFile(file);
+    this.texts = new PersonTexts(this.folder, this.registry.members);
+    this.isRefusalExact = isRefusalExact;
+  }
+
+  async close(): Promise<void> {
+    this.db.close();
+    await this.registry.close();
+  }
+
+  async take(operation: Operation): Promise<void> {
+    const { kind } = operation;
+    if (kind === 'import') return this.import(operation);
+    if (kind === 'writes') return this.write(operation);
+    if (kind === 'undo') {
+      const standing = this.steps.filter(({ undoId, isUndone }) => undoId !== undefined && !isUndone);
+      const step = standing[operation.at % Math.max(standing.length, 1)];
+      return step === undefined ? undefined : void (await this.undo(step));
+    }
+    if (kind === 'again') {
+      const file = this.files[operation.at % Math.max(this.files.length, 1)];
+      return file === undefined ? undefined : this.import(file);
+    }
+    return this.correct(operation);
+  }
+
+  /** Undoes what can be undone, last to first, and compares everything with all rows. */
+  async finish(): Promise<Rows> {
+    await checkListed(this.registry, this.rows());
+    for (const step of [...this.steps].reverse())
+      if (step.undoId !== undefined && !step.isUndone) await this.undo(step);
+    const rows = this.rows();
+    await checkListed(this.registry, rows);
+    this.texts.checkForgotten(rows);
+    return rows;
+  }
+
+  private rows(): Rows {
+    return readRows(this.db);
+  }
+
+  /** Which former numbers and merged members lead where, as the service says. */
+  private async redirects(): Promise<unknown> {
+    const { members } = this.registry;
+    const numbers = await Promise.all(NUMBERS.map((number) => members.findCurrentIdentityCard(number)));
+    return { numbers, merged: await this.texts.merged() };
+  }
+
+  /** Of rows with faults, the good ones are imported. */
+  private async import(file: Import): Promise<void> {
+    const session = this.storage.openImportSession();
+    const options = { ...SKIPPING, overwritesCorrections: file.overwrites };
+    const checked = await check(session, file.of, file.rows, options);
+    if (checked.isRefused) {
+      await session.close();
+      return this.count(file.of, 'refused');
+    }
+    if (file.beside !== undefined) await this.write(file.beside);
+    await this.record(file.of, async () => {
+      const applied = await this.apply(checked, file);
+      await session.close();
+      if (applied === undefined) return undefined;
+      this.files.push(file);
+      return { actor: `import:${applied}`, undoId: applied };
+    });
+  }
+
+  /** @returns the id of the import; undefined when what was written since its check is in its way */
+  private async apply(checked: AcceptedFile, { beside }: Import): Promise<number | undefined> {
+    try {
+      return (await checked.apply(++this.now, RECORD)).importId;
+    } catch (error) {
+      if (beside === undefined || !(error instanceof RegistryError) || error.code !== 'unavailable')
+        throw error;
+      return undefined;
+    }
+  }
+
+  private write(step: Writes): Promise<void> {
+    return this.record('writes', async () => {
+      const heal = step.isCommitted ? () => undefined : failCommits(this.registry);
+      try {
+        const now = ++this.now;
+        const writes = step.writes.map((each) => write(this.registry, this.rows(), each, now));
+        const results = await Promise.allSettled(writes);
+        const done = results.filter(({ status }) => status === 'fulfilled');
+        assert.ok(step.isCommitted || done.length === 0);
+        return done.length === 0 ? undefined : { actor: 'key:7', undoId: undefined };
+      } finally {
+        heal();
+      }
+    });
+  }
+
+  /** Corrects twice, the first time dry. */
+  private correct(correction: Correction): Promise<void> {
+    return this.record(correction.kind, async (before) => {
+      const corrections = this.storage.openCorrections();
+      const run = (isDryRun: boolean) =>
+        correct(corrections, before, correction, {
+          ...{ reason: 'Test', systemUser: 'operator', nowSeconds: this.now + 1, isDryRun },
+        });
+      try {
+        const untouched = readEverything(this.db);
+        const dry = await run(true);
+        assert.deepEqual(readEverything(this.db), untouched, 'A dry run left something.');
+        const done = await run(false);
+        this.now++;
+        compareWithDry(correction, dry.result, done.result);
+        if (done.result.outcome === 'refused') {
+          assert.deepEqual(readEverything(this.db), untouched, 'A refused correction left something.');
+          return undefined;
+        }
+        done.check(before, this.rows());
+        if (correction.kind === 'erase') await this.texts.checkErased(before, this.rows());
+        const id = done.result.correctionId as number;
+        return { actor: `correction:${id}`, undoId: correction.kind === 'erase' ? undefined : id };
+      } finally {
+        await corrections.close();
+      }
+    });
+  }
+
+  /** @returns whether it was undone */
+  private async undo(step: Taken): Promise<void> {
+    const id = step.undoId as number;
+    const later = this.steps.slice(this.steps.indexOf(step) + 1);
+    const isLast = step.isRestorable && later.every(({ isUndone }) => isUndone);
+    await this.record('undo', async (before) => {
+      const log = this.storage.openImportLog();
+      const result = await log.undo(id, ++this.now, 20);
+      await log.close();
+      const isDone = result.outcome === 'undone';
+      // The entries of an erased person stay as they are, also those that came later.
+      const isOfErased =
+        result.outcome === 'refused' && result.blockers.every(({ reason }) => reason === 'erased');
+      if (isLast) assert.ok(isDone || isOfErased, JSON.stringify(result));
+      if (this.isRefusalExact)
+        assert.equal(!isDone, isBuiltOn(this.steps, step, before), JSON.stringify(result));
+      assert.deepEqual(this.rows(), isDone ? undoIn(before, step) : before);
+      if (!isDone) return undefined;
+      await nextIteration();
+      if (isLast) assert.deepEqual(await this.redirects(), step.redirects);
+      step.isUndone = true;
+      for (const each of later) each.isRestorable = false;
+      return { actor: `undo:${id}`, undoId: undefined, isUndo: true };
+    });
+  }
+
+  private count(what: string, outcome: string): void {
+    const key = `${what} ${outcome}`;
+    this.seen.set(key, (this.seen.get(key) ?? 0) + 1);
+  }
+
+  /**
+   * Runs an operation, and compares what followers, lookups and the command `check` say with the rows.
+   * @param work gives undefined when it was refused
+   */
+  private async record(
+    what: string,
+    work: (
+      before: Rows,
+    ) => Promise<{ actor: string; undoId: number | undefined; isUndo?: boolean } | undefined>,
+  ): Promise<void> {
+    await nextIteration();
+    const before = this.rows();
+    const redirects = await this.redirects();
+    // The service reads one snapshot in an iteration, and an erasure waits for readers.
+    await nextIteration();
+    const done = await work(before);
+    const after = this.rows();
+    this.count(what, done === undefined ? 'refused' : 'done');
+    await nextIteration();
+    await this.checkFeed(eventsBetween(before, after, done?.actor ?? ''));
+    const faults = (await this.storage.check()).filter(({ fault }) => fault !== null);
+    assert.deepEqual(faults, []);
+    if (done === undefined) return assert.deepEqual(after, before);
+    for (const { id } of rowsOf(before, 'member').filter(isErased))
+      assert.ok(isErased(after.get(`member ${id}`)), 'An erased person is back.');
+    await this.texts.note(after);
+    for (const at of [this.now, this.now - 90_000, this.now + 15])
+      await checkLookups(this.registry, after, NUMBERS, at);
+    if (done.isUndo === true) return;
+    this.steps.push({ ...done, before, after, redirects, isUndone: false, isRestorable: true });
+  }
+
+  private async checkFeed(expected: readonly string[]): Promise<void> {
+    const { events } = await this.registry.events.read({
+      ...{ after: this.sequence, limit: 1_000, epoch: undefined },
+    });
+    assert.deepEqual(
+      events.map(({ sequence }) => sequence),
+      events.map((_, i) => this.sequence + 1 + i),
+    );
+    checkEvents(events, expected);
+    this.sequence += events.length;
+    for (const { type } of events) this.announced.add(type);
+  }
+}
+
+function compareWithDry({ kind }: Correction, dry: CorrectionResult, done: CorrectionResult): void {
+  if (dry.outcome === 'refused' || done.outcome === 'refused') {
+    assert.deepEqual(dry, done);
+    return;
+  }
+  assert.deepEqual(dry.rows, done.rows);
+  // An erasure does not keep who it was about, and says what was left in the file.
+  if (kind === 'erase') return;
+  assert.deepEqual({ ...dry, correctionId: done.correctionId, lockMs: 0 }, { ...done, lockMs: 0 });
+}

@@ -90,8 +90,10 @@ export function countAndAnnounce(db: Connection, sets: readonly ChangeSet[], by:
   for (const set of sets) recount(db, set);
   const events = [...sets.flatMap(ownEvents), ...memberUpdates(sets)];
   if (events.length === 0) return;
+  // Rows of one kind are read in the order of their ids: nothing is sorted then.
+  const order = events.length === 1 ? 'row_id' : 'place, row_id';
   const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
-    ORDER BY place, row_id`;
+    ORDER BY ${order}`;
   appendTypedEvents(db, rows, by.nowSeconds, by.actor);
 }
 

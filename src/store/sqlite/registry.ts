@@ -14,10 +14,10 @@ import { openLoans } from './entities/loans.ts';
 import { openMembers } from './entities/members.ts';
 import { openPayments } from './entities/payments.ts';
 import { openEvents } from './events/store.ts';
+import { RESERVED_BYTES, readFreeBytes } from './files/location.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';
-import { RESERVED_BYTES, readFreeBytes } from './schema/files.ts';
-import { REGISTRY_SCHEMA } from './schema/registry.ts';
+import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 
 const ROOM_CHECK_MS = 1_000;
 

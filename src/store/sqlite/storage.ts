@@ -10,6 +10,7 @@ import { openCorrections } from './corrections/store.ts';
 import { openDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
+import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files/location.ts';
 import { openHistory } from './journal/history.ts';
 import { openImportLog } from './journal/log.ts';
 import { openHeldData } from './persons/held-data.ts';
@@ -17,8 +18,7 @@ import type { ReadModelFormat } from './read-model/columns.ts';
 import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
 import { createReadModelFormat } from './read-model/version.ts';
 import { openSqliteRegistry } from './registry.ts';
-import { exists, KEPT_FILES, keysFileOf, ownsFile } from './schema/files.ts';
-import { REGISTRY_SCHEMA } from './schema/registry.ts';
+import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { openImportSession } from './staging/session.ts';
 import { removeStaleStaging } from './staging/staging.ts';
 

@@ -9,7 +9,7 @@ import { Scheduler } from '../../../src/runtime/scheduler.ts';
 import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import { GroupCommit } from '../../../src/store/sqlite/engine/group-commit.ts';
 import { migrate } from '../../../src/store/sqlite/engine/migrate.ts';
-import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/registry.ts';
+import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile, openKeyStore, openStore } from '../../support/sqlite.ts';
 import { COOPERATIVE } from '../conformance/sample.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDatedName, type PrunedBackups } from '../../ports/backup.ts';
-import { syncPath } from './durable-files.ts';
+import { syncPath } from '../files/durable-files.ts';
 import { MANIFEST_NAME, readManifest } from './manifest.ts';
 import { incompleteNameOf } from './work-folder.ts';
 

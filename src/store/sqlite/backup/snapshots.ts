@@ -11,8 +11,8 @@ import type { Connection } from '../engine/connection.ts';
 import { readVersion } from '../engine/migrate.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { DATABASE_FILES, type DatabaseFile } from '../schema/files.ts';
-import { createPrivateFile, syncPath } from './durable-files.ts';
+import { createPrivateFile, syncPath } from '../files/durable-files.ts';
+import { DATABASE_FILES, type DatabaseFile } from '../files/location.ts';
 
 export interface Snapshot {
   readonly file: DatabaseFile;

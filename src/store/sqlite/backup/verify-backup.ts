@@ -3,8 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CheckedBackup } from '../../ports/backup.ts';
 import { COUNTED } from '../check/check.ts';
-import { DATABASE_FILES, SIDE_SUFFIXES } from '../schema/files.ts';
-import { hashFile } from './durable-files.ts';
+import { hashFile } from '../files/durable-files.ts';
+import { DATABASE_FILES, SIDE_SUFFIXES } from '../files/location.ts';
 import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 

@@ -9,7 +9,7 @@ import { createFolder } from '../../../runtime/create-folder.ts';
 import { isDatedName } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { isRunning } from '../engine/file-use.ts';
-import { syncPath } from './durable-files.ts';
+import { syncPath } from '../files/durable-files.ts';
 
 /** The name of a folder that is, or was, about to become a backup, or to be removed. */
 export const incompleteNameOf = (name: string): string => `${name}.incomplete-${process.pid}`;

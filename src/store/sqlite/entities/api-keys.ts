@@ -4,7 +4,7 @@ import type { ApiKeyStore, KeySecret } from '../../ports/api-keys.ts';
 import type { EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
-import { KEYS_SCHEMA } from '../schema/keys.ts';
+import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
 
 interface KeyRow {
   id: number;

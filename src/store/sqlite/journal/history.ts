@@ -4,7 +4,7 @@ import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
-import { REGISTRY_SCHEMA } from '../schema/registry.ts';
+import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { openOrigins } from './origin.ts';
 
 interface Row {

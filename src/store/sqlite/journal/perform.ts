@@ -3,7 +3,7 @@ import type { Connection } from '../engine/connection.ts';
 import { toUnavailable } from '../engine/errors.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
-import { REGISTRY_SCHEMA } from '../schema/registry.ts';
+import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { tidyUp } from './tidy-up.ts';
 
 const CACHE_KIB = 64 * 1024;

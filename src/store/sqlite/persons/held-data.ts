@@ -2,7 +2,7 @@
 import type { HeldDataStore } from '../../ports/held-data.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { REGISTRY_SCHEMA } from '../schema/registry.ts';
+import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { readEntries } from './entry-rows.ts';
 import { findPerson } from './person.ts';
 

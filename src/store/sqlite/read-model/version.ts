@@ -8,7 +8,7 @@ import { LOAN_STATUSES } from '../../../domain/lending/loans.ts';
 import type { ReadModelSerializer } from '../../../lookup/financial-blocks.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openInMemory } from '../engine/open-database.ts';
-import { REGISTRY_SCHEMA } from '../schema/registry.ts';
+import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { type ReadModelFormat, VERSION_LENGTH } from './columns.ts';
 import { refreshStale } from './refresh.ts';
 

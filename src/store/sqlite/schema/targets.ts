@@ -5,7 +5,7 @@ import { DEFAULT_PAYMENT_STATUS } from '../../../domain/lending/payments.ts';
 import { DEFAULT_COOPERATIVE_STATUS } from '../../../domain/membership/cooperatives.ts';
 import { DEFAULT_MEMBER_STATUS, DEFAULT_ROLE } from '../../../domain/membership/members.ts';
 import type { ImportKind } from '../../ports/import-session.ts';
-import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE } from '../staging/opening-balance.ts';
+import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE } from './opening-balance.ts';
 import type { ReadModelColumn } from './stale-flag.ts';
 
 export interface TargetColumn {

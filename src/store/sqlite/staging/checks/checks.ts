@@ -1,8 +1,8 @@
 /** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
 import type { ImportKind } from '../../../ports/import-session.ts';
-import { OPENING_BALANCE_CHECKS } from '../opening-balance.ts';
 import { type Check, shared, twice, unknown, where } from './check-statements.ts';
 import { entryOfAnother } from './equal-entries.ts';
+import { OPENING_BALANCE_CHECKS } from './opening-balance-checks.ts';
 import { KNOWN_LOAN_ID, PAYMENT_CHECKS } from './payment-checks.ts';
 
 const COOPERATIVE = unknown(

@@ -7,8 +7,8 @@ import {
   TOO_MUCH_PAID,
 } from '../../../../domain/lending/payments.ts';
 import { MAX_MONEY_MINOR } from '../../../../domain/values/decimal.ts';
+import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE } from '../../schema/opening-balance.ts';
 import { TARGETS } from '../../schema/targets.ts';
-import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE } from '../opening-balance.ts';
 import { type Check, quoted, unknown, where } from './check-statements.ts';
 
 /** The id of a loan `l`; a loan of an earlier file of a dry run has none yet: it is represented by -1. */

@@ -1,5 +1,5 @@
 /** The schema of a keys' file, as numbered migrations. One that has been released is never edited. */
-import type { Schema } from '../engine/migrate.ts';
+import type { Schema } from '../../engine/migrate.ts';
 
 const KEYS_1 = `
 CREATE TABLE api_keys (

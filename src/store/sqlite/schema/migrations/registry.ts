@@ -2,11 +2,11 @@
  * The schema of a registry's file, as numbered migrations. One that has been released is never edited: files
  * in use have run it. The first creates everything and is in `first/`, by subject.
  */
-import type { Schema } from '../engine/migrate.ts';
-import { COUNTS } from './first/counts.ts';
-import { ENTRIES, READ_MODEL } from './first/entries.ts';
-import { JOURNAL } from './first/journal.ts';
-import { FORMER_IDENTITIES, MEMBERS } from './first/members.ts';
+import type { Schema } from '../../engine/migrate.ts';
+import { COUNTS } from './first-counts.ts';
+import { ENTRIES, READ_MODEL } from './first-entries.ts';
+import { JOURNAL } from './first-journal.ts';
+import { FORMER_IDENTITIES, MEMBERS } from './first-members.ts';
 import { KEYS_SCHEMA } from './keys.ts';
 
 const FIRST = [MEMBERS, ENTRIES, READ_MODEL, COUNTS, JOURNAL, FORMER_IDENTITIES].join('\n');

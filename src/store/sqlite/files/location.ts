@@ -6,8 +6,8 @@ import { existsSync, realpathSync, statfsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { KeptFile } from '../../ports/backup.ts';
 import type { Schema } from '../engine/migrate.ts';
-import { KEYS_SCHEMA } from './keys.ts';
-import { REGISTRY_SCHEMA } from './registry.ts';
+import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
+import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 
 /** The keys' file beside a database: `registry.db` → `registry.keys.db`. */
 export const keysFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.keys.db`;

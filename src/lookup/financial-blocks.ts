@@ -82,6 +82,8 @@ const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, Savings
  * will be sent.
  */
 export interface ReadModelSerializer {
+  /** In which date-times are shown. */
+  readonly zone: TimeZone;
   /** @param loans in the order of the history, as many as it shows */
   serializeLoanHistory(loans: readonly Loan[]): string;
   serializeSavingsSummary(summary: SavingsSummary): string;
@@ -89,6 +91,7 @@ export interface ReadModelSerializer {
 
 /** How loans and savings are shown in a time zone: storage keeps both as they are sent. */
 export const createReadModelSerializer = (zone: TimeZone): ReadModelSerializer => ({
+  zone,
   serializeLoanHistory: (loans) => serializeArray(loans, serializeLoan, zone),
   serializeSavingsSummary: (summary) => serializeSavings(summary, zone),
 });

@@ -28,12 +28,16 @@ export interface ExpiringDelivery {
   readonly grams: number;
 }
 
-/** A summary, the moments at which it is right, and what changes it next. */
-export interface DatedProduction extends ProductionSummary {
+/** A summary, and the moments at which it is right. */
+export interface DatedSummary extends ProductionSummary {
   /** Right from here on. */
   readonly validFrom: number;
   /** Wrong from here on: the first delivery expires. Null when none ever will. */
   readonly validUntil: number | null;
+}
+
+/** A summary, and what changes it next. */
+export interface DatedProduction extends DatedSummary {
   /** The next deliveries to expire, by time: with them the summary is known until `knownUntil`. */
   readonly expiring: readonly ExpiringDelivery[];
   readonly knownUntil: number | null;
@@ -93,16 +97,14 @@ export function summarizeProduction(
 const orNull = (moment: number): number | null => (moment === Number.POSITIVE_INFINITY ? null : moment);
 
 /**
- * The summary at a later moment, from an earlier one and what has left since.
- * @returns undefined when more has changed than is listed
+ * The summary at a later moment, from an earlier one and what has expired since.
+ * @param at epoch seconds, before `knownUntil`
  */
 export function subtractExpired(
   summary: ProductionSummary,
   expiring: readonly ExpiringDelivery[],
-  knownUntil: number | null,
   at: number,
-): ProductionSummary | undefined {
-  if (knownUntil !== null && at >= knownUntil) return undefined;
+): ProductionSummary {
   let entriesCount = summary.entriesCount;
   let totalGrams = BigInt(summary.totalGrams);
   for (const { expiresAt, grams } of expiring) {

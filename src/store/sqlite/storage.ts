@@ -14,7 +14,6 @@ import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files/location.ts';
 import { openHistory } from './journal/history.ts';
 import { openImportLog } from './journal/log.ts';
 import { openHeldData } from './persons/held-data.ts';
-import type { ReadModelFormat } from './read-model/columns.ts';
 import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
 import { createReadModelFormat } from './read-model/version.ts';
 import { openSqliteRegistry } from './registry.ts';
@@ -26,12 +25,7 @@ import { removeStaleStaging } from './staging/staging.ts';
 export function openSqliteStorage(file: string, dependencies: StorageDependencies): Storage {
   const { clock, scheduler, serializer } = dependencies;
   const monotonicMs = () => clock.monotonicMs();
-  let format: ReadModelFormat | undefined;
-  // Made for those who need it: the commands for keys do not.
-  const formatOf = (): ReadModelFormat => {
-    format ??= createReadModelFormat(serializer);
-    return format;
-  };
+  const format = createReadModelFormat(serializer);
   /** The path, for whatever opens it. @throws StorageError while a restore is under way */
   const settled = (): string => {
     assertNotRestoring(file);
@@ -44,23 +38,23 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     exists: () => exists(file),
     files: KEPT_FILES,
     ownsFile: (path) => ownsFile(file, path),
-    openRegistry: () => openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format: formatOf() }),
+    openRegistry: () => openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format }),
     openKeys: (use) =>
       openApiKeys(keysFileOf(settled()), {
         waitMs: use === 'serve' ? WAIT_MS.serving : WAIT_MS.command,
         create: use !== 'manage',
         scheduler,
       }),
-    openImportSession: (use) => openImportSession(settled(), formatOf(), monotonicMs, use),
-    openImportLog: (use) => openImportLog(settled(), formatOf, monotonicMs, waitMsFor(use)),
-    openCorrections: (use) => openCorrections(settled(), formatOf, monotonicMs, waitMsFor(use)),
+    openImportSession: (use) => openImportSession(settled(), format, monotonicMs, use),
+    openImportLog: (use) => openImportLog(settled(), format, monotonicMs, waitMsFor(use)),
+    openCorrections: (use) => openCorrections(settled(), format, monotonicMs, waitMsFor(use)),
     openHeldData: () => openHeldData(settled()),
     openHistory: () => openHistory(settled()),
-    check: () => checkFiles(settled(), keysFileOf(file), formatOf()),
+    check: () => checkFiles(settled(), keysFileOf(file), format),
     refreshReadModel(nowSeconds) {
       const db = openDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
       try {
-        return refreshOutOfDate(db, formatOf(), { nowSeconds, pause: letOthersWrite });
+        return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
       } finally {
         db.close();
       }

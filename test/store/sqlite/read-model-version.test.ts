@@ -1,4 +1,7 @@
-/** The read model has a version: what other rules have stored is never served, and is not damage. */
+/**
+ * The read model has a version, which changes with its rules: what other rules have stored is never served,
+ * and is not damage.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFileSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,18 +10,30 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
-import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import { createReadModelSerializer } from '../../../src/lookup/financial-blocks.ts';
-import { createReadModelFormat } from '../../../src/store/sqlite/read-model/version.ts';
+import { RULES_VERSION } from '../../../src/store/sqlite/read-model/version.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
-import { openFile, openStore } from '../../support/sqlite.ts';
+import { FORMAT, openFile, openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
+import { fingerprintReadModel } from './read-model-sample.ts';
 
 const NOW = NOON / 1000;
 const DAY = 86_400;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const SAMPLE = 'test/store/sqlite/read-model-sample.ts';
 
-/** Another release: one rule of this one, changed. */
+/** Of each version of the rules, the newest last; those of a release stay as they are. */
+const FINGERPRINTS: { readonly [version: string]: string } = {
+  '01': '1570bdb56a73ff91',
+};
+
+test('whoever changes a rule that decides what is stored takes a new version', () => {
+  assert.equal(RULES_VERSION, Object.keys(FINGERPRINTS).at(-1));
+  assert.equal(fingerprintReadModel(), FINGERPRINTS[RULES_VERSION], 'raise RULES_VERSION, and add a line');
+  assert.equal(new Set(Object.values(FINGERPRINTS)).size, Object.keys(FINGERPRINTS).length);
+  assert.match(FORMAT.version, /^[0-9]{2}\+02:00$/);
+});
+
+/** Another release: one rule of this one, changed, under the next version. */
 interface Change {
   readonly rule: string;
   readonly file: string;
@@ -83,11 +98,22 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** Prints what a release shows of the person, what its check finds, and both again after its refresh. */
+const NEXT_VERSION: Change = {
+  rule: 'the version',
+  file: 'store/sqlite/read-model/version.ts',
+  from: `RULES_VERSION = '${RULES_VERSION}'`,
+  to: "RULES_VERSION = 'XX'",
+};
+
+/**
+ * Prints what a release shows of the person, what its check finds, both again after its refresh, and its
+ * fingerprint.
+ */
 const PROBE = `
-import { systemClock } from './clock.ts';
-import { parseTimeZone } from './domain/date-time.ts';
-import { openConfiguredStorage } from './storage.ts';
+import { fingerprintReadModel } from '../test/store/sqlite/read-model-sample.ts';
+import { openConfiguredStorage } from './app/storage.ts';
+import { parseTimeZone } from './domain/values/date-time.ts';
+import { systemClock } from './runtime/clock.ts';
 
 const [location = '', offset = ''] = process.argv.slice(2);
 const config = { storage: location, zone: parseTimeZone(offset) as never };
@@ -103,7 +129,7 @@ async function look() {
 const before = { shown: await look(), found: await storage.check() };
 const refreshed = await storage.refreshReadModel(${NOW});
 const after = { shown: await look(), found: await storage.check() };
-console.log(JSON.stringify({ before, refreshed, after }));
+console.log(JSON.stringify({ before, refreshed, after, fingerprint: fingerprintReadModel() }));
 `;
 
 interface Seen {
@@ -160,21 +186,22 @@ async function probe(context: TestContext, registry: string, change: Change | un
   const source = join(folder, 'src');
   cpSync(join(ROOT, 'src'), source, { recursive: true });
   copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  cpSync(join(ROOT, SAMPLE), join(folder, SAMPLE));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(source, 'probe.ts'), PROBE);
   const copy = join(folder, 'registry.db');
   copyFileSync(registry, copy);
-  if (change !== undefined) {
-    const text = readFileSync(join(source, change.file), 'utf8');
-    assert.equal(text.split(change.from).length, 2, `${change.file} says once: ${change.from}`);
+  for (const { file, from, to } of change === undefined ? [] : [change, NEXT_VERSION]) {
+    const text = readFileSync(join(source, file), 'utf8');
+    assert.equal(text.split(from).length, 2, `${file} says once: ${from}`);
     writeFileSync(
-      join(source, change.file),
-      text.replace(change.from, () => change.to),
+      join(source, file),
+      text.replace(from, () => to),
     );
   }
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, [join(source, 'probe.ts'), copy, offset]);
-  return JSON.parse(stdout) as { before: Seen; refreshed: number; after: Seen };
+  return JSON.parse(stdout) as { before: Seen; refreshed: number; after: Seen; fingerprint: string };
 }
 
 test('no release serves what one with other rules has stored; check reports it, a refresh renews it', {
@@ -191,6 +218,7 @@ test('no release serves what one with other rules has stored; check reports it, 
   ];
   for (const { rule, change, offset } of cases) {
     const seen = await probe(context, registry, change, offset);
+    if (change !== undefined) assert.notEqual(seen.fingerprint, same.fingerprint, rule);
     // Computed by its own rules, before the refresh as after it, and not what this release has stored.
     assert.deepEqual(seen.before.shown, seen.after.shown, rule);
     // Each of the two ways to compute production has its own boundary.
@@ -217,13 +245,4 @@ test('what a release without versions has stored is out of date', async (context
   assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
   assert.deepEqual(db.raw.prepare('SELECT production, loans FROM members').all(), [stored]);
   db.close();
-});
-
-test('the version is found in milliseconds at the start, and is the same each time', () => {
-  const serializer = createReadModelSerializer(KIGALI);
-  const { version } = createReadModelFormat(serializer);
-  const start = performance.now();
-  assert.equal(createReadModelFormat(serializer).version, version);
-  assert.ok(performance.now() - start < 250);
-  assert.match(version, /^[0-9a-f]{8}$/);
 });

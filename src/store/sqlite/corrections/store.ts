@@ -15,14 +15,14 @@ import { recordDeath } from './persons-deceased.ts';
 import { runCorrection } from './run.ts';
 
 /**
- * @param format of the read model, made when something is corrected
+ * @param format of the read model
  * @param monotonicMs of a clock that never steps back
  * @param waitMs for another process's lock
  * @throws StorageError `unusable` when there is no registry
  */
 export function openCorrections(
   databaseFile: string,
-  format: () => ReadModelFormat,
+  format: ReadModelFormat,
   monotonicMs: () => number,
   waitMs: number,
 ): CorrectionStore {

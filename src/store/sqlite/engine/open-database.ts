@@ -50,13 +50,6 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
   }
 }
 
-/** A database in memory, for what is computed at the start. */
-export function openInMemory(schema: Schema): Connection {
-  const connection = new Connection(new Database(':memory:'), {});
-  migrate(connection, schema);
-  return connection;
-}
-
 /**
  * An empty database that is gone once it is closed, in a file without a name that only its owner can read:
  * what a dry run compares with where there is no registry.

@@ -12,14 +12,14 @@ import { findBlockers } from './undo-blockers.ts';
 const CHANGES_AT_ONCE = 1_000;
 
 /**
- * @param format of the read model, made when something is undone
+ * @param format of the read model
  * @param monotonicMs of a clock that never steps back
  * @param waitMs for another process's lock
  * @throws StorageError `unusable` when there is no registry
  */
 export function openImportLog(
   databaseFile: string,
-  format: () => ReadModelFormat,
+  format: ReadModelFormat,
   monotonicMs: () => number,
   waitMs: number,
 ): ImportLog {

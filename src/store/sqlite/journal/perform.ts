@@ -12,7 +12,7 @@ const CACHE_KIB = 64 * 1024;
 export interface OperationScope {
   readonly db: Connection;
   /** Of the read model, made when something was committed. */
-  readonly format: () => ReadModelFormat;
+  readonly format: ReadModelFormat;
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
   /** Milliseconds, for another process's lock. */
@@ -78,7 +78,7 @@ export function perform<Result>(
   const { result, isKept } = outcome as Outcome<Result>;
   const lockMs = monotonicMs() - lockedAtMs;
   if (!isKept) return { result, lockMs };
-  const errorAfterCommit = tidyUp(db, format(), nowSeconds);
+  const errorAfterCommit = tidyUp(db, format, nowSeconds);
   db.waitForLock(waitMs);
   return { result, lockMs, ...(errorAfterCommit === undefined ? {} : { errorAfterCommit }) };
 }

@@ -3,11 +3,7 @@
  * depends on the moment; loans and savings are kept as they will be sent.
  */
 
-import type {
-  DatedProduction,
-  ExpiringDelivery,
-  ProductionSummary,
-} from '../../../domain/entries/production.ts';
+import type { DatedProduction, DatedSummary, ExpiringDelivery } from '../../../domain/entries/production.ts';
 import type { ExactInteger } from '../../../domain/values/decimal.ts';
 import type { ReadModelSerializer } from '../../../lookup/financial-blocks.ts';
 
@@ -45,13 +41,8 @@ type CurrentProduction = [
 const packExact = (value: ExactInteger): Exact => (typeof value === 'bigint' ? String(value) : value);
 const unpackExact = (value: Exact): ExactInteger => (typeof value === 'string' ? BigInt(value) : value);
 
-export interface StoredProduction extends ProductionSummary {
-  readonly validFrom: number;
-  readonly validUntil: number | null;
-}
-
 /** The summary and when it is right, without the deliveries that expire later. */
-export function unpackProduction(content: string): StoredProduction {
+export function unpackProduction(content: string): DatedSummary {
   const current = JSON.parse(content.slice(0, content.indexOf(';'))) as CurrentProduction;
   return {
     entriesCount: current[2],

@@ -6,7 +6,6 @@ import { selectLoanHistory } from '../../../domain/lending/loan-history.ts';
 import type { Loan, LoanStatus } from '../../../domain/lending/loans.ts';
 import { type ExactInteger, narrow } from '../../../domain/values/decimal.ts';
 import type { Connection } from '../engine/connection.ts';
-import type { FullDays } from './prefix-sums.ts';
 
 interface ExactSum {
   count: number;
@@ -44,22 +43,6 @@ export function openFinancials(db: Connection) {
     `SELECT delivered_at AS at, grams FROM production_entries WHERE member_id = ? AND delivered_at >= ?
      ORDER BY delivered_at`,
   );
-  const sumPartialDays = db.prepare<
-    [{ id: number; after: number; start: number; end: number; until: number }],
-    ExactSum
-  >(
-    `SELECT ${exactSum('grams')}, NULL AS last_at FROM (
-       SELECT grams FROM production_entries WHERE member_id = @id
-         AND delivered_at > @after AND delivered_at < @start
-       UNION ALL
-       SELECT grams FROM production_entries WHERE member_id = @id
-         AND delivered_at >= @end AND delivered_at <= @until)`,
-    'the entries of one member on two partial days',
-  );
-  const selectLatest = db.prepare<[memberId: number, until: number], { at: number }>(
-    `SELECT delivered_at AS at FROM production_entries WHERE member_id = ? AND delivered_at <= ?
-     ORDER BY delivered_at DESC LIMIT 1`,
-  );
   const selectLoans = db.prepare<[memberId: number], LoanRow>(
     `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date,
        loan_end_date, approved_at
@@ -83,21 +66,19 @@ export function openFinancials(db: Connection) {
       return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };
     },
 
-    /** The same, from prefix sums and the entries of two partial days. */
-    productionByPrefixSums(memberId: number, at: number, full: FullDays): ProductionSummary {
-      const { start, end } = full;
-      const partial = sumPartialDays.get({
-        id: memberId,
-        after: windowStart(at),
-        start,
-        end,
-        until: at,
-      }) as ExactSum;
-      const latest = selectLatest.get(memberId, at);
+    /** The same, from the summary of an earlier moment, and what has expired and happened since. */
+    productionSince(
+      memberId: number,
+      earlier: ProductionSummary & { readonly at: number },
+      at: number,
+    ): ProductionSummary {
+      const expired = sumProduction.get(memberId, windowStart(earlier.at), windowStart(at)) as ExactSum;
+      const added = sumProduction.get(memberId, earlier.at, at) as ExactSum;
+      const lastDeliveryAt = added.last_at ?? earlier.lastDeliveryAt;
       return {
-        entriesCount: full.entriesCount + partial.count,
-        totalGrams: narrow(full.totalGrams + toExact(partial)),
-        lastDeliveryAt: latest !== undefined && latest.at > windowStart(at) ? latest.at : null,
+        entriesCount: earlier.entriesCount - expired.count + added.count,
+        totalGrams: narrow(BigInt(earlier.totalGrams) - toExact(expired) + toExact(added)),
+        lastDeliveryAt: lastDeliveryAt !== null && lastDeliveryAt > windowStart(at) ? lastDeliveryAt : null,
       };
     },
 

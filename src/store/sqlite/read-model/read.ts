@@ -19,7 +19,6 @@ import {
   unpackProduction,
 } from './columns.ts';
 import { openFinancials } from './compute.ts';
-import { sumFullDays } from './prefix-sums.ts';
 
 const NO_PRODUCTION: ProductionSummary = { entriesCount: 0, totalGrams: 0, lastDeliveryAt: null };
 const NO_SAVINGS: SavingsSummary = {
@@ -37,26 +36,19 @@ export function openReadModel(db: Connection, { version, serializer }: ReadModel
   const financials = openFinancials(db);
   const noLoans = serializer.serializeLoanHistory([]);
   const noSavings = serializer.serializeSavingsSummary(NO_SAVINGS);
-  const selectDays = db.prepare<[number], { days: Uint8Array }>(
-    'SELECT days FROM production_days WHERE member_id = ?',
-  );
 
   function productionOf(memberId: number, column: string | null, at: number): ProductionSummary {
     if (column === null) return NO_PRODUCTION;
     const content = unpack(column, version);
     if (content === undefined) return financials.productionOf(memberId, at);
     const stored = unpackProduction(content);
-    if (at >= stored.validFrom) {
-      if (stored.validUntil === null || at < stored.validUntil) return stored;
-      const { expiring, knownUntil } = unpackExpiring(content);
-      const later = subtractExpired(stored, expiring, knownUntil, at);
-      if (later !== undefined) return later;
-    }
-    const days = selectDays.get(memberId)?.days;
-    const full = days && sumFullDays(days, at);
-    return full === undefined
-      ? financials.productionOf(memberId, at)
-      : financials.productionByPrefixSums(memberId, at, full);
+    if (at < stored.validFrom) return financials.productionOf(memberId, at);
+    if (stored.validUntil === null || at < stored.validUntil) return stored;
+    const { expiring, knownUntil } = unpackExpiring(content);
+    if (knownUntil === null || at < knownUntil) return subtractExpired(stored, expiring, at);
+    const lastKnown = knownUntil - 1;
+    const summary = subtractExpired(stored, expiring, lastKnown);
+    return financials.productionSince(memberId, { ...summary, at: lastKnown }, at);
   }
 
   function loanHistoryOf(memberId: number, column: string | null): string {

@@ -13,12 +13,9 @@ import {
   VERSION_LENGTH,
 } from './columns.ts';
 import { openFinancials } from './compute.ts';
-import { encodePrefixSums } from './prefix-sums.ts';
 
 /** How far before the window deliveries stay known, for a wall clock that steps back. */
 const KNOWN_DAYS = 31;
-/** With no more deliveries than this, adding them up again is as quick as prefix sums. */
-const FEW_DELIVERIES = 64;
 /** Members of one transaction: it holds the lock for 100 ms, or 350 when all columns are computed. */
 const BATCH = 5_000;
 
@@ -100,18 +97,10 @@ function openRefresh(db: Connection, { version, serializer }: ReadModelFormat, n
   const store = db.prepare<
     [production: string | null, loans: string | null, savings: string | null, id: number]
   >('UPDATE main.members SET production = ?, loans = ?, savings = ? WHERE id = ?');
-  const storeDays = db.prepare<[number, Uint8Array]>(
-    `INSERT INTO main.production_days (member_id, days) VALUES (?, ?)
-     ON CONFLICT DO UPDATE SET days = excluded.days`,
-  );
-  const removeDays = db.prepare<[number]>('DELETE FROM main.production_days WHERE member_id = ?');
 
   function computeProduction(id: number): string {
     const knownFrom = (Math.floor(windowStart(nowSeconds) / DAY_SECONDS) - KNOWN_DAYS) * DAY_SECONDS;
-    const deliveries = financials.deliveriesOf(id, knownFrom);
-    if (deliveries.length > FEW_DELIVERIES) storeDays.run(id, encodePrefixSums(deliveries, knownFrom));
-    else removeDays.run(id);
-    return packProduction(summarizeProduction(deliveries, nowSeconds, knownFrom));
+    return packProduction(summarizeProduction(financials.deliveriesOf(id, knownFrom), nowSeconds, knownFrom));
   }
 
   const renewed = (column: string | null, compute: () => string): string | null =>

@@ -10,12 +10,10 @@ import {
   unpackProduction,
 } from './columns.ts';
 import { openFinancials } from './compute.ts';
-import { sumFullDays } from './prefix-sums.ts';
 import { IS_OUT_OF_DATE } from './refresh.ts';
 
 interface Row extends StoredColumns {
   readonly id: number;
-  readonly days: Uint8Array | null;
 }
 
 /** Members with entries of a kind and without the column for it. */
@@ -43,23 +41,19 @@ export function findWrongColumn(
   }
   const financials = openFinancials(db);
 
-  function isProductionRight({ id, production, days }: Row): boolean {
+  function isProductionRight({ id, production }: Row): boolean {
     const content = production === null ? undefined : unpack(production, version);
     if (content === undefined) return true;
     const stored = unpackProduction(content);
     const { validFrom, validUntil } = stored;
     const { expiring, knownUntil } = unpackExpiring(content);
-    const isRightAt = (at: number, found: ProductionSummary | undefined): boolean => {
-      const actual = toText(financials.productionOf(id, at));
-      const full = days === null ? undefined : sumFullDays(days, at);
-      const byPrefixSums = full && toText(financials.productionByPrefixSums(id, at, full));
-      return toText(found) === actual && (byPrefixSums ?? actual) === actual;
-    };
+    const isRightAt = (at: number, found: ProductionSummary): boolean =>
+      toText(found) === toText(financials.productionOf(id, at));
     const lastListed = knownUntil === null ? (expiring.at(-1)?.expiresAt ?? validFrom) : knownUntil - 1;
     return (
       isRightAt(validFrom, stored) &&
       (validUntil === null || isRightAt(validUntil - 1, stored)) &&
-      isRightAt(lastListed, subtractExpired(stored, expiring, knownUntil, lastListed))
+      isRightAt(lastListed, subtractExpired(stored, expiring, lastListed))
     );
   }
 
@@ -69,9 +63,8 @@ export function findWrongColumn(
   };
   const rows = db.raw
     .prepare(
-      `SELECT m.id, m.production, m.loans, m.savings, d.days
-       FROM members m LEFT JOIN production_days d ON d.member_id = m.id
-       WHERE m.production IS NOT NULL OR m.loans IS NOT NULL OR m.savings IS NOT NULL ORDER BY m.id`,
+      `SELECT id, production, loans, savings FROM members
+       WHERE production IS NOT NULL OR loans IS NOT NULL OR savings IS NOT NULL ORDER BY id`,
     )
     .iterate() as IterableIterator<Row>;
   for (const row of rows) {

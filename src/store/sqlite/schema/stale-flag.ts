@@ -2,7 +2,7 @@
  * When a stored column of the read model is not served:
  *
  * - it has the stale flag, set by triggers in the transaction that changes the entries
- *   (first/entries.ts);
+ *   (migrations/first-entries.ts);
  * - it was stored under another version of the rules (version.ts);
  * - it holds production, and a delivery has expired or happened since (domain/production.ts).
  */

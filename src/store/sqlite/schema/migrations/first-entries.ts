@@ -97,12 +97,6 @@ const accountOwnerOf = (row: string): string =>
   `(SELECT member_id FROM savings_accounts WHERE id = ${row}.account_id)`;
 
 export const READ_MODEL = `
--- Prefix sums of members with many deliveries; valid as long as the member's production is not stale.
-CREATE TABLE production_days (
-  member_id INTEGER PRIMARY KEY REFERENCES members (id) ON DELETE CASCADE,
-  days BLOB NOT NULL
-) STRICT;
-
 -- Whoever writes entries, SQL by hand included, sets the stale flag in the same transaction.
 ${staleTriggers('production_entries', 'production', memberOf)}
 ${staleTriggers('loans', 'loans', memberOf)}

@@ -132,6 +132,19 @@ test('no file imports itself by way of others', () => {
   assert.deepEqual(circles(imports), []);
 });
 
+/** Imports between directories; each file directly in src/ stands for itself. */
+const betweenDirectories = (edges: readonly Import[]): Import[] => {
+  const directoryOf = (path: string) => (dirname(path) === '.' ? path : dirname(path));
+  return edges
+    .filter(({ isOurs }) => isOurs)
+    .map((each) => ({ ...each, file: directoryOf(each.file), target: directoryOf(each.target) }))
+    .filter(({ file, target }) => file !== target);
+};
+
+test('no directory imports itself by way of others', () => {
+  assert.deepEqual(circles(betweenDirectories(imports)), []);
+});
+
 test('a circle would be found, one of types too', () => {
   const edge = (file: string, target: string): Import => ({ file, target, isOurs: true });
   const edges = [edge('a.ts', 'b.ts'), edge('b.ts', 'c.ts'), edge('c.ts', 'b.ts'), edge('d.ts', 'a.ts')];

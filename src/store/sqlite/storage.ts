@@ -19,7 +19,7 @@ import { createReadModelFormat } from './read-model/version.ts';
 import { openSqliteRegistry } from './registry.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { openImportSession } from './staging/session.ts';
-import { removeStaleStaging } from './staging/staging.ts';
+import { removeStaleStaging } from './staging/staged/staging-file.ts';
 
 /** @param file path of the database */
 export function openSqliteStorage(file: string, dependencies: StorageDependencies): Storage {

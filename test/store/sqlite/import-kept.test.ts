@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../../src/store/sqlite/engine/open-database.ts';
 import { applyStaged } from '../../../src/store/sqlite/staging/apply.ts';
+import { addSqlFunctions } from '../../../src/store/sqlite/staging/checks/sql-functions.ts';
+import { stageFile } from '../../../src/store/sqlite/staging/file-staging.ts';
 import {
   countByColumn,
   countChanges,
   keepStored,
   listChanges,
-} from '../../../src/store/sqlite/staging/changes.ts';
-import { addSqlFunctions } from '../../../src/store/sqlite/staging/checks/sql-functions.ts';
-import type { FileScope } from '../../../src/store/sqlite/staging/file-scope.ts';
-import { stageFile } from '../../../src/store/sqlite/staging/file-staging.ts';
-import { attachStaging, createStagingFile } from '../../../src/store/sqlite/staging/staging.ts';
-import { createSessionTables } from '../../../src/store/sqlite/staging/tables.ts';
+} from '../../../src/store/sqlite/staging/staged/changes.ts';
+import type { FileScope } from '../../../src/store/sqlite/staging/staged/file-scope.ts';
+import { attachStaging, createStagingFile } from '../../../src/store/sqlite/staging/staged/staging-file.ts';
+import { createSessionTables } from '../../../src/store/sqlite/staging/staged/tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { FORMAT } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';

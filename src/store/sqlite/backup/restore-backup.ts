@@ -8,7 +8,7 @@ import { openDatabase } from '../engine/open-database.ts';
 import { renewEpoch } from '../events/epoch.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import { DATABASE_FILES, type DatabaseFile, RESERVED_BYTES, readFreeBytes } from '../files/location.ts';
-import { removeStaleStaging } from '../staging/staging.ts';
+import { removeStaleStaging } from '../staging/staged/staging-file.ts';
 import { isInUse } from './in-use.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';

@@ -7,8 +7,8 @@ import { addToRowCount, isRowCounted } from '../lists/table-sizes.ts';
 import { markStaleSql } from '../schema/stale-flag.ts';
 import { tableOf } from '../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
-import { type Assignment, assignmentsOf, countByColumn } from './changes.ts';
-import type { FileScope } from './file-scope.ts';
+import { type Assignment, assignmentsOf, countByColumn } from './staged/changes.ts';
+import type { FileScope } from './staged/file-scope.ts';
 
 /**
  * A condition on members: the file brings new rows of theirs. Where they were found before the lock, it also

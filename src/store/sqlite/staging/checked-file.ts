@@ -15,15 +15,15 @@ import { addPaidAmounts } from '../journal/paid-amounts.ts';
 import { countAndAnnounce, insertChanges } from '../journal/record-changes.ts';
 import { tidyUp } from '../journal/tidy-up.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
-import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './changes.ts';
 import { keepCorrections, keepRelated } from './checks/corrections.ts';
 import { findWarnings, hasNewStops, lastWarning, listWarnings } from './checks/find-warnings.ts';
 import { KEEP_LOANS } from './checks/payment-checks.ts';
 import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
-import type { FileScope } from './file-scope.ts';
 import { stagePaidAmounts } from './paid-amounts.ts';
-import { listFaults, NOTHING_IMPORTED } from './tables.ts';
+import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './staged/changes.ts';
+import type { FileScope } from './staged/file-scope.ts';
+import { listFaults, NOTHING_IMPORTED } from './staged/tables.ts';
 
 /**
  * Called in the transaction of the checks: what is staged here is compared with the registry they have seen.

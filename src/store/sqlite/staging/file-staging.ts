@@ -7,10 +7,10 @@ import { readFormerMembers } from './checks/former-members.ts';
 import { readReplacedNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './checks/run-checks.ts';
 import { addPaymentMessages } from './checks/sql-functions.ts';
-import { hasDerivedReferences, numberEqualRows } from './derived-references.ts';
-import type { FileScope } from './file-scope.ts';
 import { addMemberCodes } from './member-codes.ts';
-import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './tables.ts';
+import { hasDerivedReferences, numberEqualRows } from './staged/derived-references.ts';
+import type { FileScope } from './staged/file-scope.ts';
+import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './staged/tables.ts';
 
 const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 

@@ -1,5 +1,5 @@
 /** The member codes of entries that name their member by national ID only. */
-import type { FileScope } from './file-scope.ts';
+import type { FileScope } from './staged/file-scope.ts';
 
 /**
  * Fills in member codes where a row has none. Runs once, before anything is resolved: what another writer

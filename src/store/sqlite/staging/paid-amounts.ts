@@ -1,6 +1,6 @@
 /** What the payments of a file change of the paid amounts of loans, found before the lock is taken. */
-import { assignmentsOf } from './changes.ts';
-import type { FileScope } from './file-scope.ts';
+import { assignmentsOf } from './staged/changes.ts';
+import type { FileScope } from './staged/file-scope.ts';
 
 /** Fills `paid_amounts`, once it is staged what the file changes. */
 export function stagePaidAmounts(scope: FileScope): void {

@@ -10,11 +10,16 @@ import { findSameImport } from '../journal/operations.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { addSqlFunctions } from './checks/sql-functions.ts';
-import type { FileScope } from './file-scope.ts';
 import { stageFile } from './file-staging.ts';
 import { readSize } from './registry-size.ts';
-import { attachStaging, createStagingFile, removeStagingFile, removeStaleStaging } from './staging.ts';
-import { createSessionTables } from './tables.ts';
+import type { FileScope } from './staged/file-scope.ts';
+import {
+  attachStaging,
+  createStagingFile,
+  removeStagingFile,
+  removeStaleStaging,
+} from './staged/staging-file.ts';
+import { createSessionTables } from './staged/tables.ts';
 
 const SETTINGS = { tempStore: 'FILE', cacheKiB: 64 * 1024 } as const;
 

@@ -4,8 +4,8 @@
  */
 import type { ImportKind } from '../../../ports/import-session.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
-import { keepStored } from '../changes.ts';
-import type { FileScope } from '../file-scope.ts';
+import { keepStored } from '../staged/changes.ts';
+import type { FileScope } from '../staged/file-scope.ts';
 
 /**
  * Changes of one field of a row, of which `h` is one; `e` is what the file would change. The paid amount of a

@@ -6,8 +6,8 @@
  */
 import type { ImportKind } from '../../../ports/import-session.ts';
 import { TARGETS } from '../../schema/targets.ts';
-import { DERIVED } from '../derived-references.ts';
-import type { FileScope } from '../file-scope.ts';
+import { DERIVED } from '../staged/derived-references.ts';
+import type { FileScope } from '../staged/file-scope.ts';
 import { type Check, where } from './check-statements.ts';
 
 interface Entries {

@@ -2,7 +2,7 @@
 
 import { hasErasedPersons } from '../../identity/identity-hash.ts';
 import { stagedColumns } from '../../schema/targets.ts';
-import type { FileScope } from '../file-scope.ts';
+import type { FileScope } from '../staged/file-scope.ts';
 import type { Check } from './check-statements.ts';
 
 /** Who was registered again since, over HTTP or despite the erasure, is imported like others. */

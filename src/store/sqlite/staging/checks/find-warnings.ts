@@ -1,7 +1,7 @@
 /** Finds what about a checked file deserves a warning, and lists it. */
 import type { ImportWarning } from '../../../ports/import-warnings.ts';
 import type { Connection } from '../../engine/connection.ts';
-import type { FileScope } from '../file-scope.ts';
+import type { FileScope } from '../staged/file-scope.ts';
 import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';
 
 const LINES_AT_ONCE = 1_000;

@@ -6,7 +6,7 @@
 import type { Connection } from '../../engine/connection.ts';
 import { ERASED_STATUS } from '../../identity/erased-rows.ts';
 import { stagedColumns } from '../../schema/targets.ts';
-import type { FileScope } from '../file-scope.ts';
+import type { FileScope } from '../staged/file-scope.ts';
 
 /** What a removed member last had. */
 const lastOf = (field: string): string => `(SELECT h.old FROM main.changes h

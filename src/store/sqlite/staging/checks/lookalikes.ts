@@ -4,7 +4,7 @@
  * and between these and what is stored.
  */
 import type { Connection } from '../../engine/connection.ts';
-import type { FileScope } from '../file-scope.ts';
+import type { FileScope } from '../staged/file-scope.ts';
 
 /** National IDs that differ from a given one in one digit. */
 const VARIANTS = 16 * 9;

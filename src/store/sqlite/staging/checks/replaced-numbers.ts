@@ -4,8 +4,8 @@
  */
 
 import { stagedColumns } from '../../schema/targets.ts';
-import { keepStored } from '../changes.ts';
-import type { FileScope } from '../file-scope.ts';
+import { keepStored } from '../staged/changes.ts';
+import type { FileScope } from '../staged/file-scope.ts';
 
 /** Replaces former numbers in the staged rows; may run again, when another process has written meanwhile. */
 export function readReplacedNumbers({ db, kind }: FileScope): void {

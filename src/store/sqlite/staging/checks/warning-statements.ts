@@ -8,7 +8,7 @@ import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts'
 import type { ImportKind } from '../../../ports/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import-warnings.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
-import type { FileScope } from '../file-scope.ts';
+import type { FileScope } from '../staged/file-scope.ts';
 import { lookalikesSql } from './lookalikes.ts';
 
 export interface WarningStatement {

@@ -1,8 +1,8 @@
 /** The tables of an import's staging file, and how rows and faults enter and leave them. */
-import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../ports/import-session.ts';
-import type { Connection, Statement } from '../engine/connection.ts';
-import { toUnavailable } from '../engine/errors.ts';
-import { stagedColumns } from '../schema/targets.ts';
+import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../../ports/import-session.ts';
+import type { Connection, Statement } from '../../engine/connection.ts';
+import { toUnavailable } from '../../engine/errors.ts';
+import { stagedColumns } from '../../schema/targets.ts';
 import { deriveReference, hasDerivedReferences } from './derived-references.ts';
 
 /** Rows of one INSERT: a call for each row would cost as much as the row. */

@@ -2,10 +2,10 @@
  * What a file changes in stored rows, cell by cell. It is found before the lock is taken, and an apply writes
  * exactly these cells: one that was taken off this list keeps what is stored.
  */
-import type { ImportChanges, StagedChange } from '../../ports/import-session.ts';
-import type { Connection } from '../engine/connection.ts';
-import { fieldOfColumn } from '../schema/tables.ts';
-import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
+import type { ImportChanges, StagedChange } from '../../../ports/import-session.ts';
+import type { Connection } from '../../engine/connection.ts';
+import { fieldOfColumn } from '../../schema/tables.ts';
+import { TARGETS, type Target, type TargetColumn } from '../../schema/targets.ts';
 import type { FileScope } from './file-scope.ts';
 
 /** A column of stored rows that the file may change. */

@@ -4,8 +4,8 @@
  * reference, whatever has become of the member that it names.
  */
 import { hash } from 'node:crypto';
-import type { ImportKind, StagedRow } from '../../ports/import-session.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { ImportKind, StagedRow } from '../../../ports/import-session.ts';
+import type { Connection } from '../../engine/connection.ts';
 
 /** How such references begin. */
 export const DERIVED = 'auto-';

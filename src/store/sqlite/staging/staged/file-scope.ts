@@ -1,7 +1,7 @@
 /** What the steps of one file share, from its staging to its apply. */
-import type { ImportKind } from '../../ports/import-session.ts';
-import type { Connection } from '../engine/connection.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
+import type { ImportKind } from '../../../ports/import-session.ts';
+import type { Connection } from '../../engine/connection.ts';
+import type { ReadModelFormat } from '../../read-model/columns.ts';
 
 export interface FileScope {
   readonly db: Connection;

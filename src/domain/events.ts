@@ -1,4 +1,9 @@
 /** One sequence of changes: what an event says, and the numbers under which it is stored. */
+import { listFields, type RecordedField } from './declared-fields.ts';
+import { LOAN_FIELDS } from './lending/loans.ts';
+import { PAYMENT_FIELDS } from './lending/payments.ts';
+import { COOPERATIVE_FIELDS } from './membership/cooperatives.ts';
+import { MEMBER_FIELDS } from './membership/members.ts';
 
 export const EVENT_ENTITIES = ['cooperative', 'member', 'loan', 'payment'] as const;
 export type EventEntity = (typeof EVENT_ENTITIES)[number];
@@ -15,26 +20,37 @@ export const EVENT_TYPES: readonly EventType[] = EVENT_ENTITIES.flatMap((entity)
 /** How long an event is kept (docs/api.md#events). */
 export const EVENT_RETENTION_DAYS = 400;
 
-/**
- * The fields that an event may name, by their names in bodies and import files; the two summaries stand for
- * deliveries and savings transactions of the member. The place of a field is its bit in stored events: add
- * new ones at the end, and never remove or reorder one.
- */
-export const EVENT_FIELDS = {
-  cooperative: ['code', 'name', 'sector', 'province', 'district', 'registration_date', 'status'],
-  member: [
-    ...['cooperative_id', 'identity_card', 'member_code', 'full_name', 'first_name', 'last_name'],
-    ...['gender', 'date_of_birth', 'mobile', 'role', 'status', 'registration_date'],
-    ...['production_summary', 'savings_summary'],
-  ],
-  loan: [
-    ...['cooperative_id', 'member_id', 'reference', 'amount', 'interest_rate', 'status', 'paid_amount'],
-    ...['loan_start_date', 'loan_end_date', 'approved_at'],
-  ],
-  payment: ['cooperative_id', 'loan_id', 'reference', 'amount', 'method', 'status', 'paid_at'],
-} as const satisfies { readonly [entity in EventEntity]: readonly string[] };
+/** What events say of a member whose deliveries or savings transactions have changed. */
+const SUMMARIES = { production_summary: 12, savings_summary: 13 };
+export type EventSummary = keyof typeof SUMMARIES;
 
-export type EventField<entity extends EventEntity> = (typeof EVENT_FIELDS)[entity][number];
+/** @throws Error for two fields with one bit, or a bit without a field */
+function namesByBit(
+  fields: { readonly [property: string]: RecordedField },
+  others: { readonly [name: string]: number } = {},
+): readonly string[] {
+  const declared = listFields(fields).map(({ name, eventBit }) => [name, eventBit] as const);
+  const names: string[] = [];
+  for (const [name, bit] of [...declared, ...Object.entries(others)]) {
+    if (bit === null) continue;
+    if (names[bit] !== undefined) throw new Error(`Two fields have the event bit ${bit}.`);
+    names[bit] = name;
+  }
+  if (Object.keys(names).length < names.length)
+    throw new Error('An event bit below the highest is not used.');
+  return names;
+}
+
+/**
+ * The fields that an event may name, by their names in bodies and import files. The place of a field is its
+ * bit in stored events.
+ */
+export const EVENT_FIELDS: { readonly [entity in EventEntity]: readonly string[] } = {
+  cooperative: namesByBit(COOPERATIVE_FIELDS),
+  member: namesByBit(MEMBER_FIELDS, SUMMARIES),
+  loan: namesByBit(LOAN_FIELDS),
+  payment: namesByBit(PAYMENT_FIELDS),
+};
 
 /** How events name who made the change. */
 const ACTOR_KINDS = ['key', 'import', 'undo', 'correction'] as const;
@@ -66,7 +82,7 @@ export const typeOfCode = (code: number): EventType =>
 
 /** The bit of a field; 0 for one that events do not name. */
 export function fieldBit(entity: EventEntity, field: string): number {
-  const place = (EVENT_FIELDS[entity] as readonly string[]).indexOf(field);
+  const place = EVENT_FIELDS[entity].indexOf(field);
   return place < 0 ? 0 : 2 ** place;
 }
 

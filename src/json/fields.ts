@@ -89,7 +89,8 @@ export const pastDateTime = (description: string) =>
 
 /** The id of another resource: a string of digits, or a whole number (docs/api.md#members). */
 export const reference = (description: string): FieldKind<number> => ({
-  schema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
+  schema: string({ pattern: ID.source, description }),
+  bodySchema: anyOf([string({ pattern: withSpaces(ID) }), integer({ minimum: 0 })], { description }),
   parse(value) {
     const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
     if (!isId) return new FieldError('Incorrect type. Expected pk value.');

@@ -1,7 +1,8 @@
 /** One person over all cooperatives: what the lookup by national ID returns. */
 
 import type { ProductionSummary } from '../domain/entries/production.ts';
-import type { Gender, Member } from '../domain/membership/members.ts';
+import type { CooperativeSummary } from '../domain/membership/cooperatives.ts';
+import { CONSOLIDATED, type LOOKED_UP, type Member } from '../domain/membership/members.ts';
 
 /**
  * What only a key with `members:financials` sees of a membership. Loans and savings do not depend on the
@@ -13,29 +14,35 @@ export interface Financials {
   readonly savingsSummary: string;
 }
 
-/** What a lookup shows of a member. */
-export type LookedUpMember = Omit<Member, 'createdAt' | 'updatedAt'>;
+type LookedUp = (typeof LOOKED_UP)[number];
+type Consolidated = (typeof CONSOLIDATED)[number];
 
-export interface Membership {
-  readonly member: LookedUpMember;
+/** What a lookup shows of a member, and what it is found by. */
+export type LookedUpMember = Pick<
+  Member,
+  'id' | 'cooperativeId' | 'identityCard' | 'registrationDate' | LookedUp | Consolidated
+>;
+
+export interface Membership extends LookedUpMember {
+  readonly cooperative: CooperativeSummary;
   /** Null for keys that may not see it. */
   readonly financials: Financials | null;
 }
 
-export interface ConsolidatedMember {
+/** What the newest registration says that says anything. */
+type Known = { readonly [property in Consolidated]: Member[property] | null };
+
+export interface ConsolidatedMember extends Known {
   readonly identityCard: string;
   readonly primaryFullName: string;
   readonly nameVariants: readonly string[];
-  readonly gender: Gender | null;
-  readonly dateOfBirth: string | null;
-  readonly mobile: string | null;
   readonly memberships: readonly Membership[];
 }
 
 /** Newest registration first; of equal ones, the higher id (docs/api.md#looking-up-a-person). */
 export const byNewestRegistration = (
-  { member: a }: Pick<Membership, 'member'>,
-  { member: b }: Pick<Membership, 'member'>,
+  a: Pick<Membership, 'registrationDate' | 'id'>,
+  b: Pick<Membership, 'registrationDate' | 'id'>,
 ): number => b.registrationDate - a.registrationDate || b.id - a.id;
 
 /**
@@ -44,17 +51,15 @@ export const byNewestRegistration = (
  * @returns undefined for an empty list
  */
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {
-  const newest = memberships[0]?.member;
+  const newest = memberships[0];
   if (newest === undefined) return undefined;
-  const firstKnown = <K extends 'gender' | 'dateOfBirth' | 'mobile'>(field: K): Member[K] | null =>
-    memberships.find(({ member }) => member[field] !== null)?.member[field] ?? null;
-  return {
+  const consolidated: { [property: string]: unknown } = {
     identityCard: newest.identityCard,
     primaryFullName: newest.fullName,
-    nameVariants: [...new Set(memberships.map(({ member }) => member.fullName))],
-    gender: firstKnown('gender'),
-    dateOfBirth: firstKnown('dateOfBirth'),
-    mobile: firstKnown('mobile'),
+    nameVariants: [...new Set(memberships.map(({ fullName }) => fullName))],
     memberships,
   };
+  for (const property of CONSOLIDATED)
+    consolidated[property] = memberships.find((each) => each[property] !== null)?.[property] ?? null;
+  return consolidated as unknown as ConsolidatedMember;
 }

@@ -2,17 +2,12 @@
 
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../domain/entries/production.ts';
 import type { SavingsSummary } from '../domain/entries/savings.ts';
-import { LOAN_STATUSES, type Loan } from '../domain/lending/loans.ts';
+import { LOAN_FIELDS, LOAN_HISTORY, type Loan } from '../domain/lending/loans.ts';
 import type { TimeZone } from '../domain/values/date-time.ts';
 import { decimal, decimalSchema } from '../json/decimal-fields.ts';
-import { choiceOf, integer, nullable, object, type Static, string } from '../json/schema.ts';
-import {
-  type FieldSerializers,
-  instant,
-  plain,
-  serializeArray,
-  serializeObject,
-} from '../json/serializer.ts';
+import { shownFields, shownObject } from '../json/declared-fields.ts';
+import { integer, nullable, object, type Static, string } from '../json/schema.ts';
+import { instant, plain, serializeArray, serializeObject } from '../json/serializer.ts';
 
 const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-time', description }));
 
@@ -26,19 +21,11 @@ export const PRODUCTION_SUMMARY = object(
   { title: 'ProductionSummary' },
 );
 
-/** What the lookup shows of a loan, and the loan by its own path too. */
-export const LOAN_PROPERTIES = {
-  id: string({ description: 'Opaque.' }),
-  amount: decimalSchema(2, 'Rwandan francs.'),
-  interest_rate: decimalSchema(2, 'Per cent a year.'),
-  status: choiceOf(LOAN_STATUSES, { description: 'How far the loan is.' }),
-  paid_amount: decimalSchema(2, 'Rwandan francs paid back: the opening balance and the recorded payments.'),
-  loan_start_date: dateTimeOrNull('Null when it is not set.'),
-  loan_end_date: dateTimeOrNull('Planned or actual; null when it is not set.'),
-  approved_at: dateTimeOrNull('Null when it is not set.'),
-};
-
-export const LOAN_HISTORY_ENTRY = object(LOAN_PROPERTIES, { title: 'LoanHistoryEntry' });
+const { schema, serialize: serializeLoan } = shownObject<Loan>('LoanHistoryEntry', {
+  id: { schema: string({ description: 'Opaque.' }), write: plain(({ id }) => String(id)) },
+  ...shownFields(LOAN_FIELDS, LOAN_HISTORY),
+});
+export const LOAN_HISTORY_ENTRY = schema;
 
 export const SAVINGS_SUMMARY = object(
   {
@@ -56,19 +43,6 @@ export const serializeProduction = serializeObject<Static<typeof PRODUCTION_SUMM
   total_kg: decimal(({ totalGrams }) => totalGrams, 3),
   last_delivery_at: instant(({ lastDeliveryAt }) => lastDeliveryAt),
 });
-
-export const LOAN_SERIALIZERS: FieldSerializers<Static<typeof LOAN_HISTORY_ENTRY>, Loan> = {
-  id: plain(({ id }) => String(id)),
-  amount: decimal(({ amountMinor }) => amountMinor, 2),
-  interest_rate: decimal(({ interestRateHundredths }) => interestRateHundredths, 2),
-  status: plain(({ status }) => status),
-  paid_amount: decimal(({ paidAmountMinor }) => paidAmountMinor, 2),
-  loan_start_date: instant(({ loanStartDate }) => loanStartDate),
-  loan_end_date: instant(({ loanEndDate }) => loanEndDate),
-  approved_at: instant(({ approvedAt }) => approvedAt),
-};
-
-const serializeLoan = serializeObject(LOAN_SERIALIZERS);
 
 const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
   accounts_count: ({ accountsCount }) => String(accountsCount),

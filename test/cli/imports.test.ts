@@ -172,7 +172,7 @@ test('an undo that a change over HTTP stands against says that it cannot be undo
   const registry = storageAt(place.databaseFile).openRegistry();
   await registry.members.update(
     3,
-    ({ cooperative, ...stored }) => ({ ...stored, cooperativeId: cooperative.id, fullName: 'Corrected' }),
+    (stored) => ({ ...stored, fullName: 'Corrected' }),
     1_750_000_000,
     'key:7',
   );

@@ -21,8 +21,8 @@ const STORED: LoanRecord = {
   ...GIVEN,
   ...{ id: 1, status: 'pending', approvedAt: null, paidAmountMinor: 0 },
   ...{ openingBalanceMinor: 0, paidUntil: null, createdAt: 5, updatedAt: 5 },
-  member: { id: 3, identityCard: '1198589000123042', fullName: 'Uwase' },
-  cooperative: { id: 1, code: 'A-1', name: 'Abahuje' },
+  ...{ memberId: 3, identityCard: '1198589000123042', fullName: 'Uwase' },
+  ...{ cooperativeId: 1, cooperativeCode: 'A-1', cooperativeName: 'Abahuje' },
 };
 
 const faultsOf = (work: () => unknown): object => {

@@ -20,8 +20,8 @@ const VALUES: PaymentValues = {
 const STORED: PaymentRecord = {
   ...VALUES,
   ...{ id: 1, createdAt: 600, updatedAt: 600 },
-  member: { id: 3, identityCard: '1198589000123042', fullName: 'Uwase' },
-  cooperative: { id: 1, code: 'A-1', name: 'Abahuje' },
+  ...{ memberId: 3, identityCard: '1198589000123042', fullName: 'Uwase' },
+  ...{ cooperativeId: 1, cooperativeCode: 'A-1', cooperativeName: 'Abahuje' },
 };
 const LOAN: PaidLoan = { status: 'approved', paidUntil: null, paidAmountMinor: 1_000 };
 

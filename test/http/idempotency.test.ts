@@ -52,7 +52,9 @@ test('every POST gets its first answer again: status, body, Location and ETag; n
   assert.ok(routes.length >= 4);
   for (const { path, body } of routes) {
     // Of the first row of what it refers to.
-    const refersTo = Object.keys(body?.fields ?? {}).filter((name) => name.endsWith('_id'));
+    const refersTo = Object.values(body?.fields ?? {})
+      .map(({ name }) => name)
+      .filter((name) => name.endsWith('_id'));
     const ids = Object.fromEntries(refersTo.map((name) => [name, '1']));
     const example = { ...body?.example, ...ids };
     const key = KEY + path.replace('/', '-');

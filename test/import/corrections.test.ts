@@ -9,13 +9,7 @@ import { storageAt } from '../support/storage.ts';
 /** Changes the first member as the service does. */
 async function correct(place: ImportPlace, values: Partial<MemberValues>): Promise<void> {
   const registry = storageAt(place.databaseFile).openRegistry();
-  const change = (stored: MemberValues): MemberValues => ({ ...stored, ...values });
-  await registry.members.update(
-    1,
-    ({ cooperative, ...stored }) => change({ ...stored, cooperativeId: cooperative.id }),
-    1_750_000_000,
-    'key:7',
-  );
+  await registry.members.update(1, (stored) => ({ ...stored, ...values }), 1_750_000_000, 'key:7');
   await registry.close();
 }
 

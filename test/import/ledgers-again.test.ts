@@ -106,12 +106,7 @@ async function write(
   if ('code' in change)
     await registry.cooperatives.update(1, (stored) => ({ ...stored, code: change.code }), now, actor);
   else
-    await registry.members.update(
-      change.member,
-      ({ cooperative, ...stored }) => ({ ...stored, cooperativeId: cooperative.id, ...change.values }),
-      now,
-      actor,
-    );
+    await registry.members.update(change.member, (stored) => ({ ...stored, ...change.values }), now, actor);
   await registry.close();
 }
 

@@ -43,9 +43,13 @@ function typeOf(schema: Schema): string {
   return `${oneType(shown)}${parts.some(isNull) ? ' or null' : ''}`;
 }
 
+const fieldOf = (wanted: string, { fields }: Pick<BodyDeclaration, 'fields'>): BodyField | undefined =>
+  Object.values(fields).find(({ name }) => name === wanted);
+const namesOf = ({ fields }: BodyDeclaration): string[] => Object.values(fields).map(({ name }) => name);
+
 /** What becomes of a field that a body leaves out. */
 function whenOmitted(name: string, { fields, oneOf }: BodyDeclaration, isUpdate: boolean): string {
-  const field = fields[name] as BodyField<unknown>;
+  const field = fieldOf(name, { fields }) as BodyField;
   if (field.presence === 'required') return 'required';
   if (oneOf?.[0]?.includes(name) === true) {
     const others = oneOf.slice(1).map((names) => names.map(code).join(' with '));
@@ -57,7 +61,7 @@ function whenOmitted(name: string, { fields, oneOf }: BodyDeclaration, isUpdate:
 }
 
 /** The values that a body takes, where they are fewer than the response shows. */
-function ownChoice(field: BodyField<unknown> | undefined, shown: Schema | undefined): string {
+function ownChoice(field: BodyField | undefined, shown: Schema | undefined): string {
   const own = field && choicesOf(field.bodySchema ?? field.schema);
   const all = shown && choicesOf(shown);
   if (own === undefined || all === undefined || own.length === all.length) return '';
@@ -75,7 +79,7 @@ export function fieldTable(path: string, routes: readonly Route[] = declaredRout
   const shown = propertiesOf(put.responses[200]?.schema);
   const bodies = [post.body, put.body] as [BodyDeclaration, BodyDeclaration];
   const cell = (name: string, body: BodyDeclaration, isUpdate: boolean): string => {
-    const field = body.fields[name];
+    const field = fieldOf(name, body);
     if (field === undefined) return body.readOnly?.includes(name) === true ? 'ignored' : 'refused';
     return whenOmitted(name, body, isUpdate) + ownChoice(field, shown[name]);
   };
@@ -85,10 +89,10 @@ export function fieldTable(path: string, routes: readonly Route[] = declaredRout
     if (onPost === 'refused' && onPut === 'ignored') return 'read-only';
     return onPost === onPut ? onPost : `${onPost}; PUT: ${onPut}`;
   };
-  const names = new Set([...Object.keys(shown), ...Object.keys(bodies[0].fields)]);
+  const names = new Set([...Object.keys(shown), ...namesOf(bodies[0])]);
   const own = [...names].filter((name) => !IN_EVERY_RESOURCE.includes(name));
   const rows = own.map((name) => {
-    const schema = shown[name] ?? (bodies[0].fields[name]?.schema as Schema);
+    const schema = shown[name] ?? (fieldOf(name, bodies[0])?.schema as Schema);
     return [
       ...[code(name), shown[name] === undefined ? 'id, only in bodies' : typeOf(schema)],
       ...[omitted(name), descriptionOf(schema)],

@@ -1,6 +1,8 @@
 /** A loan: what a lookup shows of it, the steps of its status, and what may change when. */
-import type { CooperativeSummary } from '../membership/cooperatives.ts';
+import type { DecidedValues, GivenValues, RecordedField, ValuesOf } from '../declared-fields.ts';
+import { MONEY, MONEY_OR_ZERO, RATE } from '../values/decimal.ts';
 import { FieldErrorList } from '../values/errors.ts';
+import { MAX_LENGTH } from '../values/text.ts';
 
 export const LOAN_STATUSES = ['pending', 'approved', 'rejected', 'cancelled', 'paid', 'defaulted'] as const;
 export type LoanStatus = (typeof LOAN_STATUSES)[number];
@@ -8,54 +10,140 @@ export type LoanStatus = (typeof LOAN_STATUSES)[number];
 /** What a new loan gets unless its status is given. */
 export const DEFAULT_LOAN_STATUS = 'pending' as const satisfies LoanStatus;
 
-export interface Loan {
+/** What a new loan over HTTP may begin with. */
+export const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies readonly LoanStatus[];
+
+/** What is known of a loan (docs/api.md#loans). */
+export const LOAN_FIELDS = {
+  cooperativeId: {
+    kind: 'reference',
+    description: 'That of its member.',
+    setBy: 'corrections',
+    isHidden: true,
+    eventBit: 0,
+  },
+  memberId: {
+    kind: 'reference',
+    description: 'The member who borrows.',
+    isFixed: true,
+    isHidden: true,
+    eventBit: 1,
+  },
+  reference: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.reference,
+    description: "The cooperative's own number of the loan; unique there.",
+    isKey: true,
+    eventBit: 2,
+  },
+  amountMinor: {
+    name: 'amount',
+    kind: 'decimal',
+    decimal: MONEY,
+    description: 'Rwandan francs, more than 0.',
+    eventBit: 3,
+  },
+  interestRateHundredths: {
+    name: 'interest_rate',
+    kind: 'decimal',
+    decimal: RATE,
+    description: 'Per cent a year, from 0 to 100.',
+    eventBit: 4,
+  },
+  loanStartDate: {
+    kind: 'instant',
+    description: 'When it starts or started; null when it is not set.',
+    isNullable: true,
+    eventBit: 7,
+  },
+  loanEndDate: {
+    kind: 'instant',
+    description: 'When it is to end or ended; null when it is not set.',
+    isNullable: true,
+    eventBit: 8,
+  },
+  status: {
+    kind: 'choice',
+    choices: LOAN_STATUSES,
+    description: 'How far the loan is.',
+    initial: DEFAULT_LOAN_STATUS,
+    isKeptByPut: true,
+    whenNew: { choices: NEW_LOAN_STATUSES, description: 'Of a new loan.' },
+    eventBit: 5,
+  },
+  paidAmountMinor: {
+    name: 'paid_amount',
+    kind: 'decimal',
+    decimal: MONEY_OR_ZERO,
+    description: 'Rwandan francs paid back: the opening balance and the recorded payments.',
+    setBy: 'payments',
+    eventBit: 6,
+  },
+  // What was paid before payments were recorded.
+  openingBalanceMinor: {
+    name: 'opening_balance',
+    kind: 'decimal',
+    decimal: MONEY_OR_ZERO,
+    description: 'Rwandan francs paid before payments were recorded.',
+    setBy: 'imports',
+    isHidden: true,
+    eventBit: null,
+  },
+  paidUntil: {
+    kind: 'past_instant',
+    description: 'Payments until then are in the opening balance; null without one.',
+    isNullable: true,
+    setBy: 'imports',
+    isHidden: true,
+    eventBit: null,
+  },
+  approvedAt: {
+    kind: 'past_instant',
+    description: 'Null when it is not set.',
+    isNullable: true,
+    setBy: 'rules',
+    eventBit: 9,
+  },
+} as const satisfies { readonly [property: string]: RecordedField };
+
+/** What a lookup shows of a loan, in the order of the response; the loan by its own path begins so, too. */
+export const LOAN_HISTORY = [
+  'amountMinor',
+  'interestRateHundredths',
+  'status',
+  'paidAmountMinor',
+  'loanStartDate',
+  'loanEndDate',
+  'approvedAt',
+] as const satisfies readonly (keyof typeof LOAN_FIELDS)[];
+
+type AllValues = ValuesOf<typeof LOAN_FIELDS>;
+
+/** What a lookup shows of it. */
+export interface Loan extends Pick<AllValues, (typeof LOAN_HISTORY)[number]> {
   readonly id: number;
-  /** Hundredths of a franc. */
-  readonly amountMinor: number;
-  /** Hundredths of a per cent a year. */
-  readonly interestRateHundredths: number;
-  readonly status: LoanStatus;
-  readonly paidAmountMinor: number;
-  /** Epoch seconds, as the following ones. */
-  readonly loanStartDate: number | null;
-  readonly loanEndDate: number | null;
-  readonly approvedAt: number | null;
 }
 
-/** The member of a loan, as loans and payments show it. */
-export interface LoanMember {
-  readonly id: number;
+/** Of a loan or payment, as responses show it. */
+export interface Owner {
+  readonly memberId: number;
   /** Null of a person who was erased; the name is `(erased)` then. */
   readonly identityCard: string | null;
   readonly fullName: string;
+  readonly cooperativeId: number;
+  readonly cooperativeCode: string;
+  readonly cooperativeName: string;
 }
 
 /** A loan by its own address. */
-export interface LoanRecord extends Loan {
-  /** Unique in its cooperative. */
-  readonly reference: string;
-  readonly member: LoanMember;
-  readonly cooperative: CooperativeSummary;
-  /** What was paid before payments were recorded; set by imports only. */
-  readonly openingBalanceMinor: number;
-  /** Epoch seconds: payments until then are in the opening balance. Null without one. */
-  readonly paidUntil: number | null;
+export interface LoanRecord extends AllValues, Owner {
+  readonly id: number;
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** The values of a loan that its cooperative decides, checked; units as in a Loan. */
-export interface LoanValues {
-  readonly memberId: number;
-  readonly reference: string;
-  readonly amountMinor: number;
-  readonly interestRateHundredths: number;
-  readonly loanStartDate: number | null;
-  readonly loanEndDate: number | null;
-  readonly status: LoanStatus;
-  readonly approvedAt: number | null;
-}
+export interface LoanValues extends DecidedValues<typeof LOAN_FIELDS> {}
 
 export interface LoanFilter {
   readonly identityCard?: string;
@@ -64,11 +152,7 @@ export interface LoanFilter {
   readonly status?: LoanStatus;
 }
 
-/** What a request gives of a loan; of a stored one an undefined value stays as it is. */
-export interface GivenLoan extends Omit<LoanValues, 'memberId' | 'status' | 'approvedAt'> {
-  readonly memberId?: number | undefined;
-  readonly status?: LoanStatus | undefined;
-}
+export interface GivenLoan extends GivenValues<typeof LOAN_FIELDS> {}
 
 /** The steps that a status may take over HTTP (docs/api.md#loans-and-payments); imports set any. */
 const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
@@ -79,8 +163,6 @@ const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
   paid: [],
   defaulted: ['paid'],
 };
-/** What a new loan over HTTP may begin with. */
-export const NEW_LOAN_STATUSES = ['pending', 'approved'] as const satisfies readonly LoanStatus[];
 
 const CANNOT_CHANGE = 'This field cannot be changed.';
 
@@ -126,9 +208,9 @@ export function decideNewLoan(
  */
 export function decideLoan(stored: LoanRecord, given: GivenLoan, nowSeconds: number): LoanValues {
   const faults = new FieldErrorList();
-  const memberId = given.memberId ?? stored.member.id;
+  const memberId = given.memberId ?? stored.memberId;
   const status = given.status ?? stored.status;
-  if (memberId !== stored.member.id) faults.add('member_id', CANNOT_CHANGE);
+  if (memberId !== stored.memberId) faults.add('member_id', CANNOT_CHANGE);
   const wrongStep = decideLoanStatus(stored.status, status);
   if (wrongStep !== undefined) faults.add('status', wrongStep);
   if (stored.status !== 'pending') {

@@ -1,9 +1,18 @@
 /** A payment on a loan: which loan takes it, what may change of it, and what is paid on the loan then. */
-import type { CooperativeSummary } from '../membership/cooperatives.ts';
+import {
+  completeValues,
+  type DecidedValues,
+  type GivenValues,
+  isGiven,
+  listFields,
+  NOW,
+  type RecordedField,
+} from '../declared-fields.ts';
 import { formatDateTime, type TimeZone } from '../values/date-time.ts';
-import { MAX_MONEY_MINOR } from '../values/decimal.ts';
+import { MAX_MONEY_MINOR, MONEY } from '../values/decimal.ts';
 import { FieldErrorList, refuseFields } from '../values/errors.ts';
-import type { LoanMember, LoanRecord, LoanStatus } from './loans.ts';
+import { MAX_LENGTH } from '../values/text.ts';
+import type { LoanRecord, LoanStatus, Owner } from './loans.ts';
 
 export const PAYMENT_METHODS = ['cash', 'bank', 'mobile_money', 'deduction'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
@@ -13,27 +22,57 @@ export const PAYMENT_STATUSES = ['recorded', 'void'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export const DEFAULT_PAYMENT_STATUS = 'recorded' as const satisfies PaymentStatus;
 
-/** The values of a payment that its cooperative decides, checked. */
-export interface PaymentValues {
-  readonly loanId: number;
-  /** Hundredths of a franc. */
-  readonly amountMinor: number;
-  readonly method: PaymentMethod;
-  /** Unique in its cooperative, among void payments too. */
-  readonly reference: string;
-  readonly status: PaymentStatus;
-  /** Epoch seconds. */
-  readonly paidAt: number;
-}
+/** What is known of a payment (docs/api.md#payments). */
+export const PAYMENT_FIELDS = {
+  cooperativeId: {
+    kind: 'reference',
+    description: 'That of its loan.',
+    setBy: 'corrections',
+    isHidden: true,
+    eventBit: 0,
+  },
+  loanId: { kind: 'reference', description: 'The loan that is paid back.', isFixed: true, eventBit: 1 },
+  amountMinor: {
+    name: 'amount',
+    kind: 'decimal',
+    decimal: MONEY,
+    description: 'Rwandan francs, more than 0.',
+    eventBit: 3,
+  },
+  method: { kind: 'choice', choices: PAYMENT_METHODS, description: 'How it was paid.', eventBit: 4 },
+  reference: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.reference,
+    description: "The cooperative's own number of the payment; unique there, void ones included.",
+    isKey: true,
+    eventBit: 2,
+  },
+  status: {
+    kind: 'choice',
+    choices: PAYMENT_STATUSES,
+    description: 'Only recorded ones count; a void one is not changed any more.',
+    initial: DEFAULT_PAYMENT_STATUS,
+    isKeptByPut: true,
+    whenNew: { choices: [DEFAULT_PAYMENT_STATUS], description: 'Of a new payment.' },
+    eventBit: 5,
+  },
+  paidAt: {
+    kind: 'past_instant',
+    description: 'When it was paid; now, if a new payment does not say.',
+    initial: NOW,
+    isRequiredInFiles: true,
+    isKeptByPut: true,
+    eventBit: 6,
+  },
+} as const satisfies { readonly [property: string]: RecordedField };
 
-export interface PaymentRecord extends PaymentValues {
+export interface PaymentValues extends DecidedValues<typeof PAYMENT_FIELDS> {}
+
+export interface PaymentRecord extends PaymentValues, Owner {
   readonly id: number;
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Of its loan. */
-  readonly member: LoanMember;
-  readonly cooperative: CooperativeSummary;
 }
 
 export interface PaymentFilter {
@@ -43,12 +82,7 @@ export interface PaymentFilter {
   readonly status?: PaymentStatus;
 }
 
-/** What a request gives of a stored payment; an undefined value stays as it is. */
-export interface GivenPayment extends Pick<PaymentValues, 'amountMinor' | 'method' | 'reference'> {
-  readonly loanId?: number | undefined;
-  readonly status?: PaymentStatus | undefined;
-  readonly paidAt?: number | undefined;
-}
+export interface GivenPayment extends GivenValues<typeof PAYMENT_FIELDS> {}
 
 /** What decides about a payment: its loan, see docs/api.md#loans-and-payments. */
 export type PaidLoan = Pick<LoanRecord, 'status' | 'paidUntil' | 'paidAmountMinor'>;
@@ -92,16 +126,7 @@ export function decideNewPayment(loan: PaidLoan, values: PaymentValues, zone: Ti
   return values;
 }
 
-/** The name of each value in requests: a void payment keeps all of them. */
-const FIELDS = {
-  loanId: 'loan_id',
-  amountMinor: 'amount',
-  method: 'method',
-  reference: 'reference',
-  status: 'status',
-  paidAt: 'paid_at',
-} as const satisfies { readonly [value in keyof PaymentValues]: string };
-const VALUES = Object.keys(FIELDS) as (keyof PaymentValues)[];
+const GIVEN = listFields(PAYMENT_FIELDS).filter(isGiven);
 
 /**
  * The new values of a stored payment: corrected or void, whatever the status of its loan; a void one stays as
@@ -114,17 +139,15 @@ export function decidePayment(
   given: GivenPayment,
   zone: TimeZone,
 ): PaymentValues {
-  const values: PaymentValues = {
-    ...{ loanId: given.loanId ?? stored.loanId, status: given.status ?? stored.status },
-    ...{ paidAt: given.paidAt ?? stored.paidAt, amountMinor: given.amountMinor },
-    ...{ method: given.method, reference: given.reference },
-  };
+  const values: PaymentValues = completeValues(PAYMENT_FIELDS, given, stored);
   const faults = new FieldErrorList();
   if (values.loanId !== stored.loanId) faults.add('loan_id', 'This field cannot be changed.');
   if (stored.status === 'void') {
-    for (const value of VALUES)
-      if (values[value] !== stored[value] && !faults.has(FIELDS[value]))
-        faults.add(FIELDS[value], 'This field cannot be changed once the payment is void.');
+    for (const { property, name } of GIVEN) {
+      const value = property as keyof PaymentValues;
+      if (values[value] !== stored[value] && !faults.has(name))
+        faults.add(name, 'This field cannot be changed once the payment is void.');
+    }
   } else if (values.status === 'recorded') {
     const counted = refuseCountedPayment(loan, values.paidAt, zone);
     if (counted !== undefined) faults.add('paid_at', counted);

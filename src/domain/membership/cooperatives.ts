@@ -1,4 +1,6 @@
 /** A cooperative, and the values it may hold. */
+import type { DecidedValues, GivenValues, RecordedField } from '../declared-fields.ts';
+import { MAX_LENGTH } from '../values/text.ts';
 
 export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const;
 export const ENDED_COOPERATIVE_STATUSES: readonly CooperativeStatus[] = ['dissolved'];
@@ -22,17 +24,54 @@ export const SECTORS = [
 ] as const;
 export type Sector = (typeof SECTORS)[number];
 
-/** What POST and PUT give, checked and with defaults filled in. */
-export interface CooperativeValues {
-  readonly code: string;
-  readonly name: string;
-  readonly sector: Sector | null;
-  readonly province: string | null;
-  readonly district: string | null;
-  /** `YYYY-MM-DD`. */
-  readonly registrationDate: string | null;
-  readonly status: CooperativeStatus;
-}
+/** What is registered of a cooperative (docs/api.md#cooperatives). */
+export const COOPERATIVE_FIELDS = {
+  code: {
+    kind: 'cooperative_code',
+    description: 'Unique: 1 to 32 of A-Z, 0-9 and "-".',
+    isKey: true,
+    eventBit: 0,
+  },
+  name: { kind: 'text', maxLength: MAX_LENGTH.name, description: 'Name of the cooperative.', eventBit: 1 },
+  sector: {
+    kind: 'choice',
+    choices: SECTORS,
+    description: 'What the cooperative does.',
+    isNullable: true,
+    eventBit: 2,
+  },
+  province: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.place,
+    description: 'Province of its seat.',
+    isNullable: true,
+    eventBit: 3,
+  },
+  district: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.place,
+    description: 'District of its seat.',
+    isNullable: true,
+    eventBit: 4,
+  },
+  registrationDate: {
+    kind: 'past_date',
+    description: 'Day on which it was registered.',
+    isNullable: true,
+    isKeptByEmptyCell: true,
+    eventBit: 5,
+  },
+  status: {
+    kind: 'choice',
+    choices: COOPERATIVE_STATUSES,
+    description: 'Whether it works.',
+    initial: DEFAULT_COOPERATIVE_STATUS,
+    eventBit: 6,
+  },
+} as const satisfies { readonly [property: string]: RecordedField };
+
+export interface CooperativeValues extends DecidedValues<typeof COOPERATIVE_FIELDS> {}
+export interface GivenCooperative extends GivenValues<typeof COOPERATIVE_FIELDS> {}
 
 export interface Cooperative extends CooperativeValues {
   readonly id: number;

@@ -1,8 +1,7 @@
 /** A member: one person in one cooperative. */
 
-import { FieldError } from '../values/errors.ts';
-import { MAX_LENGTH, parseText } from '../values/text.ts';
-import type { CooperativeSummary } from './cooperatives.ts';
+import { type DecidedValues, type GivenValues, NOW, type RecordedField } from '../declared-fields.ts';
+import { MAX_LENGTH } from '../values/text.ts';
 
 export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;
 /** Of memberships that are over. */
@@ -28,28 +27,170 @@ export const DEFAULT_MEMBER_STATUS: MemberStatus = 'active';
 export const GENDERS = ['MALE', 'FEMALE', 'OTHER'] as const;
 export type Gender = (typeof GENDERS)[number];
 
-/** The values of a member that its cooperative decides, checked and with defaults filled in. */
-export interface MemberValues {
-  readonly cooperativeId: number;
-  /** 16 digits, always as text: it does not fit a double exactly. */
-  readonly identityCard: string;
-  readonly memberCode: string;
-  readonly fullName: string;
-  readonly firstName: string | null;
-  readonly lastName: string | null;
-  readonly gender: Gender | null;
-  /** `YYYY-MM-DD`. */
-  readonly dateOfBirth: string | null;
-  readonly mobile: string | null;
-  readonly role: Role;
-  readonly status: MemberStatus;
-  /** Epoch seconds. */
-  readonly registrationDate: number;
-}
+/** What becomes of a field of the member that stays in a merge, and of a member who is erased. */
+export type MemberField = RecordedField & {
+  /** It is kept, or filled from the other member where there is none: alone, or together with others. */
+  readonly merge: 'keep' | 'fill' | 'fill together';
+  /** It stays, becomes null or the given text, or gets a value that only its row has. */
+  readonly erasure: 'keep' | 'clear' | 'replace' | { readonly becomes: string };
+};
 
-export interface Member extends Omit<MemberValues, 'cooperativeId'> {
+/** What a cooperative decides of a member (docs/api.md#members). */
+export const MEMBER_FIELDS = {
+  cooperativeId: {
+    kind: 'reference',
+    description: 'The cooperative.',
+    isFixed: true,
+    isHidden: true,
+    eventBit: 0,
+    merge: 'keep',
+    erasure: 'keep',
+  },
+  identityCard: {
+    kind: 'identity_card',
+    description: 'National ID: exactly 16 digits.',
+    isKey: true,
+    eventBit: 1,
+    merge: 'keep',
+    erasure: 'replace',
+  },
+  memberCode: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.memberCode,
+    description: "The cooperative's own code for the member; unique there.",
+    eventBit: 2,
+    merge: 'keep',
+    erasure: 'replace',
+  },
+  fullName: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.name,
+    description: 'Name as registered in the cooperative.',
+    isComposed: true,
+    eventBit: 3,
+    merge: 'keep',
+    erasure: { becomes: '(erased)' },
+  },
+  firstName: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.name,
+    description: 'Never guessed from the full name.',
+    isNullable: true,
+    eventBit: 4,
+    // One of each member would make a name that nobody has.
+    merge: 'fill together',
+    erasure: 'clear',
+  },
+  lastName: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.name,
+    description: 'Never guessed from the full name.',
+    isNullable: true,
+    eventBit: 5,
+    merge: 'fill together',
+    erasure: 'clear',
+  },
+  gender: {
+    kind: 'choice',
+    choices: GENDERS,
+    description: 'As registered; never derived from the national ID.',
+    isNullable: true,
+    eventBit: 6,
+    merge: 'fill',
+    erasure: 'clear',
+  },
+  dateOfBirth: {
+    kind: 'past_date',
+    description: 'As registered; never derived from the national ID.',
+    isNullable: true,
+    eventBit: 7,
+    merge: 'fill',
+    erasure: 'clear',
+  },
+  mobile: {
+    kind: 'mobile',
+    description: 'E.164.',
+    isNullable: true,
+    eventBit: 8,
+    merge: 'fill',
+    erasure: 'clear',
+  },
+  role: {
+    kind: 'choice',
+    choices: ROLES,
+    description: 'Role in the cooperative.',
+    initial: DEFAULT_ROLE,
+    eventBit: 9,
+    merge: 'keep',
+    erasure: { becomes: DEFAULT_ROLE },
+  },
+  status: {
+    kind: 'choice',
+    choices: MEMBER_STATUSES,
+    description: 'Only active memberships are found by the lookups.',
+    initial: DEFAULT_MEMBER_STATUS,
+    eventBit: 10,
+    merge: 'keep',
+    erasure: 'replace',
+  },
+  registrationDate: {
+    kind: 'past_instant',
+    description: 'When the person joined the cooperative; the newest decides the primary name.',
+    initial: NOW,
+    isKeptByPut: true,
+    eventBit: 11,
+    merge: 'keep',
+    erasure: 'keep',
+  },
+  dateOfDeath: {
+    kind: 'past_date',
+    description: 'The same for every membership of a person.',
+    isNullable: true,
+    setBy: 'corrections',
+    isHidden: true,
+    eventBit: null,
+    merge: 'fill',
+    erasure: 'clear',
+  },
+} as const satisfies { readonly [property: string]: MemberField };
+
+/** The texts that lists show as they are stored, in the order of the response. */
+export const LISTED_TEXTS = [
+  'memberCode',
+  'fullName',
+  'identityCard',
+  'mobile',
+  'gender',
+  'role',
+  'status',
+] as const satisfies readonly (keyof MemberValues)[];
+
+/** What lookups show of a membership, in the order of the response. */
+export const LOOKED_UP = [
+  'memberCode',
+  'fullName',
+  'firstName',
+  'lastName',
+  'role',
+  'status',
+  'registrationDate',
+  'mobile',
+] as const satisfies readonly (keyof MemberValues)[];
+
+/** What lookups show of the person: the newest registration that has it decides. */
+export const CONSOLIDATED = [
+  'gender',
+  'dateOfBirth',
+  'mobile',
+] as const satisfies readonly (keyof MemberValues)[];
+
+export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}
+export interface GivenMember extends GivenValues<typeof MEMBER_FIELDS> {}
+
+export interface Member extends MemberValues {
   readonly id: number;
-  readonly cooperative: CooperativeSummary;
+  readonly cooperativeCode: string;
+  readonly cooperativeName: string;
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -62,38 +203,4 @@ export interface MemberFilter {
   readonly memberCode?: string;
   /** In E.164. */
   readonly mobile?: string;
-}
-
-export interface Names {
-  readonly fullName: string;
-  readonly firstName: string | null;
-  readonly lastName: string | null;
-}
-
-/**
- * The names of a member from what was given: `full_name`, or both parts, which then make it. A full name is
- * never split: a guess is wrong for names that are written surname first (docs/api.md#members).
- * @returns undefined when neither was given
- */
-export function composeNames(
-  fullName: string | null,
-  firstName: string | null,
-  lastName: string | null,
-): Names | FieldError | undefined {
-  if (fullName !== null) return { fullName, firstName, lastName };
-  if (firstName === null || lastName === null) return undefined;
-  const composed = parseText(`${firstName} ${lastName}`, MAX_LENGTH.name);
-  return composed instanceof FieldError ? composed : { fullName: composed, firstName, lastName };
-}
-
-const MARKS = /\p{M}+/gu;
-const WORD = /\p{L}{2,}/gu;
-
-const wordsOf = (name: string): string[] =>
-  name.normalize('NFKD').replace(MARKS, '').toLowerCase().match(WORD) ?? [];
-
-/** Whether two names share a word of two letters or more, in any order, whatever its case and accents. */
-export function haveCommonWord(one: string, other: string): boolean {
-  const words = new Set(wordsOf(one));
-  return wordsOf(other).some((word) => words.has(word));
 }

@@ -21,15 +21,10 @@ import { readTagged, taggedCreated } from '../writes/preconditions.ts';
 import { NOTHING_BESIDE, updateRoutes } from '../writes/update.ts';
 import {
   COOPERATIVE,
-  COOPERATIVE_BODY,
+  COOPERATIVE_BODIES,
   COOPERATIVE_ID,
-  COOPERATIVE_PATCH_BODY,
-  COOPERATIVE_UPDATE_BODY,
-  type CooperativeBody,
   representCooperative,
   serializeCooperative,
-  toCooperativeBody,
-  toCooperativeValues,
 } from './cooperative-fields.ts';
 import { COOPERATIVE_EXAMPLE, pageExample } from './examples.ts';
 
@@ -54,11 +49,14 @@ async function readNewValues(
   { store, clock, zone }: Dependencies,
   body: unknown,
 ): Promise<CooperativeValues> {
-  const { values, faults } = parseBody(COOPERATIVE_BODY, body, { zone, nowSeconds: nowSeconds(clock) });
+  const { values, faults } = parseBody(COOPERATIVE_BODIES.post, body, {
+    zone,
+    nowSeconds: nowSeconds(clock),
+  });
   if (!faults.isEmpty && values.code !== undefined)
     faults.addAll(await store.conflicts({ code: values.code }));
   faults.throwIfAny();
-  return toCooperativeValues(values as CooperativeBody);
+  return values as CooperativeValues;
 }
 
 const filter = <T>(description: string, schema: Parameter['schema'], parse: (value: string) => T) => ({
@@ -120,7 +118,7 @@ const createRoute = (dependencies: Dependencies): Route => ({
   summary: 'Create a cooperative',
   tag: 'cooperatives',
   access: { scope: 'cooperatives:write' },
-  body: COOPERATIVE_BODY,
+  body: COOPERATIVE_BODIES.post,
   responses: {
     201: {
       description: 'The new cooperative.',
@@ -175,16 +173,15 @@ const cooperativeUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] 
       path: '/cooperatives/{id}',
       tag: 'cooperatives',
       params: { id: COOPERATIVE_ID },
+      bodies: COOPERATIVE_BODIES,
       put: {
         operationId: 'updateCooperative',
         summary: 'Replace a cooperative',
         description: 'An omitted optional field becomes null or its default. Read-only fields are ignored.',
-        body: COOPERATIVE_UPDATE_BODY,
       },
       patch: {
         operationId: 'patchCooperative',
         summary: 'Change fields of a cooperative',
-        body: COOPERATIVE_PATCH_BODY,
       },
       responses: {
         200: {
@@ -201,8 +198,7 @@ const cooperativeUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] 
       zone,
       readId: readPathId,
       represent: (cooperative) => representCooperative(cooperative, zone),
-      toBody: toCooperativeBody,
       findBeside: NOTHING_BESIDE,
-      toValues: (body) => toCooperativeValues(body as CooperativeBody),
+      toValues: (body) => body,
     },
   );

@@ -6,7 +6,8 @@ import { FieldErrorList, type FieldMessages, notFound } from '../../domain/value
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { Awaitable } from '../../store/ports/awaitable.ts';
 import type { Actor } from '../../store/ports/history.ts';
-import { type BodyDeclaration, type BodyFields, type ParsedBody, parseBody } from '../declare/body-fields.ts';
+import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
+import type { Bodies } from '../declare/declared-bodies.ts';
 import type { ApiResponse } from '../declare/response.ts';
 import type { Route, RouteRequest } from '../declare/route.ts';
 import { refuseWithout } from '../middleware/require-scope.ts';
@@ -33,15 +34,13 @@ interface Decision {
 }
 
 /** How a resource is updated. */
-export interface Updating<Stored, Fields extends BodyFields, Values, Beside extends readonly unknown[] = []> {
+export interface Updating<Stored, Body, Values, Beside extends readonly unknown[] = []> {
   readonly store: UpdatedStore<Stored, Values, Beside>;
   readonly clock: Clock;
   readonly zone: TimeZone;
   /** @throws HttpError or RegistryError for what is not an id */
   readonly readId: (request: RouteRequest) => number;
   readonly represent: (stored: Stored) => Representation;
-  /** The stored values as a body would give them. */
-  readonly toBody: (stored: Stored) => ParsedBody<Fields>;
   /**
    * What is needed beside the row to decide, as it is now; inside the transaction the store gives it.
    * @throws RegistryError `not_found`
@@ -52,7 +51,7 @@ export interface Updating<Stored, Fields extends BodyFields, Values, Beside exte
    * together, or beside what is stored. With faults, only those values that may conflict with other rows.
    */
   readonly toValues: (
-    body: Partial<ParsedBody<Fields>>,
+    body: Partial<Body>,
     stored: Stored,
     decision: Decision,
     ...beside: Beside
@@ -63,54 +62,44 @@ export interface Updating<Stored, Fields extends BodyFields, Values, Beside exte
 export const NOTHING_BESIDE = (): [] => [];
 
 /** What PUT and PATCH have in common, and what each has of its own. */
-export interface UpdateDeclaration<Fields extends BodyFields>
-  extends Pick<Route, 'path' | 'params' | 'responses' | 'refusals'> {
+export interface UpdateDeclaration<Body> extends Pick<Route, 'path' | 'params' | 'responses' | 'refusals'> {
   /** Its scopes are called after it, too. */
   readonly tag: 'cooperatives' | 'members' | 'loans' | 'payments';
-  readonly put: Pick<Route, 'operationId' | 'summary' | 'description'> & {
-    readonly body: BodyDeclaration<Fields>;
-  };
-  readonly patch: Pick<Route, 'operationId' | 'summary'> & { readonly body: BodyDeclaration<Fields> };
+  readonly bodies: Pick<Bodies<Body>, 'put' | 'patch'>;
+  readonly put: Pick<Route, 'operationId' | 'summary' | 'description'>;
+  readonly patch: Pick<Route, 'operationId' | 'summary'>;
 }
 
 const PATCH_DESCRIPTION =
   'A JSON merge patch (RFC 7396): fields that are left out stay as they are, ' +
   'null clears one that may be null.';
 
-export function updateRoutes<
-  Stored,
-  Fields extends BodyFields,
-  Values,
-  Beside extends readonly unknown[] = [],
->(
-  { put, patch, refusals = [], ...shared }: UpdateDeclaration<Fields>,
-  updating: Updating<Stored, Fields, Values, Beside>,
+/** @param updating of rows whose values have the names that they have in a checked body */
+export function updateRoutes<Stored, Body, Values, Beside extends readonly unknown[] = []>(
+  { bodies, put, patch, refusals = [], ...shared }: UpdateDeclaration<Body>,
+  updating: Updating<Stored, Body, Values, Beside>,
 ): Route[] {
-  const routeOf = (method: 'PUT' | 'PATCH', own: typeof put | typeof patch): Route => ({
+  const routeOf = (
+    method: 'PUT' | 'PATCH',
+    own: typeof put | typeof patch,
+    body: BodyDeclaration<Body>,
+  ): Route => ({
     description: PATCH_DESCRIPTION,
     ...shared,
     ...own,
     method,
     access: { scope: `${shared.tag}:write` },
+    body,
     requestHeaders: ['If-Match'],
     refusals: [400, 404, ...refusals, 412, 503],
-    handle: (request) => update(updating, own.body, request, `${shared.tag}:read`),
+    handle: (request) => update(updating, body, request, `${shared.tag}:read`),
   });
-  return [routeOf('PUT', put), routeOf('PATCH', patch)];
+  return [routeOf('PUT', put, bodies.put), routeOf('PATCH', patch, bodies.patch)];
 }
 
-async function update<Stored, Fields extends BodyFields, Values, Beside extends readonly unknown[]>(
-  {
-    store,
-    clock,
-    zone,
-    readId,
-    represent,
-    toBody,
-    findBeside,
-    toValues,
-  }: Updating<Stored, Fields, Values, Beside>,
-  declared: BodyDeclaration<Fields>,
+async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
+  { store, clock, zone, readId, represent, findBeside, toValues }: Updating<Stored, Body, Values, Beside>,
+  declared: BodyDeclaration<Body>,
   request: RouteRequest,
   readScope: Scope,
 ): Promise<ApiResponse> {
@@ -123,7 +112,7 @@ async function update<Stored, Fields extends BodyFields, Values, Beside extends 
   const now = nowSeconds(clock);
   const { values: given, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
   const toDecided = (row: Stored, found: FieldErrorList, beside: Beside): Partial<Values> => {
-    const body = declared.isPatch === true ? { ...toBody(row), ...given } : given;
+    const body = declared.isPatch === true ? { ...row, ...given } : given;
     return toValues(body, row, { faults: found, nowSeconds: now }, ...beside);
   };
   const known = toDecided(stored, faults, await findBeside(stored));

@@ -1,6 +1,6 @@
 /** The records of one file → values to be staged, and faults. */
 
-import { composeNames } from '../../domain/membership/members.ts';
+import { composeNames } from '../../domain/membership/names.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import type { StagedValue } from '../../store/ports/import-session.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';

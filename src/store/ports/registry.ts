@@ -50,12 +50,6 @@ export interface CooperativeStore {
   ): Promise<Cooperative>;
 }
 
-/** The values of a member that lists show as they are stored, by the names under which they show them. */
-export const LISTED_FIELDS = [
-  ...(['id', 'member_code', 'full_name', 'identity_card'] as const),
-  ...(['mobile', 'gender', 'role', 'status'] as const),
-] as const;
-
 /**
  * What a list shows of a member. An engine writes the stored values as JSON while it reads them: giving them
  * one by one, to be written afterwards, costs a page a third of its speed
@@ -63,7 +57,7 @@ export const LISTED_FIELDS = [
  */
 export interface ListedMember {
   readonly id: number;
-  /** A JSON object of LISTED_FIELDS, in their order; each is a string or null. */
+  /** A JSON object of the id and of LISTED_TEXTS, in their order; each is a string or null. */
   readonly json: string;
   readonly cooperative: CooperativeSummary;
   /** Epoch seconds. */

@@ -117,7 +117,7 @@ export function cooperativesConformance(engine: Engine): void {
       const [here, there] = [store, other].map((each) =>
         each.members.listActiveMemberships(MEMBER.identityCard, null),
       );
-      return [(await here)?.[0]?.member.cooperative.name, (await there)?.[0]?.member.cooperative.name];
+      return [(await here)?.[0]?.cooperative.name, (await there)?.[0]?.cooperative.name];
     };
     assert.deepEqual(await names(), ['Abahuje', 'Abahuje']);
     await store.cooperatives.update(1, (stored) => ({ ...stored, name: 'Twisungane' }), 2, 'key:1');

@@ -28,7 +28,6 @@ import {
   rowFault,
   SKIPPING,
   type TestStarted,
-  toValues,
 } from './import-rows.ts';
 
 export function testChanges(testStarted: TestStarted): void {
@@ -118,7 +117,7 @@ export function testChanges(testStarted: TestStarted): void {
       );
       await place.registry.members.update(
         1,
-        (stored) => ({ ...toValues(stored), fullName: 'Meanwhile' }),
+        (stored) => ({ ...stored, fullName: 'Meanwhile' }),
         NOW,
         'key:1',
       );

@@ -20,7 +20,6 @@ import {
   person,
   RECORD,
   type TestStarted,
-  toValues,
 } from './import-rows.ts';
 
 /** @returns the id of the import */
@@ -64,7 +63,7 @@ async function historyOf(
 }
 
 const rename = ({ registry }: ImportPlace, id: number, fullName: string, actor: Actor): Promise<Member> =>
-  registry.members.update(id, (stored) => ({ ...toValues(stored), fullName }), LATER, actor);
+  registry.members.update(id, (stored) => ({ ...stored, fullName }), LATER, actor);
 
 export function testImportLog(testStarted: TestStarted): void {
   testRecords(testStarted);
@@ -166,7 +165,7 @@ function testUndo(testStarted: TestStarted): void {
     assert.deepEqual(await idsOf(), [1, 2, 3, 6, 7]);
     await undo(place, second);
     const values = {
-      ...toValues((await allMembers(place))[0] as Member),
+      ...((await allMembers(place))[0] as Member),
       identityCard: nid(8),
       memberCode: 'M-8',
     };
@@ -266,7 +265,7 @@ function testHistory(testStarted: TestStarted): void {
 
   testStarted('a row that a key created names the key', async (place) => {
     const values = {
-      ...toValues((await allMembers(place))[0] as Member),
+      ...((await allMembers(place))[0] as Member),
       identityCard: nid(8),
       memberCode: 'M-8',
     };

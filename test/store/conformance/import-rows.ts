@@ -1,6 +1,6 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
-import type { Member, MemberValues } from '../../../src/domain/membership/members.ts';
+import type { Member } from '../../../src/domain/membership/members.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
 import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
 import type { HistoryStore } from '../../../src/store/ports/history.ts';
@@ -124,12 +124,6 @@ export async function start(place: Pick<ImportPlace, 'openSession'>): Promise<vo
 }
 
 export const countsOf = ({ created, changed, unchanged }: ImportChanges) => [created, changed, unchanged];
-
-/** The values of a stored member, to be written again. */
-export const toValues = ({ cooperative, ...member }: Member): MemberValues => ({
-  ...member,
-  cooperativeId: cooperative.id,
-});
 
 /**
  * The service shares one snapshot of the registry within an event-loop iteration: what is new shows in the

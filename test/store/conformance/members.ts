@@ -27,7 +27,7 @@ export function membersConformance(engine: Engine): void {
 
   test(title('a member is found as it was written'), async (context) => {
     const store = await open(context);
-    const { cooperativeId, ...values } = memberOf(1, {
+    const values = memberOf(1, {
       firstName: 'Aline',
       lastName: 'Uwase',
       gender: 'FEMALE',
@@ -37,9 +37,9 @@ export function membersConformance(engine: Engine): void {
       status: 'suspended',
       registrationDate: 1_500_000_000,
     });
-    const written = await store.members.create({ cooperativeId, ...values }, 7, 'key:1');
-    const cooperative = { id: 1, code: 'A-1', name: 'Abahuje' };
-    assert.deepEqual(written, { ...values, id: 1, cooperative, createdAt: 7, updatedAt: 7 });
+    const written = await store.members.create(values, 7, 'key:1');
+    const cooperative = { cooperativeCode: 'A-1', cooperativeName: 'Abahuje' };
+    assert.deepEqual(written, { ...values, id: 1, ...cooperative, createdAt: 7, updatedAt: 7 });
     await nextIteration();
     assert.deepEqual(await store.members.find(1), written);
     assert.equal(await store.members.find(2), undefined);
@@ -112,7 +112,7 @@ export function membersConformance(engine: Engine): void {
     for (const card of cards) {
       const found = await store.members.listActiveMemberships(card, null);
       assert.deepEqual(
-        found.map(({ member }) => member.identityCard),
+        found.map(({ identityCard }) => identityCard),
         [card],
       );
     }
@@ -132,7 +132,7 @@ export function membersConformance(engine: Engine): void {
       await nextIteration();
       const found = await store.members.listActiveMemberships(identityCard, null);
       assert.deepEqual(
-        found.map(({ member }) => member.cooperative.id),
+        found.map(({ cooperative }) => cooperative.id),
         [2, 3, 1],
       );
       assert.ok(found.every(({ financials }) => financials === null));
@@ -140,7 +140,7 @@ export function membersConformance(engine: Engine): void {
       await nextIteration();
       assert.equal((await store.members.listActiveMemberships(identityCard, null)).length, 2);
       assert.equal(await store.members.findActiveMembership(2, identityCard, null), undefined);
-      assert.equal((await store.members.findActiveMembership(3, identityCard, null))?.member.id, 3);
+      assert.equal((await store.members.findActiveMembership(3, identityCard, null))?.id, 3);
     },
   );
 

@@ -38,8 +38,8 @@ export function paymentsConformance(engine: Engine): void {
       assert.deepEqual(written, {
         ...PAYMENT,
         ...{ id: 1, amountMinor: 12_345, createdAt: 7, updatedAt: 7 },
-        member: { id: 1, identityCard: memberOf(1).identityCard, fullName: MEMBER.fullName },
-        cooperative: { id: 1, code: 'A-1', name: 'Abahuje' },
+        ...{ memberId: 1, identityCard: memberOf(1).identityCard, fullName: MEMBER.fullName },
+        ...{ cooperativeId: 1, cooperativeCode: 'A-1', cooperativeName: 'Abahuje' },
       });
       assert.deepEqual(await paidOn(store, 1), [12_345, 7]);
       assert.deepEqual(await store.payments.find(1), written);

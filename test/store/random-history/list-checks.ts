@@ -106,14 +106,14 @@ async function checkRows(store: RegistryStore, rows: Rows): Promise<void> {
   for (const row of members.filter((each) => !isErased(each))) {
     const found = await store.members.find(row.id as number);
     assert.deepEqual(
-      [found?.cooperative.id, found?.identityCard, found?.memberCode, found?.fullName, found?.mobile],
+      [found?.cooperativeId, found?.identityCard, found?.memberCode, found?.fullName, found?.mobile],
       [row.cooperative_id, row.identity_card, row.member_code, row.full_name, row.mobile],
     );
   }
   for (const row of rowsOf(rows, 'loan')) {
     const found = await store.loans.find(row.id as number);
     assert.deepEqual(
-      [found?.member.id, found?.reference, found?.amountMinor, found?.status, found?.paidAmountMinor],
+      [found?.memberId, found?.reference, found?.amountMinor, found?.status, found?.paidAmountMinor],
       [row.member_id, row.reference, row.amount_minor, row.status, row.paid_amount_minor],
     );
   }

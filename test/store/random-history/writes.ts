@@ -14,7 +14,7 @@ import {
 import { MEMBER_STATUSES, type Member, type MemberValues } from '../../../src/domain/membership/members.ts';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
-import { NOW, nid, toValues } from '../conformance/import-rows.ts';
+import { NOW, nid } from '../conformance/import-rows.ts';
 import { COOPERATIVE, memberOf } from '../conformance/sample.ts';
 import { type Entity, type Rows, rowsOf } from './rows.ts';
 import { CODES, memberCode, nameOf, type Write, type Writes } from './steps.ts';
@@ -37,7 +37,7 @@ export function write(
   };
   const { cooperatives, members, loans, payments } = store;
   const updateMember = (decide: (stored: Member) => Partial<MemberValues>) =>
-    members.update(idOf('member'), (stored) => ({ ...toValues(stored), ...decide(stored) }), now, ACTOR);
+    members.update(idOf('member'), (stored) => ({ ...stored, ...decide(stored) }), now, ACTOR);
   const updatePayment = (given: Partial<PaymentRecord>) =>
     payments.update(
       idOf('payment'),

@@ -2,17 +2,25 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { isReplaced, listFields, type RecordedField } from '../../../src/domain/declared-fields.ts';
 import { ENTRY_KINDS } from '../../../src/domain/entries/entries.ts';
-import { EVENT_FIELDS, fieldBit } from '../../../src/domain/events.ts';
-import { MERGED_COLUMNS } from '../../../src/store/sqlite/corrections/merge.ts';
+import { EVENT_FIELDS, type EventEntity, fieldBit } from '../../../src/domain/events.ts';
+import { LOAN_FIELDS } from '../../../src/domain/lending/loans.ts';
+import { PAYMENT_FIELDS } from '../../../src/domain/lending/payments.ts';
+import { COOPERATIVE_FIELDS } from '../../../src/domain/membership/cooperatives.ts';
+import { MEMBER_FIELDS } from '../../../src/domain/membership/members.ts';
 import { readEntries } from '../../../src/store/sqlite/persons/entry-rows.ts';
-import { LOAN_FIELDS } from '../../../src/store/sqlite/rows/loan-rows.ts';
-import { MEMBER_COLUMNS } from '../../../src/store/sqlite/rows/member-rows.ts';
-import { PAYMENT_FIELDS } from '../../../src/store/sqlite/rows/payment-rows.ts';
 import { recordedColumns, TABLES, tableOf } from '../../../src/store/sqlite/schema/tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { LOANS_HEADER, SAVINGS_HEADER, startedPlace } from '../../support/importing.ts';
 import { type Connection, openFile, openStore } from '../../support/sqlite.ts';
+
+const DECLARED: { readonly [entity in EventEntity]: { readonly [property: string]: RecordedField } } = {
+  cooperative: COOPERATIVE_FIELDS,
+  member: MEMBER_FIELDS,
+  loan: LOAN_FIELDS,
+  payment: PAYMENT_FIELDS,
+};
 
 function openEmpty(context: TestContext): Connection {
   const store = openStore(join(temporaryFolder(context), 'registry.db'));
@@ -41,11 +49,14 @@ test('events name every recorded column of their rows, but those listed here', (
 });
 
 test('events name every field that a write over HTTP records', () => {
-  const unnamed = (entity: 'member' | 'loan' | 'payment', fields: readonly string[]) =>
-    fields.filter((field) => fieldBit(entity, field) === 0);
-  assert.deepEqual(unnamed('member', MEMBER_COLUMNS), []);
-  assert.deepEqual(unnamed('loan', LOAN_FIELDS), []);
-  assert.deepEqual(unnamed('payment', PAYMENT_FIELDS), []);
+  for (const [entity, declared] of Object.entries(DECLARED)) {
+    const recorded = listFields(declared).filter(isReplaced);
+    assert.ok(recorded.length > 0);
+    assert.deepEqual(
+      recorded.filter(({ name }) => fieldBit(entity as EventEntity, name) === 0),
+      [],
+    );
+  }
 });
 
 test('events name no field that is not a column, but the two summaries of a member', (context) => {
@@ -64,13 +75,16 @@ test('events name no field that is not a column, but the two summaries of a memb
   );
 });
 
-test('a merge says of every column of members what becomes of it', (context) => {
-  const columns = recordedColumns(openEmpty(context), tableOf('members')).map(({ column }) => column);
-  const declared = Object.keys(MERGED_COLUMNS);
-  assert.deepEqual(
-    columns.filter((column) => !declared.includes(column)),
-    ['created_at'],
-  );
+test('every column of a table is declared as a field, and every field has its column', (context) => {
+  const db = openEmpty(context);
+  for (const each of TABLES) {
+    if (!('entity' in each.announced)) continue;
+    const columns = recordedColumns(db, each).map(({ column, field }) => `${column} ${field}`);
+    const declared = listFields(DECLARED[each.announced.entity]).map(
+      ({ column, name }) => `${column} ${name}`,
+    );
+    assert.deepEqual([...declared, 'created_at created_at'].sort(), columns.sort(), each.table);
+  }
 });
 
 test('commands show every recorded column of an entry', async (context) => {

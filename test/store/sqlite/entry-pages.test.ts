@@ -192,17 +192,8 @@ async function perform(place: ImportPlace, store: Store, todo: Step, n: number):
     await store.loans.create({ ...LOAN, memberId, reference: `L-${n}`, status: todo.status }, n, 'key:1');
   } else if (todo.do === 'decide') {
     const id = pick('loans', todo.loan);
-    const decide = ({ member, ...values }: { member: { id: number } }) => ({
-      ...values,
-      memberId: member.id,
-    });
     if (id !== undefined)
-      await store.loans.update(
-        id,
-        (stored) => ({ ...LOAN, ...decide(stored), status: todo.status }),
-        n,
-        'key:1',
-      );
+      await store.loans.update(id, (stored) => ({ ...LOAN, ...stored, status: todo.status }), n, 'key:1');
   } else if (todo.do === 'pay') {
     const loanId = pick('loans', todo.loan);
     const values = { ...PAYMENT, loanId: loanId ?? 0, reference: `P-${n}`, amountMinor: todo.amount };

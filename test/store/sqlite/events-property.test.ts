@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../support/app.ts';
 import { changesBetween, lastSequence, readEvents, takeSnapshot } from '../../support/event-feed.ts';
 import { type Connection, openFile, openStore, SqliteError } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
-import { type Cells, check, NOW, nid, RECORD, SKIPPING, toValues } from '../conformance/import-rows.ts';
+import { type Cells, check, NOW, nid, RECORD, SKIPPING } from '../conformance/import-rows.ts';
 import { COOPERATIVE, memberOf } from '../conformance/sample.ts';
 
 const cooperative = fc.constantFrom('A-1', 'B-2');
@@ -122,7 +122,7 @@ class World {
     const checked = await check(this.session, kind, rows, SKIPPING);
     assert.ok(!checked.isRefused);
     await this.store.members.create(memberOf(40), ++this.now, 'key:7');
-    const rename = (stored: Member) => ({ ...toValues(stored), fullName: 'Mugabo' });
+    const rename = (stored: Member) => ({ ...stored, fullName: 'Mugabo' });
     await this.store.members.update(1, rename, ++this.now, 'key:7');
     const { importId } = await checked.apply(++this.now, RECORD);
     return `import:${importId}`;
@@ -146,7 +146,7 @@ class World {
     const now = ++this.now;
     const writes: Promise<unknown>[] = [
       this.store.members.create(memberOf(10 + at), now, 'key:7'),
-      this.store.members.update(1, (stored) => ({ ...toValues(stored), fullName: name }), now, 'key:7'),
+      this.store.members.update(1, (stored) => ({ ...stored, fullName: name }), now, 'key:7'),
       this.store.members.create({ ...memberOf(30), cooperativeId: 99 }, now, 'key:7'),
       this.store.cooperatives.create({ ...COOPERATIVE, code: `C-${at}` }, now, 'key:7'),
       this.store.cooperatives.update(1, (stored) => ({ ...stored, sector: 'mining' }), now, 'key:7'),

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import type { MemberValues } from '../../../src/domain/membership/members.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { CorrectionOptions, CorrectionStore } from '../../../src/store/ports/corrections.ts';
 import type { CheckedFile, ImportKind } from '../../../src/store/ports/import-session.ts';
@@ -23,7 +24,6 @@ import {
   nid,
   RECORD,
   SKIPPING,
-  toValues,
 } from '../conformance/import-rows.ts';
 
 const KINDS = ['production', 'savings'] as const;
@@ -283,7 +283,7 @@ class World {
   }
 
   async write(id: number, change: { memberCode?: string; identityCard?: string }): Promise<void> {
-    const decide = (stored: Parameters<typeof toValues>[0]) => ({ ...toValues(stored), ...change });
+    const decide = (stored: MemberValues) => ({ ...stored, ...change });
     await unlessRefused(() => this.registry.members.update(id, decide, LATER, 'key:1'));
   }
 

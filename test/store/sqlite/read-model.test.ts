@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { runCommand } from '../../../src/cli/program.ts';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
+import type { Member } from '../../../src/domain/membership/members.ts';
 import {
   formatDateTime,
   KIGALI,
@@ -86,17 +87,21 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
       )
       .pluck()
       .all(card) as number[];
-    const memberships = ids.map((id) => ({
-      member: store.members.find(id) as Exclude<Awaited<ReturnType<typeof store.members.find>>, undefined>,
-      financials:
-        at === null
-          ? null
-          : {
-              production: financials.productionOf(id, at),
-              loanHistory: serializer.serializeLoanHistory(financials.loansOf(id)),
-              savingsSummary: serializer.serializeSavingsSummary(financials.savingsOf(id)),
-            },
-    }));
+    const memberOf = (id: number): Member => store.members.find(id) as Member;
+    const memberships = ids
+      .map(memberOf)
+      .map(({ cooperativeCode: code, cooperativeName: name, ...member }) => ({
+        ...member,
+        cooperative: { id: member.cooperativeId, code, name },
+        financials:
+          at === null
+            ? null
+            : {
+                production: financials.productionOf(member.id, at),
+                loanHistory: serializer.serializeLoanHistory(financials.loansOf(member.id)),
+                savingsSummary: serializer.serializeSavingsSummary(financials.savingsOf(member.id)),
+              },
+      }));
     const person = consolidate(memberships);
     return person && serializeConsolidated(person, zone);
   }

@@ -19,7 +19,7 @@ import type { Storage } from '../../../src/store/ports/storage.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type Connection, openFile } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
-import { type Cells, check, NOW, nid, RECORD, SKIPPING, toValues } from '../conformance/import-rows.ts';
+import { type Cells, check, NOW, nid, RECORD, SKIPPING } from '../conformance/import-rows.ts';
 
 interface Row {
   readonly values: string;
@@ -240,7 +240,7 @@ class World {
     const { rows } = await members.list({}, FIRST_PAGE);
     const chosen = rows[at % Math.max(rows.length, 1)];
     const rename = (fullName: string) => (fullName === 'Keza' ? 'Mugabo' : 'Keza');
-    const decide = (stored: Member) => ({ ...toValues(stored), fullName: rename(stored.fullName) });
+    const decide = (stored: Member) => ({ ...stored, fullName: rename(stored.fullName) });
     if (chosen !== undefined) await members.update(chosen.id, decide, ++this.now, 'key:1');
   }
 

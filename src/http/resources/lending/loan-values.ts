@@ -1,9 +1,11 @@
 /** The body of a loan → its values, with every fault: of fields, of rules, of conflicts with stored rows. */
 
+import { completeValues } from '../../../domain/declared-fields.ts';
 import {
   decideLoan,
   decideNewLoan,
   type GivenLoan,
+  LOAN_FIELDS,
   type LoanRecord,
   type LoanValues,
   refuseLoanEnd,
@@ -14,7 +16,7 @@ import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
 import { parseBody } from '../../declare/body-fields.ts';
 import { onlyGiven } from '../../declare/query.ts';
-import { LOAN_BODY, type LoanBody } from './loan-fields.ts';
+import { LOAN_BODIES } from './loan-fields.ts';
 
 export interface LoanDependencies {
   readonly store: LoanStore;
@@ -22,39 +24,14 @@ export interface LoanDependencies {
   readonly zone: TimeZone;
 }
 
-type LoanDates = Partial<Pick<LoanBody, 'loan_start_date' | 'loan_end_date'>>;
-
-/** A checked body as the domain names it. */
-const toGiven = (body: LoanBody): GivenLoan => ({
-  memberId: body.member_id,
-  reference: body.reference,
-  amountMinor: body.amount,
-  interestRateHundredths: body.interest_rate,
-  loanStartDate: body.loan_start_date,
-  loanEndDate: body.loan_end_date,
-  status: body.status,
-});
-
-/** The stored values as a body would give them. */
-export const toLoanBody = (stored: LoanRecord): LoanBody => ({
-  member_id: stored.member.id,
-  reference: stored.reference,
-  amount: stored.amountMinor,
-  interest_rate: stored.interestRateHundredths,
-  loan_start_date: stored.loanStartDate,
-  loan_end_date: stored.loanEndDate,
-  status: stored.status,
-});
-
 /** Nothing is said of an end whose start is wrong itself. */
 function addEndFault(
   faults: FieldErrorList,
-  { loan_start_date, loan_end_date }: LoanDates,
+  { loanStartDate = null, loanEndDate = null }: Partial<GivenLoan>,
   stored?: LoanRecord,
 ): void {
   if (faults.has('loan_start_date') || faults.has('loan_end_date')) return;
-  const dates = { loanStartDate: loan_start_date ?? null, loanEndDate: loan_end_date ?? null };
-  const message = refuseLoanEnd(dates, stored);
+  const message = refuseLoanEnd({ loanStartDate, loanEndDate }, stored);
   if (message !== undefined) faults.add('loan_end_date', message);
 }
 
@@ -67,15 +44,14 @@ export async function readNewLoan(
   body: unknown,
 ): Promise<LoanValues> {
   const now = nowSeconds(clock);
-  const { values, faults } = parseBody(LOAN_BODY, body, { zone, nowSeconds: now });
+  const { values, faults } = parseBody(LOAN_BODIES.post, body, { zone, nowSeconds: now });
   addEndFault(faults, values);
-  if (!faults.isEmpty && values.member_id !== undefined) {
-    const { member_id: memberId, reference } = values;
+  if (!faults.isEmpty && values.memberId !== undefined) {
+    const { memberId, reference } = values;
     faults.addAll(await store.conflicts(onlyGiven({ memberId, reference })));
   }
   faults.throwIfAny();
-  const given = values as LoanBody & { member_id: number };
-  return decideNewLoan({ ...toGiven(given), memberId: given.member_id }, now);
+  return decideNewLoan(values as GivenLoan & { memberId: number }, now);
 }
 
 /**
@@ -83,14 +59,14 @@ export async function readNewLoan(
  * them. Adds what is wrong with the change.
  */
 export function readLoanValues(
-  body: Partial<LoanBody>,
+  body: Partial<GivenLoan>,
   stored: LoanRecord,
   { faults, nowSeconds: now }: { readonly faults: FieldErrorList; readonly nowSeconds: number },
 ): Partial<LoanValues> {
-  const completed = { ...toLoanBody(stored), ...body };
-  let values: Partial<LoanValues> = { memberId: stored.member.id, reference: completed.reference };
+  const completed = completeValues(LOAN_FIELDS, body, stored);
+  let values: Partial<LoanValues> = { memberId: stored.memberId, reference: completed.reference };
   faults.addFoundBy(() => {
-    values = decideLoan(stored, toGiven(completed), now);
+    values = decideLoan(stored, completed, now);
   });
   addEndFault(faults, completed, stored);
   return values;

@@ -1,14 +1,15 @@
 /** Loans: list, one, create, replace, change. */
 
-import { LOAN_STATUSES, type LoanRecord } from '../../../domain/lending/loans.ts';
+import { LOAN_FIELDS, LOAN_STATUSES, type LoanRecord } from '../../../domain/lending/loans.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
+import { kindOf } from '../../../json/declared-fields.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
-import { readPathId } from '../../declare/path-id.ts';
+import { pathId, readPathId } from '../../declare/path-id.ts';
 import { idFilter, onlyGiven } from '../../declare/query.ts';
 import { API_PREFIX, createWith, defineRoute, type Route } from '../../declare/route.ts';
 import { actorOf } from '../../writes/actor.ts';
@@ -16,18 +17,12 @@ import { type Representation, readTagged, represent, taggedCreated } from '../..
 import { NOTHING_BESIDE, updateRoutes } from '../../writes/update.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { pageExample } from '../examples.ts';
-import { MEMBER_FIELDS } from '../members/member-fields.ts';
+import { IDENTITY_CARD } from '../row-properties.ts';
 import { LOAN_EXAMPLE } from './loan-examples.ts';
-import {
-  LOAN,
-  LOAN_BODY,
-  LOAN_FIELDS,
-  LOAN_ID,
-  LOAN_PATCH_BODY,
-  LOAN_UPDATE_BODY,
-  serializeLoan,
-} from './loan-fields.ts';
-import { type LoanDependencies, readLoanValues, readNewLoan, toLoanBody } from './loan-values.ts';
+import { LOAN, LOAN_BODIES, serializeLoan } from './loan-fields.ts';
+import { type LoanDependencies, readLoanValues, readNewLoan } from './loan-values.ts';
+
+const LOAN_ID = pathId("A loan's id; opaque.");
 
 export function loanRoutes(store: LoanStore, clock: Clock, zone: TimeZone): Route[] {
   const dependencies = { store, clock, zone };
@@ -46,14 +41,14 @@ const LIST_QUERY = {
   ...PAGE_PARAMETERS,
   identity_card: {
     description: 'Only the loans of this person, in every cooperative.',
-    schema: MEMBER_FIELDS.identity_card.schema,
+    schema: IDENTITY_CARD,
     parse: parseIdentityCard,
   },
   cooperative: COOPERATIVE_FILTER,
   member: idFilter('Only those of the member with this id.', 'Expected the id of a member.'),
   status: {
     description: 'Only those of this status.',
-    schema: LOAN_FIELDS.status.schema,
+    schema: kindOf(LOAN_FIELDS.status).schema,
     parse: (value: string) => parseChoice(value, LOAN_STATUSES),
   },
 };
@@ -91,7 +86,7 @@ const createRoute = (dependencies: LoanDependencies): Route => ({
   description: 'What is paid on it is computed from its payments.',
   tag: 'loans',
   access: { scope: 'loans:write' },
-  body: LOAN_BODY,
+  body: LOAN_BODIES.post,
   responses: {
     201: {
       description: 'The new loan.',
@@ -138,6 +133,7 @@ const loanUpdateRoutes = ({ store, clock, zone }: LoanDependencies): Route[] =>
       path: '/loans/{id}',
       tag: 'loans',
       params: { id: LOAN_ID },
+      bodies: LOAN_BODIES,
       put: {
         operationId: 'updateLoan',
         summary: 'Replace a loan',
@@ -145,9 +141,8 @@ const loanUpdateRoutes = ({ store, clock, zone }: LoanDependencies): Route[] =>
           'An omitted date becomes null, an omitted status stays. The step of the status to approved sets ' +
           'approved_at; from then on the amount and the interest rate are fixed. ' +
           'Read-only fields are ignored.',
-        body: LOAN_UPDATE_BODY,
       },
-      patch: { operationId: 'patchLoan', summary: 'Change fields of a loan', body: LOAN_PATCH_BODY },
+      patch: { operationId: 'patchLoan', summary: 'Change fields of a loan' },
       responses: {
         200: {
           description: 'The loan as it is now.',
@@ -163,7 +158,6 @@ const loanUpdateRoutes = ({ store, clock, zone }: LoanDependencies): Route[] =>
       zone,
       readId: readPathId,
       represent: (loan) => representLoan(loan, zone),
-      toBody: toLoanBody,
       findBeside: NOTHING_BESIDE,
       toValues: readLoanValues,
     },

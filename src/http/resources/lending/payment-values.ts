@@ -1,11 +1,13 @@
 /** The body of a payment → its values, with every fault: of fields, of rules, of conflicts. */
 
+import { completeValues } from '../../../domain/declared-fields.ts';
 import type { LoanRecord } from '../../../domain/lending/loans.ts';
 import {
   DEFAULT_PAYMENT_STATUS,
   decideNewPayment,
   decidePayment,
   type GivenPayment,
+  PAYMENT_FIELDS,
   type PaymentRecord,
   type PaymentValues,
   paidAfter,
@@ -17,7 +19,7 @@ import type { LoanStore } from '../../../store/ports/loans.ts';
 import type { PaymentStore } from '../../../store/ports/payments.ts';
 import { parseBody } from '../../declare/body-fields.ts';
 import { onlyGiven } from '../../declare/query.ts';
-import { PAYMENT_BODY, type PaymentBody } from './payment-fields.ts';
+import { PAYMENT_BODIES } from './payment-fields.ts';
 
 export interface PaymentDependencies {
   readonly store: PaymentStore;
@@ -26,25 +28,8 @@ export interface PaymentDependencies {
   readonly zone: TimeZone;
 }
 
-/** A checked body as the domain names it. */
-const toGiven = (body: PaymentBody): GivenPayment => ({
-  loanId: body.loan_id,
-  amountMinor: body.amount,
-  method: body.method,
-  reference: body.reference,
-  status: body.status,
-  paidAt: body.paid_at,
-});
-
-/** The stored values as a body would give them. */
-export const toPaymentBody = (stored: PaymentRecord): PaymentBody => ({
-  loan_id: stored.loanId,
-  amount: stored.amountMinor,
-  method: stored.method,
-  reference: stored.reference,
-  status: stored.status,
-  paid_at: stored.paidAt,
-});
+/** What is missing or wrong has its fault already; its substitute only lets the rules see the rest. */
+const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 
 /**
  * Checks the body of a new payment.
@@ -56,21 +41,20 @@ export async function readNewPayment(
   body: unknown,
 ): Promise<{ values: PaymentValues; decide: (loan: LoanRecord) => PaymentValues }> {
   const now = nowSeconds(clock);
-  const { values: given, faults } = parseBody(PAYMENT_BODY, body, { zone, nowSeconds: now });
-  // What is missing or wrong has its fault already; its substitute only lets the rules see the rest.
-  const values: PaymentValues = {
-    ...{ loanId: given.loan_id ?? 0, reference: given.reference ?? '', method: given.method ?? 'cash' },
-    ...{ amountMinor: given.amount ?? 0, status: given.status ?? DEFAULT_PAYMENT_STATUS },
-    paidAt: given.paid_at ?? now,
-  };
+  const { values: given, faults } = parseBody(PAYMENT_BODIES.post, body, { zone, nowSeconds: now });
+  const values = {
+    ...SUBSTITUTES,
+    ...given,
+    paidAt: given.paidAt ?? now,
+  } as PaymentValues;
   const decide = (loan: LoanRecord) => decideNewPayment(loan, values, zone);
-  const loan = given.loan_id === undefined ? undefined : await loans.find(given.loan_id);
+  const loan = given.loanId === undefined ? undefined : await loans.find(given.loanId);
   if (loan !== undefined) {
     faults.addFoundBy(() => decide(loan));
     faults.addFoundBy(() => paidAfter(loan, undefined, values));
   }
-  if (!faults.isEmpty && given.loan_id !== undefined) {
-    const { loan_id: loanId, reference } = given;
+  if (!faults.isEmpty && given.loanId !== undefined) {
+    const { loanId, reference } = given;
     faults.addAll(await store.conflicts(onlyGiven({ loanId, reference })));
   }
   faults.throwIfAny();
@@ -93,20 +77,19 @@ export async function findLoanOf(
  * @param zone in which messages show times
  */
 export function readPaymentValues(
-  body: Partial<PaymentBody>,
+  body: Partial<GivenPayment>,
   stored: PaymentRecord,
   loan: LoanRecord,
   faults: FieldErrorList,
   zone: TimeZone,
 ): Partial<PaymentValues> {
-  const completed = { ...toPaymentBody(stored), ...body };
+  const completed = completeValues(PAYMENT_FIELDS, body, stored);
   let values: Partial<PaymentValues> = { loanId: stored.loanId, reference: completed.reference };
   faults.addFoundBy(() => {
-    values = decidePayment(stored, loan, toGiven(completed), zone);
+    values = decidePayment(stored, loan, completed, zone);
   });
   if (stored.status !== 'void') {
-    const { amount: amountMinor, status = stored.status } = completed;
-    faults.addFoundBy(() => paidAfter(loan, stored, { ...stored, amountMinor, status }));
+    faults.addFoundBy(() => paidAfter(loan, stored, completed));
   }
   return values;
 }

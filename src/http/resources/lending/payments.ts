@@ -1,15 +1,16 @@
 /** Payments on loans: list, one, create, replace, change. */
 
-import { PAYMENT_STATUSES, type PaymentRecord } from '../../../domain/lending/payments.ts';
+import { PAYMENT_FIELDS, PAYMENT_STATUSES, type PaymentRecord } from '../../../domain/lending/payments.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
+import { kindOf } from '../../../json/declared-fields.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
 import type { PaymentStore } from '../../../store/ports/payments.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
-import { readPathId } from '../../declare/path-id.ts';
+import { pathId, readPathId } from '../../declare/path-id.ts';
 import { idFilter, onlyGiven } from '../../declare/query.ts';
 import { API_PREFIX, createWith, defineRoute, type Route } from '../../declare/route.ts';
 import { actorOf } from '../../writes/actor.ts';
@@ -17,24 +18,12 @@ import { type Representation, readTagged, represent, taggedCreated } from '../..
 import { updateRoutes } from '../../writes/update.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { pageExample } from '../examples.ts';
-import { MEMBER_FIELDS } from '../members/member-fields.ts';
+import { IDENTITY_CARD } from '../row-properties.ts';
 import { PAYMENT_EXAMPLE } from './loan-examples.ts';
-import {
-  PAYMENT,
-  PAYMENT_BODY,
-  PAYMENT_FIELDS,
-  PAYMENT_ID,
-  PAYMENT_PATCH_BODY,
-  PAYMENT_UPDATE_BODY,
-  serializePayment,
-} from './payment-fields.ts';
-import {
-  findLoanOf,
-  type PaymentDependencies,
-  readNewPayment,
-  readPaymentValues,
-  toPaymentBody,
-} from './payment-values.ts';
+import { PAYMENT, PAYMENT_BODIES, serializePayment } from './payment-fields.ts';
+import { findLoanOf, type PaymentDependencies, readNewPayment, readPaymentValues } from './payment-values.ts';
+
+const PAYMENT_ID = pathId("A payment's id; opaque.");
 
 export function paymentRoutes(store: PaymentStore, loans: LoanStore, clock: Clock, zone: TimeZone): Route[] {
   const dependencies = { store, loans, clock, zone };
@@ -53,14 +42,14 @@ const LIST_QUERY = {
   ...PAGE_PARAMETERS,
   identity_card: {
     description: 'Only the payments on loans of this person, in every cooperative.',
-    schema: MEMBER_FIELDS.identity_card.schema,
+    schema: IDENTITY_CARD,
     parse: parseIdentityCard,
   },
   cooperative: COOPERATIVE_FILTER,
   loan: idFilter('Only those of the loan with this id.', 'Expected the id of a loan.'),
   status: {
     description: 'Only those of this status.',
-    schema: PAYMENT_FIELDS.status.schema,
+    schema: kindOf(PAYMENT_FIELDS.status).schema,
     parse: (value: string) => parseChoice(value, PAYMENT_STATUSES),
   },
 };
@@ -98,7 +87,7 @@ const createRoute = (dependencies: PaymentDependencies): Route => ({
   description: 'Only an approved or defaulted loan takes payments. Its paid_amount changes with it, at once.',
   tag: 'payments',
   access: { scope: 'payments:write' },
-  body: PAYMENT_BODY,
+  body: PAYMENT_BODIES.post,
   responses: {
     201: {
       description: 'The new payment.',
@@ -150,18 +139,17 @@ const paymentUpdateRoutes = ({ store, loans, clock, zone }: PaymentDependencies)
       path: '/payments/{id}',
       tag: 'payments',
       params: { id: PAYMENT_ID },
+      bodies: PAYMENT_BODIES,
       put: {
         operationId: 'updatePayment',
         summary: 'Replace a payment, or make it void',
         description:
           'An omitted status or paid_at stays. A void payment is not changed any more. ' +
           "The loan's paid_amount changes with it, at once. Read-only fields are ignored.",
-        body: PAYMENT_UPDATE_BODY,
       },
       patch: {
         operationId: 'patchPayment',
         summary: 'Change fields of a payment, or make it void',
-        body: PAYMENT_PATCH_BODY,
       },
       responses: {
         200: {
@@ -178,7 +166,6 @@ const paymentUpdateRoutes = ({ store, loans, clock, zone }: PaymentDependencies)
       zone,
       readId: readPathId,
       represent: (payment) => representPayment(payment, zone),
-      toBody: toPaymentBody,
       findBeside: (payment) => findLoanOf(loans, payment),
       toValues: (body, payment, { faults }, loan) => readPaymentValues(body, payment, loan, faults, zone),
     },

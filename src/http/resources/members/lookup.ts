@@ -3,10 +3,12 @@
 import type { ApiKey } from '../../../domain/access/api-keys.ts';
 import { LOAN_HISTORY_LIMIT } from '../../../domain/lending/loan-history.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
+import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
-import { array, nullable, object, type Static, string } from '../../../json/schema.ts';
-import { instant, plain, quote, serializeArray, serializeObject, text } from '../../../json/serializer.ts';
+import { shownFields, shownObject } from '../../../json/declared-fields.ts';
+import { array, nullable, string } from '../../../json/schema.ts';
+import { quote, serializeArray, text } from '../../../json/serializer.ts';
 import { type ConsolidatedMember, consolidate, type Membership } from '../../../lookup/consolidate.ts';
 import {
   LOAN_HISTORY_ENTRY,
@@ -21,66 +23,49 @@ import { badRequest } from '../../declare/errors.ts';
 import { readPathId } from '../../declare/path-id.ts';
 import { type ApiResponse, JsonText, ok } from '../../declare/response.ts';
 import { API_PREFIX, type Parameter, type Route } from '../../declare/route.ts';
-import { COOPERATIVE_ID, COOPERATIVE_SUMMARY, serializeCooperativeSummary } from '../cooperative-fields.ts';
+import { COOPERATIVE_ID, serializeCooperativeSummary } from '../cooperative-fields.ts';
 import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from '../examples.ts';
-import { MEMBER_FIELDS as F } from './member-fields.ts';
+import { COOPERATIVE_SUMMARY } from '../row-properties.ts';
 
-export const MEMBERSHIP = object(
-  {
-    cooperative: COOPERATIVE_SUMMARY,
-    member_code: F.member_code.schema,
-    full_name: F.full_name.schema,
-    first_name: nullable(F.first_name.schema),
-    last_name: nullable(F.last_name.schema),
-    role: F.role.schema,
-    status: F.status.schema,
-    registration_date: F.registration_date.schema,
-    mobile: nullable(F.mobile.schema),
-    production_summary: nullable(PRODUCTION_SUMMARY),
-    loan_history: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
-    savings_summary: nullable(SAVINGS_SUMMARY),
+export const { schema: MEMBERSHIP, serialize: serializeMembership } = shownObject<Membership>('Membership', {
+  cooperative: {
+    schema: COOPERATIVE_SUMMARY,
+    write: ({ cooperative }) => serializeCooperativeSummary(cooperative),
   },
-  { title: 'Membership' },
-);
-
-export const CONSOLIDATED_MEMBER = object(
-  {
-    identity_card: F.identity_card.schema,
-    primary_full_name: string({ description: 'Name of the newest registration.' }),
-    name_variants: array(string(), { description: 'Distinct names, newest registration first.' }),
-    gender: nullable(F.gender.schema),
-    date_of_birth: nullable(F.date_of_birth.schema),
-    mobile: nullable(F.mobile.schema),
-    memberships: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
+  ...shownFields(MEMBER_FIELDS, LOOKED_UP),
+  production_summary: {
+    schema: nullable(PRODUCTION_SUMMARY),
+    write: ({ financials }, zone) =>
+      financials === null ? 'null' : serializeProduction(financials.production, zone),
   },
-  { title: 'ConsolidatedMember' },
-);
-
-const serializeMembership = serializeObject<Static<typeof MEMBERSHIP>, Membership>({
-  cooperative: ({ member }) => serializeCooperativeSummary(member.cooperative),
-  member_code: text(({ member }) => member.memberCode),
-  full_name: text(({ member }) => member.fullName),
-  first_name: text(({ member }) => member.firstName),
-  last_name: text(({ member }) => member.lastName),
-  role: plain(({ member }) => member.role),
-  status: plain(({ member }) => member.status),
-  registration_date: instant(({ member }) => member.registrationDate),
-  mobile: plain(({ member }) => member.mobile),
-  production_summary: ({ financials }, zone) =>
-    financials === null ? 'null' : serializeProduction(financials.production, zone),
-  loan_history: ({ financials }) => (financials === null ? 'null' : financials.loanHistory),
-  savings_summary: ({ financials }) => (financials === null ? 'null' : financials.savingsSummary),
+  loan_history: {
+    schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
+    write: ({ financials }) => (financials === null ? 'null' : financials.loanHistory),
+  },
+  savings_summary: {
+    schema: nullable(SAVINGS_SUMMARY),
+    write: ({ financials }) => (financials === null ? 'null' : financials.savingsSummary),
+  },
 });
 
-export const serializeConsolidated = serializeObject<Static<typeof CONSOLIDATED_MEMBER>, ConsolidatedMember>({
-  identity_card: plain(({ identityCard }) => identityCard),
-  primary_full_name: text(({ primaryFullName }) => primaryFullName),
-  name_variants: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
-  gender: plain(({ gender }) => gender),
-  date_of_birth: plain(({ dateOfBirth }) => dateOfBirth),
-  mobile: plain(({ mobile }) => mobile),
-  memberships: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
+const { schema, serialize } = shownObject<ConsolidatedMember>('ConsolidatedMember', {
+  ...shownFields(MEMBER_FIELDS, ['identityCard']),
+  primary_full_name: {
+    schema: string({ description: 'Name of the newest registration.' }),
+    write: text('primaryFullName'),
+  },
+  name_variants: {
+    schema: array(string(), { description: 'Distinct names, newest registration first.' }),
+    write: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
+  },
+  ...shownFields(MEMBER_FIELDS, CONSOLIDATED),
+  memberships: {
+    schema: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
+    write: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
+  },
 });
+export const CONSOLIDATED_MEMBER = schema;
+export const serializeConsolidated = serialize;
 
 /** The moment of the financials for those who may see them, in epoch seconds; null for others. */
 const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>

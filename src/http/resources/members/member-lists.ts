@@ -1,11 +1,12 @@
 /** The lists of members: of all cooperatives, and of one. */
 
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
-import { MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
+import { MEMBER_FIELDS, MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
 import { parseMobile } from '../../../domain/membership/mobile.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.ts';
+import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
 import { whenReady } from '../../../store/ports/awaitable.ts';
 import type { CooperativeStore, MemberStore } from '../../../store/ports/registry.ts';
@@ -15,17 +16,18 @@ import { onlyGiven, type ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER, COOPERATIVE_ID } from '../cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE, pageExample } from '../examples.ts';
-import { MEMBER_FIELDS, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
+import { IDENTITY_CARD } from '../row-properties.ts';
+import { MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
 
 const FILTERS = {
   identity_card: {
     description: 'Only the rows of this person, of every status.',
-    schema: MEMBER_FIELDS.identity_card.schema,
+    schema: IDENTITY_CARD,
     parse: parseIdentityCard,
   },
   status: {
     description: 'Only members of this status.',
-    schema: MEMBER_FIELDS.status.schema,
+    schema: kindOf(MEMBER_FIELDS.status).schema,
     parse: (value: string) => parseChoice(value, MEMBER_STATUSES),
   },
   member_code: {

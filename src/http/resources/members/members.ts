@@ -18,16 +18,10 @@ import { type Representation, readTagged, represent, taggedCreated } from '../..
 import { NOTHING_BESIDE, updateRoutes } from '../../writes/update.ts';
 import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID, MEMBER_EXAMPLE } from '../examples.ts';
 import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, serializeConsolidated } from './lookup.ts';
-import {
-  MEMBER,
-  MEMBER_BODY,
-  MEMBER_PATCH_BODY,
-  MEMBER_UPDATE_BODY,
-  serializeMember,
-} from './member-fields.ts';
+import { MEMBER, MEMBER_BODIES, serializeMember } from './member-fields.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 import { memberListRoutes } from './member-lists.ts';
-import { readMemberValues, toMemberBody } from './member-values.ts';
+import { readMemberValues } from './member-values.ts';
 
 const ID_OR_NATIONAL_ID: Parameter = {
   description:
@@ -64,7 +58,7 @@ const representMember = (member: Member, zone: TimeZone): Representation =>
 /** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
 async function readNewValues({ store, clock, zone }: Dependencies, body: unknown): Promise<MemberValues> {
   const now = nowSeconds(clock);
-  const parsed = parseBody(MEMBER_BODY, body, { zone, nowSeconds: now });
+  const parsed = parseBody(MEMBER_BODIES.post, body, { zone, nowSeconds: now });
   const { faults } = parsed;
   const values = readMemberValues(parsed.values, undefined, faults, now);
   if (!faults.isEmpty) faults.addAll(await store.conflicts(values));
@@ -79,7 +73,7 @@ const createRoute = (dependencies: Dependencies): Route => ({
   summary: 'Create a member',
   tag: 'members',
   access: { scope: 'members:write' },
-  body: MEMBER_BODY,
+  body: MEMBER_BODIES.post,
   responses: {
     201: {
       description: 'The new member.',
@@ -147,15 +141,15 @@ const memberUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] =>
       tag: 'members',
       params: { id: MEMBER_ID },
       refusals: [410],
+      bodies: MEMBER_BODIES,
       put: {
         operationId: 'updateMember',
         summary: 'Replace a member',
         description:
           'Takes a member id only. An omitted optional field becomes null or its default; ' +
           'an omitted registration_date keeps the stored one. Read-only fields are ignored.',
-        body: MEMBER_UPDATE_BODY,
       },
-      patch: { operationId: 'patchMember', summary: 'Change fields of a member', body: MEMBER_PATCH_BODY },
+      patch: { operationId: 'patchMember', summary: 'Change fields of a member' },
       responses: {
         200: {
           description: 'The member as it is now.',
@@ -171,7 +165,6 @@ const memberUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] =>
       zone,
       readId: readMemberId,
       represent: (member) => representMember(member, zone),
-      toBody: toMemberBody,
       findBeside: NOTHING_BESIDE,
       toValues: (body, stored, decision) =>
         readMemberValues(body, stored, decision.faults, decision.nowSeconds),

@@ -1,5 +1,5 @@
 /** Signs that two members who are to be merged are two people. */
-import { haveCommonWord } from '../../../domain/membership/members.ts';
+import { haveCommonWord } from '../../../domain/membership/names.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { MemberPair } from './merge.ts';
 

@@ -1,8 +1,9 @@
 /** Merges pairs of members, set by set: the entries of one belong to the other then, and the one is gone. */
+import { listFields } from '../../../domain/declared-fields.ts';
+import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import type { Connection } from '../engine/connection.ts';
 import { addRedirect, MERGED_MEMBERS } from '../identity/redirects.ts';
 import type { Touched } from '../journal/track.ts';
-import type { MEMBER_COLUMNS } from '../rows/member-rows.ts';
 import { type OwnedEntity, ownedIdsSql, TABLES } from '../schema/tables.ts';
 
 export interface MemberPair {
@@ -15,20 +16,8 @@ export interface MemberPair {
 /** What belongs to members directly; the rest follows. */
 const OWNED = TABLES.filter(({ owner }) => owner?.entity === 'members');
 
-/**
- * What becomes of each value of the member that stays: it is kept, or filled from the other where there is
- * none. Parts of names are filled together: one of each member would make a name that nobody has.
- */
-export const MERGED_COLUMNS = {
-  ...({ cooperative_id: 'keep', identity_card: 'keep', member_code: 'keep', full_name: 'keep' } as const),
-  ...({ first_name: 'fill together', last_name: 'fill together' } as const),
-  ...({ gender: 'fill', date_of_birth: 'fill', mobile: 'fill', date_of_death: 'fill' } as const),
-  ...({ role: 'keep', status: 'keep', registration_date: 'keep' } as const),
-} as const satisfies {
-  readonly [column in (typeof MEMBER_COLUMNS)[number] | 'date_of_death']: 'keep' | 'fill' | 'fill together';
-};
 const columnsTo = (what: 'fill' | 'fill together'): string[] =>
-  Object.entries(MERGED_COLUMNS).flatMap(([column, does]) => (does === what ? [column] : []));
+  listFields(MEMBER_FIELDS).flatMap(({ column, merge }) => (merge === what ? [column] : []));
 
 const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
 

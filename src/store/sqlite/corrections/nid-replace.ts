@@ -1,5 +1,5 @@
 /** Replaces a national ID that was wrong or was reissued, in every membership of the person. */
-import { haveCommonWord } from '../../../domain/membership/members.ts';
+import { haveCommonWord } from '../../../domain/membership/names.ts';
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErasedNumber } from '../identity/identity-hash.ts';

@@ -1,33 +1,19 @@
 /** Cooperatives in SQLite. There are a few thousand of them, so their list may be scanned and counted. */
-import type {
-  Cooperative,
-  CooperativeFilter,
-  CooperativeStatus,
-  CooperativeValues,
-  Sector,
+import { listFields } from '../../../domain/declared-fields.ts';
+import {
+  COOPERATIVE_FIELDS,
+  type Cooperative,
+  type CooperativeFilter,
+  type CooperativeValues,
 } from '../../../domain/membership/cooperatives.ts';
 import { FieldErrorList, type FieldMessages, notFound, refuseFields } from '../../../domain/values/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { CooperativeStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
-import { openChangeRecorder } from '../journal/recorder.ts';
-import { newIdSql } from '../journal/removed-ids.ts';
+import { selected } from '../rows/columns.ts';
 import type { StoreDependencies } from './dependencies.ts';
-
-interface CooperativeRow {
-  id: number;
-  code: string;
-  name: string;
-  sector: Sector | null;
-  province: string | null;
-  district: string | null;
-  registration_date: string | null;
-  status: CooperativeStatus;
-  members_count: number;
-  created_at: number;
-  updated_at: number;
-}
+import { openRowWriter } from './row-writer.ts';
 
 interface Filters {
   code: string | null;
@@ -36,14 +22,11 @@ interface Filters {
   /** JSON array of the spellings to list. */
   districts: string | null;
 }
-/** In the order of `Values`. */
-const COLUMNS = ['code', 'name', 'sector', 'province', 'district', 'registration_date', 'status'];
-type Values = [string, string, string | null, string | null, string | null, string | null, string];
 
-const ROW = `c.id, c.code, c.name, c.sector, c.province, c.district, c.registration_date, c.status,
+const ROW = `c.id, ${selected('c', listFields(COOPERATIVE_FIELDS))},
   coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0)
-    AS members_count,
-  c.created_at, c.updated_at`;
+    AS membersCount,
+  c.created_at AS createdAt, c.updated_at AS updatedAt`;
 const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.status = @status)
   AND (@sector IS NULL OR c.sector = @sector)
   AND (@districts IS NULL OR c.district IN (SELECT value FROM json_each(@districts)))`;
@@ -55,7 +38,7 @@ function openList(db: Connection) {
     `SELECT count(*) AS count FROM cooperatives c WHERE ${MATCHES}`,
     FEW,
   );
-  const selectPage = db.prepare<[Filters & { limit: number; offset: number }], CooperativeRow>(
+  const selectPage = db.prepare<[Filters & { limit: number; offset: number }], Cooperative>(
     `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES}
      ORDER BY c.id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`,
     FEW,
@@ -77,7 +60,7 @@ function openList(db: Connection) {
   return function list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
     const matches = toFilters(filter);
     const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
-    return { count: (count.get(matches) as { count: number }).count, rows: rows.map(toCooperative) };
+    return { count: (count.get(matches) as { count: number }).count, rows };
   };
 }
 
@@ -85,23 +68,12 @@ export function openCooperatives(
   db: Connection,
   { snapshot, cooperativeSummaries, responses }: StoreDependencies,
 ): CooperativeStore {
-  const selectOne = db.prepare<[number], CooperativeRow>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
+  const selectOne = db.prepare<[number], Cooperative>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
-  const insert = db.prepare<[...Values, createdAt: number, updatedAt: number]>(
-    `INSERT INTO cooperatives (id, ${COLUMNS.join(', ')}, created_at, updated_at)
-     VALUES (${newIdSql('cooperatives')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const replace = db.prepare<[...Values, updatedAt: number, id: number]>(
-    `UPDATE cooperatives SET ${COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
-     WHERE id = ?`,
-  );
   const list = openList(db);
-  const history = openChangeRecorder(db, 'cooperatives');
+  const rows = openRowWriter<CooperativeValues>(db, 'cooperatives', COOPERATIVE_FIELDS);
 
-  function find(id: number): Cooperative | undefined {
-    const row = snapshot.read(() => selectOne.get(id));
-    return row && toCooperative(row);
-  }
+  const find = (id: number): Cooperative | undefined => snapshot.read(() => selectOne.get(id));
 
   function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
     const { code } = values;
@@ -120,10 +92,7 @@ export function openCooperatives(
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
         refuseFields(conflicts(values));
-        const { lastInsertRowid } = insert.run(...toColumns(values), nowSeconds, nowSeconds);
-        const id = Number(lastInsertRowid);
-        history.created({ id, cooperativeId: id }, nowSeconds, actor);
-        return find(id) as Cooperative;
+        return find(rows.insert(values, nowSeconds, actor)) as Cooperative;
       }),
 
     update: (id, decide, nowSeconds, actor) =>
@@ -132,40 +101,9 @@ export function openCooperatives(
         if (stored === undefined) throw notFound();
         const values = decide(stored);
         refuseFields(conflicts(values, id));
-        const columns = toColumns(values);
-        const before = toColumns(stored);
-        if (before.every((column, i) => column === columns[i])) return stored;
-        replace.run(...columns, nowSeconds, id);
-        const row = { id, cooperativeId: id };
-        history.changed(row, { fields: COLUMNS, old: before, new: columns }, nowSeconds, actor);
+        if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
         cooperativeSummaries.invalidate();
         return find(id) as Cooperative;
       }),
-  };
-}
-
-const toColumns = (values: CooperativeValues): Values => [
-  values.code,
-  values.name,
-  values.sector,
-  values.province,
-  values.district,
-  values.registrationDate,
-  values.status,
-];
-
-function toCooperative(row: CooperativeRow): Cooperative {
-  return {
-    id: row.id,
-    code: row.code,
-    name: row.name,
-    sector: row.sector,
-    province: row.province,
-    district: row.district,
-    registrationDate: row.registration_date,
-    status: row.status,
-    membersCount: row.members_count,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   };
 }

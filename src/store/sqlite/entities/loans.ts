@@ -1,6 +1,6 @@
 /** Loans in SQLite. What is paid on one is changed by payments.ts. */
 
-import type { LoanRecord, LoanValues } from '../../../domain/lending/loans.ts';
+import { LOAN_FIELDS, type LoanRecord, type LoanValues } from '../../../domain/lending/loans.ts';
 import {
   FieldErrorList,
   type FieldMessages,
@@ -11,21 +11,12 @@ import {
 import type { LoanStore } from '../../ports/loans.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
-import { openChangeRecorder } from '../journal/recorder.ts';
-import { newIdSql } from '../journal/removed-ids.ts';
 import { openLoanLists } from '../lists/loan-lists.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { openLoanHistoryRefresh } from '../read-model/refresh-loans.ts';
-import {
-  LOAN_COLUMNS,
-  LOAN_FIELDS,
-  LOAN_OWNER,
-  LOAN_ROW,
-  type LoanRow,
-  toLoanColumns,
-  toLoanRecord,
-} from '../rows/loan-rows.ts';
+import { LOAN_OWNER, LOAN_ROW } from '../rows/loan-rows.ts';
 import type { StoreDependencies } from './dependencies.ts';
+import { openRowWriter } from './row-writer.ts';
 
 interface Owned {
   readonly cooperative_id: number;
@@ -38,14 +29,6 @@ const prepareStatements = (db: Connection) => ({
   selectLoan: db.prepare<[number], Owned>('SELECT cooperative_id FROM loans WHERE id = ?'),
   selectByReference: db.prepare<[number, string], { id: number }>(
     'SELECT id FROM loans WHERE cooperative_id = ? AND reference = ?',
-  ),
-  insert: db.prepare<(string | number | null)[]>(
-    `INSERT INTO loans (id, cooperative_id, member_id, paid_amount_minor, ${LOAN_COLUMNS.join(', ')},
-       created_at, updated_at)
-     VALUES (${newIdSql('loans')}, ?, ?, 0, ${LOAN_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
-  ),
-  replace: db.prepare<(string | number | null)[]>(
-    `UPDATE loans SET ${LOAN_COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ? WHERE id = ?`,
   ),
 });
 
@@ -71,11 +54,8 @@ function openConflicts({
 
 /** @returns what reads one loan, inside a write or a read of the snapshot */
 export function openLoanReader(db: Connection): (id: number) => LoanRecord | undefined {
-  const select = db.prepare<[number], LoanRow>(`${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = ?`);
-  return (id) => {
-    const row = select.get(id);
-    return row && toLoanRecord(row);
-  };
+  const select = db.prepare<[number], LoanRecord>(`${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = ?`);
+  return (id) => select.get(id);
 }
 
 export function openLoans(
@@ -84,11 +64,10 @@ export function openLoans(
   format: ReadModelFormat,
 ): LoanStore {
   const statements = prepareStatements(db);
-  const { insert, replace, selectMember } = statements;
   const findConflicts = openConflicts(statements);
-  const history = openChangeRecorder(db, 'loans');
   const refreshLoanHistory = openLoanHistoryRefresh(db, format);
   const { counts, list } = openLoanLists(db);
+  const rows = openRowWriter<LoanValues>(db, 'loans', LOAN_FIELDS, counts);
   const read = openLoanReader(db);
 
   return {
@@ -99,12 +78,10 @@ export function openLoans(
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
         refuseFields(findConflicts(values));
-        const { memberId, status } = values;
-        const { cooperative_id: cooperativeId } = selectMember.get(memberId) as Owned;
-        const columns = [cooperativeId, memberId, ...toLoanColumns(values), nowSeconds, nowSeconds];
-        const id = Number(insert.run(...columns).lastInsertRowid);
-        counts.change(id, undefined, { group: cooperativeId, value: status });
-        history.created({ id, cooperativeId }, nowSeconds, actor);
+        const { memberId } = values;
+        const { cooperative_id: cooperativeId } = statements.selectMember.get(memberId) as Owned;
+        const nothing = { cooperativeId, paidAmountMinor: 0, openingBalanceMinor: 0 };
+        const id = rows.insert({ ...values, ...nothing }, nowSeconds, actor);
         refreshLoanHistory(memberId);
         return read(id) as LoanRecord;
       }),
@@ -114,16 +91,10 @@ export function openLoans(
         const stored = read(id);
         if (stored === undefined) throw notFound();
         const values = decide(stored);
-        if (values.memberId !== stored.member.id)
+        if (values.memberId !== stored.memberId)
           refuseFields({ member_id: ['This field cannot be changed.'] });
         refuseFields(findConflicts(values, id));
-        const [before, after] = [toLoanColumns(stored), toLoanColumns(values)];
-        if (before.every((column, i) => column === after[i])) return stored;
-        replace.run(...after, nowSeconds, id);
-        const group = stored.cooperative.id;
-        const change = { fields: LOAN_FIELDS, old: before, new: after };
-        history.changed({ id, cooperativeId: group }, change, nowSeconds, actor);
-        counts.change(id, { group, value: stored.status }, { group, value: values.status });
+        if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
         refreshLoanHistory(values.memberId);
         return read(id) as LoanRecord;
       }),

@@ -1,6 +1,11 @@
 /** Members in SQLite: one row per person and cooperative. */
 
-import type { Member, MemberFilter, MemberValues } from '../../../domain/membership/members.ts';
+import {
+  MEMBER_FIELDS,
+  type Member,
+  type MemberFilter,
+  type MemberValues,
+} from '../../../domain/membership/members.ts';
 import {
   FieldErrorList,
   type FieldMessages,
@@ -11,14 +16,12 @@ import {
   unknownReference,
 } from '../../../domain/values/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
-import { byNewestRegistration, type Membership } from '../../../lookup/consolidate.ts';
+import { byNewestRegistration, type Financials, type Membership } from '../../../lookup/consolidate.ts';
 import type { ListedMember, MemberStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/redirects.ts';
-import { openChangeRecorder } from '../journal/recorder.ts';
-import { newIdSql } from '../journal/removed-ids.ts';
-import { type Counted, type CountIndex, openCountIndex, wrongCounts } from '../lists/count-index.ts';
+import { type CountIndex, openCountIndex, wrongCounts } from '../lists/count-index.ts';
 import { MEMBER_COUNTS } from '../lists/counted-tables.ts';
 import { openMemberMatches } from '../lists/member-matches.ts';
 import { openMemberPages } from '../lists/member-pages.ts';
@@ -26,23 +29,18 @@ import type { ReadModelFormat, StoredColumns } from '../read-model/columns.ts';
 import { openReadModel } from '../read-model/read.ts';
 import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
 import {
-  type Column,
   type ListedRow,
   LOOKUP_ROW,
   type LookupRow,
-  MEMBER_COLUMNS,
   MEMBER_ROW,
-  type MemberRow,
   PERSON,
-  toColumns,
   toListedMember,
-  toLookedUpMember,
-  toMember,
 } from '../rows/member-rows.ts';
 import type { StoreDependencies } from './dependencies.ts';
+import { openRowWriter } from './row-writer.ts';
 
 const prepareStatements = (db: Connection) => ({
-  selectOne: db.prepare<[number], MemberRow>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`),
+  selectOne: db.prepare<[number], Member>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`),
   // No ORDER BY: the one or two rows of a person are sorted faster here, and the sorter costs as much as the
   // rest.
   selectActive: db.prepare<[string], LookupRow>(
@@ -61,19 +59,11 @@ const prepareStatements = (db: Connection) => ({
          AS sameCode,
        (${redirectSql(REPLACED_NUMBERS, '@identityCard')}) AS currentNumber`,
   ),
-  insert: db.prepare<Column[]>(
-    `INSERT INTO members (id, ${MEMBER_COLUMNS.join(', ')}, created_at, updated_at)
-     VALUES (${newIdSql('members')}, ${MEMBER_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
-  ),
   selectCurrentNumber: db.prepare<[string], { to: string }>(redirectSql(REPLACED_NUMBERS)),
   selectFormerNumber: db.prepare<[string], { old: string }>(
     'SELECT old FROM replaced_identity_cards WHERE new = ? AND ended_by IS NULL LIMIT 1',
   ),
   selectMergedInto: db.prepare<[number], { to: number }>(redirectSql(MERGED_MEMBERS)),
-  replace: db.prepare<Column[]>(
-    `UPDATE members SET ${MEMBER_COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
-     WHERE id = ?`,
-  ),
 });
 
 type Statements = ReturnType<typeof prepareStatements>;
@@ -86,15 +76,17 @@ function openLookups(
 ) {
   return function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
     const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
-      cooperativeId === undefined ? rows : rows.filter((row) => row.cooperative_id === cooperativeId);
-    const lookedUp = (row: LookupRow) =>
-      toLookedUpMember(row, identityCard, cooperativeSummaries.get(row.cooperative_id));
-    if (at === null) {
-      const rows = selectActive.all(identityCard);
-      return wanted(rows).map((row) => ({ member: lookedUp(row), financials: null }));
-    }
-    const rows = selectActiveWithReadModel.all(identityCard);
-    return wanted(rows).map((row) => ({ member: lookedUp(row), financials: financialsOf(row.id, row, at) }));
+      cooperativeId === undefined ? rows : rows.filter((row) => row.cooperativeId === cooperativeId);
+    const toMembership = (row: LookupRow, financials: Financials | null): Membership => ({
+      ...row,
+      identityCard,
+      status: 'active',
+      cooperative: cooperativeSummaries.get(row.cooperativeId),
+      financials,
+    });
+    if (at === null) return wanted(selectActive.all(identityCard)).map((row) => toMembership(row, null));
+    const rows = wanted(selectActiveWithReadModel.all(identityCard));
+    return rows.map((row) => toMembership(row, financialsOf(row.id, row, at)));
   };
 }
 
@@ -171,10 +163,9 @@ export function openMembers(
   format: ReadModelFormat,
 ): MemberStore {
   const statements = prepareStatements(db);
-  const { selectOne, insert, replace, selectMergedInto, selectCurrentNumber, selectFormerNumber } =
-    statements;
+  const { selectOne, selectMergedInto, selectCurrentNumber, selectFormerNumber } = statements;
   const counts = openCountIndex(db, MEMBER_COUNTS);
-  const history = openChangeRecorder(db, 'members');
+  const rows = openRowWriter<MemberValues>(db, 'members', MEMBER_FIELDS, counts);
   const list = openList(db, counts, cooperativeSummaries, statements);
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
   const findConflicts = openConflicts(statements);
@@ -182,7 +173,7 @@ export function openMembers(
   function find(id: number): Member | undefined {
     return snapshot.read(() => {
       const row = selectOne.get(id);
-      if (row !== undefined && !isErased(row)) return toMember(row);
+      if (row !== undefined && !isErased(row)) return row;
       if (row !== undefined) throw new RegistryError('gone', 'Erased.');
       const into = selectMergedInto.get(id);
       if (into !== undefined) throw new RegistryError('gone', `Merged into member ${into.to}.`);
@@ -212,10 +203,7 @@ export function openMembers(
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
         refuseFields(conflicts(values));
-        const id = Number(insert.run(...toColumns(values), nowSeconds, nowSeconds).lastInsertRowid);
-        counts.change(id, undefined, toCounted(values));
-        history.created({ id, cooperativeId: values.cooperativeId }, nowSeconds, actor);
-        return find(id) as Member;
+        return find(rows.insert(values, nowSeconds, actor)) as Member;
       }),
 
     update: (id, decide, nowSeconds, actor) =>
@@ -227,13 +215,7 @@ export function openMembers(
         if (values.identityCard !== stored.identityCard)
           refuseSplit(selectFormerNumber.get(stored.identityCard));
         refuseFields(conflicts(values, id));
-        const columns = toColumns(values);
-        const before = toColumns({ ...stored, cooperativeId: stored.cooperative.id });
-        if (before.every((column, i) => column === columns[i])) return stored;
-        replace.run(...columns, nowSeconds, id);
-        const row = { id, cooperativeId: values.cooperativeId };
-        history.changed(row, { fields: MEMBER_COLUMNS, old: before, new: columns }, nowSeconds, actor);
-        counts.change(id, toCounted({ ...stored, cooperativeId: stored.cooperative.id }), toCounted(values));
+        if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
         return find(id) as Member;
       }),
   };
@@ -241,7 +223,7 @@ export function openMembers(
 
 /** The entries of a member belong to its cooperative, too. */
 function refuseMove(stored: Member, values: MemberValues): void {
-  if (values.cooperativeId !== stored.cooperative.id)
+  if (values.cooperativeId !== stored.cooperativeId)
     refuseFields({ cooperative_id: ['This field cannot be changed.'] });
 }
 
@@ -255,8 +237,3 @@ function refuseSplit(former: unknown): void {
       identity_card: ['This national ID has replaced another one. An operator can change it.'],
     });
 }
-
-const toCounted = ({ cooperativeId, status }: Pick<MemberValues, 'cooperativeId' | 'status'>): Counted => ({
-  group: cooperativeId,
-  value: status,
-});

@@ -1,7 +1,12 @@
 /** Payments in SQLite: each write also changes what is paid on the loan, in the same transaction. */
 
 import type { LoanRecord } from '../../../domain/lending/loans.ts';
-import { type PaymentRecord, type PaymentValues, paidAfter } from '../../../domain/lending/payments.ts';
+import {
+  PAYMENT_FIELDS,
+  type PaymentRecord,
+  type PaymentValues,
+  paidAfter,
+} from '../../../domain/lending/payments.ts';
 import {
   FieldErrorList,
   type FieldMessages,
@@ -13,24 +18,16 @@ import type { Actor } from '../../ports/history.ts';
 import type { PaymentStore } from '../../ports/payments.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
-import { newIdSql } from '../journal/removed-ids.ts';
 import { openPaymentLists } from '../lists/payment-lists.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { openLoanHistoryRefresh } from '../read-model/refresh-loans.ts';
-import {
-  PAYMENT_COLUMNS,
-  PAYMENT_FIELDS,
-  PAYMENT_OWNER,
-  PAYMENT_ROW,
-  type PaymentRow,
-  toPaymentColumns,
-  toPaymentRecord,
-} from '../rows/payment-rows.ts';
+import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openLoanReader } from './loans.ts';
+import { openRowWriter } from './row-writer.ts';
 
 const prepareStatements = (db: Connection) => ({
-  selectOne: db.prepare<[number], PaymentRow>(
+  selectOne: db.prepare<[number], PaymentRecord>(
     `${PAYMENT_ROW} FROM payments p ${PAYMENT_OWNER} WHERE p.id = ?`,
   ),
   selectLoan: db.prepare<[number], { cooperative_id: number }>(
@@ -41,14 +38,6 @@ const prepareStatements = (db: Connection) => ({
   ),
   selectByReference: db.prepare<[number, string], { id: number }>(
     'SELECT id FROM payments WHERE cooperative_id = ? AND reference = ?',
-  ),
-  insert: db.prepare<(string | number)[]>(
-    `INSERT INTO payments (id, cooperative_id, loan_id, ${PAYMENT_COLUMNS.join(', ')}, created_at, updated_at)
-     VALUES (${newIdSql('payments')}, ?, ?, ${PAYMENT_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
-  ),
-  replace: db.prepare<(string | number)[]>(
-    `UPDATE payments SET ${PAYMENT_COLUMNS.map((name) => `${name} = ?`).join(', ')}, updated_at = ?
-     WHERE id = ?`,
   ),
 });
 
@@ -80,8 +69,8 @@ function openPaidAmount(db: Connection, format: ReadModelFormat) {
     if (paidMinor === loan.paidAmountMinor) return;
     store.run(paidMinor, nowSeconds, loan.id);
     const change = { fields: ['paid_amount'], old: [loan.paidAmountMinor], new: [paidMinor] };
-    history.changed({ id: loan.id, cooperativeId: loan.cooperative.id }, change, nowSeconds, actor);
-    refreshLoanHistory(loan.member.id);
+    history.changed({ id: loan.id, cooperativeId: loan.cooperativeId }, change, nowSeconds, actor);
+    refreshLoanHistory(loan.memberId);
   };
 }
 
@@ -91,17 +80,13 @@ export function openPayments(
   format: ReadModelFormat,
 ): PaymentStore {
   const statements = prepareStatements(db);
-  const { selectOne, insert, replace } = statements;
   const findConflicts = openConflicts(statements);
-  const history = openChangeRecorder(db, 'payments');
   const { counts, list } = openPaymentLists(db);
+  const rows = openRowWriter<PaymentValues>(db, 'payments', PAYMENT_FIELDS, counts);
   const readLoan = openLoanReader(db);
   const setPaidAmount = openPaidAmount(db, format);
 
-  function read(id: number): PaymentRecord | undefined {
-    const row = selectOne.get(id);
-    return row && toPaymentRecord(row);
-  }
+  const read = (id: number): PaymentRecord | undefined => statements.selectOne.get(id);
 
   return {
     find: (id) => snapshot.read(() => read(id)),
@@ -114,11 +99,8 @@ export function openPayments(
         const loan = readLoan(given.loanId) as LoanRecord;
         const values = decide(loan);
         const paidMinor = paidAfter(loan, undefined, values);
-        const cooperativeId = loan.cooperative.id;
-        const columns = [cooperativeId, loan.id, ...toPaymentColumns(values), nowSeconds, nowSeconds];
-        const id = Number(insert.run(...columns).lastInsertRowid);
-        counts.change(id, undefined, { group: cooperativeId, value: values.status });
-        history.created({ id, cooperativeId }, nowSeconds, actor);
+        const { cooperativeId } = loan;
+        const id = rows.insert({ ...values, cooperativeId }, nowSeconds, actor);
         setPaidAmount(loan, paidMinor, nowSeconds, actor);
         return read(id) as PaymentRecord;
       }),
@@ -131,14 +113,8 @@ export function openPayments(
         const values = decide(stored, loan);
         if (values.loanId !== stored.loanId) refuseFields({ loan_id: ['This field cannot be changed.'] });
         refuseFields(findConflicts(values, id));
-        const [before, after] = [toPaymentColumns(stored), toPaymentColumns(values)];
-        if (before.every((column, i) => column === after[i])) return stored;
         const paidMinor = paidAfter(loan, stored, values);
-        replace.run(...after, nowSeconds, id);
-        const group = stored.cooperative.id;
-        const change = { fields: PAYMENT_FIELDS, old: before, new: after };
-        history.changed({ id, cooperativeId: group }, change, nowSeconds, actor);
-        counts.change(id, { group, value: stored.status }, { group, value: values.status });
+        if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
         setPaidAmount(loan, paidMinor, nowSeconds, actor);
         return read(id) as PaymentRecord;
       }),

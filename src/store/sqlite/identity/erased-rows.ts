@@ -2,8 +2,8 @@
  * The rows of erased persons: they stay for the sums of their cooperatives, without a person. They are in no
  * list, count or lookup (docs/decisions/0022-erasure.md).
  */
-
-import { READ_MODEL_COLUMNS } from '../schema/stale-flag.ts';
+import { listFields, type NamedField } from '../../../domain/declared-fields.ts';
+import { MEMBER_FIELDS, type MemberField } from '../../../domain/membership/members.ts';
 
 /** Internal: no member of the API has this status. */
 export const ERASED_STATUS = 'erased';
@@ -24,23 +24,30 @@ export const ERASED_FIRST = "ORDER BY reason <> 'erased'";
 /** Whether a row that was read is one of them. */
 export const isErased = ({ status }: { readonly status: string }): boolean => status === ERASED_STATUS;
 
-/** Their values, in SQL. Neither the number nor the code, with its two spaces, can be entered. */
-export const ERASED_VALUES: { readonly [column: string]: string } = {
-  identity_card: "'e' || printf('%015d', id)",
-  member_code: "'erased  ' || id",
-  full_name: "'(erased)'",
-  first_name: 'NULL',
-  last_name: 'NULL',
-  gender: 'NULL',
-  date_of_birth: 'NULL',
-  date_of_death: 'NULL',
-  mobile: 'NULL',
-  role: "'MEMBER'",
+type Replaced = {
+  [property in keyof typeof MEMBER_FIELDS]: (typeof MEMBER_FIELDS)[property]['erasure'] extends 'replace'
+    ? property
+    : never;
+}[keyof typeof MEMBER_FIELDS];
+
+/** In SQL. Neither the number nor the code, with its two spaces, can be entered. */
+const REPLACEMENTS: { readonly [property in Replaced]: string } = {
+  identityCard: "'e' || printf('%015d', id)",
+  memberCode: "'erased  ' || id",
   status: `'${ERASED_STATUS}'`,
 };
 
-/** What stays: sums need it, and it names nobody. Every column is in one of the two lists. */
-export const KEPT_COLUMNS: readonly string[] = [
-  ...['id', 'cooperative_id', 'registration_date', 'created_at', 'updated_at'],
-  ...READ_MODEL_COLUMNS,
-];
+/** SQL of what a field becomes; undefined for one that stays. */
+function erased({ property, erasure }: NamedField<MemberField>): string | undefined {
+  if (erasure === 'keep') return undefined;
+  if (erasure === 'clear') return 'NULL';
+  return erasure === 'replace' ? REPLACEMENTS[property as Replaced] : `'${erasure.becomes}'`;
+}
+
+/** The values of their columns, in SQL; the other columns stay, as sums need them. */
+export const ERASED_VALUES: { readonly [column: string]: string } = Object.fromEntries(
+  listFields<MemberField>(MEMBER_FIELDS).flatMap((field) => {
+    const value = erased(field);
+    return value === undefined ? [] : [[field.column, value]];
+  }),
+);

@@ -3,7 +3,7 @@ import { LOAN_STATUSES, type LoanFilter, type LoanRecord } from '../../../domain
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
 import { currentNumberSql } from '../identity/redirects.ts';
-import { LOAN_OWNER, LOAN_ROW, type LoanRow, toLoanRecord } from '../rows/loan-rows.ts';
+import { LOAN_OWNER, LOAN_ROW } from '../rows/loan-rows.ts';
 import { LOAN_COUNTS } from './counted-tables.ts';
 import { openEntryPages, pageOfIds } from './entry-pages.ts';
 
@@ -33,7 +33,7 @@ export function openLoanLists(db: Connection) {
      ORDER BY l.id`,
     'the loans of one member',
   );
-  const rows = db.prepare<[ids: string], LoanRow>(
+  const rows = db.prepare<[ids: string], LoanRecord>(
     `${LOAN_ROW} FROM json_each(?) page CROSS JOIN loans l ON l.id = page.value ${LOAN_OWNER} ORDER BY l.id`,
     'one page',
   );
@@ -50,7 +50,7 @@ export function openLoanLists(db: Connection) {
     counts,
     list(filter: LoanFilter, request: PageRequest): Page<LoanRecord> {
       const { count, ids } = idsOf(filter, request);
-      return { count, rows: rows.all(JSON.stringify(ids)).map(toLoanRecord) };
+      return { count, rows: rows.all(JSON.stringify(ids)) };
     },
   };
 }

@@ -8,7 +8,7 @@ import {
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
 import { currentNumberSql } from '../identity/redirects.ts';
-import { PAYMENT_OWNER, PAYMENT_ROW, type PaymentRow, toPaymentRecord } from '../rows/payment-rows.ts';
+import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
 import { PAYMENT_COUNTS } from './counted-tables.ts';
 import { openEntryPages, pageOfIds } from './entry-pages.ts';
 
@@ -37,7 +37,7 @@ export function openPaymentLists(db: Connection) {
      ORDER BY p.id`,
     'the payments of one loan',
   );
-  const rows = db.prepare<[ids: string], PaymentRow>(
+  const rows = db.prepare<[ids: string], PaymentRecord>(
     `${PAYMENT_ROW} FROM json_each(?) page CROSS JOIN payments p ON p.id = page.value ${PAYMENT_OWNER}
      ORDER BY p.id`,
     'one page',
@@ -55,7 +55,7 @@ export function openPaymentLists(db: Connection) {
     counts,
     list(filter: PaymentFilter, request: PageRequest): Page<PaymentRecord> {
       const { count, ids } = idsOf(filter, request);
-      return { count, rows: rows.all(JSON.stringify(ids)).map(toPaymentRecord) };
+      return { count, rows: rows.all(JSON.stringify(ids)) };
     },
   };
 }

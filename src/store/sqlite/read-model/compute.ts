@@ -3,9 +3,10 @@
 import { type Delivery, type ProductionSummary, windowStart } from '../../../domain/entries/production.ts';
 import type { SavingsSummary, TransactionKind } from '../../../domain/entries/savings.ts';
 import { selectLoanHistory } from '../../../domain/lending/loan-history.ts';
-import type { Loan, LoanStatus } from '../../../domain/lending/loans.ts';
+import type { Loan } from '../../../domain/lending/loans.ts';
 import { type ExactInteger, narrow } from '../../../domain/values/decimal.ts';
 import type { Connection } from '../engine/connection.ts';
+import { LOAN_HISTORY_ROW } from '../rows/loan-rows.ts';
 
 interface ExactSum {
   count: number;
@@ -13,17 +14,6 @@ interface ExactSum {
   millions: number | null;
   rest: number | null;
   last_at: number | null;
-}
-
-interface LoanRow {
-  id: number;
-  amount_minor: number;
-  interest_rate_hundredths: number;
-  status: LoanStatus;
-  paid_amount_minor: number;
-  loan_start_date: number | null;
-  loan_end_date: number | null;
-  approved_at: number | null;
 }
 
 const MILLION = 1_000_000;
@@ -43,10 +33,8 @@ export function openFinancials(db: Connection) {
     `SELECT delivered_at AS at, grams FROM production_entries WHERE member_id = ? AND delivered_at >= ?
      ORDER BY delivered_at`,
   );
-  const selectLoans = db.prepare<[memberId: number], LoanRow>(
-    `SELECT id, amount_minor, interest_rate_hundredths, status, paid_amount_minor, loan_start_date,
-       loan_end_date, approved_at
-     FROM loans WHERE member_id = ?`,
+  const selectLoans = db.prepare<[memberId: number], Loan>(
+    `SELECT ${LOAN_HISTORY_ROW} FROM loans l WHERE l.member_id = ?`,
   );
   const countAccounts = db.prepare<[memberId: number], { count: number }>(
     'SELECT count(*) AS count FROM savings_accounts WHERE member_id = ?',
@@ -86,7 +74,7 @@ export function openFinancials(db: Connection) {
     deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
 
     /** Those of the loan history, in its order. */
-    loansOf: (memberId: number): Loan[] => selectLoanHistory(selectLoans.all(memberId).map(toLoan)),
+    loansOf: (memberId: number): Loan[] => selectLoanHistory(selectLoans.all(memberId)),
 
     savingsOf(memberId: number): SavingsSummary {
       const contributions = sumSavings.get(memberId, 'contribution') as ExactSum;
@@ -101,14 +89,3 @@ export function openFinancials(db: Connection) {
     },
   };
 }
-
-const toLoan = (row: LoanRow): Loan => ({
-  id: row.id,
-  amountMinor: row.amount_minor,
-  interestRateHundredths: row.interest_rate_hundredths,
-  status: row.status,
-  paidAmountMinor: row.paid_amount_minor,
-  loanStartDate: row.loan_start_date,
-  loanEndDate: row.loan_end_date,
-  approvedAt: row.approved_at,
-});

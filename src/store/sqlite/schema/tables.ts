@@ -3,13 +3,13 @@
  * refers to what and what must be unique. History, events, counts, undo, moves, merges, erasure and the
  * inspection of a person are derived from it.
  */
-import type { EventEntity, EventField } from '../../../domain/events.ts';
+import type { EventEntity, EventSummary } from '../../../domain/events.ts';
 import { CHANGED_ENTITIES, type ChangedEntity } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { READ_MODEL_COLUMNS } from './stale-flag.ts';
 
 /** What a change of a row is in the sequence of events: an event of its own, or a field of its member. */
-export type Announced = { readonly entity: EventEntity } | { readonly memberField: EventField<'member'> };
+export type Announced = { readonly entity: EventEntity } | { readonly memberField: EventSummary };
 
 interface Description {
   readonly table: string;

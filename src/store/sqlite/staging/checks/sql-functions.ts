@@ -1,7 +1,7 @@
 /** What the statements of an import ask JavaScript for. */
 import type { LoanStatus } from '../../../../domain/lending/loans.ts';
 import { refuseCountedPayment, refuseNewPayment } from '../../../../domain/lending/payments.ts';
-import { haveCommonWord } from '../../../../domain/membership/members.ts';
+import { haveCommonWord } from '../../../../domain/membership/names.ts';
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import { mayEcho } from '../../../../domain/values/errors.ts';
 import type { Connection } from '../../engine/connection.ts';

@@ -1,0 +1,54 @@
+/** What the responses of several resources have in common. */
+import type { Owner } from '../../domain/lending/loans.ts';
+import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
+import { kindOf, type ShownProperties, shownObject } from '../../json/declared-fields.ts';
+import { nullable, object, string } from '../../json/schema.ts';
+import { instant, plain, text } from '../../json/serializer.ts';
+
+export const SHOWN_ID: ShownProperties<{ readonly id: number }> = {
+  id: { schema: string({ description: 'Opaque.' }), write: plain(({ id }) => String(id)) },
+};
+
+export const SHOWN_TIMES: ShownProperties<{ readonly createdAt: number; readonly updatedAt: number }> = {
+  created_at: {
+    schema: string({ format: 'date-time', description: 'When the row was created.' }),
+    write: instant(({ createdAt }) => createdAt),
+  },
+  updated_at: {
+    schema: string({ format: 'date-time', description: 'When the row last changed.' }),
+    write: instant(({ updatedAt }) => updatedAt),
+  },
+};
+
+/** What other resources show of a cooperative. */
+export const COOPERATIVE_SUMMARY = object(
+  { id: string(), code: string(), name: string() },
+  { title: 'CooperativeReference' },
+);
+
+type OfCooperative = Pick<Owner, 'cooperativeId' | 'cooperativeCode' | 'cooperativeName'>;
+
+const ofCooperative = shownObject<OfCooperative>('CooperativeReference', {
+  id: { schema: string(), write: plain(({ cooperativeId }) => String(cooperativeId)) },
+  code: { schema: string(), write: plain('cooperativeCode') },
+  name: { schema: string(), write: text('cooperativeName') },
+});
+
+/** The cooperative of a row. */
+export const SHOWN_COOPERATIVE: ShownProperties<OfCooperative> = {
+  cooperative: { schema: COOPERATIVE_SUMMARY, write: ofCooperative.serialize },
+};
+
+export const IDENTITY_CARD = kindOf(MEMBER_FIELDS.identityCard).schema;
+
+const ofMember = shownObject<Owner>('LoanMember', {
+  id: { schema: string({ description: 'Opaque.' }), write: plain(({ memberId }) => String(memberId)) },
+  identity_card: { schema: nullable(IDENTITY_CARD), write: plain('identityCard') },
+  full_name: { schema: kindOf(MEMBER_FIELDS.fullName).schema, write: text('fullName') },
+});
+
+/** The member and the cooperative of a loan or payment. */
+export const SHOWN_OWNER: ShownProperties<Owner> = {
+  member: { schema: ofMember.schema, write: ofMember.serialize },
+  ...SHOWN_COOPERATIVE,
+};

@@ -1,0 +1,137 @@
+/** What JSON does with a declared field: the check of its values in bodies, its schema, its text in responses. */
+import { type Field, listFields, type NamedField } from '../domain/declared-fields.ts';
+import { IDENTITY_CARD, parseIdentityCard } from '../domain/membership/identity-card.ts';
+import { E164, parseMobile } from '../domain/membership/mobile.ts';
+import { COOPERATIVE_CODE, parseCooperativeCode } from '../domain/values/text.ts';
+import { decimal, decimalField } from './decimal-fields.ts';
+import {
+  choice,
+  dateTime,
+  type FieldKind,
+  pastDate,
+  pastDateTime,
+  plainText,
+  reference,
+  textField,
+  withSpaces,
+} from './fields.ts';
+import { nullable, object, type Schema, string } from './schema.ts';
+import {
+  type FieldSerializers,
+  instant,
+  plain,
+  type Serialize,
+  type StringField,
+  serializeObject,
+  text,
+} from './serializer.ts';
+
+/** How bodies and responses show a field. */
+export function kindOf(field: Field): FieldKind<unknown> {
+  const { description } = field;
+  switch (field.kind) {
+    case 'text':
+      return plainText(field.maxLength, description);
+    case 'choice':
+      return choice(field.choices, description);
+    case 'past_date':
+      return pastDate(description);
+    case 'instant':
+      return dateTime(description);
+    case 'past_instant':
+      return pastDateTime(description);
+    case 'decimal':
+      return decimalField(field.decimal, description);
+    case 'reference':
+      return reference(description);
+    case 'identity_card':
+      return textField(string({ pattern: IDENTITY_CARD.source, description }), parseIdentityCard);
+    case 'cooperative_code':
+      return textField(
+        string({ pattern: COOPERATIVE_CODE.source, description }),
+        parseCooperativeCode,
+        string({ pattern: withSpaces(COOPERATIVE_CODE), description }),
+      );
+    case 'mobile':
+      return textField(
+        string({ pattern: E164.source, description }),
+        parseMobile,
+        string({
+          minLength: 1,
+          description: `${description} \`07…\`, \`7…\` and \`2507…\` are read as Rwandan.`,
+        }),
+      );
+  }
+}
+
+/** A property of a response: its schema, and what writes it. */
+export interface Shown<Value> {
+  readonly schema: Schema;
+  readonly write: StringField<Value> | Serialize<Value>;
+}
+
+export interface ShownProperties<Value> {
+  readonly [name: string]: Shown<Value>;
+}
+
+/** The properties of a response that show these fields, in their order. */
+export const shownFields = <Value>(
+  fields: { readonly [property: string]: Field },
+  properties: readonly string[],
+): ShownProperties<Value> => {
+  const declared = listFields(fields);
+  return Object.fromEntries(
+    properties.flatMap((wanted) =>
+      declared.filter(({ property }) => property === wanted).map((field) => [field.name, shownField(field)]),
+    ),
+  );
+};
+
+/** Those of the other fields, but for those that responses do not have. */
+export const otherFields = <Value>(
+  fields: { readonly [property: string]: Field },
+  properties: readonly string[],
+): ShownProperties<Value> => {
+  const others = listFields(fields).filter(({ isHidden }) => isHidden !== true);
+  return shownFields(
+    fields,
+    others.map(({ property }) => property).filter((property) => !properties.includes(property)),
+  );
+};
+
+function shownField<Value>(field: NamedField): Shown<Value> {
+  const { schema } = kindOf(field);
+  return { schema: field.isNullable === true ? nullable(schema) : schema, write: writerOf<Value>(field) };
+}
+
+function writerOf<Value>(field: NamedField): StringField<Value> {
+  const { property } = field;
+  const number = (value: Value) => value[property as keyof Value] as number;
+  switch (field.kind) {
+    case 'text':
+      return text(property);
+    case 'instant':
+    case 'past_instant':
+      return instant(number);
+    case 'decimal':
+      return decimal(number, field.decimal.fractionDigits);
+    case 'reference':
+      return plain((value) => String(number(value)));
+    default:
+      return plain(property);
+  }
+}
+
+/** An object of a response from the declarations of its properties, in their order. */
+export function shownObject<Value>(title: string, properties: ShownProperties<Value>) {
+  const of = <Part>(part: (shown: Shown<Value>) => Part): { [name: string]: Part } =>
+    Object.fromEntries(Object.entries(properties).map(([name, shown]) => [name, part(shown)]));
+  const writers = of(({ write }) => write) as FieldSerializers<unknown, Value>;
+  return {
+    schema: object(
+      of(({ schema }) => schema),
+      { title },
+    ),
+    serialize: serializeObject(writers),
+  };
+}

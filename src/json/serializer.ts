@@ -59,7 +59,8 @@ function toWriter<Value>(
   const isString = typeof field !== 'function';
   const read = isString ? field.read : field;
   return {
-    ...(typeof read === 'function' ? { property: undefined, read } : { property: read, read: () => null }),
+    property: typeof read === 'function' ? undefined : read,
+    read: typeof read === 'function' ? read : () => null,
     isString,
     isFree: isString && field.isFree,
     plainToPlain: start,

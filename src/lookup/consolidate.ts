@@ -53,13 +53,18 @@ export const byNewestRegistration = (
 export function consolidate(memberships: readonly Membership[]): ConsolidatedMember | undefined {
   const newest = memberships[0];
   if (newest === undefined) return undefined;
+  const names = memberships.map(({ fullName }) => fullName);
   const consolidated: { [property: string]: unknown } = {
     identityCard: newest.identityCard,
     primaryFullName: newest.fullName,
-    nameVariants: [...new Set(memberships.map(({ fullName }) => fullName))],
+    nameVariants: names.length === 1 ? names : [...new Set(names)],
     memberships,
   };
-  for (const property of CONSOLIDATED)
-    consolidated[property] = memberships.find((each) => each[property] !== null)?.[property] ?? null;
+  for (const property of CONSOLIDATED) consolidated[property] = firstKnown(memberships, property);
   return consolidated as unknown as ConsolidatedMember;
+}
+
+function firstKnown(memberships: readonly Membership[], property: Consolidated): string | null {
+  for (const { [property]: value } of memberships) if (value !== null) return value;
+  return null;
 }

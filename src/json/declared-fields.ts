@@ -1,4 +1,4 @@
-/** What JSON does with a declared field: the check of its values in bodies, its schema, its text in responses. */
+/** A declared field in JSON: the check of its values in bodies, its schema, and its text in responses. */
 import { type Field, listFields, type NamedField } from '../domain/declared-fields.ts';
 import { IDENTITY_CARD, parseIdentityCard } from '../domain/membership/identity-card.ts';
 import { E164, parseMobile } from '../domain/membership/mobile.ts';

@@ -26,11 +26,10 @@ export const PERSON = 'members m INDEXED BY members_person';
 
 /** What a list shows, as an array: the names of cooperatives are cached. */
 export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
-const TEXTS = LISTED_TEXTS.flatMap((each) => some([each])).map(
-  ({ name, column }) => `'${name}', m.${column}`,
-);
-export const LISTED_ROW = `m.id, json_object('id', CAST(m.id AS TEXT), ${TEXTS.join(', ')}), m.cooperative_id,
-  m.registration_date`;
+const TEXTS = LISTED_TEXTS.flatMap((each) => some([each]));
+export const LISTED_ROW = `m.id,
+  json_object('id', CAST(m.id AS TEXT), ${TEXTS.map(({ name, column }) => `'${name}', m.${column}`).join(', ')}),
+  m.cooperative_id, m.registration_date`;
 
 export const toListedMember = (
   [id, json, , registrationDate]: ListedRow,

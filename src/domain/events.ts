@@ -1,9 +1,10 @@
 /** One sequence of changes: what an event says, and the numbers under which it is stored. */
-import { listFields, type RecordedField } from './declared-fields.ts';
+
 import { LOAN_FIELDS } from './lending/loans.ts';
 import { PAYMENT_FIELDS } from './lending/payments.ts';
 import { COOPERATIVE_FIELDS } from './membership/cooperatives.ts';
 import { MEMBER_FIELDS } from './membership/members.ts';
+import { listFields, type RecordedField } from './values/declared-fields.ts';
 
 export const EVENT_ENTITIES = ['cooperative', 'member', 'loan', 'payment'] as const;
 export type EventEntity = (typeof EVENT_ENTITIES)[number];

@@ -1,7 +1,8 @@
 /** A declared field in JSON: the check of its values in bodies, its schema, and its text in responses. */
-import { type Field, listFields, type NamedField } from '../domain/declared-fields.ts';
+
 import { IDENTITY_CARD, parseIdentityCard } from '../domain/membership/identity-card.ts';
 import { E164, parseMobile } from '../domain/membership/mobile.ts';
+import { type Field, listFields, type NamedField } from '../domain/values/declared-fields.ts';
 import { COOPERATIVE_CODE, parseCooperativeCode } from '../domain/values/text.ts';
 import { decimal, decimalField } from './decimal-fields.ts';
 import {

@@ -1,6 +1,7 @@
 /** A loan: what a lookup shows of it, the steps of its status, and what may change when. */
-import type { DecidedValues, GivenValues, RecordedField, ValuesOf } from '../declared-fields.ts';
+
 import { MONEY, MONEY_OR_ZERO, RATE } from '../values/decimal.ts';
+import type { DecidedValues, GivenValues, RecordedField, ValuesOf } from '../values/declared-fields.ts';
 import { FieldErrorList } from '../values/errors.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 

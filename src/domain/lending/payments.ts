@@ -1,4 +1,7 @@
 /** A payment on a loan: which loan takes it, what may change of it, and what is paid on the loan then. */
+
+import { formatDateTime, type TimeZone } from '../values/date-time.ts';
+import { MAX_MONEY_MINOR, MONEY } from '../values/decimal.ts';
 import {
   completeValues,
   type DecidedValues,
@@ -7,9 +10,7 @@ import {
   listFields,
   NOW,
   type RecordedField,
-} from '../declared-fields.ts';
-import { formatDateTime, type TimeZone } from '../values/date-time.ts';
-import { MAX_MONEY_MINOR, MONEY } from '../values/decimal.ts';
+} from '../values/declared-fields.ts';
 import { FieldErrorList, refuseFields } from '../values/errors.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 import type { LoanRecord, LoanStatus, Owner } from './loans.ts';

@@ -1,5 +1,5 @@
 /** A cooperative, and the values it may hold. */
-import type { DecidedValues, GivenValues, RecordedField } from '../declared-fields.ts';
+import type { DecidedValues, GivenValues, RecordedField } from '../values/declared-fields.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
 export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const;

@@ -1,6 +1,6 @@
 /** A member: one person in one cooperative. */
 
-import { type DecidedValues, type GivenValues, NOW, type RecordedField } from '../declared-fields.ts';
+import { type DecidedValues, type GivenValues, NOW, type RecordedField } from '../values/declared-fields.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
 export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;

@@ -7,7 +7,7 @@ import {
   listFields,
   type NamedField,
   NOW,
-} from '../../domain/declared-fields.ts';
+} from '../../domain/values/declared-fields.ts';
 import { kindOf } from '../../json/declared-fields.ts';
 import type { Schema } from '../../json/schema.ts';
 import type { BodyDeclaration, BodyField } from './body-fields.ts';

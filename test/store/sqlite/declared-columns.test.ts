@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { isReplaced, listFields, type RecordedField } from '../../../src/domain/declared-fields.ts';
 import { ENTRY_KINDS } from '../../../src/domain/entries/entries.ts';
 import { EVENT_FIELDS, type EventEntity, fieldBit } from '../../../src/domain/events.ts';
 import { LOAN_FIELDS } from '../../../src/domain/lending/loans.ts';
 import { PAYMENT_FIELDS } from '../../../src/domain/lending/payments.ts';
 import { COOPERATIVE_FIELDS } from '../../../src/domain/membership/cooperatives.ts';
 import { MEMBER_FIELDS } from '../../../src/domain/membership/members.ts';
+import { isReplaced, listFields, type RecordedField } from '../../../src/domain/values/declared-fields.ts';
 import { readEntries } from '../../../src/store/sqlite/persons/entry-rows.ts';
 import { recordedColumns, TABLES, tableOf } from '../../../src/store/sqlite/schema/tables.ts';
 import { temporaryFolder } from '../../support/app.ts';

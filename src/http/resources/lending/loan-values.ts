@@ -1,6 +1,5 @@
 /** The body of a loan → its values, with every fault: of fields, of rules, of conflicts with stored rows. */
 
-import { completeValues } from '../../../domain/declared-fields.ts';
 import {
   decideLoan,
   decideNewLoan,
@@ -11,6 +10,7 @@ import {
   refuseLoanEnd,
 } from '../../../domain/lending/loans.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { completeValues } from '../../../domain/values/declared-fields.ts';
 import type { FieldErrorList } from '../../../domain/values/errors.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';

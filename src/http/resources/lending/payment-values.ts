@@ -1,6 +1,5 @@
 /** The body of a payment → its values, with every fault: of fields, of rules, of conflicts. */
 
-import { completeValues } from '../../../domain/declared-fields.ts';
 import type { LoanRecord } from '../../../domain/lending/loans.ts';
 import {
   DEFAULT_PAYMENT_STATUS,
@@ -13,6 +12,7 @@ import {
   paidAfter,
 } from '../../../domain/lending/payments.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { completeValues } from '../../../domain/values/declared-fields.ts';
 import { type FieldErrorList, notFound } from '../../../domain/values/errors.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';

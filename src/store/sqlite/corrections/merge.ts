@@ -1,6 +1,7 @@
 /** Merges pairs of members, set by set: the entries of one belong to the other then, and the one is gone. */
-import { listFields } from '../../../domain/declared-fields.ts';
+
 import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import type { Connection } from '../engine/connection.ts';
 import { addRedirect, MERGED_MEMBERS } from '../identity/redirects.ts';
 import type { Touched } from '../journal/track.ts';

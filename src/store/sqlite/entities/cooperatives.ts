@@ -1,11 +1,12 @@
 /** Cooperatives in SQLite. There are a few thousand of them, so their list may be scanned and counted. */
-import { listFields } from '../../../domain/declared-fields.ts';
+
 import {
   COOPERATIVE_FIELDS,
   type Cooperative,
   type CooperativeFilter,
   type CooperativeValues,
 } from '../../../domain/membership/cooperatives.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import { FieldErrorList, type FieldMessages, notFound, refuseFields } from '../../../domain/values/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';

@@ -1,5 +1,10 @@
 /** Writes single rows of an entity, each with its history, its event and its place in the counts. */
-import { type Field, isReplaced, listFields, type NamedField } from '../../../domain/declared-fields.ts';
+import {
+  type Field,
+  isReplaced,
+  listFields,
+  type NamedField,
+} from '../../../domain/values/declared-fields.ts';
 import type { Actor } from '../../ports/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';

@@ -2,8 +2,9 @@
  * The rows of erased persons: they stay for the sums of their cooperatives, without a person. They are in no
  * list, count or lookup (docs/decisions/0022-erasure.md).
  */
-import { listFields, type NamedField } from '../../../domain/declared-fields.ts';
+
 import { MEMBER_FIELDS, type MemberField } from '../../../domain/membership/members.ts';
+import { listFields, type NamedField } from '../../../domain/values/declared-fields.ts';
 
 /** Internal: no member of the API has this status. */
 export const ERASED_STATUS = 'erased';

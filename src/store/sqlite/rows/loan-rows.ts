@@ -1,6 +1,7 @@
 /** The rows of loans: what statements select of them, under the names that entities have. */
-import { listFields } from '../../../domain/declared-fields.ts';
+
 import { LOAN_FIELDS, LOAN_HISTORY } from '../../../domain/lending/loans.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { selected } from './columns.ts';
 

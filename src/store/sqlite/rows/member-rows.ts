@@ -1,7 +1,8 @@
 /** The rows of members: what statements select of them, under the names that entities have. */
-import { isGiven, listFields } from '../../../domain/declared-fields.ts';
+
 import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
 import { CONSOLIDATED, LISTED_TEXTS, LOOKED_UP, MEMBER_FIELDS } from '../../../domain/membership/members.ts';
+import { isGiven, listFields } from '../../../domain/values/declared-fields.ts';
 import type { LookedUpMember } from '../../../lookup/consolidate.ts';
 import type { ListedMember } from '../../ports/registry.ts';
 import { selected } from './columns.ts';

@@ -1,6 +1,7 @@
 /** The rows of payments: what statements select of them, under the names that entities have. */
-import { listFields } from '../../../domain/declared-fields.ts';
+
 import { PAYMENT_FIELDS } from '../../../domain/lending/payments.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import { selected } from './columns.ts';
 import { OWNER } from './loan-rows.ts';
 

@@ -3,7 +3,7 @@
  * schemas, history, events, and what a merge and an erasure do with it follow from this
  * (CONTRIBUTING.md#add-a-field).
  */
-import type { DecimalKind } from './values/decimal.ts';
+import type { DecimalKind } from './decimal.ts';
 
 /** What a value is. The layers have one table each of what they do with a value of each kind. */
 export type ValueKind =

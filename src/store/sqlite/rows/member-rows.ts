@@ -19,18 +19,21 @@ export const MEMBER_ROW = `m.id, ${selected('m', FIELDS.filter(isGiven))},
 
 /** What a lookup reads; every column costs, and what it knows already is not read. */
 export type LookupRow = Omit<LookedUpMember, 'identityCard' | 'status'>;
-const READ: readonly string[] = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED];
 const KNOWN: readonly string[] = ['identityCard', 'status'] satisfies readonly (keyof LookedUpMember)[];
-export const LOOKUP_ROW = `m.id, ${selected('m', some(READ.filter((property) => !KNOWN.includes(property))))}`;
+const READ = ['cooperativeId', 'registrationDate', ...LOOKED_UP, ...CONSOLIDATED].filter(
+  (property) => !KNOWN.includes(property),
+);
+export const LOOKUP_ROW = `m.id, ${selected('m', some(READ))}`;
 // Named: without statistics the planner may take the index on status instead, and walk every active member.
 export const PERSON = 'members m INDEXED BY members_person';
 
 /** What a list shows, as an array: the names of cooperatives are cached. */
 export type ListedRow = readonly [id: number, json: string, cooperativeId: number, registrationDate: number];
-const TEXTS = LISTED_TEXTS.flatMap((each) => some([each]));
-export const LISTED_ROW = `m.id,
-  json_object('id', CAST(m.id AS TEXT), ${TEXTS.map(({ name, column }) => `'${name}', m.${column}`).join(', ')}),
-  m.cooperative_id, m.registration_date`;
+const TEXTS = LISTED_TEXTS.flatMap((each) => some([each])).map(
+  ({ name, column }) => `'${name}', m.${column}`,
+);
+export const LISTED_ROW = `m.id, json_object('id', CAST(m.id AS TEXT), ${TEXTS.join(', ')}), m.cooperative_id,
+  m.registration_date`;
 
 export const toListedMember = (
   [id, json, , registrationDate]: ListedRow,

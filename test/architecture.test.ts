@@ -186,3 +186,15 @@ test('no directory or file is called utils, helpers, common, shared, manager, ba
     [],
   );
 });
+
+test('only identity/ knows former numbers and members that are no longer in force', () => {
+  const tables = /\b(replaced_identity_cards|merged_members)\b/;
+  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  assert.deepEqual(files.filter((file) => tables.test(readFileSync(join(SRC, file), 'utf8'))).sort(), [
+    'store/sqlite/check/redirect-checks.ts',
+    'store/sqlite/identity/redirects.ts',
+    'store/sqlite/schema/migrations/first-members.ts',
+  ]);
+});

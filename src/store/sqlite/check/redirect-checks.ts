@@ -7,12 +7,13 @@ export const REDIRECT_CHECKS: readonly CountCheck[] = [
     name: 'replaced national IDs',
     sql: `SELECT r.correction_id FROM replaced_identity_cards r WHERE r.ended_by IS NULL AND (
         EXISTS (SELECT 1 FROM members m WHERE m.identity_card = r.old)
-        OR EXISTS (SELECT 1 FROM replaced_identity_cards n WHERE n.old = r.new AND n.ended_by IS NULL))
+        OR NOT EXISTS (SELECT 1 FROM members m WHERE m.identity_card = r.new)
+        OR EXISTS (SELECT 1 FROM former_identity_cards n WHERE n.old = r.new))
       LIMIT 1`,
   },
   {
     name: 'merged members',
-    sql: `SELECT r.id, r.into_id FROM merged_members r WHERE r.ended_by IS NULL AND (
+    sql: `SELECT r.id, r.into_id FROM former_members r WHERE (
         EXISTS (SELECT 1 FROM members m WHERE m.id = r.id)
         OR NOT EXISTS (SELECT 1 FROM members m WHERE m.id = r.into_id))
       LIMIT 1`,

@@ -3,7 +3,7 @@ import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_FIELD, ERASED_VALUES } from '../identity/erased-rows.ts';
 import { openIdentityHash } from '../identity/identity-hash.ts';
-import { REPLACED_NUMBERS } from '../identity/redirects.ts';
+import { forgetNumbers } from '../identity/redirects.ts';
 import { identifyPerson, keptResponsesSql, listOf, type Person } from '../persons/identify.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../schema/tables.ts';
 import { refuseUnknown } from './persons-deceased.ts';
@@ -41,8 +41,8 @@ function planErasure(
       db.exec(`UPDATE main.members SET ${assignments.join(', ')} WHERE id IN (${ids})`);
       clearHistory(db, person);
       const numbers = listOf(person.numbers);
-      db.exec(`DELETE FROM main.${REPLACED_NUMBERS.table} WHERE old IN (${numbers}) OR new IN (${numbers});
-        DELETE FROM ${keptResponsesSql(person)}`);
+      forgetNumbers(db, numbers);
+      db.exec(`DELETE FROM ${keptResponsesSql(person)}`);
       db.raw
         .prepare(
           `INSERT INTO main.changes (entity, row_id, field, at, actor)

@@ -61,7 +61,7 @@ const prepareStatements = (db: Connection) => ({
   ),
   selectCurrentNumber: db.prepare<[string], { to: string }>(redirectSql(REPLACED_NUMBERS)),
   selectFormerNumber: db.prepare<[string], { old: string }>(
-    'SELECT old FROM replaced_identity_cards WHERE new = ? AND ended_by IS NULL LIMIT 1',
+    'SELECT old FROM former_identity_cards WHERE new = ? LIMIT 1',
   ),
   selectMergedInto: db.prepare<[number], { to: number }>(redirectSql(MERGED_MEMBERS)),
 });

@@ -1,32 +1,53 @@
 /**
  * What a former key leads to: a replaced national ID to the current one, a merged member to the one that has
  * its entries. A row in force leads to what is there now, in one step; one that a later correction has ended
- * stays, so that undoing that correction puts it in force again.
+ * stays, so that undoing that correction puts it in force again. Only this file knows of those: everybody
+ * else reads the views of what is in force.
  */
 import type { Connection } from '../engine/connection.ts';
 
 export interface Redirects {
   readonly table: string;
+  /** View of the rows in force. */
+  readonly inForce: string;
   readonly from: string;
   readonly to: string;
 }
 
-export const REPLACED_NUMBERS: Redirects = { table: 'replaced_identity_cards', from: 'old', to: 'new' };
-export const MERGED_MEMBERS: Redirects = { table: 'merged_members', from: 'id', to: 'into_id' };
+export const REPLACED_NUMBERS: Redirects = {
+  table: 'replaced_identity_cards',
+  inForce: 'former_identity_cards',
+  from: 'old',
+  to: 'new',
+};
+export const MERGED_MEMBERS: Redirects = {
+  table: 'merged_members',
+  inForce: 'former_members',
+  from: 'id',
+  to: 'into_id',
+};
 
 type Key = string | number;
 
 /** SELECT of what a former key leads to. @param key SQL of it: by default the only parameter */
-export const redirectSql = ({ table, from, to }: Redirects, key = '?'): string =>
-  `SELECT ${to} AS "to" FROM ${table} WHERE ${from} = ${key} AND ended_by IS NULL`;
+export const redirectSql = ({ inForce, from, to }: Redirects, key = '?'): string =>
+  `SELECT ${to} AS "to" FROM ${inForce} WHERE ${from} = ${key}`;
 
 /** SQL of the current national ID for one that may be a former one. @param value SQL of the latter */
 export const currentNumberSql = (value: string): string =>
-  `coalesce((SELECT new FROM replaced_identity_cards WHERE old = ${value} AND ended_by IS NULL), ${value})`;
+  `coalesce((${redirectSql(REPLACED_NUMBERS, value)}), ${value})`;
 
 /** @returns undefined for a key that is not a former one */
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
   db.raw.prepare(redirectSql(redirects)).pluck().get(from) as To | undefined;
+
+/** SQL of whether a national ID was ever replaced, also if it was released since. @param value SQL of it */
+export const wasReplacedSql = (value: string): string =>
+  `EXISTS (SELECT 1 FROM main.${REPLACED_NUMBERS.table} WHERE old = ${value})`;
+
+/** Forgets national IDs of a person who is erased. @param numbers a list for SQL */
+export const forgetNumbers = (db: Connection, numbers: string): void =>
+  db.exec(`DELETE FROM main.${REPLACED_NUMBERS.table} WHERE old IN (${numbers}) OR new IN (${numbers})`);
 
 /** Ends that a former key leads anywhere. @returns whether it did */
 export const endRedirect = (

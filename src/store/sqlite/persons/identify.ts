@@ -1,6 +1,6 @@
 /** Who somebody is: the rows and the national IDs of a person, and the kept responses about them. */
 import type { Connection } from '../engine/connection.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf, redirectSql } from '../identity/redirects.ts';
 
 export interface Person {
   readonly identityCard: string;
@@ -64,9 +64,8 @@ export function identifyPerson(db: Connection, given: string): Person | undefine
 
 /** A number that finds somebody else was a mistake in these rows, and stays theirs. */
 const OF_ANOTHER = `SELECT 1 FROM main.members WHERE identity_card = @number AND id NOT IN (%)
-  UNION ALL SELECT 1 FROM main.${REPLACED_NUMBERS.table} r
-    CROSS JOIN main.members m ON m.identity_card = r.new
-  WHERE r.old = @number AND r.ended_by IS NULL AND m.id NOT IN (%)`;
+  UNION ALL SELECT 1 FROM main.members m
+  WHERE m.identity_card = (${redirectSql(REPLACED_NUMBERS, '@number')}) AND m.id NOT IN (%)`;
 
 /** FROM and WHERE of the responses about a person: by what they have created, and by the numbers in them. */
 export function keptResponsesSql({ rows, numbers }: Person): string {

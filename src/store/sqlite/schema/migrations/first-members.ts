@@ -66,6 +66,10 @@ CREATE TABLE replaced_identity_cards (
 CREATE UNIQUE INDEX replaced_identity_cards_old ON replaced_identity_cards (old) WHERE ended_by IS NULL;
 CREATE INDEX replaced_identity_cards_new ON replaced_identity_cards (new);
 
+-- Those in force: who had the number old has the number new now. Whoever follows former numbers reads this.
+CREATE VIEW former_identity_cards (old, new) AS
+  SELECT old, new FROM replaced_identity_cards WHERE ended_by IS NULL;
+
 -- Members that were merged into others, by the id of the member that has their entries now.
 CREATE TABLE merged_members (
   id INTEGER NOT NULL,
@@ -76,6 +80,7 @@ CREATE TABLE merged_members (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX merged_members_id ON merged_members (id) WHERE ended_by IS NULL;
 CREATE INDEX merged_members_into ON merged_members (into_id);
+CREATE VIEW former_members (id, into_id) AS SELECT id, into_id FROM merged_members WHERE ended_by IS NULL;
 
 -- Keyed hashes of the national IDs of erased persons: an import does not bring them back. cleared_at is null
 -- as long as the log and the free space of the file may still hold their values.

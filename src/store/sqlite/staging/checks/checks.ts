@@ -59,7 +59,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       'identity_card',
       'The national ID of the member with this code has replaced another one. Use nid replace to change it.',
       `m.identity_card <> r.identity_card
-         AND m.identity_card IN (SELECT new FROM main.replaced_identity_cards WHERE ended_by IS NULL)`,
+         AND m.identity_card IN (SELECT new FROM main.former_identity_cards)`,
       'CROSS JOIN main.members m ON m.id = p.id',
     ),
     where(

@@ -5,6 +5,7 @@
  */
 import type { Connection } from '../../engine/connection.ts';
 import { ERASED_STATUS } from '../../identity/erased-rows.ts';
+import { wasReplacedSql } from '../../identity/redirects.ts';
 import { stagedColumns } from '../../schema/targets.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 
@@ -24,7 +25,7 @@ const HAS_FORMER_CODE = `f.member_code = r.member_code
 const HAS_FORMER_NUMBER = `f.identity_card = r.identity_card
   AND NOT EXISTS (SELECT 1 FROM main.members o
     WHERE o.cooperative_id = m.cooperative_id AND o.identity_card = r.identity_card)
-  AND NOT EXISTS (SELECT 1 FROM main.replaced_identity_cards n WHERE n.old = r.identity_card)`;
+  AND NOT ${wasReplacedSql('r.identity_card')}`;
 
 /** The member who stays, in place of the former one, in rows that meet a condition. */
 const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.into_id
@@ -33,7 +34,7 @@ const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.in
 /** Runs once, before references are derived; what changes afterwards is a fault of the repeated checks. */
 export function readFormerMembers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
-  if (db.raw.prepare('SELECT 1 FROM main.merged_members LIMIT 1').get() === undefined) return;
+  if (db.raw.prepare('SELECT 1 FROM main.former_members LIMIT 1').get() === undefined) return;
   findFormerMembers(db);
   if (kind === 'members') {
     // The code as well: the person may join with the number of another cooperative.
@@ -55,7 +56,7 @@ function findFormerMembers(db: Connection): void {
   db.exec(`DELETE FROM staging.former_members;
     INSERT INTO staging.former_members (cooperative_code, member_code, identity_card, into_id)
     SELECT c.code, ${lastOf('member_code')}, ${lastOf('identity_card')}, g.into_id
-    FROM main.merged_members g CROSS JOIN main.members m ON m.id = g.into_id
+    FROM main.former_members g CROSS JOIN main.members m ON m.id = g.into_id
     CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
-    WHERE g.ended_by IS NULL AND m.status <> '${ERASED_STATUS}'`);
+    WHERE m.status <> '${ERASED_STATUS}'`);
 }

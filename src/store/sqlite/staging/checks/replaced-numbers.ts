@@ -10,12 +10,12 @@ import type { FileScope } from '../staged/file-scope.ts';
 /** Replaces former numbers in the staged rows; may run again, when another process has written meanwhile. */
 export function readReplacedNumbers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
-  if (db.raw.prepare('SELECT 1 FROM main.replaced_identity_cards LIMIT 1').get() === undefined) return;
+  if (db.raw.prepare('SELECT 1 FROM main.former_identity_cards LIMIT 1').get() === undefined) return;
   db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
       SELECT r.line, r.identity_card FROM staging.rows r
-      CROSS JOIN main.replaced_identity_cards n ON n.old = r.identity_card AND n.ended_by IS NULL;
-    UPDATE staging.rows AS r SET identity_card = n.new FROM main.replaced_identity_cards n
-      WHERE n.old = r.identity_card AND n.ended_by IS NULL`);
+      CROSS JOIN main.former_identity_cards n ON n.old = r.identity_card;
+    UPDATE staging.rows AS r SET identity_card = n.new FROM main.former_identity_cards n
+      WHERE n.old = r.identity_card`);
 }
 
 /**
@@ -30,9 +30,9 @@ export function keepCurrentNumbers(scope: FileScope): void {
     scope,
     `SELECT e.id FROM staging.changes e CROSS JOIN staging.replaced_numbers f ON f.line = e.line
      WHERE e."column" = 'member_code' AND e.new IN (
-       SELECT c.old FROM main.merged_members g CROSS JOIN main.changes c
+       SELECT c.old FROM main.former_members g CROSS JOIN main.changes c
          ON c.entity = 'members' AND c.row_id = g.id AND c.field = 'member_code'
-       WHERE g.into_id = e.row_id AND g.ended_by IS NULL)`,
+       WHERE g.into_id = e.row_id)`,
   );
   db.exec(`INSERT INTO staging.kept (line, row_id, "column", old, new)
     SELECT f.line, p.id, 'identity_card', r.identity_card, f.number FROM staging.replaced_numbers f

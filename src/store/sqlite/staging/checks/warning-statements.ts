@@ -81,7 +81,7 @@ const MOVED = `SELECT DISTINCT e.line, c.code || ' by ' || replace(h.actor, ':',
   FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
   CROSS JOIN main.members m ON m.id = e.member_id CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
   CROSS JOIN main.changes h ON h.entity = 'members' AND h.row_id IN (SELECT m.id UNION ALL
-      SELECT g.id FROM main.merged_members g WHERE g.into_id = m.id AND g.ended_by IS NULL)
+      SELECT g.id FROM main.former_members g WHERE g.into_id = m.id)
   WHERE p.id IS NULL AND h.field = 'cooperative_id' AND h.old = p.cooperative_id
     AND h.actor GLOB 'correction:*' AND h.actor NOT IN (${REVERSED_ACTORS})`;
 

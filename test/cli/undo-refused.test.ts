@@ -87,6 +87,25 @@ test('a removed entry of a person who was erased since is not put back', async (
   }
 });
 
+test('a removed entry is not put back once its member is in another cooperative, or was merged', async (context) => {
+  for (const [entry, ...args] of [
+    ['production', 'members', 'move', '1', '--to', 'B-2'],
+    ['savings', 'members', 'move', '1', '--to', 'B-2'],
+    ['loans', 'members', 'merge', '1', '2'],
+  ] as const) {
+    const place = await start(context);
+    assert.equal((await place.command('imports', 'undo', '6')).status, 0);
+    assert.equal((await place.command('entries', 'remove', entry, '--member', '1', ...WHY)).status, 0);
+    const { status, err } = await place.command(...args, ...WHY);
+    assert.equal(status, 0, err);
+    const refused = await place.command('imports', 'undo', '7');
+    assert.match(refused.err, /\b(?:member|account) \S+ was changed since, by correction 8\n/, refused.out);
+    assert.equal((await place.command('check')).status, 0);
+    assert.equal((await place.command('imports', 'undo', '8')).status, 0);
+    assert.equal((await place.command('imports', 'undo', '7')).status, 0);
+  }
+});
+
 test('an undo that would put back a reference which was given again says so', async (context) => {
   const place = await start(context);
   await place.command('entries', 'remove', 'production', '--member', '1', ...WHY);

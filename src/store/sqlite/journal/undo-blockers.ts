@@ -1,7 +1,8 @@
 /**
  * What builds on an operation, so that it cannot be undone: rows that were changed since, rows that refer to
- * one it created or put elsewhere, rows that took what would be put back, and rows of persons who were
- * erased, as the sums of their cooperatives stay. What was itself undone no longer counts.
+ * one it created or put elsewhere, owners that were put elsewhere since, rows that took what would be put
+ * back, and rows of persons who were erased, as the sums of their cooperatives stay. What was itself undone
+ * no longer counts.
  */
 import { MAX_MONEY_MINOR } from '../../../domain/values/decimal.ts';
 import type { ChangedEntity } from '../../ports/corrections.ts';
@@ -85,6 +86,21 @@ function leftBehind(operation: Operation, own: readonly OwnRows[]): Blockers {
           ],
     );
   });
+}
+
+/** Owners of rows that would be put back, which are in another cooperative since, or gone. */
+function ownersMoved(operation: Operation, own: readonly OwnRows[]): Blockers {
+  return own.flatMap(({ table: { entity, owner }, fields }) =>
+    owner === undefined || !fields.includes(REMOVED)
+      ? []
+      : [
+          `SELECT m.entity AS kind, m.row_id AS id, 'changed' AS reason, m.actor
+           FROM main.changes c CROSS JOIN main.changes m
+             ON m.entity = '${owner.entity}' AND m.row_id = c.old AND m.field = 'cooperative_id'
+           WHERE ${ownChanges(operation)} AND c.entity = '${entity}' AND c.field = '${owner.column}'
+             AND m.id > ${operation.last_change} AND m.actor NOT IN (${REVERSED_ACTORS})`,
+        ],
+  );
 }
 
 /** Other rows that have what would be put back. */
@@ -204,6 +220,7 @@ function blockersOf(db: Connection, operation: Operation, own: readonly OwnRows[
     ...own.map((each) => changedSince(operation, each)),
     ...referring(operation, own),
     ...leftBehind(operation, own),
+    ...ownersMoved(operation, own),
     ...taken(db, operation, own),
     ...ofErased(operation, own),
     ...(members === undefined ? [] : [ofErasedNumber(operation)]),

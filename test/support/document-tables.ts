@@ -63,7 +63,7 @@ function commands(named: Map<string, Command>): string {
     return [
       code([name, ...places].join(' ')),
       ownOptions(command)
-        .map(({ flags }) => code(flags))
+        .map(({ long }) => code(long ?? ''))
         .join(', '),
       prose(command.description()),
     ];

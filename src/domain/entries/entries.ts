@@ -1,24 +1,51 @@
 /** The entries of a member one by one: what the summaries of a lookup add up. */
-import type { TransactionKind } from './savings.ts';
 
-export interface ProductionEntry {
+import { MONEY, WEIGHT } from '../values/decimal.ts';
+import type { Fields, ValuesOf } from '../values/declared-fields.ts';
+import { MAX_LENGTH } from '../values/text.ts';
+import { TRANSACTION_KINDS } from './savings.ts';
+
+const REFERENCE = {
+  kind: 'text',
+  maxLength: MAX_LENGTH.reference,
+  description: 'Unique in the cooperative.',
+  isKey: true,
+  isComposed: true,
+} as const;
+
+export const PRODUCTION_FIELDS = {
+  reference: REFERENCE,
+  deliveredAt: { kind: 'past_instant', description: 'When it was delivered.' },
+  grams: { name: 'kg', kind: 'decimal', decimal: WEIGHT, description: 'Kilograms.' },
+  product: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.product,
+    description: 'What was delivered, as the cooperative calls it.',
+    isNullable: true,
+  },
+} as const satisfies Fields;
+
+export interface ProductionEntry extends ValuesOf<typeof PRODUCTION_FIELDS> {
   readonly id: number;
-  readonly reference: string;
-  /** Epoch seconds. */
-  readonly deliveredAt: number;
-  readonly grams: number;
-  readonly product: string | null;
 }
 
-export interface SavingsTransaction {
+export const ACCOUNT_FIELDS = {
+  accountNumber: {
+    kind: 'text',
+    maxLength: MAX_LENGTH.accountNumber,
+    description: "The member's savings account in the cooperative.",
+  },
+} as const satisfies Fields;
+
+export const SAVINGS_FIELDS = {
+  reference: REFERENCE,
+  kind: { kind: 'choice', choices: TRANSACTION_KINDS, description: 'Paid in or out.' },
+  amountMinor: { name: 'amount', kind: 'decimal', decimal: MONEY, description: 'Rwandan francs.' },
+  transactedAt: { kind: 'past_instant', description: 'When it was paid in or out.' },
+} as const satisfies Fields;
+
+export interface SavingsTransaction extends ValuesOf<typeof ACCOUNT_FIELDS>, ValuesOf<typeof SAVINGS_FIELDS> {
   readonly id: number;
-  readonly accountNumber: string;
-  readonly reference: string;
-  readonly kind: TransactionKind;
-  /** Hundredths of a franc. */
-  readonly amountMinor: number;
-  /** Epoch seconds. */
-  readonly transactedAt: number;
 }
 
 /** Both ends belong to it; one that is not given leaves it open. */

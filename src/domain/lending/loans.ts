@@ -51,18 +51,6 @@ export const LOAN_FIELDS = {
     description: 'Per cent a year, from 0 to 100.',
     eventBit: 4,
   },
-  loanStartDate: {
-    kind: 'instant',
-    description: 'When it starts or started; null when it is not set.',
-    isNullable: true,
-    eventBit: 7,
-  },
-  loanEndDate: {
-    kind: 'instant',
-    description: 'When it is to end or ended; null when it is not set.',
-    isNullable: true,
-    eventBit: 8,
-  },
   status: {
     kind: 'choice',
     choices: LOAN_STATUSES,
@@ -80,12 +68,13 @@ export const LOAN_FIELDS = {
     setBy: 'payments',
     eventBit: 6,
   },
-  // What was paid before payments were recorded.
   openingBalanceMinor: {
     name: 'opening_balance',
+    nameInFiles: 'paid_amount',
     kind: 'decimal',
     decimal: MONEY_OR_ZERO,
     description: 'Rwandan francs paid before payments were recorded.',
+    initial: 0,
     setBy: 'imports',
     isHidden: true,
     eventBit: null,
@@ -94,9 +83,22 @@ export const LOAN_FIELDS = {
     kind: 'past_instant',
     description: 'Payments until then are in the opening balance; null without one.',
     isNullable: true,
+    isKeptByEmptyCell: true,
     setBy: 'imports',
     isHidden: true,
     eventBit: null,
+  },
+  loanStartDate: {
+    kind: 'instant',
+    description: 'When it starts or started; null when it is not set.',
+    isNullable: true,
+    eventBit: 7,
+  },
+  loanEndDate: {
+    kind: 'instant',
+    description: 'When it is to end or ended; null when it is not set.',
+    isNullable: true,
+    eventBit: 8,
   },
   approvedAt: {
     kind: 'past_instant',

@@ -28,6 +28,7 @@ export type Field = ValueKind & {
   readonly description: string;
   /** In bodies, files and the history; else that of the value in snake case. */
   readonly name?: string;
+  readonly nameInFiles?: string;
   readonly isNullable?: true;
   /** What a new row gets where the field is not given. */
   readonly initial?: string | number;

@@ -1,16 +1,9 @@
-/**
- * The columns of each kind of file, in the order in which they are staged. To add one: declare it here and
- * name its place in the table in `store/sqlite/schema/targets.ts`; a test compares both.
- */
-
-import { TRANSACTION_KINDS } from '../../domain/entries/savings.ts';
-import { LOAN_STATUSES } from '../../domain/lending/loans.ts';
-import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../../domain/lending/payments.ts';
-import { COOPERATIVE_STATUSES, SECTORS } from '../../domain/membership/cooperatives.ts';
-import { GENDERS, MEMBER_STATUSES, ROLES } from '../../domain/membership/members.ts';
-import { type DecimalKind, MONEY, MONEY_OR_ZERO, RATE, WEIGHT } from '../../domain/values/decimal.ts';
+/** The columns of each kind of file, in the order in which they are staged, and how their cells are read. */
+import type { DecimalKind } from '../../domain/values/decimal.ts';
+import type { NamedField } from '../../domain/values/declared-fields.ts';
 import type { FieldError } from '../../domain/values/errors.ts';
-import { MAX_LENGTH, parseCooperativeCode, parseText } from '../../domain/values/text.ts';
+import { parseCooperativeCode, parseText } from '../../domain/values/text.ts';
+import { byKind, FILE_COLUMNS, type FileColumn } from '../../store/ports/import-columns.ts';
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import { readDateTime, readPastDate, readPastDateTime } from '../cells/dates.ts';
@@ -27,6 +20,7 @@ import {
   ROLE_WORDS,
   SECTOR_WORDS,
   TRANSACTION_KIND_WORDS,
+  type Words,
 } from '../dictionary/words.ts';
 
 export interface ImportColumn {
@@ -41,108 +35,55 @@ export interface ImportColumn {
   readonly parse: (cell: string, context: CellContext) => string | number | FieldError;
 }
 
-const required = (name: string, parse: ImportColumn['parse']): ImportColumn => ({
-  name,
-  isRequired: true,
-  parse,
-});
-const optional = (name: string, parse: ImportColumn['parse']): ImportColumn => ({
-  name,
-  isRequired: false,
-  parse,
-});
-const decimal = (column: typeof required, name: string, kind: DecimalKind): ImportColumn => ({
-  ...column(name, readDecimal(kind)),
-  decimal: kind,
-});
-/** An optional column of one of these words. */
-const choice = (name: string, choices: readonly string[], parse: ImportColumn['parse']): ImportColumn => ({
-  ...optional(name, parse),
-  choices,
-});
-const requiredChoice = (...column: Parameters<typeof choice>): ImportColumn => ({
-  ...choice(...column),
-  isRequired: true,
-});
-const upTo = (length: number) => (cell: string) => parseText(cell, length);
+type Parse = ImportColumn['parse'];
 
-const COOPERATIVE_CODE = required('cooperative_code', parseCooperativeCode);
-const MEMBER_CODE = required('member_code', upTo(MAX_LENGTH.memberCode));
-const REFERENCE = required('reference', upTo(MAX_LENGTH.reference));
-/** Where a file names its members by either: see `ALTERNATIVES`. */
-const NAMED_MEMBER = [
-  optional('member_code', upTo(MAX_LENGTH.memberCode)),
-  optional('identity_card', readIdentityCard),
-];
-/** Derived from the row where it is empty, so that the same file imported again changes nothing. */
-const DERIVABLE_REFERENCE = optional('reference', upTo(MAX_LENGTH.reference));
-
-export const IMPORT_COLUMNS: { readonly [kind in ImportKind]: readonly ImportColumn[] } = {
-  cooperatives: [
-    required('code', parseCooperativeCode),
-    required('name', upTo(MAX_LENGTH.name)),
-    choice('sector', SECTORS, readChoice(SECTORS, SECTOR_WORDS)),
-    optional('province', upTo(MAX_LENGTH.place)),
-    optional('district', upTo(MAX_LENGTH.place)),
-    optional('registration_date', readPastDate),
-    choice('status', COOPERATIVE_STATUSES, readChoice(COOPERATIVE_STATUSES, COOPERATIVE_STATUS_WORDS)),
-  ],
-  members: [
-    COOPERATIVE_CODE,
-    required('identity_card', readIdentityCard),
-    MEMBER_CODE,
-    // Required unless first and last name are both given: rows.ts sees to that, and needs the three adjacent.
-    optional('full_name', upTo(MAX_LENGTH.name)),
-    optional('first_name', upTo(MAX_LENGTH.name)),
-    optional('last_name', upTo(MAX_LENGTH.name)),
-    choice('gender', GENDERS, readGender),
-    optional('date_of_birth', readPastDate),
-    optional('mobile', readMobile),
-    choice('role', ROLES, readChoice(ROLES, ROLE_WORDS)),
-    choice('status', MEMBER_STATUSES, readChoice(MEMBER_STATUSES, MEMBER_STATUS_WORDS)),
-    optional('registration_date', readPastDateTime),
-  ],
-  production: [
-    COOPERATIVE_CODE,
-    ...NAMED_MEMBER,
-    DERIVABLE_REFERENCE,
-    required('delivered_at', readPastDateTime),
-    decimal(required, 'kg', WEIGHT),
-    optional('product', upTo(MAX_LENGTH.product)),
-  ],
-  loans: [
-    COOPERATIVE_CODE,
-    ...NAMED_MEMBER,
-    REFERENCE,
-    decimal(required, 'amount', MONEY),
-    decimal(required, 'interest_rate', RATE),
-    choice('status', LOAN_STATUSES, readChoice(LOAN_STATUSES, LOAN_STATUS_WORDS)),
-    decimal(optional, 'paid_amount', MONEY_OR_ZERO),
-    // Filled in from the time of the import: opening-balance.ts sees to that, and needs the two adjacent.
-    optional('paid_until', readPastDateTime),
-    optional('loan_start_date', readDateTime),
-    optional('loan_end_date', readDateTime),
-    optional('approved_at', readPastDateTime),
-  ],
-  payments: [
-    COOPERATIVE_CODE,
-    required('loan_reference', upTo(MAX_LENGTH.reference)),
-    REFERENCE,
-    decimal(required, 'amount', MONEY),
-    requiredChoice('method', PAYMENT_METHODS, readChoice(PAYMENT_METHODS, PAYMENT_METHOD_WORDS)),
-    required('paid_at', readPastDateTime),
-    choice('status', PAYMENT_STATUSES, readChoice(PAYMENT_STATUSES, PAYMENT_STATUS_WORDS)),
-  ],
-  savings: [
-    COOPERATIVE_CODE,
-    ...NAMED_MEMBER,
-    required('account_number', upTo(MAX_LENGTH.accountNumber)),
-    DERIVABLE_REFERENCE,
-    requiredChoice('kind', TRANSACTION_KINDS, readChoice(TRANSACTION_KINDS, TRANSACTION_KIND_WORDS)),
-    decimal(required, 'amount', MONEY),
-    required('transacted_at', readPastDateTime),
-  ],
+/** What people write for the values of a choice, beside the values. */
+const WORDS: { readonly [kind in ImportKind]?: { readonly [column: string]: Words<string> } } = {
+  cooperatives: { sector: SECTOR_WORDS, status: COOPERATIVE_STATUS_WORDS },
+  members: { role: ROLE_WORDS, status: MEMBER_STATUS_WORDS },
+  loans: { status: LOAN_STATUS_WORDS },
+  payments: { method: PAYMENT_METHOD_WORDS, status: PAYMENT_STATUS_WORDS },
+  savings: { kind: TRANSACTION_KIND_WORDS },
 };
+
+function parserOf(kind: ImportKind, field: NamedField): Parse {
+  switch (field.kind) {
+    case 'text': {
+      const { maxLength } = field;
+      return (cell) => parseText(cell, maxLength);
+    }
+    case 'cooperative_code':
+      return parseCooperativeCode;
+    case 'identity_card':
+      return readIdentityCard;
+    case 'mobile':
+      return readMobile;
+    case 'choice':
+      return field.property === 'gender' ? readGender : readChoice(field.choices, WORDS[kind]?.[field.name]);
+    case 'past_date':
+      return readPastDate;
+    case 'instant':
+      return readDateTime;
+    case 'past_instant':
+      return readPastDateTime;
+    case 'decimal':
+      return readDecimal(field.decimal);
+    case 'reference':
+      throw new Error(`Files have no ids: ${field.name}`);
+  }
+}
+
+const toImportColumn = (kind: ImportKind, { name, isRequired, field }: FileColumn): ImportColumn => ({
+  name,
+  isRequired,
+  ...(field.kind === 'choice' ? { choices: field.choices } : {}),
+  ...(field.kind === 'decimal' ? { decimal: field.decimal } : {}),
+  parse: parserOf(kind, field),
+});
+
+export const IMPORT_COLUMNS = byKind((kind) =>
+  FILE_COLUMNS[kind].map((column) => toImportColumn(kind, column)),
+);
 
 /** Of these columns a file needs the first or all of the others, and so does each of its rows. */
 export interface Alternatives {

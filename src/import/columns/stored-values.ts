@@ -1,18 +1,19 @@
 /** A value as it is stored → as the API shows it (docs/api.md#formats), for lists of changes. */
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
-import { formatDecimal, MONEY } from '../../domain/values/decimal.ts';
-import { IMPORT_KINDS, type StagedValue } from '../../store/ports/import-session.ts';
-import { IMPORT_COLUMNS } from './columns.ts';
+import { formatDecimal } from '../../domain/values/decimal.ts';
+import { listFields } from '../../domain/values/declared-fields.ts';
+import { FILE_FIELDS } from '../../store/ports/import-columns.ts';
+import type { StagedValue } from '../../store/ports/import-session.ts';
 
-/** The columns of numbers that are no instants; those of one name have the same unit in every kind. */
-const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map([
-  ['opening_balance', MONEY.fractionDigits] as const,
-  ...IMPORT_KINDS.flatMap((kind) =>
-    IMPORT_COLUMNS[kind].flatMap(({ name, decimal }) =>
-      decimal === undefined ? [] : [[name, decimal.fractionDigits] as const],
-    ),
-  ),
-]);
+/** The numbers that are not instants; those of one name have the same unit in every kind. */
+const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map(
+  FILE_FIELDS.flatMap(listFields).flatMap((field) => {
+    if (field.kind !== 'decimal') return [];
+    const { name, nameInFiles = name } = field;
+    const { fractionDigits } = field.decimal;
+    return [[name, fractionDigits] as const, [nameInFiles, fractionDigits] as const];
+  }),
+);
 
 /**
  * @param column of an import file

@@ -1,7 +1,13 @@
 /** What the summaries of a member add up: its deliveries and its savings transactions. */
 
-import type { Period, ProductionEntry, SavingsTransaction } from '../../../domain/entries/entries.ts';
-import { TRANSACTION_KINDS } from '../../../domain/entries/savings.ts';
+import {
+  ACCOUNT_FIELDS,
+  type Period,
+  PRODUCTION_FIELDS,
+  type ProductionEntry,
+  SAVINGS_FIELDS,
+  type SavingsTransaction,
+} from '../../../domain/entries/entries.ts';
 import {
   DATE_TIME,
   parseDateTime,
@@ -10,55 +16,26 @@ import {
 } from '../../../domain/values/date-time.ts';
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
 import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
-import { decimal, decimalSchema } from '../../../json/decimal-fields.ts';
-import { anyOf, choiceOf, nullable, object, type Static, string } from '../../../json/schema.ts';
-import { instant, plain, serializeObject, text } from '../../../json/serializer.ts';
+import { otherFields, shownObject } from '../../../json/declared-fields.ts';
+import { anyOf, string } from '../../../json/schema.ts';
 import type { EntryStore } from '../../../store/ports/entries.ts';
 import type { MemberStore } from '../../../store/ports/registry.ts';
 import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
 import type { QueryParameters } from '../../declare/query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
 import { DELIVERY_EXAMPLE, pageExample, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
+import { SHOWN_ID } from '../row-properties.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
-const DELIVERY = object(
-  {
-    id: string({ description: 'Opaque.' }),
-    reference: string({ description: 'Unique in the cooperative.' }),
-    delivered_at: string({ format: 'date-time' }),
-    kg: decimalSchema(3, 'Kilograms.'),
-    product: nullable(string({ description: 'What was delivered, as the cooperative calls it.' })),
-  },
-  { title: 'Delivery' },
-);
-
-const SAVINGS_TRANSACTION = object(
-  {
-    id: string({ description: 'Opaque.' }),
-    account_number: string({ description: "The member's savings account in the cooperative." }),
-    reference: string({ description: 'Unique in the cooperative.' }),
-    kind: choiceOf(TRANSACTION_KINDS),
-    amount: decimalSchema(2, 'Rwandan francs.'),
-    transacted_at: string({ format: 'date-time' }),
-  },
-  { title: 'SavingsTransaction' },
-);
-
-const serializeDelivery = serializeObject<Static<typeof DELIVERY>, ProductionEntry>({
-  id: plain(({ id }) => String(id)),
-  reference: text(({ reference }) => reference),
-  delivered_at: instant(({ deliveredAt }) => deliveredAt),
-  kg: decimal(({ grams }) => grams, 3),
-  product: text(({ product }) => product),
+const DELIVERY = shownObject<ProductionEntry>('Delivery', {
+  ...SHOWN_ID,
+  ...otherFields(PRODUCTION_FIELDS, []),
 });
 
-const serializeTransaction = serializeObject<Static<typeof SAVINGS_TRANSACTION>, SavingsTransaction>({
-  id: plain(({ id }) => String(id)),
-  account_number: text(({ accountNumber }) => accountNumber),
-  reference: text(({ reference }) => reference),
-  kind: plain(({ kind }) => kind),
-  amount: decimal(({ amountMinor }) => amountMinor, 2),
-  transacted_at: instant(({ transactedAt }) => transactedAt),
+const SAVINGS_TRANSACTION = shownObject<SavingsTransaction>('SavingsTransaction', {
+  ...SHOWN_ID,
+  ...otherFields(ACCOUNT_FIELDS, []),
+  ...otherFields(SAVINGS_FIELDS, []),
 });
 
 const MOMENT = anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })]);
@@ -127,7 +104,7 @@ export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zon
       ...declare(
         'deliveries',
         { ...period, product },
-        { schema: DELIVERY, example: DELIVERY_EXAMPLE, what: 'deliveries' },
+        { ...DELIVERY, example: DELIVERY_EXAMPLE, what: 'deliveries' },
       ),
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a member',
@@ -136,12 +113,12 @@ export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zon
         const pageRequest = toPageRequest(request.query);
         const filter = { ...toPeriod(request.query), ...(only === undefined ? {} : { product: only }) };
         const page = await entries.listDeliveries(await findMemberId(request), filter, pageRequest);
-        return envelope(request, pageRequest, page, serializeDelivery, zone);
+        return envelope(request, pageRequest, page, DELIVERY.serialize, zone);
       },
     }),
     defineRoute({
       ...declare('savings-transactions', period, {
-        schema: SAVINGS_TRANSACTION,
+        ...SAVINGS_TRANSACTION,
         example: SAVINGS_TRANSACTION_EXAMPLE,
         what: 'savings transactions',
       }),
@@ -151,7 +128,7 @@ export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zon
         const pageRequest = toPageRequest(request.query);
         const filter = toPeriod(request.query);
         const page = await entries.listSavingsTransactions(await findMemberId(request), filter, pageRequest);
-        return envelope(request, pageRequest, page, serializeTransaction, zone);
+        return envelope(request, pageRequest, page, SAVINGS_TRANSACTION.serialize, zone);
       },
     }),
   ];

@@ -1,14 +1,18 @@
 /** Deliveries and savings transactions of one member in SQLite. */
-import type {
-  DeliveryFilter,
-  Period,
-  ProductionEntry,
-  SavingsTransaction,
+import {
+  type DeliveryFilter,
+  type Period,
+  PRODUCTION_FIELDS,
+  type ProductionEntry,
+  SAVINGS_FIELDS,
+  type SavingsTransaction,
 } from '../../../domain/entries/entries.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import { offsetOf } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { EntryStore } from '../../ports/entries.ts';
 import type { Connection } from '../engine/connection.ts';
+import { selected } from '../rows/columns.ts';
 import type { StoreDependencies } from './dependencies.ts';
 
 interface MemberPeriod {
@@ -50,7 +54,7 @@ const prepareStatements = (db: Connection) => ({
   ),
   // The ids of a page come from the index; then its rows are read.
   selectDeliveries: db.prepare<[MemberPeriod & Products & Place], ProductionEntry>(
-    `SELECT d.id, d.reference, d.delivered_at AS deliveredAt, d.grams, d.product
+    `SELECT d.id, ${selected('d', listFields(PRODUCTION_FIELDS))}
      FROM (SELECT d.id FROM ${DELIVERIES} ${DELIVERY_ORDER} ${PAGE}) page
      CROSS JOIN production_entries d ON d.id = page.id ${DELIVERY_ORDER}`,
     ONE_MEMBER,
@@ -60,8 +64,7 @@ const prepareStatements = (db: Connection) => ({
     ONE_MEMBER,
   ),
   selectTransactions: db.prepare<[MemberPeriod & Place], SavingsTransaction>(
-    `SELECT t.id, a.account_number AS accountNumber, t.reference, t.kind, t.amount_minor AS amountMinor,
-       t.transacted_at AS transactedAt
+    `SELECT t.id, a.account_number AS accountNumber, ${selected('t', listFields(SAVINGS_FIELDS))}
      FROM (SELECT t.id FROM ${TRANSACTIONS} ${TRANSACTION_ORDER} ${PAGE}) page
      CROSS JOIN savings_transactions t ON t.id = page.id
      CROSS JOIN savings_accounts a ON a.id = t.account_id ${TRANSACTION_ORDER}`,

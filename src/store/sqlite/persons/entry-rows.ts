@@ -1,5 +1,12 @@
 /** The rows of entries with all their values, as commands show them. */
-import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
+import {
+  type EntryKind,
+  type EntrySelection,
+  PRODUCTION_FIELDS,
+  SAVINGS_FIELDS,
+} from '../../../domain/entries/entries.ts';
+import { LOAN_FIELDS } from '../../../domain/lending/loans.ts';
+import { type Fields, listFields } from '../../../domain/values/declared-fields.ts';
 import type { HeldRow } from '../../ports/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
 import { memberSql, ownedIdsSql, tableOf } from '../schema/tables.ts';
@@ -10,13 +17,17 @@ const OWNER = (member: string): string => `
   CAST(${member} AS TEXT) AS member_id,
   (SELECT member_code FROM main.members WHERE id = ${member}) AS member_code`;
 
+/** By the names that they have in files. */
+const shown = (fields: Fields): string =>
+  listFields(fields)
+    .filter(({ kind }) => kind !== 'reference')
+    .map(({ column, name }) => `e.${column} AS ${name}`)
+    .join(', ');
 const FIELDS: { readonly [kind in EntryKind]: string } = {
-  production: 'e.reference, e.delivered_at, e.grams AS kg, e.product',
+  production: shown(PRODUCTION_FIELDS),
   savings: `(SELECT account_number FROM main.savings_accounts WHERE id = e.account_id) AS account_number,
-    e.reference, e.kind, e.amount_minor AS amount, e.transacted_at`,
-  loans: `e.reference, e.amount_minor AS amount, e.interest_rate_hundredths AS interest_rate, e.status,
-    e.paid_amount_minor AS paid_amount, e.opening_balance_minor AS opening_balance, e.paid_until,
-    e.loan_start_date, e.loan_end_date, e.approved_at, e.created_at, e.updated_at,
+    ${shown(SAVINGS_FIELDS)}`,
+  loans: `${shown(LOAN_FIELDS)}, e.created_at, e.updated_at,
     (SELECT CAST(count(*) AS TEXT) FROM main.payments WHERE loan_id = e.id) AS payments`,
 };
 

@@ -4,7 +4,9 @@
  * inspection of a person are derived from it.
  */
 import type { EventEntity, EventSummary } from '../../../domain/events.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import { CHANGED_ENTITIES, type ChangedEntity } from '../../ports/corrections.ts';
+import { FILE_FIELDS } from '../../ports/import-columns.ts';
 import type { Connection } from '../engine/connection.ts';
 import { READ_MODEL_COLUMNS } from './stale-flag.ts';
 
@@ -145,17 +147,13 @@ export function joinOwnedSql(entity: OwnedEntity): string {
     CROSS JOIN main.${table} e ON e.${owner.column} = o.id`;
 }
 
-/** Columns that are recorded under the names of bodies and import files. */
-const FIELD_NAMES: { readonly [column: string]: string } = {
-  grams: 'kg',
-  amount_minor: 'amount',
-  interest_rate_hundredths: 'interest_rate',
-  paid_amount_minor: 'paid_amount',
-  opening_balance_minor: 'opening_balance',
-};
+/** The names of declared fields: those of bodies and import files. */
+const FIELD_NAMES: ReadonlyMap<string, string> = new Map(
+  FILE_FIELDS.flatMap(listFields).map(({ column, name }) => [column, name]),
+);
 
 /** The name of a column in the history. */
-export const fieldOfColumn = (column: string): string => FIELD_NAMES[column] ?? column;
+export const fieldOfColumn = (column: string): string => FIELD_NAMES.get(column) ?? column;
 
 /** Computed again, or the time of the change itself. */
 const NOT_RECORDED: readonly string[] = ['id', 'updated_at', ...READ_MODEL_COLUMNS];

@@ -1,6 +1,6 @@
 /**
- * The columns of each kind of file, in the order in which they are staged: those that name the row and what it
- * belongs to, then the values, which are declared fields.
+ * The columns of each kind of file, in the order in which they are staged: those that name the row and what
+ * it belongs to, then the values, which are declared fields.
  */
 import { ACCOUNT_FIELDS, PRODUCTION_FIELDS, SAVINGS_FIELDS } from '../../domain/entries/entries.ts';
 import { LOAN_FIELDS } from '../../domain/lending/loans.ts';

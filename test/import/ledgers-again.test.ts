@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { MemberValues } from '../../src/domain/membership/members.ts';
-import { type ImportPlace, importPlace, incoming, member, members, nid } from '../support/importing.ts';
+import { parseTimeZone, type TimeZone } from '../../src/domain/values/date-time.ts';
+import {
+  type ImportPlace,
+  importFile,
+  importPlace,
+  importText,
+  incoming,
+  member,
+  members,
+  nid,
+} from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 
 const WHY = ['--reason', 'test'];
@@ -205,4 +215,36 @@ test('a dry run knows the entries of members whom an earlier file of the run giv
   const { out } = await place.run(folder, '--dry-run', '--json');
   const [list, file] = JSON.parse(out).files;
   assert.deepEqual([list.changed, file.created, file.unchanged], [1, 0, 5]);
+});
+
+test('a ledger is not read in another time zone than the one before, unless that was undone', async (context) => {
+  const place = await start(context);
+  const path = place.write('ledger.csv', DELIVERIES + ledger('A-1'));
+  const read = async (zone: string) =>
+    importFile(place, { kind: 'production', path }, { zone: parseTimeZone(zone) as TimeZone });
+  assert.equal((await read('+02:00')).report.changes.created, 5);
+  const { report, faults } = await read('+03:00');
+  assert.equal(report.outcome, 'refused');
+  assert.deepEqual(faults, [
+    {
+      ...{ line: 1, column: 'reference', refuses: 'file' },
+      message:
+        'Rows without a reference were imported in the time zone +02:00, and would count again in +03:00. ' +
+        'Set TIME_ZONE_OFFSET=+02:00 again, or give the rows references.',
+    },
+  ]);
+  // Savings have none yet, and rows with a reference are known by it.
+  const other = await importText(place, 'savings', SAVINGS + savings('A-1'), {
+    zone: parseTimeZone('+03:00') as TimeZone,
+  });
+  assert.equal(other.report.changes.created, 2);
+  const named = 'cooperative_code,identity_card,reference,delivered_at,kg\n';
+  const row = `${named}A-1,${nid(1)},P-1,2025-06-01,10\n`;
+  assert.equal(
+    (await importText(place, 'production', row, { zone: parseTimeZone('+03:00') as TimeZone })).report.changes
+      .created,
+    1,
+  );
+  assert.equal((await place.command('imports', 'undo', '3')).status, 0);
+  assert.equal((await read('+03:00')).report.changes.created, 5);
 });

@@ -8,7 +8,7 @@ import {
   rejectsPath,
 } from '../../import/rejects/rejects.ts';
 import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
-import type { Header } from '../../import/table/header.ts';
+import type { FileReading } from '../../import/table/stage-file.ts';
 import type { CheckedFile } from '../../store/ports/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { openSideFile } from './import-side-files.ts';
@@ -37,10 +37,10 @@ export async function appendRejects(
   rejects: RejectsFile,
   checked: CheckedFile,
   source: RecordSource,
-  header: Header | undefined,
+  reading: FileReading,
 ): Promise<string | undefined> {
   try {
-    return await rejects.append(checked.listFaults(), source, header);
+    return await rejects.append(checked.listFaults(), source, reading);
   } catch (error) {
     const reason = systemCodeOf(error);
     if (reason === undefined) throw error;

@@ -150,7 +150,7 @@ async function importWithSession(
           bar.stop();
           await output.checked({ file, checked, source, reading });
           if (checked.faults > 0 && rejects !== undefined) {
-            const path = await appendRejects(rejects, checked, source, reading.header);
+            const path = await appendRejects(rejects, checked, source, reading);
             if (path !== undefined) context.err(`The refused rows of ${nameOf(file)} are in ${path}.\n`);
           }
           if (!checked.isRefused && changes !== undefined)

@@ -12,6 +12,7 @@ import { scanContent } from '../formats/source/file-content.ts';
 import { type Encoding, FileFault, type RecordSource } from '../formats/source/records.ts';
 import type { Header } from '../table/header.ts';
 import { FAULTS_COLUMN } from '../table/headings.ts';
+import type { FileReading } from '../table/stage-file.ts';
 import { createRejectedRows } from './rejected-rows.ts';
 
 export interface RejectsFile {
@@ -19,14 +20,14 @@ export interface RejectsFile {
    * Writes the refused rows of a file: of the first one to the path of the rejects, of further ones to paths
    * of their own, each with a header.
    * @param faults in order of line
-   * @param header undefined when the file has none that can be read
+   * @param reading without a header when the file has none that can be read
    * @returns the path; undefined when no row is refused by itself
    * @throws the system's error when the disk takes no more
    */
   append(
     faults: AsyncIterable<ImportFault>,
     source: RecordSource,
-    header: Header | undefined,
+    reading: Pick<FileReading, 'header' | 'isReferenceMissing'>,
   ): Promise<string | undefined>;
   /** Removes the file when no row was refused. */
   close(): Promise<void>;
@@ -66,11 +67,11 @@ export async function createRejectsFile(path: string): Promise<RejectsFile> {
   let unused: FileHandle | undefined = await create(1);
   let files = 0;
   return {
-    async append(faults, source, header) {
+    async append(faults, source, { header, isReferenceMissing }) {
       if (header === undefined) return undefined;
       const handle = unused ?? (await create(files + 1));
       unused = handle;
-      if (!(await writeRejects(handle, faults, source, header))) return undefined;
+      if (!(await writeRejects(handle, faults, source, { ...header, isReferenceMissing }))) return undefined;
       await handle.close();
       unused = undefined;
       files++;
@@ -91,10 +92,13 @@ export async function writeRejects(
   handle: Pick<FileHandle, 'writeFile'>,
   faults: AsyncIterable<ImportFault>,
   source: RecordSource,
-  header: Pick<Header, 'line' | 'headings'>,
+  header: Pick<Header, 'line' | 'headings'> & { readonly isReferenceMissing?: boolean },
 ): Promise<boolean> {
   const { encoding, separator } = layoutOf(source);
-  const rows = createRejectedRows(header, source.format.type === 'workbook');
+  const rows = createRejectedRows(header, {
+    isWorkbook: source.format.type === 'workbook',
+    sha256: header.isReferenceMissing === true ? source.sha256 : undefined,
+  });
   const reasons = reasonsByLine(faults);
   let next = await reasons.next();
   let headerRow: string | undefined;

@@ -6,7 +6,7 @@ import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';
 import { FileFault, type FileRecord } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
-import { FAULTS_COLUMN, type Heading, recogniseHeadings } from './headings.ts';
+import { FAULTS_COLUMN, FILE_COLUMN, type Heading, recogniseHeadings } from './headings.ts';
 
 export interface Header {
   readonly line: number;
@@ -15,6 +15,8 @@ export interface Header {
   readonly columns: ReadonlySet<string>;
   /** For each column of the kind, in its order, the index of its cell; -1 for one that the file lacks. */
   readonly places: readonly number[];
+  /** Index of the cell that says from which file a refused row is; -1 for a file without it. */
+  readonly filePlace: number;
   /** Whether the file holds the refused rows of an import. */
   readonly isOfRejects: boolean;
 }
@@ -55,11 +57,10 @@ export function readHeader(kind: ImportKind, { line, cells }: FileRecord, option
   return {
     ...{ line, headings, columns },
     places: IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name)),
-    isOfRejects: headings.some(isFaultsColumn),
+    filePlace: headings.findIndex(({ text }) => text.toLowerCase() === FILE_COLUMN),
+    isOfRejects: headings.some(({ text }) => text.toLowerCase() === FAULTS_COLUMN),
   };
 }
-
-const isFaultsColumn = ({ text }: Heading): boolean => text.toLowerCase() === FAULTS_COLUMN;
 
 function repeatedColumns(headings: readonly Heading[]): HeaderFault[] {
   return headings.flatMap(({ column, text }, i) => {

@@ -8,6 +8,8 @@ import type { ReadingMap } from '../map/reading-map.ts';
 
 /** Holds the reasons in a file of refused rows, and is never read. */
 export const FAULTS_COLUMN = 'registry_faults';
+/** Says in a file of refused rows from which file each is, for rows without a reference. */
+export const FILE_COLUMN = 'registry_file';
 
 export interface Heading {
   /** As it is in the file, trimmed; empty for a column without one. */
@@ -27,7 +29,7 @@ export function recogniseHeadings(kind: ImportKind, cells: readonly string[], ma
 function recognise(kind: ImportKind, text: string, map: ReadingMap | undefined): Heading {
   if (text === '') return { text, column: undefined };
   const name = text.toLowerCase();
-  if (name === FAULTS_COLUMN) return { text, column: null, by: 'name' };
+  if (name === FAULTS_COLUMN || name === FILE_COLUMN) return { text, column: null, by: 'name' };
   const mapped = map?.columns.get(foldHeading(text));
   if (mapped !== undefined) return { text, column: mapped, by: 'map' };
   if (IMPORT_COLUMNS[kind].some((column) => column.name === name)) return { text, column: name, by: 'name' };

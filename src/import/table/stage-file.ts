@@ -31,6 +31,8 @@ export interface FileReading {
   readonly notes: readonly ImportNote[];
   /** Undefined when it could not be read. */
   readonly header: Header | undefined;
+  /** Whether a row comes without a reference. */
+  readonly isReferenceMissing: boolean;
   /** The cell of a workbook in which a fault is, such as `C12`; undefined where it is not in a single one. */
   cellOf(fault: Pick<ImportFault, 'line' | 'column'>): string | undefined;
 }
@@ -47,16 +49,17 @@ export async function stageFile(
     const dates = await surveyDates(source, options.kind, staged.header, options.onBatch);
     staged = await stageOnce(session, source, options, dates);
   }
-  const { staging, header, notes } = staged;
+  const { staging, header, notes, isReferenceMissing } = staged;
   const cellOfFault = (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, header, fault);
   const checked = await staging.check(options);
-  return { checked, reading: { notes, header, cellOf: cellOfFault } };
+  return { checked, reading: { notes, header, isReferenceMissing, cellOf: cellOfFault } };
 }
 
 interface Staged {
   readonly staging: FileStaging;
   readonly header: Header | undefined;
   readonly notes: readonly ImportNote[];
+  readonly isReferenceMissing: boolean;
   /** Whether it is to be staged again, with the dates surveyed. */
   readonly needsSurvey: boolean;
 }
@@ -79,7 +82,8 @@ async function stageOnce(
       table ??= openTable(batch.records, { kind, map, cells, format, notes, dates });
       staging ??= await session.stage(kind, table.columns);
       const { rows, faults } = table.read(batch);
-      if (table.needsSurvey()) return { staging, header: table.header, notes: [], needsSurvey: true };
+      if (table.needsSurvey())
+        return { staging, header: table.header, notes: [], isReferenceMissing: false, needsSurvey: true };
       await staging.addRows(rows);
       if (faults.length > 0) await staging.addFaults(faults);
     }
@@ -90,7 +94,8 @@ async function stageOnce(
     staging ??= await session.stage(kind, new Set());
     await staging.addFaults([...notes.takeFaults(), ...error.faults]);
   }
-  return { staging, header: table?.header, notes: notes.list(), needsSurvey: false };
+  const isReferenceMissing = table?.isReferenceMissing() === true;
+  return { staging, header: table?.header, notes: notes.list(), isReferenceMissing, needsSurvey: false };
 }
 
 const isEncodingGuessed = (format: SourceFormat, map: ReadingMap | undefined): boolean =>

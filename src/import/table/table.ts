@@ -2,9 +2,11 @@
 import type { ImportFault, ImportKind, StagedRow } from '../../store/ports/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import type { NoteKind, NoteTaker } from '../cells/notes.ts';
+import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { FileRecord, RecordBatch, SourceFormat } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
 import type { RowFindings } from './cell-reader.ts';
+import { createFilesReader } from './file-column.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
 import { createRowReader } from './rows.ts';
@@ -29,6 +31,8 @@ export interface Table {
   read(batch: RecordBatch): { rows: StagedRow[]; faults: ImportFault[] };
   /** Whether the file must be surveyed, and then read again. */
   needsSurvey(): boolean;
+  /** Whether rows of the file come without a reference. */
+  isReferenceMissing(): boolean;
   /** Ends the file. @returns faults of its columns as a whole */
   end(): ImportFault[];
 }
@@ -52,6 +56,11 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
   let line = 0;
   let faults: ImportFault[] = [];
   const found: { kind: NoteKind; column: string }[] = [];
+  const reference = IMPORT_COLUMNS[kind].findIndex(
+    ({ name, isRequired }) => name === 'reference' && !isRequired,
+  );
+  const filesOf = createFilesReader(header.filePlace);
+  let isReferenceMissing = reference >= 0 && (header.places[reference] === -1 || header.filePlace >= 0);
   const findings: RowFindings = {
     fault: (column, message) => faults.push({ line, column, message, refuses: 'row' }),
     note: (note, column) => found.push({ kind: note, column }),
@@ -72,7 +81,11 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
       unnamed.look(record);
     }
     found.length = 0;
-    return isTotals ? undefined : { line, values };
+    if (isTotals) return undefined;
+    // A row without a fault: of one that has too few cells nothing is known.
+    if (faults.length === known && values[reference] === null) isReferenceMissing = true;
+    const rejectedFrom = filesOf(record, findings);
+    return rejectedFrom === undefined ? { line, values } : { line, values, rejectedFrom };
   }
 
   return {
@@ -91,6 +104,7 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
       return { rows, faults: [...faults, ...notes.takeFaults()] };
     },
     needsSurvey: reader.needsSurvey,
+    isReferenceMissing: () => isReferenceMissing,
     end: () =>
       reader.unclearDecimals().map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),
   };

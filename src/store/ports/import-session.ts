@@ -38,6 +38,11 @@ export interface StagedRow {
    * member with the row's `identity_card`. A loan with a `paid_amount` above 0 has a `paid_until`.
    */
   readonly values: readonly StagedValue[];
+  /**
+   * The imported files that have rejected the row before, as `sha256:` and the first 16 digits, separated by
+   * spaces. Without a reference, the row is then none of the entries that accepted rows of these files are.
+   */
+  readonly rejectedFrom?: string | undefined;
 }
 
 /** How many rows of a file are new, differ from the stored row of the same natural key, or equal it. */

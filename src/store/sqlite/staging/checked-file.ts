@@ -16,12 +16,15 @@ import { countAndAnnounce, insertChanges } from '../journal/record-changes.ts';
 import { tidyUp } from '../journal/tidy-up.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
 import { keepCorrections, keepRelated } from './checks/corrections.ts';
+import { keepRepeatedRows } from './checks/equal-entries.ts';
 import { findWarnings, hasNewStops, lastWarning, listWarnings } from './checks/find-warnings.ts';
 import { KEEP_LOANS } from './checks/payment-checks.ts';
 import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
+import { keepTimeZone } from './checks/time-zone.ts';
 import { stagePaidAmounts } from './paid-amounts.ts';
 import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './staged/changes.ts';
+import { hasDerivedReferences } from './staged/derived-references.ts';
 import type { FileScope } from './staged/file-scope.ts';
 import { listFaults, NOTHING_IMPORTED } from './staged/tables.ts';
 
@@ -157,7 +160,7 @@ function applyAndRecord(
   nowSeconds: number,
   record: ImportRecord,
 ): ImportChanges & { readonly importId: number } {
-  const { db, kind } = scope;
+  const { db, kind, zone } = scope;
   const { options, notes, systemUser } = record;
   const id = beginOperation(db, { kind, options, notes, reason: null, systemUser }, nowSeconds);
   const by = { actor: `import:${id}`, nowSeconds } as const;
@@ -168,6 +171,10 @@ function applyAndRecord(
   keepCreatedRows(db, id, kind, rows);
   if (accounts !== undefined) keepCreatedRows(db, id, 'accounts', accounts);
   keepFile(db, id, record, changes, refusedRows);
+  if (hasDerivedReferences(kind)) {
+    if (zone !== undefined) keepTimeZone(db, id, zone);
+    if (refusedRows > 0) keepRepeatedRows(db, id);
+  }
   endOperation(db, id, changes);
   const set = {
     entity: kind,

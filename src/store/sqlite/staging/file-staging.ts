@@ -7,6 +7,7 @@ import { readFormerMembers } from './checks/former-members.ts';
 import { readReplacedNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './checks/run-checks.ts';
 import { addPaymentMessages } from './checks/sql-functions.ts';
+import { otherTimeZone } from './checks/time-zone.ts';
 import { addMemberCodes } from './member-codes.ts';
 import { hasDerivedReferences, numberEqualRows } from './staged/derived-references.ts';
 import type { FileScope } from './staged/file-scope.ts';
@@ -40,13 +41,17 @@ export function stageFile(scope: FileScope): FileStaging {
       // One transaction, so that the version, all checks and the changes are of the same registry.
       return inStaging(db, () => {
         const checkedVersion = readDataVersion(db);
-        if (kind === 'payments') addPaymentMessages(db, options.zone ?? UTC);
+        const zone = options.zone ?? UTC;
+        if (kind === 'payments') addPaymentMessages(db, zone);
         if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
-        if (hasDerivedReferences(kind)) numberEqualRows(db);
+        if (hasDerivedReferences(kind)) {
+          numberEqualRows(db);
+          runChecks(db, [otherTimeZone(kind, zone)], 'file');
+        }
         readReplacedNumbers(scope);
         readFormerMembers(scope);
         addMemberCodes(scope);
-        const decided = { ...scope, despiteErasure: options.despiteErasure === true };
+        const decided = { ...scope, zone, despiteErasure: options.despiteErasure === true };
         resolveAndCheck(decided);
         return openCheckedFile(decided, checkedVersion, options);
       });

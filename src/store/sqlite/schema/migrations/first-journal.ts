@@ -18,12 +18,13 @@ CREATE TABLE operations (
   undone_at INTEGER
 ) STRICT;
 
--- The file of an import, and how it was read.
+-- The file of an import, and how it was read. The time zone is null where every row had a reference.
 CREATE TABLE imported_files (
   operation_id INTEGER PRIMARY KEY REFERENCES operations (id),
   file_name TEXT NOT NULL,
   sha256 TEXT NOT NULL,
   map TEXT,
+  time_zone TEXT,
   unchanged INTEGER NOT NULL,
   kept INTEGER NOT NULL,
   refused_rows INTEGER NOT NULL
@@ -39,6 +40,15 @@ CREATE TABLE created_rows (
   PRIMARY KEY (entity, first_row)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX created_rows_operation ON created_rows (operation_id);
+
+-- Stored entries that rows of a file were, of which others were refused: what the refused ones are not when
+-- they come again, corrected. Successive ids are one row.
+CREATE TABLE repeated_rows (
+  operation_id INTEGER NOT NULL REFERENCES operations (id),
+  first_row INTEGER NOT NULL,
+  last_row INTEGER NOT NULL,
+  PRIMARY KEY (operation_id, first_row)
+) STRICT, WITHOUT ROWID;
 
 -- Each value that was changed: of which row, by whom, when. A row that was created over HTTP has one with the
 -- field 'created'; those of imports are known by their ids.

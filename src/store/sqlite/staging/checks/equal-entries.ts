@@ -5,6 +5,7 @@
  * (docs/import-reference.md#entries-without-a-reference).
  */
 import type { ImportKind } from '../../../ports/import-session.ts';
+import type { Connection } from '../../engine/connection.ts';
 import { TARGETS } from '../../schema/targets.ts';
 import { DERIVED } from '../staged/derived-references.ts';
 import type { FileScope } from '../staged/file-scope.ts';
@@ -50,7 +51,17 @@ const isEqual = (kind: ImportKind, values: readonly string[], row: string): stri
 export function findEqualEntries({ db, kind }: FileScope): void {
   const entries = ENTRIES[kind];
   if (entries === undefined) return;
-  const { owner, values, member } = entries;
+  stageUnmatched(db, kind, entries);
+  // Rows that were rejected before: those of one file are none of the entries of its other rows.
+  const origins = db.raw.prepare('SELECT DISTINCT origin FROM staging.unmatched').pluck().all() as string[];
+  for (const origin of origins) {
+    stageTakenEntries(db, kind, origin);
+    matchRows(db, kind, entries, origin);
+  }
+}
+
+/** Rows that are not the entry with their reference, and may be others. */
+function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
   db.exec(`DELETE FROM staging.entries_of_others; DELETE FROM staging.unmatched;
     INSERT INTO staging.entries_of_others (line)
@@ -59,27 +70,78 @@ export function findEqualEntries({ db, kind }: FileScope): void {
       WHERE r.origin IS NOT NULL AND ${member} IS NOT p.member_id;
     UPDATE staging.resolved_references SET id = NULL
       WHERE line IN (SELECT line FROM staging.entries_of_others);
-    INSERT INTO staging.unmatched (line, owner, first, second, third)
-      SELECT r.line, p.${owner}, ${values.map((name) => `r.${name}`).join(', ')}
+    INSERT INTO staging.unmatched (line, origin, owner, first, second, third)
+      SELECT r.line, r.origin, p.${owner}, ${values.map((name) => `r.${name}`).join(', ')}
       FROM staging.rows r CROSS JOIN staging.resolved_references p ON p.line = r.line
       WHERE r.origin IS NOT NULL AND p.id IS NULL AND EXISTS (SELECT 1 FROM main.${table} t
         WHERE t.${owner} = p.${owner} AND ${member} = p.member_id AND ${isEqual(kind, values, 'r')}
           AND t.reference GLOB '${DERIVED}*')`);
-  if (db.raw.prepare('SELECT 1 FROM staging.unmatched LIMIT 1').get() === undefined) return;
-  const equal = 'owner, first, second, third';
-  const place = (order: string) => `row_number() OVER (PARTITION BY ${equal} ORDER BY ${order}) AS place`;
-  db.exec(`UPDATE staging.resolved_references AS p SET id = found.id FROM (
-      WITH wanted AS MATERIALIZED (SELECT *, ${place('line')} FROM staging.unmatched),
-      free AS MATERIALIZED (SELECT ${equal}, entry_id, ${place('entry_id')} FROM (
-        SELECT w.owner, w.first, w.second, w.third, t.id AS entry_id FROM wanted w
-        CROSS JOIN staging.rows r ON r.line = w.line
-        CROSS JOIN main.${table} t ON t.${owner} = w.owner AND ${isEqual(kind, values, 'r')}
-        WHERE w.place = 1 AND t.reference GLOB '${DERIVED}*'
-          AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)))
-      SELECT w.line, f.entry_id AS id FROM wanted w JOIN free f ON f.owner = w.owner AND f.first = w.first
-        AND f.second = w.second AND f.third IS w.third AND f.place = w.place) AS found
-    WHERE p.line = found.line`);
 }
+
+const EQUAL = 'owner, first, second, third';
+const place = (order: string): string =>
+  `row_number() OVER (PARTITION BY ${EQUAL} ORDER BY ${order}) AS place`;
+
+/** Gives the rows of an origin the entries equal to them that no other row is, one by one. */
+function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries, origin: string): void {
+  db.raw
+    .prepare(
+      `UPDATE staging.resolved_references AS p SET id = found.id FROM (
+        WITH wanted AS MATERIALIZED (SELECT *, ${place('line')} FROM staging.unmatched WHERE origin = ?),
+        free AS MATERIALIZED (SELECT ${EQUAL}, entry_id, ${place('entry_id')} FROM (
+          SELECT w.owner, w.first, w.second, w.third, t.id AS entry_id FROM wanted w
+          CROSS JOIN staging.rows r ON r.line = w.line
+          CROSS JOIN main.${TARGETS[kind].table} t ON t.${owner} = w.owner AND ${isEqual(kind, values, 'r')}
+          WHERE w.place = 1 AND t.reference GLOB '${DERIVED}*'
+            AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)
+            AND t.id > ${LAST_TAKEN}))
+        SELECT w.line, f.entry_id AS id FROM wanted w JOIN free f ON f.owner = w.owner AND f.first = w.first
+          AND f.second = w.second AND f.third IS w.third AND f.place = w.place) AS found
+      WHERE p.line = found.line`,
+    )
+    .run(origin);
+}
+
+/** The last entry of the taken ones among which an entry `t` may be. */
+const LAST_TAKEN = `coalesce((SELECT last_row FROM staging.taken_entries WHERE first_row <= t.id
+  ORDER BY first_row DESC LIMIT 1), 0)`;
+
+/** What accepted rows of the files are that have rejected the rows of an origin: runs of ids. */
+function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): void {
+  db.exec('DELETE FROM staging.taken_entries');
+  if (origin === '') return;
+  const beginnings = origin.split(' ').map((file) => file.replace('sha256:', ''));
+  db.raw
+    .prepare(
+      `WITH rejecting AS MATERIALIZED (SELECT o.id FROM json_each(@beginnings) b
+        CROSS JOIN main.imported_files f ON f.sha256 >= b.value AND f.sha256 < b.value || 'g'
+        CROSS JOIN main.operations o ON o.id = f.operation_id
+        WHERE o.kind = @kind AND o.undone_at IS NULL),
+      runs AS (
+        SELECT first_row, last_row FROM main.created_rows
+          WHERE operation_id IN (SELECT id FROM rejecting) AND entity = @kind
+        UNION ALL
+        SELECT first_row, last_row FROM main.repeated_rows
+          WHERE operation_id IN (SELECT id FROM rejecting)),
+      begun AS (SELECT *, first_row > coalesce(max(last_row) OVER (ORDER BY first_row, last_row
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS is_first FROM runs),
+      joined AS (SELECT *, sum(is_first) OVER (ORDER BY first_row, last_row) AS run FROM begun)
+      INSERT INTO staging.taken_entries SELECT min(first_row), max(last_row) FROM joined GROUP BY run`,
+    )
+    .run({ beginnings: JSON.stringify(beginnings), kind });
+}
+
+/** Keeps which stored entries the accepted rows of a file are, for the rows that were refused. */
+export const keepRepeatedRows = (db: Connection, operationId: number): void =>
+  void db.raw
+    .prepare(
+      `INSERT INTO main.repeated_rows (operation_id, first_row, last_row)
+       SELECT ?, min(id), max(id) FROM (
+         SELECT id, id - row_number() OVER (ORDER BY id) AS run FROM staging.resolved_references
+         WHERE id IS NOT NULL)
+       GROUP BY run`,
+    )
+    .run(operationId);
 
 /** Under the code or national ID that it names, the row was imported as an entry of another member. */
 export const entryOfAnother = (kind: 'production' | 'savings'): Check =>

@@ -17,8 +17,8 @@ export const hasDerivedReferences = (kind: ImportKind): boolean =>
   kind === 'production' || kind === 'savings';
 
 /** The reference of the first of several equal rows. */
-export const deriveReference = ({ values }: StagedRow): string =>
-  DERIVED + hash('sha256', JSON.stringify(values)).slice(0, HASH_CHARACTERS);
+export const deriveReference = ({ values, rejectedFrom = '' }: StagedRow): string =>
+  DERIVED + hash('sha256', JSON.stringify(values) + rejectedFrom).slice(0, HASH_CHARACTERS);
 
 /** Gives the second of equal rows another reference, and so on. Runs once, when all rows are staged. */
 export const numberEqualRows = (db: Connection): void =>

@@ -1,4 +1,5 @@
 /** What the steps of one file share, from its staging to its apply. */
+import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import type { ImportKind } from '../../../ports/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import type { ReadModelFormat } from '../../read-model/columns.ts';
@@ -9,6 +10,8 @@ export interface FileScope {
   /** Those the file has. */
   readonly columns: ReadonlySet<string>;
   readonly format: ReadModelFormat;
+  /** In which the dates of the file were read; decided when it is checked. */
+  readonly zone?: TimeZone;
   /** Rows of erased persons are imported; decided when the file is checked. */
   readonly despiteErasure?: boolean;
   /** Of a clock that never steps back. */

@@ -46,7 +46,9 @@ export function createSessionTables(db: Connection): void {
     -- Rows without a reference that were imported as entries of members whom they do not name any more, and
     -- rows that may be stored entries with other references (equal-entries.ts).
     CREATE TABLE staging.entries_of_others (line INTEGER PRIMARY KEY);
-    CREATE TABLE staging.unmatched (line INTEGER PRIMARY KEY, owner INTEGER, first, second, third);
+    CREATE TABLE staging.unmatched (line INTEGER PRIMARY KEY, origin TEXT, owner INTEGER, first, second,
+      third);
+    CREATE TABLE staging.taken_entries (first_row INTEGER PRIMARY KEY, last_row INTEGER);
     CREATE TABLE staging.known_cooperatives (code TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE staging.known_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,
       PRIMARY KEY (cooperative_code, member_code)) WITHOUT ROWID;
@@ -60,7 +62,7 @@ export function createSessionTables(db: Connection): void {
 /** The tables of one file, in place of those of the file before. */
 export function createFileTables(db: Connection, kind: ImportKind): void {
   const columns = stagedColumns(kind).map(({ name, type }) => `${name} ${type}`);
-  // Of a row whose reference is derived; null where the file has one.
+  // Of a row whose reference is derived, the files that have rejected it; null where the file has one.
   if (hasDerivedReferences(kind)) columns.push('origin TEXT');
   db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
     DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
@@ -102,7 +104,7 @@ export function openRowInsert(db: Connection, kind: ImportKind): (rows: readonly
     if (reference < 0) return;
     const isDerived = values[reference] === null;
     if (isDerived) target[start + 1 + reference] = deriveReference(row);
-    target[start + width - 1] = isDerived ? '' : null;
+    target[start + width - 1] = isDerived ? (row.rejectedFrom ?? '') : null;
   }
 
   return (rows) => {

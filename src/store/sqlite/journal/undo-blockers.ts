@@ -10,7 +10,6 @@ import type { Actor } from '../../ports/history.ts';
 import type { UndoBlocker } from '../../ports/imports.ts';
 import type { Connection } from '../engine/connection.ts';
 import { CHANGED_OR_ERASED, ERASED_BY, ERASED_FIRST, ERASED_STATUS } from '../identity/erased-rows.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../identity/redirects.ts';
 import {
   joinOwnedSql,
   memberOfOwnerSql,
@@ -19,8 +18,9 @@ import {
   referencesOf,
   TABLES,
 } from '../schema/tables.ts';
+import { identityBlockers } from './identity-blockers.ts';
 import { rowLabel } from './labels.ts';
-import { type IdRange, isImport, type Operation, REVERSED_ACTORS } from './operations.ts';
+import { type IdRange, type Operation, REVERSED_ACTORS } from './operations.ts';
 import { openOrigins } from './origin.ts';
 import { changedRows, type OwnRows, ownChanges, removedRows } from './own-rows.ts';
 import { REMOVED } from './record-changes.ts';
@@ -149,44 +149,6 @@ function ofErased(operation: Operation, own: readonly OwnRows[]): Blockers {
   });
 }
 
-/** A national ID that would be put back was that of a person who was erased since. */
-const ofErasedNumber = (operation: Operation): string =>
-  `SELECT 'members' AS kind, c.row_id AS id, 'erased' AS reason, (SELECT 'correction:' || min(i.id)
-     FROM main.operations i WHERE i.id > ${operation.id} AND i.kind = 'persons_erase') AS actor
-   FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'members'
-     AND c.field = 'identity_card' AND c.old IS NULL`;
-
-/** A person of any cooperative has the national ID that a correction would put back. */
-const numberTaken = (operation: Operation): string =>
-  `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
-   FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
-   WHERE ${ownChanges(operation)} AND c.entity = 'members' AND c.field = 'identity_card'
-     AND c.new IS NOT NULL AND o.id NOT IN (${changedRows(operation, 'members')})`;
-
-/** A number that this would let lead to its person again is somebody's now, or leads to somebody else. */
-const leadsElsewhere = (operation: Operation): string =>
-  `SELECT 'members' AS kind, o.id, 'taken' AS reason, q.actor
-   FROM main.${REPLACED_NUMBERS.table} r CROSS JOIN (
-     SELECT old, old AS number, NULL AS actor FROM main.${REPLACED_NUMBERS.table}
-     UNION SELECT old, new, 'correction:' || correction_id FROM main.${REPLACED_NUMBERS.table}
-       WHERE ended_by IS NULL) q ON q.old = r.old
-   CROSS JOIN main.members o ON o.identity_card = q.number
-   WHERE r.ended_by = ${operation.id} AND q.actor IS NOT 'correction:${operation.id}'
-     AND o.id NOT IN (${changedRows(operation, 'members')})`;
-
-/** What it lets a former number or member lead to was changed since. */
-const redirected = (operation: Operation): Blockers =>
-  [REPLACED_NUMBERS, MERGED_MEMBERS].map(
-    ({ table }) => `SELECT 'members' AS kind, (SELECT min(row_id) FROM (${changedRows(operation, 'members')}))
-        AS id, 'changed' AS reason, 'correction:' || ended_by AS actor
-      FROM main.${table} WHERE correction_id = ${operation.id} AND ended_by <> ${operation.id}`,
-  );
-
-/** A member that was merged since leads to one that would go. */
-const mergedInto = (created: IdRange): string =>
-  `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason, 'correction:' || r.correction_id AS actor
-   FROM main.${MERGED_MEMBERS.table} r WHERE r.into_id ${isWithin(created)} AND r.ended_by IS NULL`;
-
 /**
  * A payment that the operation made void would count again, and the opening balance of its loan, which was
  * set since, may include it.
@@ -214,7 +176,6 @@ function overpaid(operation: Operation, created: IdRange = { first: 1, last: 0 }
 }
 
 function blockersOf(db: Connection, operation: Operation, own: readonly OwnRows[]): Blockers {
-  const members = own.find(({ table }) => table.entity === 'members');
   const payments = own.find(({ table, fields }) => table.entity === 'payments' && fields.length > 0);
   return [
     ...own.map((each) => changedSince(operation, each)),
@@ -223,11 +184,7 @@ function blockersOf(db: Connection, operation: Operation, own: readonly OwnRows[
     ...ownersMoved(operation, own),
     ...taken(db, operation, own),
     ...ofErased(operation, own),
-    ...(members === undefined ? [] : [ofErasedNumber(operation)]),
-    ...(members?.created === undefined ? [] : [mergedInto(members.created)]),
-    ...(isImport(operation)
-      ? []
-      : [numberTaken(operation), leadsElsewhere(operation), ...redirected(operation)]),
+    ...identityBlockers(operation, own.find(({ table }) => table.entity === 'members')?.created),
     ...(payments === undefined ? [] : [countedSince(operation), overpaid(operation, payments.created)]),
   ];
 }

@@ -1,0 +1,56 @@
+/** What of the national IDs of its members keeps an operation from being undone (undo-blockers.ts). */
+import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../identity/redirects.ts';
+import { type IdRange, isImport, type Operation } from './operations.ts';
+import { changedRows, ownChanges } from './own-rows.ts';
+
+/**
+ * @param created members that would go
+ * @returns SELECTs of `kind, id, reason, actor`
+ */
+export const identityBlockers = (operation: Operation, created: IdRange | undefined): string[] => [
+  ofErasedNumber(operation),
+  ...(created === undefined ? [] : [mergedInto(created)]),
+  // An import gives a number to one membership; the person may have had the other one elsewhere before.
+  ...(isImport(operation)
+    ? []
+    : [numberTaken(operation), leadsElsewhere(operation), ...redirected(operation)]),
+];
+
+/** A national ID that would be put back was that of a person who was erased since. */
+const ofErasedNumber = (operation: Operation): string =>
+  `SELECT 'members' AS kind, c.row_id AS id, 'erased' AS reason, (SELECT 'correction:' || min(i.id)
+     FROM main.operations i WHERE i.id > ${operation.id} AND i.kind = 'persons_erase') AS actor
+   FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'members'
+     AND c.field = 'identity_card' AND c.old IS NULL`;
+
+/** A person of any cooperative has the national ID that a correction would put back. */
+const numberTaken = (operation: Operation): string =>
+  `SELECT 'members' AS kind, o.id, 'taken' AS reason, NULL AS actor
+   FROM main.changes c CROSS JOIN main.members o ON o.identity_card = c.old
+   WHERE ${ownChanges(operation)} AND c.entity = 'members' AND c.field = 'identity_card'
+     AND c.new IS NOT NULL AND o.id NOT IN (${changedRows(operation, 'members')})`;
+
+/** A number that this would let lead to its person again is somebody's now, or leads to somebody else. */
+const leadsElsewhere = (operation: Operation): string =>
+  `SELECT 'members' AS kind, o.id, 'taken' AS reason, q.actor
+   FROM main.${REPLACED_NUMBERS.table} r CROSS JOIN (
+     SELECT old, old AS number, NULL AS actor FROM main.${REPLACED_NUMBERS.table}
+     UNION SELECT old, new, 'correction:' || correction_id FROM main.${REPLACED_NUMBERS.table}
+       WHERE ended_by IS NULL) q ON q.old = r.old
+   CROSS JOIN main.members o ON o.identity_card = q.number
+   WHERE r.ended_by = ${operation.id} AND q.actor IS NOT 'correction:${operation.id}'
+     AND o.id NOT IN (${changedRows(operation, 'members')})`;
+
+/** What it lets a former number or member lead to was changed since. */
+const redirected = (operation: Operation): string[] =>
+  [REPLACED_NUMBERS, MERGED_MEMBERS].map(
+    ({ table }) => `SELECT 'members' AS kind, (SELECT min(row_id) FROM (${changedRows(operation, 'members')}))
+        AS id, 'changed' AS reason, 'correction:' || ended_by AS actor
+      FROM main.${table} WHERE correction_id = ${operation.id} AND ended_by <> ${operation.id}`,
+  );
+
+/** A member that was merged since leads to one that would go. */
+const mergedInto = (created: IdRange): string =>
+  `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason, 'correction:' || r.correction_id AS actor
+   FROM main.${MERGED_MEMBERS.table} r
+   WHERE r.into_id BETWEEN ${created.first} AND ${created.last} AND r.ended_by IS NULL`;

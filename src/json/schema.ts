@@ -70,7 +70,16 @@ export const anyOf = <Each extends readonly Schema[]>(
 ): Schema<Static<Each[number]>> => ({ anyOf: schemas, ...keywords });
 
 /** `schema`, or null. */
-export const nullable = <T>(schema: Schema<T>): Schema<T | null> => ({ anyOf: [schema, { type: 'null' }] });
+export function nullable<T>(schema: Schema<T>): Schema<T | null> {
+  const { type, enum: choices, title } = schema;
+  // A component, or what has no type of its own, stays as it is.
+  if (typeof type !== 'string' || title !== undefined) return { anyOf: [schema, { type: 'null' }] };
+  return {
+    ...schema,
+    type: [type, 'null'],
+    ...(choices === undefined ? {} : { enum: [...(choices as T[]), null] }),
+  };
+}
 
 /** An object that has all of the properties and no others. */
 export const object = <P extends Properties>(

@@ -13,21 +13,25 @@ import { declaredRoutes } from './openapi-file.ts';
 type Properties = { readonly [name: string]: Schema };
 
 const partsOf = (schema: Schema): readonly Schema[] => (schema.anyOf as Schema[] | undefined) ?? [schema];
-const isNull = (schema: Schema): boolean => schema.type === 'null';
+const isNull = ({ type }: Schema): boolean => type === 'null';
+const isNullable = (schema: Schema): boolean =>
+  [schema.type].flat().includes('null') || partsOf(schema).some(isNull);
 const propertiesOf = (schema: Schema | undefined): Properties => (schema?.properties ?? {}) as Properties;
 const descriptionOf = (schema: Schema): string =>
   String(schema.description ?? partsOf(schema).find(({ description }) => description)?.description ?? '');
 
 /** The values of a choice; undefined for what is not one. */
 const choicesOf = (schema: Schema): readonly string[] | undefined =>
-  partsOf(schema).find((part) => part.enum !== undefined)?.enum as string[] | undefined;
+  (partsOf(schema).find((part) => part.enum !== undefined)?.enum as string[] | undefined)?.filter(
+    (value) => value !== null,
+  );
 
 function oneType(schema: Schema): string {
   const { type, format, pattern, maxLength, properties } = schema;
   if (schema.enum !== undefined) return '[choice](#values)';
   if (typeof properties === 'object' && properties !== null)
     return `object: ${Object.keys(properties).map(code).join(', ')}`;
-  if (type === 'integer') return 'whole number';
+  if ([type].flat().includes('integer')) return 'whole number';
   if (format === 'date-time' || format === 'date') return format;
   if (pattern === IDENTITY_CARD.source) return 'NID';
   if (pattern === ID.source) return 'id';
@@ -40,7 +44,7 @@ function typeOf(schema: Schema): string {
   const parts = partsOf(schema);
   const choice = parts.find((part) => part.enum !== undefined);
   const shown = choice ?? parts.find((part) => !isNull(part)) ?? schema;
-  return `${oneType(shown)}${parts.some(isNull) ? ' or null' : ''}`;
+  return `${oneType(shown)}${isNullable(schema) ? ' or null' : ''}`;
 }
 
 const fieldOf = (wanted: string, { fields }: Pick<BodyDeclaration, 'fields'>): BodyField | undefined =>

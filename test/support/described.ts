@@ -30,8 +30,25 @@ export interface ReceivedResponse {
 }
 
 /** Of HTTP itself, added to every response. */
-const OWN_TO_HTTP = ['content-type', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
+const OWN_TO_HTTP = [
+  'connection',
+  'content-type',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+];
 const API = '/api/v1/';
+
+/** What the description says of all responses, in prose. */
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
+const NOT_KEPT = 'private, no-store';
+const USAGE = [
+  ...['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+];
+/** Refusals from behind the limiter, and from before it; others may be either. */
+const LIMITED = [409, 410, 412, 415, 422, 429];
+const UNLIMITED = [401, 405, 417, 431, 501];
 
 export interface Describer {
   /** @throws AssertionError for what the description does not allow */
@@ -40,6 +57,8 @@ export interface Describer {
   checkRefusal(response: ReceivedResponse): void;
   /** @param schema of the document */
   checkValue(schema: unknown, value: unknown): void;
+  /** @returns what a part of the document refers to, or the part itself */
+  resolve(part: unknown): Description;
 }
 
 /** @param document of the API; tests give broken ones */
@@ -74,28 +93,43 @@ export function createDescriber(
     assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`);
   }
 
-  function checkHeaders(declared: Description, { headers }: ReceivedResponse, what: string): void {
-    const names = Object.keys(declared ?? {}).map((name) => name.toLowerCase());
-    for (const name of Object.keys(headers)) {
+  const header = (headers: ReceivedResponse['headers'], name: string) => headers[name.toLowerCase()];
+
+  /** @param own the headers that are described with the response */
+  function checkHeaders(
+    own: Description,
+    { status, headers }: ReceivedResponse,
+    isApi: boolean,
+    what: string,
+  ) {
+    assert.match(String(header(headers, 'X-Request-Id')), REQUEST_ID, what);
+    // Outside the API, refusals from below the routes have it as well.
+    if (isApi || 'cache-control' in headers) assert.equal(header(headers, 'Cache-Control'), NOT_KEPT, what);
+    const declared = { ...own };
+    if (status >= 400 && USAGE.some((name) => header(headers, name) !== undefined)) {
+      assert.ok(isApi && !UNLIMITED.includes(status), `${what} has rate limits`);
+      for (const name of USAGE) declared[name] = document.components.headers[name];
+    } else assert.ok(!LIMITED.includes(status), `${what} has no rate limits`);
+    const names = ['X-Request-Id', 'Cache-Control', ...Object.keys(declared)].map((name) =>
+      name.toLowerCase(),
+    );
+    for (const name of Object.keys(headers))
       assert.ok([...names, ...OWN_TO_HTTP].includes(name), `${what}: the header ${name} is not described`);
-    }
-    for (const [name, reference] of Object.entries(declared ?? {})) {
+    for (const [name, reference] of Object.entries(declared)) {
       const { required, schema } = resolve(reference);
-      const value = headers[name.toLowerCase()];
+      const value = header(headers, name);
       if (value === undefined) assert.ok(required !== true, `${what}: the header ${name} is missing`);
       else fits(schema, schema.type === 'integer' ? Number(value) : value, `${what}: ${name}`);
     }
   }
 
   function checkResponse(
-    declared: Description,
+    described: Description,
     response: ReceivedResponse,
-    isHead: boolean,
-    what: string,
+    { isApi, isHead, what }: { isApi: boolean; isHead: boolean; what: string },
   ): void {
-    const described = resolve(declared);
     assert.ok(described, `${what} is not described`);
-    checkHeaders(described.headers, response, what);
+    checkHeaders(described.headers, response, isApi, what);
     const content = described.content?.['application/json'];
     if (content === undefined || isHead) assert.equal(response.text, '', `${what} has content`);
     else {
@@ -104,8 +138,21 @@ export function createDescriber(
     }
   }
 
-  const refusalOf = (status: number, isApi: boolean): Description =>
-    document.components.responses[`${isApi ? 'Refused' : 'OutsideApi'}${status}`];
+  /** A refusal without a description of its own must be named in that of all others. */
+  function refusalOf(status: number): Description {
+    const { [`Refused${status}`]: own, Refused: others } = document.components.responses;
+    const isNamed = (own ?? others).description.includes(status);
+    return own ?? (isNamed ? others : undefined);
+  }
+
+  const responseOf = (operation: Description, status: number): Description =>
+    resolve(operation.responses[status]) ?? (operation.responses.default && refusalOf(status));
+
+  /** Each with what HEAD and OPTIONS are, which are described in prose. */
+  const methodsOf = (item: Description): string[] =>
+    [...Object.keys(item), ...('get' in item ? ['head'] : []), 'options']
+      .map((name) => name.toUpperCase())
+      .sort();
 
   function checkRequest(
     operation: Description,
@@ -113,7 +160,7 @@ export function createDescriber(
     request: SentRequest,
     what: string,
   ): void {
-    const parameters: Description[] = operation.parameters ?? [];
+    const parameters: Description[] = (operation.parameters ?? []).map(resolve);
     const query = new URLSearchParams(request.target.split('?')[1] ?? '');
     for (const { name, in: place, schema } of parameters) {
       if (place === 'header') {
@@ -139,34 +186,39 @@ export function createDescriber(
   return {
     check(request, response) {
       const path = request.target.split('?')[0] ?? '';
-      const { status } = response;
+      const { status, headers } = response;
       const what = `${request.method} ${path.replace(/[0-9]{6,}/g, '…')} ${status}`;
       const isHead = request.method === 'HEAD';
+      const at = { isApi: path.startsWith(API), isHead, what };
       const template = templates.find(({ pattern }) => pattern.test(path));
-      const item = template && resolve(document.paths[template.path]);
-      const operation = item?.[request.method.toLowerCase()];
-      if (operation === undefined) {
-        const expected = item === undefined ? [400, 404, 501] : [400, 405, 501];
-        assert.ok(expected.includes(status), what);
-        checkResponse(refusalOf(status, path.startsWith(API)), response, isHead, what);
+      const item = template && document.paths[template.path];
+      if (item !== undefined && [204, 405].includes(status)) {
+        assert.equal(status === 204, request.method === 'OPTIONS', what);
+        assert.equal(headers.allow, methodsOf(item).join(', '), what);
+        const options = { headers: { Allow: { $ref: '#/components/headers/Allow-Optional' } } };
+        checkResponse(status === 204 ? options : refusalOf(405), response, at);
         return;
       }
-      checkResponse(operation.responses[status], response, isHead, what);
-      const match = template?.pattern.exec(path);
-      if (status < 300 && request.method !== 'OPTIONS') {
-        checkRequest(operation, match as RegExpExecArray, request, what);
+      const operation = item?.[isHead ? 'get' : request.method.toLowerCase()];
+      if (operation === undefined) {
+        const expected = item === undefined ? [400, 404, 501] : [400, 501];
+        assert.ok(expected.includes(status), what);
+        checkResponse(refusalOf(status), response, at);
+        return;
       }
+      checkResponse(responseOf(operation, status), response, at);
+      const match = template?.pattern.exec(path);
+      if (status < 300) checkRequest(operation, match as RegExpExecArray, request, what);
     },
+
+    resolve,
 
     checkValue: (schema, value) => fits(schema, value, 'the value'),
 
     checkRefusal(response) {
-      checkResponse(
-        refusalOf(response.status, 'cache-control' in response.headers),
-        response,
-        false,
-        `a refusal ${response.status}`,
-      );
+      const isApi = 'cache-control' in response.headers;
+      const what = `a refusal ${response.status}`;
+      checkResponse(refusalOf(response.status), response, { isApi, isHead: false, what });
     },
   };
 }
@@ -176,4 +228,4 @@ const toAjv = (schema: Description): AnySchema =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"'));
 
 const toPattern = (path: string): RegExp =>
-  new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+  new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}/?$`);

@@ -21,7 +21,7 @@ export const declaredRoutes = (): Route[] =>
     isDraining: () => false,
   });
 
-export const openApiText = (): string =>
-  `${JSON.stringify(describeApi(declaredRoutes(), API_VERSION), undefined, 2)}\n`;
+/** Without white space: the formatter of the project adds its own. */
+export const openApiText = (): string => JSON.stringify(describeApi(declaredRoutes(), API_VERSION));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(OPENAPI_FILE, openApiText());

@@ -25,6 +25,8 @@ export interface BodyDeclaration<Body = unknown> {
   readonly oneOf?: readonly (readonly string[])[];
   /** A JSON merge patch (RFC 7396): what it leaves out stays as it is. */
   readonly isPatch?: boolean;
+  /** Of PUT: the body of PATCH, of which it has all fields. */
+  readonly patch?: BodyDeclaration;
   readonly example: { readonly [name: string]: unknown };
   /** Never present: it carries the type. */
   readonly [BODY]?: Body;
@@ -94,24 +96,29 @@ function typeName(value: unknown): string {
 }
 
 /** The JSON schema of a body. */
-export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch }: BodyDeclaration): Schema {
+export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch }: BodyDeclaration): Schema {
   const declared = Object.values(fields);
+  const isRequired = ({ presence }: BodyField) => presence === 'required' && isPatch !== true;
+  const required = declared.filter(isRequired).map(({ name }) => name);
+  const ofWhichOne = oneOf === undefined ? {} : { anyOf: oneOf.map((names) => ({ required: names })) };
+  const withDefault = ({ fallback }: BodyField, schema: Schema): Schema =>
+    fallback === undefined || isPatch === true ? schema : { ...schema, default: fallback };
+  if (patch !== undefined) {
+    const defaults = declared.filter(({ fallback }) => fallback !== undefined);
+    const properties = Object.fromEntries(defaults.map((field) => [field.name, withDefault(field, {})]));
+    return { title, type: 'object', allOf: [bodySchema(patch)], required, properties, ...ofWhichOne };
+  }
   const properties = declared.map((field): [string, Schema] => {
     const own = field.bodySchema ?? field.schema;
-    const schema = field.presence === 'nullable' ? nullable(own) : own;
-    const hasDefault = field.fallback !== undefined && isPatch !== true;
-    return [field.name, hasDefault ? { ...schema, default: field.fallback } : schema];
+    return [field.name, withDefault(field, field.presence === 'nullable' ? nullable(own) : own)];
   });
   const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
-  const required = isPatch === true ? [] : declared.filter(({ presence }) => presence === 'required');
-  return {
-    ...objectWith(
-      Object.fromEntries([...properties, ...ignored]),
-      required.map(({ name }) => name),
-      { title },
-    ),
-    ...(oneOf === undefined ? {} : { anyOf: oneOf.map((names) => ({ required: names })) }),
-  };
+  const all = Object.fromEntries([...properties, ...ignored]);
+  return { ...objectWith(all, required, { title }), ...ofWhichOne };
 }
 
-const IGNORED: Schema = { readOnly: true, description: 'Accepted as GET gives it, and ignored.' };
+const IGNORED: Schema = {
+  title: 'Ignored',
+  readOnly: true,
+  description: 'Accepted as GET gives it, and ignored.',
+};

@@ -43,10 +43,11 @@ export function declareBodies<Declared extends Fields>(
   const names = given.map(({ name }) => name);
   const readOnly = Object.keys(response.properties as object).filter((name) => !names.includes(name));
   const either = oneOf === undefined ? {} : { oneOf };
+  const patch = { title: `${title}PatchBody`, fields, readOnly, isPatch: true, example: examples.patch };
   return {
     post: { title: `${title}Body`, fields: fieldsOf(ofNew), ...either, example: examples.body },
-    put: { title: `${title}UpdateBody`, fields, readOnly, ...either, example: examples.body },
-    patch: { title: `${title}PatchBody`, fields, readOnly, isPatch: true, example: examples.patch },
+    put: { title: `${title}UpdateBody`, fields, readOnly, patch, ...either, example: examples.body },
+    patch,
   };
 }
 

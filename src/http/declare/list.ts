@@ -13,7 +13,7 @@ import { quoteOrNull, type Serialize, serializeArray } from '../../json/serializ
 import { invalidPage } from './errors.ts';
 import type { QueryParameter } from './query.ts';
 import { type ApiResponse, JsonText, ok } from './response.ts';
-import type { RouteRequest } from './route.ts';
+import type { RouteRequest, SuccessResponse } from './route.ts';
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 
@@ -81,11 +81,24 @@ function linkTo(request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>, numb
   return `${request.baseUrl}${request.path}${search === '' ? '' : `?${search}`}`;
 }
 
-/** Schema of an envelope around rows. */
-export const envelopeSchema = <Row>(row: Schema<Row>) =>
-  object({
-    count: integer({ minimum: 0, description: 'All rows of the list, exact.' }),
-    next: nullable(string({ format: 'uri' })),
-    previous: nullable(string({ format: 'uri' })),
-    results: array(row),
-  });
+/**
+ * The response of a list.
+ * @param path of the list, for the links of the example
+ * @param row the schema of one, with a title
+ */
+export function pageResponse(rows: string, path: string, row: Schema, example: object): SuccessResponse {
+  const url = `https://registry.example.rw/api/v1${path}`;
+  return {
+    description: `One page of ${rows}.`,
+    schema: object(
+      {
+        count: integer({ minimum: 0, description: 'All rows of the list, exact.' }),
+        next: nullable(string({ format: 'uri' })),
+        previous: nullable(string({ format: 'uri' })),
+        results: array(row),
+      },
+      { title: `${row.title}Page` },
+    ),
+    example: { count: 150, next: `${url}?page=3`, previous: url, results: [example] },
+  };
+}

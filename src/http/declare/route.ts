@@ -21,10 +21,10 @@ export const METHODS = {
   PATCH: 'PATCH',
 } as const satisfies { readonly [method: string]: Method };
 
-/** Header fields of requests that a route may read; openapi-headers.ts describes them. */
+/** Header fields of requests that a route may read; openapi/headers.ts describes them. */
 export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
 
-/** Header fields that a route may add to its own responses; openapi-headers.ts describes them. */
+/** Header fields that a route may add to its own responses; openapi/headers.ts describes them. */
 export type ResponseHeader = 'Content-Location' | 'ETag' | 'Idempotency-Replayed';
 
 /**

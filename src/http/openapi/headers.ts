@@ -2,25 +2,12 @@
 
 import type { RequestHeader, ResponseHeader } from '../declare/route.ts';
 import { formatPolicy } from '../middleware/limit-rate.ts';
-
-export type Json = { [name: string]: unknown };
+import type { Components, Json } from './components.ts';
 
 const text = (pattern?: string): Json => ({ type: 'string', ...(pattern === undefined ? {} : { pattern }) });
 const wholeNumber = { type: 'integer', minimum: 0 };
 
 const HEADERS = {
-  'X-Request-Id': {
-    description: 'Names this request in the log; your own X-Request-Id is kept when it is safe to repeat.',
-    schema: text('^[A-Za-z0-9._:-]{1,64}$'),
-  },
-  'Cache-Control': {
-    description: 'Nothing under the API may be kept.',
-    schema: { const: 'private, no-store' },
-  },
-  Connection: {
-    description: '`close` when the connection ends after this response.',
-    schema: { type: 'string', enum: ['close', 'keep-alive'] },
-  },
   'RateLimit-Policy': {
     description: `Both windows: \`${formatPolicy(1000, 10_000)}\`.`,
     schema: text(`^${formatPolicy('[0-9]+', '[0-9]+')}$`),
@@ -72,25 +59,17 @@ const USAGE: readonly HeaderName[] = [
   'X-RateLimit-Reset',
 ];
 
-/** Component of a header: the required form and the one that may be missing differ. */
-const headerName = (name: HeaderName, isRequired: boolean): string =>
-  isRequired ? name : `${name}-Optional`;
-
-/** @param isRequired whether every such response has it */
-export const header = (name: HeaderName, isRequired = true): Json => ({
-  [name]: { $ref: `#/components/headers/${headerName(name, isRequired)}` },
+/** @param isRequired whether every such response has it: that is a part of its component */
+export const header = (components: Components, name: HeaderName, isRequired: boolean): Json => ({
+  [name]: components.refer('headers', isRequired ? name : `${name}-Optional`, {
+    ...HEADERS[name],
+    required: isRequired,
+  }),
 });
 
 /** The rate limits of the key. */
-export const usage = (isRequired: boolean): Json =>
-  Object.assign({}, ...USAGE.map((name) => header(name, isRequired)));
-
-/** The headers of every response of a route. */
-export const always = (isApi: boolean): Json => ({
-  ...header('X-Request-Id'),
-  ...(isApi ? header('Cache-Control') : {}),
-  ...header('Connection', false),
-});
+export const usage = (components: Components): Json =>
+  Object.assign({}, ...USAGE.map((name) => header(components, name, true)));
 
 const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
   'Idempotency-Key': {
@@ -112,16 +91,5 @@ const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
 };
 
 /** Parameters of an operation. */
-export const requestHeaders = (names: readonly RequestHeader[]): Json[] =>
-  names.map((name) => ({ name, in: 'header', ...REQUEST_HEADERS[name] }));
-
-/** The headers that responses refer to. */
-export const headerComponents = (): Json =>
-  Object.fromEntries(
-    (Object.keys(HEADERS) as HeaderName[]).flatMap((name) =>
-      [true, false].map((isRequired) => [
-        headerName(name, isRequired),
-        { ...HEADERS[name], required: isRequired },
-      ]),
-    ),
-  );
+export const requestHeaders = (components: Components, names: readonly RequestHeader[]): Json[] =>
+  names.map((name) => components.refer('parameters', name, { name, in: 'header', ...REQUEST_HEADERS[name] }));

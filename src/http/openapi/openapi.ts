@@ -1,11 +1,13 @@
 /** OpenAPI 3.1, derived from the routes. */
 import { SCOPES } from '../../domain/access/api-keys.ts';
 import type { Schema } from '../../json/schema.ts';
-import { bodySchema, mediaTypesOf } from '../declare/body-fields.ts';
+import { type BodyDeclaration, bodySchema, mediaTypesOf } from '../declare/body-fields.ts';
+import { PAGE_PARAMETERS } from '../declare/list.ts';
 import { JsonText, ok } from '../declare/response.ts';
-import { fullPath, type RequestHeader, type Route, requestHeadersOf } from '../declare/route.ts';
-import { headerComponents, type Json, requestHeaders } from './headers.ts';
-import { optionsOperation, responseComponents, responsesOf } from './responses.ts';
+import { fullPath, type Route, requestHeadersOf } from '../declare/route.ts';
+import { Components, type Json } from './components.ts';
+import { requestHeaders } from './headers.ts';
+import { responsesOf } from './responses.ts';
 
 const TAGS = [
   { name: 'members', description: 'People in cooperatives: lookups by national ID, lists, single members.' },
@@ -16,29 +18,14 @@ const TAGS = [
   { name: 'operation', description: 'The caller itself, the state of the service, and this description.' },
 ];
 
-const ERROR_SCHEMAS: Json = {
-  Error: {
-    title: 'Error',
-    type: 'object',
-    properties: { detail: { type: 'string' } },
-    required: ['detail'],
-    additionalProperties: false,
-  },
-  FieldErrors: {
-    title: 'FieldErrors',
-    type: 'object',
-    description:
-      'Messages by field; `non_field_errors` holds those about all of it. ' +
-      'No field is called `detail`, which is the text of an Error.',
-    propertyNames: { not: { const: 'detail' } },
-    minProperties: 1,
-    additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
-  },
-};
-
 /** @param version of the API's description, without the path's `v1` */
 export function describeApi(routes: readonly Route[], version: string): Json {
-  const schemas: Json = { ...ERROR_SCHEMAS };
+  const components = new Components();
+  const paths: { [path: string]: Json } = {};
+  for (const route of routes) {
+    const path = fullPath(route);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -46,17 +33,20 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       version,
       description:
         'Members and cooperatives of a national registry. ' +
-        'Every path is served with and without a slash at its end. ' +
-        'A person is known by a 16-digit national ID and may belong to several cooperatives.',
+        'A person is known by a 16-digit national ID and may belong to several cooperatives.\n\n' +
+        'Every path may also end with a slash. HEAD is answered like GET, without the content; OPTIONS, ' +
+        'without a key, with status 204 and the methods of the path in Allow.\n\n' +
+        'Every response has an X-Request-Id, which names the request in the log: your own, if it has at ' +
+        'most 64 letters, digits and `._:-`. Responses under /api/v1/ have ' +
+        '`Cache-Control: private, no-store`. A request that the rate limiter admits or refuses (429) has ' +
+        'the RateLimit headers of a success in whatever response it gets.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     tags: TAGS,
-    paths: pathItems(routes, schemas),
+    paths,
     components: {
-      schemas,
-      headers: headerComponents(),
-      responses: responseComponents(),
+      ...components.found,
       securitySchemes: {
         apiKey: {
           type: 'http',
@@ -68,106 +58,38 @@ export function describeApi(routes: readonly Route[], version: string): Json {
   };
 }
 
-/** The operations of each path, and for its spelling with a slash at the end a reference to them. */
-function pathItems(routes: readonly Route[], schemas: Json): Json {
-  const paths: { [path: string]: Json } = {};
-  for (const route of routes) {
-    const path = fullPath(route);
-    paths[path] ??= { options: { ...optionsOperation(route), ...parametersOf(route, schemas) } };
-    paths[path][route.method.toLowerCase()] = operation(route, schemas);
-    if (route.method === 'GET') paths[path].head = headOperation(route, schemas);
-  }
-  return Object.fromEntries(
-    Object.entries(paths).flatMap(([path, item]) => [
-      [path, item],
-      [`${path}/`, { $ref: `#/paths/${encodeURIComponent(path.replaceAll('/', '~1'))}` }],
-    ]),
-  );
+function parametersOf(route: Route, components: Components): Json[] {
+  const inPath = Object.entries(route.params ?? {}).map(([name, { description, schema, example }]) => ({
+    ...{ name, in: 'path', required: true, description, schema, example },
+  }));
+  const inQuery = Object.entries(route.query ?? {}).map(([name, { description, schema }]) => {
+    const parameter = { name, in: 'query', description, schema };
+    return name in PAGE_PARAMETERS ? components.refer('parameters', name, parameter) : parameter;
+  });
+  return [...inPath, ...inQuery, ...requestHeaders(components, requestHeadersOf(route))];
 }
 
-function parametersOf(
-  route: Route,
-  schemas: Json,
-  query: Route['query'] = {},
-  headers: readonly RequestHeader[] = [],
-): Json {
-  const parameters = [
-    ...Object.entries(route.params ?? {}).map(([name, { description, schema, example }]) => ({
-      name,
-      in: 'path',
-      required: true,
-      description,
-      schema: extract(schema, schemas),
-      example,
-    })),
-    ...Object.entries(query).map(([name, { description, schema }]) => ({
-      name,
-      in: 'query',
-      description,
-      schema: extract(schema, schemas),
-    })),
-    ...requestHeaders(headers),
-  ];
-  return parameters.length === 0 ? {} : { parameters };
+function requestBody(body: BodyDeclaration, components: Components): Json {
+  const content = { schema: components.schema(bodySchema(body)), example: body.example };
+  const types = mediaTypesOf(body).map((type) => [type, content]);
+  return { required: true, content: Object.fromEntries(types) };
 }
 
-/** What HEAD and GET have in common. */
-function access({ access, optionalScopes }: Route): Json {
+function operation(route: Route, components: Components): Json {
+  const { operationId, summary, description, tag, access, optionalScopes, body } = route;
+  const parameters = parametersOf(route, components);
   const scopes = typeof access === 'string' ? [] : [access.scope];
   return {
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [tag],
     security: access === 'public' ? [] : [{ apiKey: scopes }],
     ...(optionalScopes === undefined ? {} : { 'x-optional-scopes': optionalScopes }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, components) }),
+    responses: responsesOf(components, route),
   };
-}
-
-function operation(route: Route, schemas: Json): Json {
-  const { body } = route;
-  return {
-    operationId: route.operationId,
-    summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
-    tags: [route.tag],
-    ...access(route),
-    ...parametersOf(route, schemas, route.query, requestHeadersOf(route)),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: Object.fromEntries(
-              mediaTypesOf(body).map((type) => [
-                type,
-                { schema: extract(bodySchema(body), schemas), example: body.example },
-              ]),
-            ),
-          },
-        }),
-    responses: responsesOf(route, ({ schema }) => extract(schema, schemas)),
-  };
-}
-
-const headOperation = (route: Route, schemas: Json): Json => ({
-  summary: `${route.summary}: the headers only`,
-  tags: [route.tag],
-  ...access(route),
-  ...parametersOf(route, schemas, route.query, requestHeadersOf(route)),
-  responses: responsesOf(route, () => undefined, false),
-});
-
-/** Moves every schema that has a title into the components and leaves a reference to it. */
-function extract(schema: unknown, schemas: Json): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => extract(item, schemas));
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { title } = schema as { title?: string };
-  const plain = Object.fromEntries(
-    Object.entries(schema).map(([name, value]) => [name, extract(value, schemas)]),
-  );
-  if (typeof title !== 'string') return plain;
-  if (JSON.stringify(schemas[title] ?? plain) !== JSON.stringify(plain)) {
-    throw new Error(`Two different schemas have the title ${title}.`);
-  }
-  schemas[title] = plain;
-  return { $ref: `#/components/schemas/${title}` };
 }
 
 const DESCRIPTION: Schema = {

@@ -13,11 +13,11 @@ import { anyOf, choiceOf, string } from '../../json/schema.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { CooperativeStore } from '../../store/ports/registry.ts';
 import { parseBody } from '../declare/body-fields.ts';
-import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../declare/list.ts';
+import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../declare/list.ts';
 import { readPathId } from '../declare/path-id.ts';
 import { API_PREFIX, createWith, defineRoute, type Parameter, type Route } from '../declare/route.ts';
 import { actorOf } from '../writes/actor.ts';
-import { readTagged, taggedCreated } from '../writes/preconditions.ts';
+import { readTagged, taggedCreated, taggedResponse } from '../writes/preconditions.ts';
 import { NOTHING_BESIDE, updateRoutes } from '../writes/update.ts';
 import {
   COOPERATIVE,
@@ -26,13 +26,15 @@ import {
   representCooperative,
   serializeCooperative,
 } from './cooperative-fields.ts';
-import { COOPERATIVE_EXAMPLE, pageExample } from './examples.ts';
+import { COOPERATIVE_EXAMPLE } from './examples.ts';
 
 interface Dependencies {
   readonly store: CooperativeStore;
   readonly clock: Clock;
   readonly zone: TimeZone;
 }
+
+const RESPONSE = taggedResponse('The cooperative.', COOPERATIVE, COOPERATIVE_EXAMPLE);
 
 export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: TimeZone): Route[] {
   const dependencies = { store, clock, zone };
@@ -90,13 +92,7 @@ const listRoute = ({ store, zone }: Dependencies): Route =>
     tag: 'cooperatives',
     access: { scope: 'cooperatives:read' },
     query: LIST_QUERY,
-    responses: {
-      200: {
-        description: 'One page of cooperatives.',
-        schema: envelopeSchema(COOPERATIVE),
-        example: pageExample('/cooperatives', COOPERATIVE_EXAMPLE),
-      },
-    },
+    responses: { 200: pageResponse('cooperatives', '/cooperatives', COOPERATIVE, COOPERATIVE_EXAMPLE) },
     refusals: [400, 404],
     async handle(request) {
       const { page, page_size, ...filters } = request.query;
@@ -119,14 +115,7 @@ const createRoute = (dependencies: Dependencies): Route => ({
   tag: 'cooperatives',
   access: { scope: 'cooperatives:write' },
   body: COOPERATIVE_BODIES.post,
-  responses: {
-    201: {
-      description: 'The new cooperative.',
-      schema: COOPERATIVE,
-      example: COOPERATIVE_EXAMPLE,
-      headers: { ETag: 'required' },
-    },
-  },
+  responses: { 201: RESPONSE },
   refusals: [400, 503],
   creation: createWith<Cooperative>({
     async create(request, keep) {
@@ -150,14 +139,7 @@ const getRoute = ({ store, zone }: Dependencies): Route => ({
   tag: 'cooperatives',
   access: { scope: 'cooperatives:read' },
   params: { id: COOPERATIVE_ID },
-  responses: {
-    200: {
-      description: 'The cooperative.',
-      schema: COOPERATIVE,
-      example: COOPERATIVE_EXAMPLE,
-      headers: { ETag: 'required' },
-    },
-  },
+  responses: { 200: RESPONSE },
   requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
@@ -183,14 +165,7 @@ const cooperativeUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] 
         operationId: 'patchCooperative',
         summary: 'Change fields of a cooperative',
       },
-      responses: {
-        200: {
-          description: 'The cooperative as it is now.',
-          schema: COOPERATIVE,
-          example: COOPERATIVE_EXAMPLE,
-          headers: { ETag: 'required' },
-        },
-      },
+      responses: { 200: RESPONSE },
     },
     {
       store,

@@ -141,14 +141,6 @@ export const CALLER_EXAMPLE = {
   },
 };
 
-/** The middle page of three. @param path of the list under the API */
-export const pageExample = (path: string, row: object): object => ({
-  count: 150,
-  next: `https://registry.example.rw/api/v1${path}?page=3`,
-  previous: `https://registry.example.rw/api/v1${path}`,
-  results: [row],
-});
-
 export const EVENT_PAGE_EXAMPLE = {
   epoch: '5f1c09a3b2d4e687',
   results: [

@@ -18,7 +18,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       summary: 'Whether the process is up',
       tag: 'operation',
       access: 'public',
-      responses: { 200: { description: 'It is.', schema: HEALTH, example: { status: 'ok' } } },
+      responses: { 200: { description: 'Yes.', schema: HEALTH, example: { status: 'ok' } } },
       handle: () => ok({ status: 'ok' }),
     },
     {
@@ -29,7 +29,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       summary: 'Whether the database answers and the server is not shutting down',
       tag: 'operation',
       access: 'public',
-      responses: { 200: { description: 'It is ready.', schema: HEALTH, example: { status: 'ok' } } },
+      responses: { 200: { description: 'Yes.', schema: HEALTH, example: { status: 'ok' } } },
       refusals: [503],
       async handle() {
         if (isDraining()) throw new HttpError(503, 'The server is shutting down.', { 'Retry-After': '5' });

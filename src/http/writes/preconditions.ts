@@ -1,8 +1,9 @@
 /** Entity tags, and the requests that depend on them (docs/api.md#not-overwriting-each-other). */
 import { hash } from 'node:crypto';
+import type { Schema } from '../../json/schema.ts';
 import { badRequest, HttpError } from '../declare/errors.ts';
 import { type ApiResponse, JsonText, ok } from '../declare/response.ts';
-import type { RequestHeader, RouteRequest } from '../declare/route.ts';
+import type { RequestHeader, RouteRequest, SuccessResponse } from '../declare/route.ts';
 
 /** One resource as it is sent. */
 export interface Representation {
@@ -24,6 +25,12 @@ export const represent = (text: string): Representation => ({ text, tag: `"${dig
 export const representCounted = (text: string, values: string, count: number): Representation => ({
   text,
   tag: `"${digest(values)}.${count}"`,
+});
+
+/** What is declared of a response with one resource. */
+export const taggedResponse = (description: string, schema: Schema, example: object): SuccessResponse => ({
+  ...{ description, schema, example },
+  headers: { ETag: 'required' },
 });
 
 /** @param response without a body yet */

@@ -8,21 +8,28 @@ import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
-import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
+import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
 import { pathId, readPathId } from '../../declare/path-id.ts';
 import { idFilter, onlyGiven } from '../../declare/query.ts';
 import { API_PREFIX, createWith, defineRoute, type Route } from '../../declare/route.ts';
 import { actorOf } from '../../writes/actor.ts';
-import { type Representation, readTagged, represent, taggedCreated } from '../../writes/preconditions.ts';
+import {
+  type Representation,
+  readTagged,
+  represent,
+  taggedCreated,
+  taggedResponse,
+} from '../../writes/preconditions.ts';
 import { NOTHING_BESIDE, updateRoutes } from '../../writes/update.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
-import { pageExample } from '../examples.ts';
 import { IDENTITY_CARD } from '../row-properties.ts';
 import { LOAN_EXAMPLE } from './loan-examples.ts';
 import { LOAN, LOAN_BODIES, serializeLoan } from './loan-fields.ts';
 import { type LoanDependencies, readLoanValues, readNewLoan } from './loan-values.ts';
 
 const LOAN_ID = pathId("A loan's id; opaque.");
+
+const RESPONSE = taggedResponse('The loan.', LOAN, LOAN_EXAMPLE);
 
 export function loanRoutes(store: LoanStore, clock: Clock, zone: TimeZone): Route[] {
   const dependencies = { store, clock, zone };
@@ -62,13 +69,7 @@ const listRoute = ({ store, zone }: LoanDependencies): Route =>
     tag: 'loans',
     access: { scope: 'loans:read' },
     query: LIST_QUERY,
-    responses: {
-      200: {
-        description: 'One page of loans.',
-        schema: envelopeSchema(LOAN),
-        example: pageExample('/loans', LOAN_EXAMPLE),
-      },
-    },
+    responses: { 200: pageResponse('loans', '/loans', LOAN, LOAN_EXAMPLE) },
     refusals: [400, 404],
     async handle(request) {
       const { identity_card: identityCard, cooperative, member, status } = request.query;
@@ -87,14 +88,7 @@ const createRoute = (dependencies: LoanDependencies): Route => ({
   tag: 'loans',
   access: { scope: 'loans:write' },
   body: LOAN_BODIES.post,
-  responses: {
-    201: {
-      description: 'The new loan.',
-      schema: LOAN,
-      example: LOAN_EXAMPLE,
-      headers: { ETag: 'required' },
-    },
-  },
+  responses: { 201: RESPONSE },
   refusals: [400, 503],
   creation: createWith<LoanRecord>({
     async create(request, keep) {
@@ -115,9 +109,7 @@ const getRoute = ({ store, zone }: LoanDependencies): Route => ({
   tag: 'loans',
   access: { scope: 'loans:read' },
   params: { id: LOAN_ID },
-  responses: {
-    200: { description: 'The loan.', schema: LOAN, example: LOAN_EXAMPLE, headers: { ETag: 'required' } },
-  },
+  responses: { 200: RESPONSE },
   requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
@@ -143,14 +135,7 @@ const loanUpdateRoutes = ({ store, clock, zone }: LoanDependencies): Route[] =>
           'Read-only fields are ignored.',
       },
       patch: { operationId: 'patchLoan', summary: 'Change fields of a loan' },
-      responses: {
-        200: {
-          description: 'The loan as it is now.',
-          schema: LOAN,
-          example: LOAN_EXAMPLE,
-          headers: { ETag: 'required' },
-        },
-      },
+      responses: { 200: RESPONSE },
     },
     {
       store,

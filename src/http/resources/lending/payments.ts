@@ -9,21 +9,28 @@ import { kindOf } from '../../../json/declared-fields.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
 import type { PaymentStore } from '../../../store/ports/payments.ts';
-import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
+import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
 import { pathId, readPathId } from '../../declare/path-id.ts';
 import { idFilter, onlyGiven } from '../../declare/query.ts';
 import { API_PREFIX, createWith, defineRoute, type Route } from '../../declare/route.ts';
 import { actorOf } from '../../writes/actor.ts';
-import { type Representation, readTagged, represent, taggedCreated } from '../../writes/preconditions.ts';
+import {
+  type Representation,
+  readTagged,
+  represent,
+  taggedCreated,
+  taggedResponse,
+} from '../../writes/preconditions.ts';
 import { updateRoutes } from '../../writes/update.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
-import { pageExample } from '../examples.ts';
 import { IDENTITY_CARD } from '../row-properties.ts';
 import { PAYMENT_EXAMPLE } from './loan-examples.ts';
 import { PAYMENT, PAYMENT_BODIES, serializePayment } from './payment-fields.ts';
 import { findLoanOf, type PaymentDependencies, readNewPayment, readPaymentValues } from './payment-values.ts';
 
 const PAYMENT_ID = pathId("A payment's id; opaque.");
+
+const RESPONSE = taggedResponse('The payment.', PAYMENT, PAYMENT_EXAMPLE);
 
 export function paymentRoutes(store: PaymentStore, loans: LoanStore, clock: Clock, zone: TimeZone): Route[] {
   const dependencies = { store, loans, clock, zone };
@@ -63,13 +70,7 @@ const listRoute = ({ store, zone }: PaymentDependencies): Route =>
     tag: 'payments',
     access: { scope: 'payments:read' },
     query: LIST_QUERY,
-    responses: {
-      200: {
-        description: 'One page of payments.',
-        schema: envelopeSchema(PAYMENT),
-        example: pageExample('/payments', PAYMENT_EXAMPLE),
-      },
-    },
+    responses: { 200: pageResponse('payments', '/payments', PAYMENT, PAYMENT_EXAMPLE) },
     refusals: [400, 404],
     async handle(request) {
       const { identity_card: identityCard, cooperative, loan, status } = request.query;
@@ -88,14 +89,7 @@ const createRoute = (dependencies: PaymentDependencies): Route => ({
   tag: 'payments',
   access: { scope: 'payments:write' },
   body: PAYMENT_BODIES.post,
-  responses: {
-    201: {
-      description: 'The new payment.',
-      schema: PAYMENT,
-      example: PAYMENT_EXAMPLE,
-      headers: { ETag: 'required' },
-    },
-  },
+  responses: { 201: RESPONSE },
   refusals: [400, 503],
   creation: createWith<PaymentRecord>({
     async create(request, keep) {
@@ -116,14 +110,7 @@ const getRoute = ({ store, zone }: PaymentDependencies): Route => ({
   tag: 'payments',
   access: { scope: 'payments:read' },
   params: { id: PAYMENT_ID },
-  responses: {
-    200: {
-      description: 'The payment.',
-      schema: PAYMENT,
-      example: PAYMENT_EXAMPLE,
-      headers: { ETag: 'required' },
-    },
-  },
+  responses: { 200: RESPONSE },
   requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
@@ -151,14 +138,7 @@ const paymentUpdateRoutes = ({ store, loans, clock, zone }: PaymentDependencies)
         operationId: 'patchPayment',
         summary: 'Change fields of a payment, or make it void',
       },
-      responses: {
-        200: {
-          description: 'The payment as it is now.',
-          schema: PAYMENT,
-          example: PAYMENT_EXAMPLE,
-          headers: { ETag: 'required' },
-        },
-      },
+      responses: { 200: RESPONSE },
     },
     {
       store,

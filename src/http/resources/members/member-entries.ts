@@ -17,13 +17,13 @@ import {
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
 import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
 import { otherFields, shownObject } from '../../../json/declared-fields.ts';
-import { anyOf, string } from '../../../json/schema.ts';
+import { anyOf, type Schema, string } from '../../../json/schema.ts';
 import type { EntryStore } from '../../../store/ports/entries.ts';
 import type { MemberStore } from '../../../store/ports/registry.ts';
-import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
+import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
 import type { QueryParameters } from '../../declare/query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
-import { DELIVERY_EXAMPLE, pageExample, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
+import { DELIVERY_EXAMPLE, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
 import { SHOWN_ID } from '../row-properties.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
@@ -66,7 +66,7 @@ function toPeriod({ from, to }: { from?: number; to?: number }): Period {
 const declare = <Query extends QueryParameters>(
   name: string,
   query: Query,
-  { schema, example, what }: { schema: Parameters<typeof envelopeSchema>[0]; example: object; what: string },
+  { schema, example, what }: { schema: Schema; example: object; what: string },
 ) =>
   ({
     method: 'GET',
@@ -76,13 +76,7 @@ const declare = <Query extends QueryParameters>(
     access: { scope: 'members:financials' },
     params: { id: MEMBER_ID },
     query: { ...PAGE_PARAMETERS, ...query },
-    responses: {
-      200: {
-        description: `One page of ${what}.`,
-        schema: envelopeSchema(schema),
-        example: pageExample(`/members/2/${name}`, example),
-      },
-    },
+    responses: { 200: pageResponse(what, `/members/2/${name}`, schema, example) },
     refusals: [400, 404, 410],
   }) as const;
 

@@ -10,12 +10,12 @@ import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
 import { whenReady } from '../../../store/ports/awaitable.ts';
 import type { CooperativeStore, MemberStore } from '../../../store/ports/registry.ts';
-import { envelope, envelopeSchema, PAGE_PARAMETERS, toPageRequest } from '../../declare/list.ts';
+import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
 import { readPathId } from '../../declare/path-id.ts';
 import { onlyGiven, type ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER, COOPERATIVE_ID } from '../cooperative-fields.ts';
-import { MEMBER_ROW_EXAMPLE, pageExample } from '../examples.ts';
+import { MEMBER_ROW_EXAMPLE } from '../examples.ts';
 import { IDENTITY_CARD } from '../row-properties.ts';
 import { MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
 
@@ -44,6 +44,8 @@ const FILTERS = {
 const LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS, cooperative: COOPERATIVE_FILTER };
 const COOPERATIVE_LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS };
 
+const RESPONSE = pageResponse('members', '/members', MEMBER_ROW, MEMBER_ROW_EXAMPLE);
+
 export const memberListRoutes = (
   store: MemberStore,
   cooperatives: CooperativeStore,
@@ -58,13 +60,7 @@ export const memberListRoutes = (
     tag: 'members',
     access: { scope: 'members:read' },
     query: LIST_QUERY,
-    responses: {
-      200: {
-        description: 'One page of members.',
-        schema: envelopeSchema(MEMBER_ROW),
-        example: pageExample('/members', MEMBER_ROW_EXAMPLE),
-      },
-    },
+    responses: { 200: RESPONSE },
     refusals: [400, 404],
     handle(request) {
       const pageRequest = toPageRequest(request.query);
@@ -83,13 +79,7 @@ export const memberListRoutes = (
     access: { scope: 'members:read' },
     params: { id: COOPERATIVE_ID },
     query: COOPERATIVE_LIST_QUERY,
-    responses: {
-      200: {
-        description: 'One page of its members.',
-        schema: envelopeSchema(MEMBER_ROW),
-        example: pageExample('/cooperatives/1/members', MEMBER_ROW_EXAMPLE),
-      },
-    },
+    responses: { 200: RESPONSE },
     refusals: [400, 404],
     async handle(request) {
       const id = readPathId(request);

@@ -14,7 +14,13 @@ import { badRequest } from '../../declare/errors.ts';
 import { JsonText, ok } from '../../declare/response.ts';
 import { API_PREFIX, createWith, type Parameter, type Route } from '../../declare/route.ts';
 import { actorOf } from '../../writes/actor.ts';
-import { type Representation, readTagged, represent, taggedCreated } from '../../writes/preconditions.ts';
+import {
+  type Representation,
+  readTagged,
+  represent,
+  taggedCreated,
+  taggedResponse,
+} from '../../writes/preconditions.ts';
 import { NOTHING_BESIDE, updateRoutes } from '../../writes/update.ts';
 import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID, MEMBER_EXAMPLE } from '../examples.ts';
 import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, serializeConsolidated } from './lookup.ts';
@@ -36,6 +42,8 @@ interface Dependencies {
   readonly clock: Clock;
   readonly zone: TimeZone;
 }
+
+const RESPONSE = taggedResponse('The member.', MEMBER, MEMBER_EXAMPLE);
 
 export function memberRoutes(
   store: MemberStore,
@@ -74,14 +82,7 @@ const createRoute = (dependencies: Dependencies): Route => ({
   tag: 'members',
   access: { scope: 'members:write' },
   body: MEMBER_BODIES.post,
-  responses: {
-    201: {
-      description: 'The new member.',
-      schema: MEMBER,
-      example: MEMBER_EXAMPLE,
-      headers: { ETag: 'required' },
-    },
-  },
+  responses: { 201: RESPONSE },
   refusals: [400, 503],
   creation: createWith<Member>({
     async create(request, keep) {
@@ -150,14 +151,7 @@ const memberUpdateRoutes = ({ store, clock, zone }: Dependencies): Route[] =>
           'an omitted registration_date keeps the stored one. Read-only fields are ignored.',
       },
       patch: { operationId: 'patchMember', summary: 'Change fields of a member' },
-      responses: {
-        200: {
-          description: 'The member as it is now.',
-          schema: MEMBER,
-          example: MEMBER_EXAMPLE,
-          headers: { ETag: 'required' },
-        },
-      },
+      responses: { 200: RESPONSE },
     },
     {
       store,

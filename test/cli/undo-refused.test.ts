@@ -114,6 +114,20 @@ test('an undo that would put back a reference which was given again says so', as
   assert.match(refused.err, /delivery P-1, from import 8, has a reference that would be put back\n/);
 });
 
+test('an undo does not put back a national ID that leads to somebody else since', async (context) => {
+  const place = await start(context);
+  const renumbered = member(1).replace(nid(1), nid(5));
+  assert.equal((await place.load('members', members(renumbered), '--yes')).status, 0);
+  assert.equal((await place.load('members', members(`B-2,${nid(1)},M-9,Person 9`))).status, 0);
+  assert.equal((await place.command('nid', 'replace', nid(1), nid(6), ...WHY)).status, 0);
+  const refused = await place.command('imports', 'undo', '7');
+  assert.match(
+    refused.err,
+    /member M-9, from correction 9, has a member code or national ID that would be put/,
+  );
+  assert.equal((await place.command('check')).status, 0);
+});
+
 test('the undo of a merge counts the member who came back', async (context) => {
   const place = await start(context);
   await place.command('members', 'merge', '1', '2', ...WHY);

@@ -30,6 +30,8 @@ interface Taken extends Step {
 export class History {
   /** How often what was done or refused. */
   readonly seen = new Map<string, number>();
+  /** What was tried, and what came of it. */
+  readonly told: string[] = [];
   /** The types of all events. */
   readonly announced = new Set<string>();
   private readonly steps: Taken[] = [];
@@ -61,6 +63,7 @@ export class History {
 
   async take(operation: Operation): Promise<void> {
     const { kind } = operation;
+    this.told.push(JSON.stringify(operation));
     if (kind === 'import') return this.import(operation);
     if (kind === 'writes') return this.write(operation);
     if (kind === 'undo') {
@@ -221,6 +224,7 @@ export class History {
     const done = await work(before);
     const after = this.rows();
     this.count(what, done === undefined ? 'refused' : 'done');
+    this.told.push(`  ${what}: ${done?.actor ?? 'refused'}`);
     await nextIteration();
     await this.checkFeed(eventsBetween(before, after, done?.actor ?? ''));
     const faults = (await this.storage.check()).filter(({ fault }) => fault !== null);

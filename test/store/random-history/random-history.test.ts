@@ -1,6 +1,7 @@
 /**
  * Random histories of all operations, each step checked by what it did to the rows. A failure prints its seed
- * and path: HISTORY_SEED=1 HISTORY_PATH=2:3 repeats it, and HISTORY_RUNS=500 tries other histories.
+ * and path: HISTORY_SEED=1 HISTORY_PATH=2 tells it step by step and makes it smaller, and HISTORY_RUNS=500 tries
+ * other histories.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -36,6 +37,9 @@ async function run(
   try {
     for (const operation of operations) await history.take(operation);
     return (await history.finish()).size;
+  } catch (error) {
+    if (HISTORY_PATH !== undefined) console.log(history.told.join('\n'));
+    throw error;
   } finally {
     for (const [outcome, count] of history.seen)
       seen.outcomes.set(outcome, (seen.outcomes.get(outcome) ?? 0) + count);

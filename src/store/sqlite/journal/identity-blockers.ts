@@ -9,6 +9,7 @@ import { changedRows, ownChanges } from './own-rows.ts';
  */
 export const identityBlockers = (operation: Operation, created: IdRange | undefined): string[] => [
   ofErasedNumber(operation),
+  numberReplaced(operation),
   ...(created === undefined ? [] : [mergedInto(created)]),
   // An import gives a number to one membership; the person may have had the other one elsewhere before.
   ...(isImport(operation)
@@ -22,6 +23,14 @@ const ofErasedNumber = (operation: Operation): string =>
      FROM main.operations i WHERE i.id > ${operation.id} AND i.kind = 'persons_erase') AS actor
    FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'members'
      AND c.field = 'identity_card' AND c.old IS NULL`;
+
+/** A national ID that would be put back leads to somebody since. */
+const numberReplaced = (operation: Operation): string =>
+  `SELECT 'members' AS kind, o.id, 'taken' AS reason, 'correction:' || r.correction_id AS actor
+   FROM main.changes c CROSS JOIN main.${REPLACED_NUMBERS.table} r
+     ON r.old = c.old AND r.ended_by IS NULL AND r.correction_id <> ${operation.id}
+   CROSS JOIN main.members o ON o.identity_card = r.new
+   WHERE ${ownChanges(operation)} AND c.entity = 'members' AND c.field = 'identity_card'`;
 
 /** A person of any cooperative has the national ID that a correction would put back. */
 const numberTaken = (operation: Operation): string =>

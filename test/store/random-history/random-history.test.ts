@@ -1,7 +1,7 @@
 /**
  * Random histories of all operations, each step checked by what it did to the rows. A failure prints its seed
- * and path: HISTORY_SEED=1 HISTORY_PATH=2 tells it step by step and makes it smaller, and HISTORY_RUNS=500 tries
- * other histories.
+ * and path: HISTORY_SEED=1 HISTORY_PATH=2 tells it step by step and makes it smaller, and HISTORY_RUNS=500
+ * tries other histories.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

@@ -214,6 +214,40 @@ test('a key that would be over from the start is not issued', async (context) =>
   assert.match(outcome.err, /--expires: This is over already\./);
 });
 
+test('the end of a key has a year of four digits, whatever the zone', async (context) => {
+  const db = join(temporaryFolder(context), 'registry.db');
+  const create = (expires: string, env: NodeJS.ProcessEnv = {}) =>
+    command(
+      [
+        'keys',
+        'create',
+        '--db',
+        db,
+        '--name',
+        'a',
+        '--scope',
+        'members:read',
+        '--expires',
+        expires,
+        '--json',
+      ],
+      env,
+    );
+  for (const [expires, offset] of [
+    ['9999-12-31', '+02:00'],
+    ['9999-01-01', '-12:00'],
+    ['9999-12-31T23:59:59Z', '+02:00'],
+  ] as const) {
+    const { status, out, err } = await create(expires, { TIME_ZONE_OFFSET: offset });
+    assert.deepEqual([status, out], [2, ''], expires);
+    assert.match(err, /^--expires: A key cannot end in 9999\. Without an end it never does\.$/m);
+  }
+  const last = await create('9998-12-31', { TIME_ZONE_OFFSET: '-12:00' });
+  assert.equal(JSON.parse(last.out).expires_at, '9999-01-01T00:00:00-12:00');
+  const list = await command(['keys', 'list', '--db', db, '--json'], { TIME_ZONE_OFFSET: '+14:00' });
+  assert.equal(JSON.parse(list.out).keys[0].expires_at, '9999-01-02T02:00:00+14:00');
+});
+
 test('the JSON of a key has its state, and the help of update no defaults of a new key', async (context) => {
   const db = join(temporaryFolder(context), 'registry.db');
   const keys = async (...args: string[]) =>

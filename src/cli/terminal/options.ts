@@ -73,6 +73,9 @@ export function parsePositiveId(text: string): number {
 
 /** Epoch seconds at which a key ends: a date counts through its last second in the zone. */
 export function parseExpiry(text: string, zone: TimeZone): number {
+  // Its end would be shown with five digits in some zone.
+  if (text.startsWith('9999'))
+    throw new InvalidArgumentError('A key cannot end in 9999. Without an end it never does.');
   const date = parseDate(text);
   if (!(date instanceof FieldError)) return startOfDay(date, zone) + DAY_SECONDS;
   const instant = parseDateTime(text, zone);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { serializeMember, serializeMemberRow } from '../../src/http/resources/members/member-fields.ts';
+import { MEMBER, serializeMemberRow } from '../../src/http/resources/members/member-fields.ts';
 import { instant, plain, serializeObject, text } from '../../src/json/serializer.ts';
 import type { ListedMember } from '../../src/store/ports/registry.ts';
 import { startApp, temporaryFolder } from '../support/app.ts';
@@ -82,7 +82,7 @@ test('a row of a list shows any text exactly', async (context) => {
       };
       const member = await store.members.create(values, 0, 'key:1');
       const [row] = (await store.members.list({ identityCard }, { page: 1, pageSize: 10 })).rows;
-      const full = JSON.parse(serializeMember(member, KIGALI));
+      const full = JSON.parse(MEMBER.serialize(member, KIGALI));
       const shown = Object.keys(JSON.parse(serializeMemberRow(row as ListedMember, KIGALI)));
       const expected = Object.fromEntries(shown.map((name) => [name, full[name]]));
       assert.equal(serializeMemberRow(row as ListedMember, KIGALI), JSON.stringify(expected));

@@ -1,4 +1,4 @@
-/** The body of a loan → its values, with every fault: of fields, of rules, of conflicts with stored rows. */
+/** The body of a loan → its values, with every fault: of fields, rules and conflicts with stored rows. */
 
 import {
   decideLoan,
@@ -9,20 +9,14 @@ import {
   type LoanValues,
   refuseLoanEnd,
 } from '../../../domain/lending/loans.ts';
-import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { completeValues } from '../../../domain/values/declared-fields.ts';
 import type { FieldErrorList } from '../../../domain/values/errors.ts';
-import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
+import { nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
 import { parseBody } from '../../declare/body-fields.ts';
 import { onlyGiven } from '../../declare/query.ts';
-import { LOAN_BODIES } from './loan-fields.ts';
-
-export interface LoanDependencies {
-  readonly store: LoanStore;
-  readonly clock: Clock;
-  readonly zone: TimeZone;
-}
+import type { ResourceDependencies } from '../resource.ts';
+import { LOAN } from './loan-fields.ts';
 
 /** Nothing is said of an end whose start is wrong itself. */
 function addEndFault(
@@ -40,11 +34,11 @@ function addEndFault(
  * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
  */
 export async function readNewLoan(
-  { store, clock, zone }: LoanDependencies,
+  { store, clock, zone }: ResourceDependencies<LoanStore>,
   body: unknown,
 ): Promise<LoanValues> {
   const now = nowSeconds(clock);
-  const { values, faults } = parseBody(LOAN_BODIES.post, body, { zone, nowSeconds: now });
+  const { values, faults } = parseBody(LOAN.bodies.post, body, { zone, nowSeconds: now });
   addEndFault(faults, values);
   if (!faults.isEmpty && values.memberId !== undefined) {
     const { memberId, reference } = values;

@@ -14,18 +14,16 @@ import {
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { completeValues } from '../../../domain/values/declared-fields.ts';
 import { type FieldErrorList, notFound } from '../../../domain/values/errors.ts';
-import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
+import { nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
 import type { PaymentStore } from '../../../store/ports/payments.ts';
 import { parseBody } from '../../declare/body-fields.ts';
 import { onlyGiven } from '../../declare/query.ts';
-import { PAYMENT_BODIES } from './payment-fields.ts';
+import type { ResourceDependencies } from '../resource.ts';
+import { PAYMENT } from './payment-fields.ts';
 
-export interface PaymentDependencies {
-  readonly store: PaymentStore;
+interface PaymentDependencies extends ResourceDependencies<PaymentStore> {
   readonly loans: Pick<LoanStore, 'find'>;
-  readonly clock: Clock;
-  readonly zone: TimeZone;
 }
 
 /** What is missing or wrong has its fault already; its substitute only lets the rules see the rest. */
@@ -41,7 +39,7 @@ export async function readNewPayment(
   body: unknown,
 ): Promise<{ values: PaymentValues; decide: (loan: LoanRecord) => PaymentValues }> {
   const now = nowSeconds(clock);
-  const { values: given, faults } = parseBody(PAYMENT_BODIES.post, body, { zone, nowSeconds: now });
+  const { values: given, faults } = parseBody(PAYMENT.bodies.post, body, { zone, nowSeconds: now });
   const values = {
     ...SUBSTITUTES,
     ...given,

@@ -23,7 +23,7 @@ import { badRequest } from '../../declare/errors.ts';
 import { readPathId } from '../../declare/path-id.ts';
 import { type ApiResponse, JsonText, ok } from '../../declare/response.ts';
 import { API_PREFIX, type Parameter, type Route } from '../../declare/route.ts';
-import { COOPERATIVE_ID, serializeCooperativeSummary } from '../cooperative-fields.ts';
+import { COOPERATIVE, serializeCooperativeSummary } from '../cooperative-fields.ts';
 import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from '../examples.ts';
 import { COOPERATIVE_SUMMARY } from '../row-properties.ts';
 
@@ -135,7 +135,7 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
       tag: 'members',
       access: { scope: 'members:read' },
       optionalScopes: ['members:financials'],
-      params: { id: COOPERATIVE_ID, nid: NATIONAL_ID },
+      params: { id: COOPERATIVE.id, nid: NATIONAL_ID },
       responses: {
         200: {
           description: 'The active membership.',

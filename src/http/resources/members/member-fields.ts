@@ -9,10 +9,11 @@ import {
 } from '../../../json/declared-fields.ts';
 import type { Serialize } from '../../../json/serializer.ts';
 import type { ListedMember } from '../../../store/ports/registry.ts';
-import { declareBodies } from '../../declare/declared-bodies.ts';
 import { serializeCooperativeSummary } from '../cooperative-fields.ts';
-import { MEMBER_BODY_EXAMPLE, MEMBER_PATCH_EXAMPLE } from '../examples.ts';
+import { MEMBER_BODY_EXAMPLE, MEMBER_EXAMPLE, MEMBER_PATCH_EXAMPLE } from '../examples.ts';
+import { declareResource } from '../resource.ts';
 import { SHOWN_COOPERATIVE, SHOWN_ID, SHOWN_TIMES } from '../row-properties.ts';
+import { MEMBER_ID } from './member-id.ts';
 
 const LISTED: ShownProperties<Member> = {
   ...SHOWN_ID,
@@ -24,21 +25,22 @@ const LISTED: ShownProperties<Member> = {
 /** One row of a list. */
 export const MEMBER_ROW = shownObject('MemberRow', LISTED).schema;
 
-/** One member by its own path. */
-export const { schema: MEMBER, serialize: serializeMember } = shownObject<Member>('Member', {
-  ...LISTED,
-  ...otherFields(MEMBER_FIELDS, [...LISTED_TEXTS, 'registrationDate']),
-  ...SHOWN_TIMES,
+const declared = declareResource(MEMBER_FIELDS, {
+  tag: 'members',
+  title: 'Member',
+  properties: {
+    ...LISTED,
+    ...otherFields<Member>(MEMBER_FIELDS, [...LISTED_TEXTS, 'registrationDate']),
+    ...SHOWN_TIMES,
+  },
+  oneOf: [['full_name'], ['first_name', 'last_name']],
+  example: MEMBER_EXAMPLE,
+  examples: { body: MEMBER_BODY_EXAMPLE, patch: MEMBER_PATCH_EXAMPLE },
 });
+
+export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID };
 
 /** A row of a list: storage gives a JSON object, which lacks the fields that depend on more than the row. */
 export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>
   `${json.slice(0, -1)},"cooperative":${serializeCooperativeSummary(cooperative)},` +
   `"registration_date":"${formatDateTime(registrationDate, zone)}"}`;
-
-export const MEMBER_BODIES = declareBodies(MEMBER_FIELDS, {
-  title: 'Member',
-  response: MEMBER,
-  oneOf: [['full_name'], ['first_name', 'last_name']],
-  examples: { body: MEMBER_BODY_EXAMPLE, patch: MEMBER_PATCH_EXAMPLE },
-});

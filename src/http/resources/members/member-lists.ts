@@ -14,7 +14,7 @@ import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../de
 import { readPathId } from '../../declare/path-id.ts';
 import { onlyGiven, type ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
-import { COOPERATIVE_FILTER, COOPERATIVE_ID } from '../cooperative-fields.ts';
+import { COOPERATIVE, COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE } from '../examples.ts';
 import { IDENTITY_CARD } from '../row-properties.ts';
 import { MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
@@ -77,7 +77,7 @@ export const memberListRoutes = (
     summary: 'List the members of a cooperative',
     tag: 'members',
     access: { scope: 'members:read' },
-    params: { id: COOPERATIVE_ID },
+    params: { id: COOPERATIVE.id },
     query: COOPERATIVE_LIST_QUERY,
     responses: { 200: RESPONSE },
     refusals: [400, 404],

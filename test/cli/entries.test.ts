@@ -64,10 +64,19 @@ for (const [kind, reference, text, event] of [
   test(`entries remove ${kind} takes the entry out of lookups and counts, and its undo puts it back`, async (context) => {
     const place = await start(context);
     const [rows, shown] = [rowsOf(place), lookup(place)];
-    const dry = await place.command('entries', 'remove', kind, ...ONE, reference, ...WHY, '--dry-run');
+    const dry = await place.command(
+      'entries',
+      'remove',
+      '--yes',
+      kind,
+      ...ONE,
+      reference,
+      ...WHY,
+      '--dry-run',
+    );
     assert.equal(dry.status, 0, dry.err);
     assert.deepEqual(rowsOf(place), rows);
-    const done = await place.command('entries', 'remove', kind, ...ONE, reference, ...WHY);
+    const done = await place.command('entries', 'remove', '--yes', kind, ...ONE, reference, ...WHY);
     assert.equal(done.status, 0, done.err);
     assert.ok(done.out.includes(text), done.out);
     assert.notDeepEqual(rowsOf(place), rows);
@@ -79,7 +88,7 @@ for (const [kind, reference, text, event] of [
     )[0] as { type: number; fields: number };
     assert.equal(typeOfCode(type), event.type === 'loan' ? 'loan.deleted' : 'member.updated');
     assert.deepEqual(fieldsOfBits(event.type, fields), event.fields);
-    assert.equal((await place.command('imports', 'undo', '6')).status, 0);
+    assert.equal((await place.command('imports', 'undo', '--yes', '6')).status, 0);
     assert.deepEqual(
       rowsOf(place).map((each) => each.map(({ updated_at: _, ...row }) => row)),
       rows.map((each) => each.map(({ updated_at: _, ...row }) => row)),
@@ -90,7 +99,7 @@ for (const [kind, reference, text, event] of [
 
 test('entries remove removes all entries of a kind of a member, and of nobody else', async (context) => {
   const place = await start(context);
-  const done = await place.command('entries', 'remove', 'production', '--member', '1', ...WHY);
+  const done = await place.command('entries', 'remove', '--yes', 'production', '--member', '1', ...WHY);
   assert.match(done.out, /2 deliveries removed/);
   assert.deepEqual(place.query('SELECT reference FROM production_entries'), [{ reference: 'P-3' }]);
 });
@@ -101,7 +110,7 @@ test('a loan with payments is not removed: the payments are listed', async (cont
     `INSERT INTO payments (cooperative_id, loan_id, reference, amount_minor, method, status, paid_at,
        created_at, updated_at) VALUES (1, 1, 'Y-1', 5, 'cash', 'void', 1, 1, 1) RETURNING id`,
   );
-  const refused = await place.command('entries', 'remove', 'loans', '--member', '1', ...WHY);
+  const refused = await place.command('entries', 'remove', '--yes', 'loans', '--member', '1', ...WHY);
   assert.equal(refused.status, 1);
   assert.equal(
     refused.err,

@@ -69,7 +69,7 @@ test('a file with the bytes of an earlier import names it', async (context) => {
   assert.equal(JSON.parse(again.out).files[0].same_as_import, 4);
   const third = await place.load('members', content, '--json');
   assert.equal(JSON.parse(third.out).files[0].same_as_import, 5);
-  for (const id of ['6', '5', '4']) await place.command('imports', 'undo', id);
+  for (const id of ['6', '5', '4']) await place.command('imports', 'undo', '--yes', id);
   const undone = await place.load('members', content, '--json', '--dry-run');
   assert.equal(JSON.parse(undone.out).files[0].same_as_import, null);
 });
@@ -102,12 +102,12 @@ test('a changed national ID is on no screen, is put back by an undo, and kept fr
     { line: 2, row: 'M-1', column: 'identity_card', old: nid(1), new: nid(91) },
   ]);
   assert.equal((await place.load('members', members(`A-1,${nid(1)},M-9,Other`), '--yes')).status, 0);
-  const refused = await place.command('imports', 'undo', '3');
+  const refused = await place.command('imports', 'undo', '--yes', '3');
   assert.match(
     refused.err,
     /member M-9, from import 4, has a member code or national ID that would be put back/,
   );
-  for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
   assert.equal(place.value('SELECT identity_card FROM members WHERE id = 1'), nid(1));
 });
 
@@ -128,16 +128,16 @@ test('a national ID that is used as a member code, or in a name, is on no screen
 
 test('an undo says what it removed and put back, and happens once', async (context) => {
   const place = await changedPlace(context);
-  const done = await place.command('imports', 'undo', '3');
+  const done = await place.command('imports', 'undo', '--yes', '3');
   assert.equal(done.status, 0, done.err);
   assert.match(done.out, /^Import 3 is undone: 1 row removed, 2 put back as they were \(locked for /);
   assert.equal(place.value('SELECT group_concat(full_name) FROM members'), 'Person 1,Person 2,Person 3');
-  const again = await place.command('imports', 'undo', '3');
+  const again = await place.command('imports', 'undo', '--yes', '3');
   assert.deepEqual(
     [again.status, again.err],
     [1, 'Import 3 was undone before, at 2025-06-15T12:00:00+02:00.\n'],
   );
-  const { document } = await json(place, 'imports', 'undo', '2');
+  const { document } = await json(place, 'imports', 'undo', '--yes', '2');
   assert.deepEqual([document.id, document.outcome, document.removed, document.restored], [2, 'undone', 3, 0]);
 });
 
@@ -147,7 +147,7 @@ test('an undo that other rows build on is refused with these rows, and status 1'
     'production',
     'cooperative_code,member_code,reference,delivered_at,kg\nA-1,M-3,P-1,2025-03-01,5\n',
   );
-  const refused = await place.command('imports', 'undo', '2');
+  const refused = await place.command('imports', 'undo', '--yes', '2');
   assert.deepEqual(
     [refused.status, refused.out, refused.err],
     [
@@ -159,7 +159,7 @@ test('an undo that other rows build on is refused with these rows, and status 1'
         'Undo import 4, then import 3 first.\n',
     ],
   );
-  const { status, document } = await json(place, 'imports', 'undo', '1');
+  const { status, document } = await json(place, 'imports', 'undo', '--yes', '1');
   assert.deepEqual(
     [status, document.outcome, document.count, document.blockers.length],
     [1, 'refused', 5, 5],
@@ -177,7 +177,7 @@ test('an undo that a change over HTTP stands against says that it cannot be undo
     'key:7',
   );
   await registry.close();
-  const { err } = await place.command('imports', 'undo', '2');
+  const { err } = await place.command('imports', 'undo', '--yes', '2');
   assert.match(err, /^ {2}member M-3 was changed since, by key 7$/m);
   assert.match(
     err,
@@ -188,10 +188,10 @@ test('an undo that a change over HTTP stands against says that it cannot be undo
 test('only the first rows that an undo is refused for are printed, and the rest are counted', async (context) => {
   const place = await startedPlace(context);
   await place.load('members', members(...Array.from({ length: 30 }, (_, i) => member(i + 10))));
-  const { err } = await place.command('imports', 'undo', '1');
+  const { err } = await place.command('imports', 'undo', '--yes', '1');
   assert.equal(err.split('\n').length, 24);
   assert.match(err, / {2}13 more; --json lists all of them\.\nUndo import 3, then import 2 first\.\n$/);
-  assert.equal((await json(place, 'imports', 'undo', '1')).document.blockers.length, 33);
+  assert.equal((await json(place, 'imports', 'undo', '--yes', '1')).document.blockers.length, 33);
 });
 
 test('an import that does not exist is status 1, and what is no id is status 2', async (context) => {
@@ -230,7 +230,7 @@ test('the history of a member is found by id and by national ID, the newest last
 test('the history of a cooperative is found by its code', async (context) => {
   const place = await startedPlace(context);
   await place.load('cooperatives', 'code,name\nA-1,Renamed\n');
-  await place.command('imports', 'undo', '3');
+  await place.command('imports', 'undo', '--yes', '3');
   const { document } = await json(place, 'history', 'cooperative', 'A-1');
   assert.deepEqual(
     document.history.map(({ field, new: value, actor }: Record<string, unknown>) => [field, value, actor]),

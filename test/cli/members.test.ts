@@ -28,12 +28,12 @@ const dump = (place: ImportPlace) =>
 test('members move takes a member with everything to the other cooperative, and back by the undo', async (context) => {
   const place = await start(context);
   const before = dump(place);
-  const moved = await place.command('members', 'move', '1', '--to', 'B-2', ...WHY);
+  const moved = await place.command('members', 'move', '--yes', '1', '--to', 'B-2', ...WHY);
   assert.equal(moved.status, 0, moved.err);
   assert.match(moved.out, / 1 member changed\n {2}1 delivery changed\nTo undo it: imports undo 5\n$/);
   assert.equal(place.value('SELECT cooperative_id FROM production_entries WHERE id = 1'), 2);
   assert.equal((await place.command('check')).status, 0);
-  assert.equal((await place.command('imports', 'undo', '5')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '5')).status, 0);
   assert.deepEqual(dump(place), before);
 });
 
@@ -41,7 +41,7 @@ test('members move lists every collision, and does nothing', async (context) => 
   const place = await start(context);
   const before = dump(place);
   await place.load('production', `${DELIVERIES}B-2,N-3,P-2,2025-06-01,1\n`);
-  const person = await place.command('members', 'move', '2', '--to', 'B-2', ...WHY, '--json');
+  const person = await place.command('members', 'move', '--yes', '2', '--to', 'B-2', ...WHY, '--json');
   assert.equal(person.status, 1);
   assert.deepEqual(JSON.parse(person.out), {
     ...{ outcome: 'refused', dry_run: false, correction_id: null },
@@ -63,13 +63,13 @@ test('members move lists every collision, and does nothing', async (context) => 
 
 test('a move is not undone where the member has got entries in the new cooperative', async (context) => {
   const place = await start(context);
-  await place.command('members', 'move', '1', '--to', 'B-2', ...WHY);
+  await place.command('members', 'move', '--yes', '1', '--to', 'B-2', ...WHY);
   await place.load('production', `${DELIVERIES}B-2,M-1,P-9,2025-06-02,1\n`);
-  const refused = await place.command('imports', 'undo', '5');
+  const refused = await place.command('imports', 'undo', '--yes', '5');
   assert.equal(refused.status, 1);
   assert.match(refused.err, /delivery P-9, from import 6/);
-  await place.command('imports', 'undo', '6');
-  assert.equal((await place.command('imports', 'undo', '5')).status, 0);
+  await place.command('imports', 'undo', '--yes', '6');
+  assert.equal((await place.command('imports', 'undo', '--yes', '5')).status, 0);
 });
 
 test('members merge fills gaps, and keeps what the member has', async (context) => {
@@ -79,7 +79,7 @@ test('members merge fills gaps, and keeps what the member has', async (context) 
     `cooperative_code,identity_card,member_code,full_name,gender,mobile,date_of_birth
 A-1,${nid(1)},M-1,Person 1,F,0781234567,1980-01-01\nA-1,${nid(2)},M-2,Person 2,M,,\n`,
   );
-  assert.equal((await place.command('members', 'merge', '1', '2', ...WHY)).status, 0);
+  assert.equal((await place.command('members', 'merge', '--yes', '1', '2', ...WHY)).status, 0);
   assert.deepEqual(
     place.query(
       'SELECT id, member_code, gender, mobile, date_of_birth FROM members WHERE cooperative_id = 1',
@@ -88,30 +88,30 @@ A-1,${nid(1)},M-1,Person 1,F,0781234567,1980-01-01\nA-1,${nid(2)},M-2,Person 2,M
   );
   const history = await place.command('history', 'member', '2');
   assert.match(history.out, /mobile +\+250781234567 +correction 6/);
-  const gone = await place.command('members', 'merge', '1', '2', ...WHY);
+  const gone = await place.command('members', 'merge', '--yes', '1', '2', ...WHY);
   assert.deepEqual([gone.status, gone.err], [1, 'Member 1 was merged into member 2. Nothing was changed.\n']);
 });
 
 test('members of two cooperatives are merged only when they have one national ID', async (context) => {
   const place = await start(context);
-  const refused = await place.command('members', 'merge', '1', '4', ...WHY);
+  const refused = await place.command('members', 'merge', '--yes', '1', '4', ...WHY);
   assert.equal(refused.status, 1);
   assert.match(refused.err, /belong to different cooperatives\. Move one first: members move\./);
   const before = dump(place);
-  const merged = await place.command('members', 'merge', '2', '3', ...WHY);
+  const merged = await place.command('members', 'merge', '--yes', '2', '3', ...WHY);
   assert.equal(merged.status, 0, merged.err);
   assert.equal(
     place.value("SELECT group_concat(cooperative_id || ' ' || member_id) FROM savings_accounts"),
     '2 3',
   );
   assert.equal((await place.command('check')).status, 0);
-  assert.equal((await place.command('imports', 'undo', '5')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '5')).status, 0);
   assert.deepEqual(dump(place), before);
 });
 
 test('members merge says how many other memberships keep the number that goes', async (context) => {
   const place = await start(context);
-  const merge = ['members', 'merge', '2', '1', ...WHY, '--dry-run'];
+  const merge = ['members', 'merge', '--yes', '2', '1', ...WHY, '--dry-run'];
   const one = await place.command(...merge);
   assert.match(one.out, /member 2 is that of 1 other membership too, which stays as it is: nid replace/);
   await place.load('cooperatives', 'code,name\nC-3,Dukore\n');
@@ -123,7 +123,7 @@ test('members merge says how many other memberships keep the number that goes', 
 test('cooperatives merge moves everybody, merges who is in both, and dissolves the cooperative', async (context) => {
   const place = await start(context);
   const before = dump(place);
-  const done = await place.command('cooperatives', 'merge', 'A-1', 'B-2', ...WHY);
+  const done = await place.command('cooperatives', 'merge', '--yes', 'A-1', 'B-2', ...WHY);
   assert.equal(done.status, 0, done.err);
   assert.match(done.out, /Note: 1 person is a member of both: the two memberships are merged\./);
   assert.deepEqual(place.query('SELECT id, cooperative_id FROM members ORDER BY id'), [
@@ -137,7 +137,7 @@ test('cooperatives merge moves everybody, merges who is in both, and dissolves t
     { cooperative_id: 2, member_id: 3 },
   ]);
   assert.equal((await place.command('check')).status, 0);
-  assert.equal((await place.command('imports', 'undo', '5')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '5')).status, 0);
   assert.deepEqual(dump(place), before);
   assert.equal((await place.command('check')).status, 0);
 });
@@ -146,7 +146,7 @@ test('an active member who would be merged into an ended membership is pointed o
   const place = await start(context);
   const header = 'cooperative_code,identity_card,member_code,full_name,status\n';
   await place.load('members', `${header}A-1,${nid(2)},M-2,Person 2,withdrawn\n`, '--yes');
-  const dry = await place.command('members', 'merge', '1', '2', ...WHY, '--dry-run');
+  const dry = await place.command('members', 'merge', '--yes', '1', '2', ...WHY, '--dry-run');
   assert.match(dry.out, /Note: 1 active member is merged into one who is not/);
   assert.match(dry.out, /^Nothing was changed\. Without --dry-run:\n/);
 });
@@ -154,16 +154,16 @@ test('an active member who would be merged into an ended membership is pointed o
 test('ids and codes that cannot be one are wrong usage, and unknown ones are refused', async (context) => {
   const place = await start(context);
   const wrong = [
-    [['members', 'merge', 'x', '2', ...WHY], 2, /Expected the id of a member/],
-    [['members', 'merge', nid(1), '2', ...WHY], 2, /Expected the id of a member/],
-    [['members', 'merge', '1', '1', ...WHY], 1, /cannot be merged into itself/],
-    [['members', 'merge', '1', '99', ...WHY], 1, /There is no member 99\./],
-    [['members', 'move', '1', ...WHY], 2, /--to/],
-    [['members', 'move', '1', '--to', 'b 2', ...WHY], 2, /Expected the code of a cooperative/],
-    [['members', 'move', '1', '--to', 'Z-9', ...WHY], 1, /There is no cooperative Z-9\./],
-    [['members', 'move', '1', '--to', 'A-1', ...WHY], 1, /belongs to A-1 already/],
-    [['cooperatives', 'merge', 'A-1', 'A-1', ...WHY], 1, /cannot be merged into itself/],
-    [['nid', 'release', nid(1), ...WHY], 1, /not a former one of anybody/],
+    [['members', 'merge', '--yes', 'x', '2', ...WHY], 2, /Expected the id of a member/],
+    [['members', 'merge', '--yes', nid(1), '2', ...WHY], 2, /Expected the id of a member/],
+    [['members', 'merge', '--yes', '1', '1', ...WHY], 1, /cannot be merged into itself/],
+    [['members', 'merge', '--yes', '1', '99', ...WHY], 1, /There is no member 99\./],
+    [['members', 'move', '--yes', '1', ...WHY], 2, /--to/],
+    [['members', 'move', '--yes', '1', '--to', 'b 2', ...WHY], 2, /Expected the code of a cooperative/],
+    [['members', 'move', '--yes', '1', '--to', 'Z-9', ...WHY], 1, /There is no cooperative Z-9\./],
+    [['members', 'move', '--yes', '1', '--to', 'A-1', ...WHY], 1, /belongs to A-1 already/],
+    [['cooperatives', 'merge', '--yes', 'A-1', 'A-1', ...WHY], 1, /cannot be merged into itself/],
+    [['nid', 'release', '--yes', nid(1), ...WHY], 1, /not a former one of anybody/],
   ] as const;
   for (const [args, status, message] of wrong) {
     const result = await place.command(...args);

@@ -33,7 +33,7 @@ const numbers = 'SELECT id, identity_card AS card FROM members ORDER BY id';
 test('nid replace gives every membership the new number, keeps the reason, and is undone like an import', async (context) => {
   const place = await start(context);
   const before = place.query('SELECT * FROM members ORDER BY id');
-  const done = await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  const done = await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
   assert.equal(done.status, 0, done.err);
   assert.match(done.out, /^Correction 5 is done/);
   assert.deepEqual(place.query(numbers), [
@@ -50,7 +50,7 @@ test('nid replace gives every membership the new number, keeps the reason, and i
     { line: null, row: 'M-1', column: 'identity_card', old: nid(1), new: nid(9) },
     { line: null, row: 'M-1', column: 'identity_card', old: nid(1), new: nid(9) },
   ]);
-  const undone = await place.command('imports', 'undo', '5');
+  const undone = await place.command('imports', 'undo', '--yes', '5');
   assert.equal(undone.status, 0, undone.err);
   assert.deepEqual(place.query('SELECT * FROM members ORDER BY id'), before);
   assert.equal((await place.command('check')).status, 0);
@@ -67,7 +67,7 @@ test('a dry run of nid replace changes nothing and reports what would be changed
     ...place.query('SELECT * FROM replaced_identity_cards'),
   ];
   const before = dump();
-  const dry = await place.command('nid', 'replace', nid(1), nid(2), ...WHY, '--dry-run', '--json');
+  const dry = await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY, '--dry-run', '--json');
   const { lock_seconds: _, ...document } = JSON.parse(dry.out);
   const rows = {
     members: { changed: 1, removed: 1 },
@@ -86,7 +86,7 @@ test('a dry run of nid replace changes nothing and reports what would be changed
     ],
   });
   assert.deepEqual(dump(), before);
-  const real = await place.command('nid', 'replace', nid(1), nid(2), ...WHY, '--json');
+  const real = await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY, '--json');
   assert.deepEqual(JSON.parse(real.out).rows, rows);
   const recorded = await place.command('imports', 'show', '5', '--json');
   assert.deepEqual(JSON.parse(recorded.out).notes, document.notes);
@@ -101,7 +101,7 @@ test('memberships of both numbers in one cooperative are merged, and put back by
   const tables = ['members', 'production_entries', 'savings_accounts', 'savings_transactions'];
   const dump = () => tables.map((table) => place.query(`SELECT * FROM ${table} ORDER BY id`));
   const before = dump();
-  const done = await place.command('nid', 'replace', nid(1), nid(2), ...WHY);
+  const done = await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY);
   assert.equal(done.status, 0, done.err);
   assert.deepEqual(place.query(numbers), [
     ...[{ id: 2, card: nid(2) }],
@@ -115,7 +115,7 @@ test('memberships of both numbers in one cooperative are merged, and put back by
   ]);
   assert.deepEqual(place.query('SELECT member_id FROM savings_accounts'), [{ member_id: 2 }]);
   assert.equal((await place.command('check')).status, 0);
-  const undone = await place.command('imports', 'undo', '5');
+  const undone = await place.command('imports', 'undo', '--yes', '5');
   assert.equal(undone.status, 0, undone.err);
   const withoutComputed = (rows: Record<string, unknown>[][]) =>
     rows.map((table) => table.map(({ updated_at: _, production: __, savings: ___, ...row }) => row));
@@ -126,8 +126,8 @@ test('memberships of both numbers in one cooperative are merged, and put back by
 test('each change of a correction is an event, and so is each change of its undo', async (context) => {
   const place = await start(context);
   const last = place.value('SELECT max(sequence) FROM events') ?? 0;
-  await place.command('nid', 'replace', nid(1), nid(2), ...WHY);
-  await place.command('imports', 'undo', '5');
+  await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY);
+  await place.command('imports', 'undo', '--yes', '5');
   // Types: 3 created, 4 updated, 5 deleted, of members; actors: 4 * id + 3 a correction, + 2 an undo.
   // Fields: 2 identity_card, 4096 production_summary, 8192 savings_summary.
   assert.deepEqual(
@@ -145,40 +145,41 @@ test('each change of a correction is an event, and so is each change of its undo
 
 test('a correction is not undone where a later change builds on it', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
-  await place.command('nid', 'replace', nid(9), nid(8), ...WHY);
-  const refused = await place.command('imports', 'undo', '5');
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(9), nid(8), ...WHY);
+  const refused = await place.command('imports', 'undo', '--yes', '5');
   assert.equal(refused.status, 1);
   assert.match(refused.err, /member M-1 was changed since, by correction 6/);
   assert.match(refused.err, /Undo import 6 first/);
-  assert.equal((await place.command('imports', 'undo', '6')).status, 0);
-  assert.equal((await place.command('imports', 'undo', '5')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '6')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '5')).status, 0);
   assert.equal(place.value('SELECT count(*) FROM replaced_identity_cards'), 0);
 });
 
 test('an import is not undone while a correction of its rows stands', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(2), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY);
   for (const id of ['2', '3', '4']) {
-    const refused = await place.command('imports', 'undo', id);
+    const refused = await place.command('imports', 'undo', '--yes', id);
     assert.equal(refused.status, 1, `${id}: ${refused.out}`);
     assert.match(refused.err, /by correction 5/);
   }
-  await place.command('imports', 'undo', '5');
-  for (const id of ['4', '3', '2']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  await place.command('imports', 'undo', '--yes', '5');
+  for (const id of ['4', '3', '2'])
+    assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
 });
 
 test('nid replace names what is wrong with its arguments without repeating a national ID', async (context) => {
   const place = await start(context);
   const mistyped = `${nid(1)}0`;
   const wrong = [
-    [['nid', 'replace', mistyped, nid(9), ...WHY], 2, /exactly 16 digits/],
-    [['nid', 'replace', nid(1), nid(9)], 2, /--reason/],
-    [['nid', 'replace', nid(1), nid(9), '--reason', ' '], 2, /empty/],
-    [['nid', 'replace', nid(1), nid(9), '--reason', `was ${nid(1)}`], 2, /without national IDs/],
-    [['nid', 'replace', nid(1), nid(9), '--reason', 'x'.repeat(501)], 2, /more than 500/],
-    [['nid', 'replace', nid(7), nid(9), ...WHY], 1, /Nobody has/],
-    [['nid', 'replace', nid(1), nid(1), ...WHY], 1, /the same/],
+    [['nid', 'replace', '--yes', mistyped, nid(9), ...WHY], 2, /exactly 16 digits/],
+    [['nid', 'replace', '--yes', nid(1), nid(9)], 2, /--reason/],
+    [['nid', 'replace', '--yes', nid(1), nid(9), '--reason', ' '], 2, /empty/],
+    [['nid', 'replace', '--yes', nid(1), nid(9), '--reason', `was ${nid(1)}`], 2, /without national IDs/],
+    [['nid', 'replace', '--yes', nid(1), nid(9), '--reason', 'x'.repeat(501)], 2, /more than 500/],
+    [['nid', 'replace', '--yes', nid(7), nid(9), ...WHY], 1, /Nobody has/],
+    [['nid', 'replace', '--yes', nid(1), nid(1), ...WHY], 1, /the same/],
   ] as const;
   for (const [args, status, message] of wrong) {
     const result = await place.command(...args);
@@ -190,17 +191,18 @@ test('nid replace names what is wrong with its arguments without repeating a nat
 
 test('a release is not undone once somebody else has the number', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
-  await place.command('nid', 'release', nid(1), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'release', '--yes', nid(1), ...WHY);
   await place.load('members', members(`B-2,${nid(1)},M-7,Ineza Rose`), '--yes');
-  const refused = await place.command('imports', 'undo', '6');
+  const refused = await place.command('imports', 'undo', '--yes', '6');
   assert.equal(refused.status, 1);
   assert.match(
     refused.err,
     /member M-7, from import 7, has a member code or national ID that would be put back/,
   );
-  assert.equal((await place.command('imports', 'undo', '5')).status, 1);
-  for (const id of ['7', '6', '5']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '5')).status, 1);
+  for (const id of ['7', '6', '5'])
+    assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
   assert.equal((await place.command('check')).status, 0);
 });
 
@@ -209,14 +211,14 @@ test('a number that was replaced twice and taken back finds its person at each s
   const leads = () =>
     place.value(`SELECT group_concat(substr(old, 13, 1) || substr(new, 13, 1))
       FROM replaced_identity_cards WHERE ended_by IS NULL`);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
-  await place.command('nid', 'replace', nid(9), nid(8), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(9), nid(8), ...WHY);
   assert.equal(leads(), '18,98');
-  await place.command('nid', 'replace', nid(8), nid(1), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(8), nid(1), ...WHY);
   assert.equal(leads(), '81,91');
-  await place.command('imports', 'undo', '7');
+  await place.command('imports', 'undo', '--yes', '7');
   assert.equal(leads(), '18,98');
-  await place.command('imports', 'undo', '6');
+  await place.command('imports', 'undo', '--yes', '6');
   assert.equal(leads(), '19');
 });
 
@@ -225,8 +227,8 @@ const currentOf = (place: ImportPlace, number: string) =>
 
 test('a former number follows the person when its successor is given up, and never finds who gets that', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
-  const released = await place.command('nid', 'replace', nid(9), nid(8), '--release', ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  const released = await place.command('nid', 'replace', '--yes', nid(9), nid(8), '--release', ...WHY);
   assert.equal(released.status, 0, released.err);
   assert.equal(currentOf(place, nid(1)), nid(8));
   const { status, err } = await place.load('members', members(`A-1,${nid(9)},M-9,Mukamana Rose`));
@@ -234,20 +236,23 @@ test('a former number follows the person when its successor is given up, and nev
   const found = await place.command('history', 'member', nid(1));
   assert.match(found.out, /^A-1 M-1 /);
   assert.doesNotMatch(found.out, /M-9/);
-  const refused = await place.command('imports', 'undo', '6');
+  const refused = await place.command('imports', 'undo', '--yes', '6');
   assert.match(
     refused.err,
     /member M-9, from import 7, has a member code or national ID that would be put back/,
   );
-  assert.equal((await place.command('persons', 'erase', nid(8), ...WHY)).status, 0);
+  assert.equal((await place.command('persons', 'erase', '--yes', nid(8), ...WHY)).status, 0);
   for (const number of [1, 8]) assert.deepEqual(filesWith(place.folder, [nid(number)]), []);
   assert.equal((await place.command('check')).status, 0);
 });
 
 test('going back to a former number of the person gives up the other one when it is released', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
-  assert.equal((await place.command('nid', 'replace', nid(9), nid(1), '--release', ...WHY)).status, 0);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  assert.equal(
+    (await place.command('nid', 'replace', '--yes', nid(9), nid(1), '--release', ...WHY)).status,
+    0,
+  );
   assert.deepEqual([currentOf(place, nid(1)), currentOf(place, nid(9))], [undefined, undefined]);
   const { status, err } = await place.load('members', members(`A-1,${nid(9)},M-9,Mukamana Rose`));
   assert.equal(status, 0, err);
@@ -258,8 +263,8 @@ test('going back to a former number of the person gives up the other one when it
 
 test('the history names the undo of a correction as what it is', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
-  await place.command('imports', 'undo', '5');
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  await place.command('imports', 'undo', '--yes', '5');
   const { out } = await place.command('history', 'member', '1');
   assert.match(out, /correction 5\n/);
   assert.match(out, /undo of 5\n/);

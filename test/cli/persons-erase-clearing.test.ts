@@ -35,7 +35,7 @@ async function start(
 }
 
 const erase = (place: ImportPlace, ...more: string[]) =>
-  place.command('persons', 'erase', nid(1), ...WHY, ...more);
+  place.command('persons', 'erase', '--yes', nid(1), ...WHY, ...more);
 const isCleared = (place: ImportPlace) =>
   place.value('SELECT count(*) = 0 FROM erased_persons WHERE cleared_at IS NULL') === 1;
 
@@ -98,7 +98,7 @@ test('the erasure of another person clears what is left of earlier ones', async 
   const place = await start(context);
   assert.equal((await erase(place)).status, 0);
   leaveCopy(place, 'Zimulinda');
-  assert.equal((await place.command('persons', 'erase', nid(2), ...WHY)).status, 0);
+  assert.equal((await place.command('persons', 'erase', '--yes', nid(2), ...WHY)).status, 0);
   assert.deepEqual(filesWith(place.folder, ['Zimulinda', 'Mugabo']), []);
   assert.ok(isCleared(place));
 });
@@ -124,7 +124,7 @@ test('an undone import leaves no values of the people that it had brought', asyn
     `cooperative_code,identity_card,member_code,full_name,mobile\nA-1,${nid(5)},M-5,${name},${phone}\n`;
   await place.load('members', file('0788111222', 'Uwera Solange'));
   await place.load('members', file('0788333444', 'Uwera Solangette'));
-  for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
   assert.deepEqual(place.query('SELECT old, new FROM changes WHERE old IS NOT NULL OR new IS NOT NULL'), []);
   assert.equal((await place.command('check')).status, 0);
 });

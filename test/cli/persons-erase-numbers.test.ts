@@ -44,7 +44,7 @@ test('a number that was changed over HTTP is erased with the answers that were k
   }
   const shown = await place.command('persons', 'show', nid(2), '--json');
   assert.equal(JSON.parse(shown.out).kept_responses, 2);
-  await done(place, 'persons', 'erase', nid(2));
+  await done(place, 'persons', 'erase', '--yes', nid(2));
   assert.deepEqual(place.query('SELECT body FROM idempotent_responses'), []);
   assert.deepEqual(filesWith(place.folder, [nid(1), nid(2), nid(3), 'Zimulinda', '788000111', 'ZX-1']), []);
   for (const number of [nid(1), nid(3), nid(2)]) {
@@ -77,7 +77,7 @@ test('responses about a loan go with the person, those about other members stay'
     ['p2', '/payments/2'],
   ] as const)
     keep(key, path);
-  await done(place, 'persons', 'erase', nid(1));
+  await done(place, 'persons', 'erase', '--yes', nid(1));
   assert.deepEqual(
     place
       .query<{ key: string }>('SELECT idempotency_key AS key FROM idempotent_responses ORDER BY 1')
@@ -94,8 +94,8 @@ async function mistaken(context: TestContext): Promise<ImportPlace> {
     `A-1,${nid(2)},M-2,Keza One`,
     `B-2,${nid(9)},M-3,Mugabo Other`,
   );
-  await done(place, 'nid', 'replace', nid(9), nid(1));
-  await done(place, 'members', 'merge', '1', '2');
+  await done(place, 'nid', 'replace', '--yes', nid(9), nid(1));
+  await done(place, 'members', 'merge', '--yes', '1', '2');
   return place;
 }
 
@@ -106,13 +106,13 @@ test('a number that somebody else has now stays theirs, with its redirect, histo
     "SELECT field, old, new FROM changes WHERE entity = 'members' AND row_id = 3 AND actor LIKE 'c%'";
   const before = [place.query(redirects), place.query(theirs)];
   assert.deepEqual(before[1], [{ field: 'identity_card', old: nid(9), new: nid(1) }]);
-  const out = await done(place, 'persons', 'erase', nid(2));
+  const out = await done(place, 'persons', 'erase', '--yes', nid(2));
   assert.doesNotMatch(out, /Another process/);
   assert.deepEqual([place.query(redirects), place.query(theirs)], before);
   assert.equal(place.value('SELECT count(*) FROM erased_persons'), 1);
   const again = await place.load('members', members(`B-2,${nid(1)},M-3,Mugabo Other`));
   assert.equal(again.status, 0, again.err);
-  const undone = await place.command('imports', 'undo', '3');
+  const undone = await place.command('imports', 'undo', '--yes', '3');
   assert.equal(undone.status, 0, undone.err);
   assert.equal(place.value('SELECT identity_card FROM members WHERE id = 3'), nid(9));
   assert.equal((await place.command('check')).status, 0);
@@ -120,8 +120,8 @@ test('a number that somebody else has now stays theirs, with its redirect, histo
 
 test('a former number of somebody else finds them still after the person who had it by mistake was erased', async (context) => {
   const place = await mistaken(context);
-  await done(place, 'nid', 'replace', nid(1), nid(8));
-  await done(place, 'persons', 'erase', nid(2));
+  await done(place, 'nid', 'replace', '--yes', nid(1), nid(8));
+  await done(place, 'persons', 'erase', '--yes', nid(2));
   const found = JSON.parse((await place.command('persons', 'show', nid(1), '--json')).out);
   assert.deepEqual([found.identity_card, found.former_identity_cards.sort()], [nid(8), [nid(1), nid(9)]]);
 });
@@ -129,13 +129,13 @@ test('a former number of somebody else finds them still after the person who had
 test('an undo that would put back an erased number is refused, and changes nothing', async (context) => {
   const place = await start(context, `A-1,${nid(1)},M-1,Mugabo Other`);
   // Mugabo had the number of Keza, who is registered afterwards.
-  await done(place, 'nid', 'replace', nid(1), nid(3));
-  await done(place, 'nid', 'release', nid(1));
+  await done(place, 'nid', 'replace', '--yes', nid(1), nid(3));
+  await done(place, 'nid', 'release', '--yes', nid(1));
   await place.load('members', members(`A-1,${nid(1)},ZX-2,Zimulinda Aline`));
-  await done(place, 'persons', 'erase', nid(1));
+  await done(place, 'persons', 'erase', '--yes', nid(1));
   assert.deepEqual(filesWith(place.folder, [nid(1), 'Zimulinda']), []);
   const before = place.query('SELECT * FROM members');
-  const undone = await place.command('imports', 'undo', '3');
+  const undone = await place.command('imports', 'undo', '--yes', '3');
   assert.equal(undone.status, 1);
   assert.match(undone.err, /^Nothing was undone: other rows build on correction 3\./);
   assert.deepEqual(place.query('SELECT * FROM members'), before);
@@ -143,9 +143,9 @@ test('an undo that would put back an erased number is refused, and changes nothi
 
 test('a merge cannot be undone once the person was erased', async (context) => {
   const place = await start(context, `A-1,${nid(1)},M-1,Keza One`, `A-1,${nid(2)},M-2,Keza One`);
-  await done(place, 'members', 'merge', '1', '2');
-  await done(place, 'persons', 'erase', nid(2));
-  const undone = await place.command('imports', 'undo', '3');
+  await done(place, 'members', 'merge', '--yes', '1', '2');
+  await done(place, 'persons', 'erase', '--yes', nid(2));
+  const undone = await place.command('imports', 'undo', '--yes', '3');
   assert.equal(undone.status, 1);
   assert.match(undone.err, /^Nothing was undone/);
 });

@@ -51,7 +51,15 @@ async function start(context: TestContext): Promise<ImportPlace> {
   await load('loans', `${LOANS_HEADER}\nA-1,ZX-1,L-1,1000,12,approved,250,2025-01-01,,2025-01-01\n`);
   await load('members', `${HEADER}\n${ROWS[0]?.replace('0788000111', '0788000118')}\n`);
   await load('members', `${HEADER}\n${ROWS[0]}\n`, '--overwrite-corrections');
-  const replaced = await place.command('nid', 'replace', nid(1), nid(7), '--reason', 'Card was reissued');
+  const replaced = await place.command(
+    'nid',
+    'replace',
+    '--yes',
+    nid(1),
+    nid(7),
+    '--reason',
+    'Card was reissued',
+  );
   assert.equal(replaced.status, 0, replaced.err);
   place.query(
     `INSERT INTO idempotent_responses
@@ -65,7 +73,7 @@ async function start(context: TestContext): Promise<ImportPlace> {
 test('after persons erase no file of the registry has the number, the name or the phone any more', async (context) => {
   const place = await start(context);
   assert.equal(filesWith(place.folder, PERSONAL).length > 5, true);
-  const done = await place.command('persons', 'erase', nid(7), ...WHY);
+  const done = await place.command('persons', 'erase', '--yes', nid(7), ...WHY);
   assert.equal(done.status, 0, done.err);
   assert.match(done.out, /It cannot be undone\.\n$/);
   assert.deepEqual(filesWith(place.folder, PERSONAL), []);
@@ -77,7 +85,7 @@ test('what sums need stays: entries, loans and their counts, without a person', 
   const place = await start(context);
   const tables = ['production_entries', 'loans', 'savings_accounts', 'savings_transactions', 'loan_counts'];
   const before = tables.map((table) => place.query(`SELECT * FROM ${table}`));
-  const dry = await place.command('persons', 'erase', nid(1), ...WHY, '--dry-run');
+  const dry = await place.command('persons', 'erase', '--yes', nid(1), ...WHY, '--dry-run');
   assert.match(
     dry.out,
     /^Nothing was changed\. Without --dry-run:\n(?: {2}member .*\n){2} {2}2 members changed\n/,
@@ -86,7 +94,7 @@ test('what sums need stays: entries, loans and their counts, without a person', 
   assert.match(dry.out, /Loans that are not settled: 1\./);
   assert.ok(filesWith(place.folder, PERSONAL).length > 0);
   // A former number finds the person, too.
-  const done = await place.command('persons', 'erase', nid(1), ...WHY, '--json');
+  const done = await place.command('persons', 'erase', '--yes', nid(1), ...WHY, '--json');
   assert.deepEqual([done.status, JSON.parse(done.out).final], [0, true]);
   assert.deepEqual(
     tables.map((table) => place.query(`SELECT * FROM ${table}`)),
@@ -106,7 +114,7 @@ test('an erased person is in no list, count or lookup; the id is 410, and a loan
   const [{ id }, { id: left }] = place.query<{ id: number }>(
     `SELECT id FROM members WHERE identity_card = '${nid(7)}' ORDER BY id`,
   ) as [{ id: number }, { id: number }];
-  await place.command('persons', 'erase', nid(7), ...WHY);
+  await place.command('persons', 'erase', '--yes', nid(7), ...WHY);
   const app = await startApp(context, { folder: place.folder });
   for (const each of [id, left])
     for (const path of [`/members/${each}`, `/members/${each}/deliveries`]) {
@@ -138,7 +146,7 @@ test('an erased person is in no list, count or lookup; the id is 410, and a loan
 
 test('the same file does not bring an erased person back, unless --despite-erasure is given', async (context) => {
   const place = await start(context);
-  await place.command('persons', 'erase', nid(7), ...WHY);
+  await place.command('persons', 'erase', '--yes', nid(7), ...WHY);
   for (const number of [nid(1), nid(7)]) {
     const refused = await place.load('members', FILE.replaceAll(nid(1), number));
     assert.equal(refused.status, 1);
@@ -157,16 +165,16 @@ test('the same file does not bring an erased person back, unless --despite-erasu
 test('an erasure cannot be undone, nor what was imported before it; nobody is erased twice', async (context) => {
   const place = await start(context);
   const imported = place.value("SELECT id FROM operations WHERE kind = 'members' ORDER BY id LIMIT 1");
-  await place.command('persons', 'erase', nid(7), ...WHY);
+  await place.command('persons', 'erase', '--yes', nid(7), ...WHY);
   const erasure = place.value('SELECT max(id) FROM operations');
-  const undo = await place.command('imports', 'undo', String(erasure));
+  const undo = await place.command('imports', 'undo', '--yes', String(erasure));
   assert.deepEqual([undo.status, undo.err], [1, 'An erasure cannot be undone.\n']);
-  const before = await place.command('imports', 'undo', String(imported));
+  const before = await place.command('imports', 'undo', '--yes', String(imported));
   assert.equal(before.status, 1);
   assert.equal((await place.command('imports', 'changes', String(erasure))).status, 0);
-  const again = await place.command('persons', 'erase', nid(7), ...WHY);
+  const again = await place.command('persons', 'erase', '--yes', nid(7), ...WHY);
   assert.deepEqual([again.status, again.err], [1, 'This person was erased. Nothing was changed.\n']);
-  const unknown = await place.command('persons', 'erase', nid(9), ...WHY);
+  const unknown = await place.command('persons', 'erase', '--yes', nid(9), ...WHY);
   assert.deepEqual([unknown.status, unknown.err], [1, 'Nobody has this national ID. Nothing was changed.\n']);
   assert.deepEqual(filesWith(place.folder, PERSONAL), []);
 });
@@ -176,18 +184,18 @@ test('an erased person is not merged, moved or given back a number', async (cont
   const ids = place.query<{ id: number }>(
     `SELECT id FROM members WHERE identity_card = '${nid(7)}' OR id > 300 ORDER BY id`,
   );
-  await place.command('persons', 'erase', nid(7), ...WHY);
+  await place.command('persons', 'erase', '--yes', nid(7), ...WHY);
   const erased = String(ids[0]?.id);
   for (const args of [
-    ['members', 'merge', erased, '200'],
-    ['members', 'merge', '200', erased],
-    ['members', 'move', erased, '--to', 'B-2'],
+    ['members', 'merge', '--yes', erased, '200'],
+    ['members', 'merge', '--yes', '200', erased],
+    ['members', 'move', '--yes', erased, '--to', 'B-2'],
   ]) {
     const refused = await place.command(...args, ...WHY);
     assert.equal(refused.status, 1, args.join(' '));
     assert.match(refused.err, new RegExp(`Member ${erased} was erased\\.`));
   }
-  const refused = await place.command('nid', 'replace', nid(200), nid(7), ...WHY);
+  const refused = await place.command('nid', 'replace', '--yes', nid(200), nid(7), ...WHY);
   assert.match(refused.err, /The new national ID is that of a person who was erased\./);
   assert.equal(refused.status, 1);
 });
@@ -198,9 +206,9 @@ test('a registration that was merged into the person is erased too, and its numb
   const [from, into] = ['ZY-5', 'ZX-1'].map((code) =>
     String(place.value(`SELECT id FROM members WHERE cooperative_id = 1 AND member_code = '${code}'`)),
   ) as [string, string];
-  const merged = await place.command('members', 'merge', from, into, '--reason', 'Registered twice');
+  const merged = await place.command('members', 'merge', '--yes', from, into, '--reason', 'Registered twice');
   assert.equal(merged.status, 0, merged.err);
-  assert.equal((await place.command('persons', 'erase', nid(7), ...WHY)).status, 0);
+  assert.equal((await place.command('persons', 'erase', '--yes', nid(7), ...WHY)).status, 0);
   assert.deepEqual(filesWith(place.folder, [...PERSONAL, nid(5), 'ZY-5']), []);
   const again = await place.load('members', members(`A-1,${nid(5)},ZY-5,Zimulindaa Twice`));
   assert.match(again.err, /This person was erased\./);

@@ -114,7 +114,7 @@ test('persons show leaves out no column of any table of the person', async (cont
 
 test('persons show finds a person by a former number, and shows it', async (context) => {
   const place = await personPlace(context);
-  assert.equal((await place.command('nid', 'replace', nid(1), nid(7), ...WHY)).status, 0);
+  assert.equal((await place.command('nid', 'replace', '--yes', nid(1), nid(7), ...WHY)).status, 0);
   const { status, out } = await place.command('persons', 'show', nid(1));
   assert.equal(status, 0);
   assert.match(out, new RegExp(`^National ID +${nid(7)}\nFormer numbers +${nid(1)}\n`));
@@ -136,7 +136,7 @@ test('persons show has the values of a registration that was merged into the per
   const place = await personPlace(context);
   await place.load('members', `${MEMBERS_HEADER}\nA-1,${nid(5)},M-5,Keza Alinne Twice\n`);
   const id = String(place.value("SELECT id FROM members WHERE member_code = 'M-5'"));
-  const merged = await place.command('members', 'merge', id, '1', '--reason', 'Registered twice');
+  const merged = await place.command('members', 'merge', '--yes', id, '1', '--reason', 'Registered twice');
   assert.equal(merged.status, 0, merged.err);
   const { history } = JSON.parse((await place.command('persons', 'show', nid(1), '--json')).out);
   const olds = history.map(({ old }: { old: string | null }) => old);

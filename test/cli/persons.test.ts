@@ -22,7 +22,7 @@ const STATES = 'SELECT id, status, date_of_death AS died FROM members ORDER BY i
 test('persons deceased gives every membership the status and the day, and is undone like an import', async (context) => {
   const place = await start(context);
   const before = place.query('SELECT * FROM members ORDER BY id');
-  const done = await place.command('persons', 'deceased', nid(1), '--on', '2025-05-20', ...WHY);
+  const done = await place.command('persons', 'deceased', '--yes', nid(1), '--on', '2025-05-20', ...WHY);
   assert.equal(done.status, 0, done.err);
   assert.match(done.out, /^Correction 3 is done .*\n(?: {2}member .*\n){2} {2}2 members changed\n/);
   assert.deepEqual(place.query(STATES), [
@@ -32,7 +32,7 @@ test('persons deceased gives every membership the status and the day, and is und
   ]);
   assert.doesNotMatch(done.out, /[0-9]{16}/);
   assert.equal((await place.command('check')).status, 0);
-  assert.equal((await place.command('imports', 'undo', '3')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '3')).status, 0);
   assert.deepEqual(place.query('SELECT * FROM members ORDER BY id'), before);
   assert.equal((await place.command('check')).status, 0);
 });
@@ -45,7 +45,16 @@ test('a dry run of persons deceased changes nothing and counts what is dated aft
   );
   await place.load('savings', `${SAVINGS_HEADER}\nA-1,M-1,S-1,T-1,contribution,100,2025-06-01\n`);
   const before = place.query('SELECT * FROM members ORDER BY id');
-  const dry = await place.command('persons', 'deceased', nid(1), '--on', '2025-05-20', ...WHY, '--dry-run');
+  const dry = await place.command(
+    'persons',
+    'deceased',
+    '--yes',
+    nid(1),
+    '--on',
+    '2025-05-20',
+    ...WHY,
+    '--dry-run',
+  );
   assert.equal(dry.status, 0, dry.err);
   assert.equal(
     dry.out,
@@ -59,7 +68,15 @@ test('a dry run of persons deceased changes nothing and counts what is dated aft
 test('a death is refused for nobody, before the birth, twice, in the future, and for a malformed date', async (context) => {
   const place = await start(context);
   const refusal = async (card: string, on: string) => {
-    const { status, out, err } = await place.command('persons', 'deceased', card, '--on', on, ...WHY);
+    const { status, out, err } = await place.command(
+      'persons',
+      'deceased',
+      '--yes',
+      card,
+      '--on',
+      on,
+      ...WHY,
+    );
     assert.doesNotMatch(out + err, /[0-9]{16}/);
     return [status, err.split('\n')[0]];
   };
@@ -72,7 +89,7 @@ test('a death is refused for nobody, before the birth, twice, in the future, and
   assert.deepEqual(await refusal(nid(1), '2025-06-16'), [2, '--on: This date is in the future.']);
   assert.equal((await refusal(nid(1), '20/05/2025'))[0], 2);
   assert.equal((await refusal(`${nid(1)}0`, '2025-05-20'))[0], 2);
-  await place.command('persons', 'deceased', nid(1), '--on', '2025-06-15', ...WHY);
+  await place.command('persons', 'deceased', '--yes', nid(1), '--on', '2025-06-15', ...WHY);
   assert.deepEqual(await refusal(nid(1), '2025-06-15'), [
     ...[1, 'This is recorded already. Nothing was changed.'],
   ]);
@@ -91,7 +108,7 @@ test('an import warns of entries after a death and is not stopped; without a dea
   const warningsOf = async (kind: string, content: string) =>
     JSON.parse((await place.load(kind, content, '--dry-run', '--json')).out).files[0].warnings;
   assert.deepEqual(await warningsOf('production', file), []);
-  await place.command('persons', 'deceased', nid(1), '--on', '2025-05-20', ...WHY);
+  await place.command('persons', 'deceased', '--yes', nid(1), '--on', '2025-05-20', ...WHY);
   assert.deepEqual(await warningsOf('production', file), [
     {
       ...{ kind: 'after_death', stops: false, lines: [3] },
@@ -109,7 +126,7 @@ test('an import warns of entries after a death and is not stopped; without a dea
 
 test('an import does not make a deceased person active again: the status is kept, or the file is stopped', async (context) => {
   const place = await start(context);
-  await place.command('persons', 'deceased', nid(1), '--on', '2025-05-20', ...WHY);
+  await place.command('persons', 'deceased', '--yes', nid(1), '--on', '2025-05-20', ...WHY);
   const file = `${BORN}\nA-1,${nid(1)},M-1,Keza Aline,active,1985-01-02\n`;
   const kept = await place.load('members', file);
   assert.equal(kept.status, 0, kept.err);

@@ -48,11 +48,11 @@ test('an import that holds entries of an erased person is not undone, and nothin
   // Corrects a value of the person's delivery, which an undo would put back.
   const corrected = FILES[2][1].replace('10\n', '11\n');
   assert.equal((await place.load('production', corrected)).status, 0);
-  assert.equal((await place.command('persons', 'erase', nid(1), ...WHY)).status, 0);
+  assert.equal((await place.command('persons', 'erase', '--yes', nid(1), ...WHY)).status, 0);
   const sums = () => place.query('SELECT sum(grams) AS grams, count(*) AS count FROM production_entries');
   const before = sums();
   for (const [id, , row] of [...ENTRIES, [7, 'production', 'delivery P-1'] as const]) {
-    const refused = await place.command('imports', 'undo', String(id));
+    const refused = await place.command('imports', 'undo', '--yes', String(id));
     assert.equal(refused.status, 1);
     assert.ok(
       refused.err.includes(`  ${row} belongs to a person who was erased since, by correction 8\n`),
@@ -62,10 +62,10 @@ test('an import that holds entries of an erased person is not undone, and nothin
       refused.err.endsWith(`An erasure cannot be undone, and so import ${id} cannot be undone either.\n`),
       refused.err,
     );
-    const { out } = await place.command('imports', 'undo', String(id), '--json');
+    const { out } = await place.command('imports', 'undo', '--yes', String(id), '--json');
     assert.deepEqual(JSON.parse(out).blockers[0].reason, 'erased');
   }
-  const list = await place.command('imports', 'undo', '2');
+  const list = await place.command('imports', 'undo', '--yes', '2');
   assert.match(list.err, /a member was erased since, by correction 8\n/);
   assert.doesNotMatch(list.err, /Undo import/);
   assert.deepEqual(sums(), before);
@@ -78,10 +78,10 @@ test('a removed entry of a person who was erased since is not put back', async (
     ['production', '--member', '1'],
     ['savings', '--member', '1'],
   ])
-    assert.equal((await place.command('entries', 'remove', ...args, ...WHY)).status, 0);
-  assert.equal((await place.command('persons', 'erase', nid(1), ...WHY)).status, 0);
+    assert.equal((await place.command('entries', 'remove', '--yes', ...args, ...WHY)).status, 0);
+  assert.equal((await place.command('persons', 'erase', '--yes', nid(1), ...WHY)).status, 0);
   for (const id of ['7', '8']) {
-    const refused = await place.command('imports', 'undo', id);
+    const refused = await place.command('imports', 'undo', '--yes', id);
     assert.equal(refused.status, 1, id);
     assert.match(refused.err, new RegExp(`and so correction ${id} cannot be undone either\\.\n$`));
   }
@@ -89,28 +89,31 @@ test('a removed entry of a person who was erased since is not put back', async (
 
 test('a removed entry is not put back once its member is in another cooperative, or was merged', async (context) => {
   for (const [entry, ...args] of [
-    ['production', 'members', 'move', '1', '--to', 'B-2'],
-    ['savings', 'members', 'move', '1', '--to', 'B-2'],
-    ['loans', 'members', 'merge', '1', '2'],
+    ['production', 'members', 'move', '--yes', '1', '--to', 'B-2'],
+    ['savings', 'members', 'move', '--yes', '1', '--to', 'B-2'],
+    ['loans', 'members', 'merge', '--yes', '1', '2'],
   ] as const) {
     const place = await start(context);
-    assert.equal((await place.command('imports', 'undo', '6')).status, 0);
-    assert.equal((await place.command('entries', 'remove', entry, '--member', '1', ...WHY)).status, 0);
+    assert.equal((await place.command('imports', 'undo', '--yes', '6')).status, 0);
+    assert.equal(
+      (await place.command('entries', 'remove', '--yes', entry, '--member', '1', ...WHY)).status,
+      0,
+    );
     const { status, err } = await place.command(...args, ...WHY);
     assert.equal(status, 0, err);
-    const refused = await place.command('imports', 'undo', '7');
+    const refused = await place.command('imports', 'undo', '--yes', '7');
     assert.match(refused.err, /\b(?:member|account) \S+ was changed since, by correction 8\n/, refused.out);
     assert.equal((await place.command('check')).status, 0);
-    assert.equal((await place.command('imports', 'undo', '8')).status, 0);
-    assert.equal((await place.command('imports', 'undo', '7')).status, 0);
+    assert.equal((await place.command('imports', 'undo', '--yes', '8')).status, 0);
+    assert.equal((await place.command('imports', 'undo', '--yes', '7')).status, 0);
   }
 });
 
 test('an undo that would put back a reference which was given again says so', async (context) => {
   const place = await start(context);
-  await place.command('entries', 'remove', 'production', '--member', '1', ...WHY);
+  await place.command('entries', 'remove', '--yes', 'production', '--member', '1', ...WHY);
   assert.equal((await place.load('production', FILES[2][1])).status, 0);
-  const refused = await place.command('imports', 'undo', '7');
+  const refused = await place.command('imports', 'undo', '--yes', '7');
   assert.match(refused.err, /delivery P-1, from import 8, has a reference that would be put back\n/);
 });
 
@@ -119,8 +122,8 @@ test('an undo does not put back a national ID that leads to somebody else since'
   const renumbered = member(1).replace(nid(1), nid(5));
   assert.equal((await place.load('members', members(renumbered), '--yes')).status, 0);
   assert.equal((await place.load('members', members(`B-2,${nid(1)},M-9,Person 9`))).status, 0);
-  assert.equal((await place.command('nid', 'replace', nid(1), nid(6), ...WHY)).status, 0);
-  const refused = await place.command('imports', 'undo', '7');
+  assert.equal((await place.command('nid', 'replace', '--yes', nid(1), nid(6), ...WHY)).status, 0);
+  const refused = await place.command('imports', 'undo', '--yes', '7');
   assert.match(
     refused.err,
     /member M-9, from correction 9, has a member code or national ID that would be put/,
@@ -130,7 +133,7 @@ test('an undo does not put back a national ID that leads to somebody else since'
 
 test('the undo of a merge counts the member who came back', async (context) => {
   const place = await start(context);
-  await place.command('members', 'merge', '1', '2', ...WHY);
-  const undone = await place.command('imports', 'undo', '7');
+  await place.command('members', 'merge', '--yes', '1', '2', ...WHY);
+  const undone = await place.command('imports', 'undo', '--yes', '7');
   assert.match(undone.out, /^Correction 7 is undone: 4 rows put back as before, removed ones included /);
 });

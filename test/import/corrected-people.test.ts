@@ -15,7 +15,7 @@ async function start(context: TestContext) {
 
 test('a list with a replaced national ID updates the person and keeps the current number', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
   const list = members(`A-1,${nid(1)},M-1,Keza Aline`, member(2));
   for (const option of ['--dry-run', '--overwrite-corrections']) {
     const result = await place.load('members', list, option, '--json');
@@ -34,7 +34,7 @@ test('a list with a replaced national ID updates the person and keeps the curren
 
 test('entries that name the person by a replaced national ID belong to the person', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
   const rows = `A-1,${nid(1)},M-1,P-1,2025-06-01,10\nA-1,${nid(1)},,P-2,2025-06-01,10\n`;
   const header = 'cooperative_code,identity_card,member_code,reference,delivered_at,kg\n';
   const result = await place.load('production', header + rows);
@@ -47,7 +47,7 @@ test('entries that name the person by a replaced national ID belong to the perso
 
 test('a list cannot give a replaced national ID to somebody else', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
   for (const row of [`B-2,${nid(1)},M-7,Mugabo Jean`, `A-1,${nid(1)},M-2,Person 2`]) {
     const refused = await place.load('members', members(row), '--yes');
     assert.equal(refused.status, 1, row);
@@ -58,14 +58,14 @@ test('a list cannot give a replaced national ID to somebody else', async (contex
     JSON.parse(elsewhere.out).files[0].errors.map((each: { message: string }) => each.message),
     [REPLACED],
   );
-  await place.command('nid', 'release', nid(1), ...WHY);
+  await place.command('nid', 'release', '--yes', nid(1), ...WHY);
   const accepted = await place.load('members', members(`B-2,${nid(1)},M-7,Mugabo Jean`));
   assert.equal(accepted.status, 0, accepted.err);
 });
 
 test('a list cannot change a number that has replaced another one', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
   const refused = await place.load('members', members(`A-1,${nid(5)},M-1,Person 1`), '--yes', '--json');
   assert.equal(refused.status, 1);
   assert.match(refused.out, /has replaced another one/);
@@ -73,7 +73,7 @@ test('a list cannot change a number that has replaced another one', async (conte
 
 test('a list that has only the merged registration of a person updates the member who stays', async (context) => {
   const place = await start(context);
-  assert.equal((await place.command('members', 'merge', '1', '2', ...WHY)).status, 0);
+  assert.equal((await place.command('members', 'merge', '--yes', '1', '2', ...WHY)).status, 0);
   const only = await place.load('members', members(`A-1,${nid(1)},M-1,Keza Aline`), '--json');
   const file = JSON.parse(only.out).files[0];
   assert.deepEqual([file.created, file.changed, file.kept], [0, 1, 2]);

@@ -16,7 +16,7 @@ async function start(context: TestContext): Promise<ImportPlace> {
 
 test('a ledger row of an erased person has one fault, and others have their own', async (context) => {
   const place = await start(context);
-  await place.command('persons', 'erase', nid(1), ...WHY);
+  await place.command('persons', 'erase', '--yes', nid(1), ...WHY);
   const rows = [
     `A-1,${nid(1)},M-1,P-1,2025-06-01,10`,
     `A-1,${nid(1)},,P-2,2025-06-01,10`,
@@ -39,14 +39,14 @@ test('a ledger row of an erased person has one fault, and others have their own'
 
 test('only where --overwrite-corrections would import a kept value, the import names it', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
   for (const options of [[], ['--overwrite-corrections']]) {
     const { status, err } = await place.load('members', members(member(1), member(2)), ...options);
     assert.equal(status, 0);
     assert.match(err, /column identity_card: kept/);
     assert.doesNotMatch(err, HINT);
   }
-  await place.command('persons', 'deceased', nid(2), '--on', '2025-06-01', ...WHY);
+  await place.command('persons', 'deceased', '--yes', nid(2), '--on', '2025-06-01', ...WHY);
   const list =
     'cooperative_code,identity_card,member_code,full_name,status\n' +
     `A-1,${nid(1)},M-1,Person 1,active\nA-1,${nid(2)},M-2,Person 2,active\n`;
@@ -60,14 +60,14 @@ test('counts of one are singular', async (context) => {
   const checked = await place.load('members', members(member(1)), '--dry-run');
   assert.match(checked.out, /members\.csv: 1 row checked: /);
   await place.load('production', `${HEADER}A-1,,M-1,P-1,2025-06-01,10\n`);
-  const erased = await place.command('persons', 'erase', nid(1), ...WHY);
+  const erased = await place.command('persons', 'erase', '--yes', nid(1), ...WHY);
   assert.match(erased.out, /person: 1 delivery, 0 loans, 0 savings transactions\./);
 });
 
 test('the release of a number says what it has done', async (context) => {
   const place = await start(context);
-  await place.command('nid', 'replace', nid(1), nid(9), ...WHY);
-  const released = await place.command('nid', 'release', nid(1), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  const released = await place.command('nid', 'release', '--yes', nid(1), ...WHY);
   assert.match(
     released.out,
     / {2}No row changes\.\n {2}Note: This number finds nobody now, and can be given to somebody else\.\n/,

@@ -53,10 +53,10 @@ async function correct(place: ImportPlace, ...args: string[]): Promise<void> {
 }
 
 const CORRECTIONS = [
-  ['a merge of members', 'A-1', ['members', 'merge', '1', '2']],
-  ['a merge the other way round', 'A-1', ['members', 'merge', '2', '1']],
-  ['a replaced number that ends in a merge', 'A-1', ['nid', 'replace', nid(1), nid(2)]],
-  ['a merge of cooperatives', 'B-2', ['cooperatives', 'merge', 'A-1', 'B-2']],
+  ['a merge of members', 'A-1', ['members', 'merge', '--yes', '1', '2']],
+  ['a merge the other way round', 'A-1', ['members', 'merge', '--yes', '2', '1']],
+  ['a replaced number that ends in a merge', 'A-1', ['nid', 'replace', '--yes', nid(1), nid(2)]],
+  ['a merge of cooperatives', 'B-2', ['cooperatives', 'merge', '--yes', 'A-1', 'B-2']],
 ] as const;
 
 for (const [what, code, correction] of CORRECTIONS) {
@@ -82,7 +82,7 @@ test('a ledger under the new code of members who were moved adds nothing', async
   const place = await start(context);
   await load(place, 'production', DELIVERIES + ledger('A-1'));
   await load(place, 'savings', SAVINGS + savings('A-1'));
-  for (const id of ['1', '2']) await correct(place, 'members', 'move', id, '--to', 'B-2');
+  for (const id of ['1', '2']) await correct(place, 'members', 'move', '--yes', id, '--to', 'B-2');
   assert.deepEqual(await load(place, 'production', DELIVERIES + ledger('B-2')), [0, 0, 5]);
   assert.deepEqual(await load(place, 'savings', SAVINGS + savings('B-2')), [0, 0, 2]);
 });
@@ -90,7 +90,7 @@ test('a ledger under the new code of members who were moved adds nothing', async
 test('rows of one person that name both registrations count as many entries as there are rows', async (context) => {
   const place = await start(context);
   await load(place, 'production', DELIVERIES + ledger('A-1'));
-  await correct(place, 'members', 'merge', '1', '2');
+  await correct(place, 'members', 'merge', '--yes', '1', '2');
   const header = 'cooperative_code,member_code,delivered_at,kg,product\n';
   const row = 'A-1,M-2,2025-06-01,10,maize\n';
   assert.deepEqual(await load(place, 'production', header + row.repeat(3)), [1, 0, 2]);
@@ -100,7 +100,7 @@ test('rows of one person that name both registrations count as many entries as t
 test('a row with a reference of its own is a new entry, whatever equal entries a merged member has', async (context) => {
   const place = await start(context);
   await load(place, 'production', DELIVERIES + ledger('A-1'));
-  await correct(place, 'members', 'merge', '1', '2');
+  await correct(place, 'members', 'merge', '--yes', '1', '2');
   const header = 'cooperative_code,identity_card,reference,delivered_at,kg,product\n';
   const rows = `A-1,${nid(1)},P-1,2025-06-01,10,maize\nA-1,${nid(1)},,2025-06-01,10,maize\n`;
   assert.deepEqual(await load(place, 'production', header + rows), [1, 0, 1]);
@@ -245,6 +245,6 @@ test('a ledger is not read in another time zone than the one before, unless that
       .created,
     1,
   );
-  assert.equal((await place.command('imports', 'undo', '3')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '3')).status, 0);
   assert.equal((await read('+03:00')).report.changes.created, 5);
 });

@@ -78,7 +78,7 @@ test('an undone import has taken no entries', async (context) => {
   await load(place, HEADER + rowOf(1, '5'));
   const { rejects } = await skim(place, HEADER + rowOf(1, '5') + rowOf(1, '?5'));
   const id = place.value('SELECT max(id) FROM operations');
-  assert.equal((await place.command('imports', 'undo', String(id))).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', String(id))).status, 0);
   assert.deepEqual(await load(place, mended(rejects)), [0, 0, 1, 0]);
 });
 

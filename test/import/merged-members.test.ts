@@ -33,7 +33,7 @@ test('entries that name a merged member by code or number belong to the one who 
   });
   const ledger = HEADER + rows.join('');
   assert.equal((await report(place, 'production', ledger)).file.created, 3);
-  await correct(place, 'members', 'merge', '1', '2');
+  await correct(place, 'members', 'merge', '--yes', '1', '2');
   const { status, file } = await report(place, 'production', ledger);
   assert.deepEqual([status, file.created, file.unchanged], [0, 0, 3]);
   const next = await report(place, 'production', ledger.replaceAll('2025-06', '2025-05'));
@@ -43,7 +43,7 @@ test('entries that name a merged member by code or number belong to the one who 
 
 test('a former member code leads nowhere with the number of somebody else, or when somebody else has it', async (context) => {
   const place = await start(context);
-  await correct(place, 'members', 'merge', '1', '2');
+  await correct(place, 'members', 'merge', '--yes', '1', '2');
   const other = await report(place, 'production', `${HEADER}A-1,${nid(3)},M-1,2025-06-01,10\n`);
   assert.equal(other.status, 1);
   assert.equal(other.file.errors[0].message, OTHER_NUMBER);
@@ -64,8 +64,8 @@ test('a former member code of two members leads to neither of those who stay', a
   const more = [`B-2,${nid(2)},N-2,Person 2`, `C-3,${nid(2)},X-2,Person 2`, `C-3,${nid(1)},X-1,Person 1`];
   assert.equal((await place.load('members', members(...more, `B-2,${nid(3)},M-1,Person 3`))).status, 0);
   await place.load('members', members(`C-3,${nid(3)},X-3,Person 3`));
-  await correct(place, 'cooperatives', 'merge', 'A-1', 'C-3');
-  await correct(place, 'cooperatives', 'merge', 'B-2', 'C-3');
+  await correct(place, 'cooperatives', 'merge', '--yes', 'A-1', 'C-3');
+  await correct(place, 'cooperatives', 'merge', '--yes', 'B-2', 'C-3');
   const sure = await report(place, 'production', `${HEADER}C-3,,M-2,2025-06-01,10\n`);
   assert.equal(sure.status, 0);
   const unsure = await report(place, 'production', `${HEADER}C-3,,M-1,2025-06-01,10\n`);
@@ -74,7 +74,7 @@ test('a former member code of two members leads to neither of those who stay', a
 
 test('a list does not register a merged member again whose number belongs to another membership', async (context) => {
   const place = await start(context);
-  await correct(place, 'members', 'merge', '1', '2');
+  await correct(place, 'members', 'merge', '--yes', '1', '2');
   const before = place.query('SELECT id, identity_card, member_code FROM members ORDER BY id');
   const { status, file } = await report(place, 'members', members(`A-1,${nid(1)},M-1,Person 2`), '--yes');
   assert.deepEqual([status, file.created, file.changed, file.unchanged, file.kept], [0, 0, 0, 1, 2]);
@@ -86,11 +86,11 @@ test('a list does not register a merged member again whose number belongs to ano
 
 test('a list that registers a member again whom a correction moved stops until somebody looked', async (context) => {
   const place = await start(context);
-  const move = ['members', 'move', '2', '--to', 'B-2'];
+  const move = ['members', 'move', '--yes', '2', '--to', 'B-2'];
   await correct(place, ...move);
-  assert.equal((await place.command('imports', 'undo', '3')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '3')).status, 0);
   await correct(place, ...move);
-  await correct(place, 'members', 'merge', '1', '4');
+  await correct(place, 'members', 'merge', '--yes', '1', '4');
   const list = members(member(1), member(2), member(3));
   const stopped = await place.load('members', list);
   assert.equal(stopped.status, 1);

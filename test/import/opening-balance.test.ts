@@ -162,7 +162,7 @@ test('the undo of a loans file puts back balance, end and paid amount', async (c
   place.clock.advance(60_000);
   await accept(place, file(loan('0'), loan('40', '2025-02-01', 'L-2')));
   assert.notDeepEqual(balances(place), before);
-  const { status, err } = await place.command('imports', 'undo', '4');
+  const { status, err } = await place.command('imports', 'undo', '--yes', '4');
   assert.equal(status, 0, err);
   assert.deepEqual(balances(place), before);
 });
@@ -172,10 +172,10 @@ test('an undo that would count a payment twice is refused until the balance is u
   await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,');
   await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,void');
   await accept(place, file(loan('500', '2025-05-01')));
-  const refused = await place.command('imports', 'undo', '5');
+  const refused = await place.command('imports', 'undo', '--yes', '5');
   assert.equal(refused.status, 1);
   assert.match(refused.err, /loan L-1 was changed since, by import 6\nUndo import 6 first\./);
-  for (const id of ['6', '5']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  for (const id of ['6', '5']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
   assert.deepEqual(balances(place), [[0, null, 5_000]]);
   const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
   assert.deepEqual(faults, []);
@@ -184,9 +184,9 @@ test('an undo that would count a payment twice is refused until the balance is u
 test('a loans file is not undone below the payments of its loans', async (context) => {
   const place = await lendingPlace(context, loan(''));
   await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,void');
-  const refused = await place.command('imports', 'undo', '3');
+  const refused = await place.command('imports', 'undo', '--yes', '3');
   assert.match(refused.err, /payment P-1, from import 4, belongs to a row that the import created/);
-  for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
 });
 
 test('a paid amount that the file sets back to before a payment became void is kept, with its end', async (context) => {

@@ -269,7 +269,7 @@ test('an import of payments that is undone leaves the loans as they were, later 
   await accept(place, 'payments', payments(pay('P-4', '0.5'), pay('P-5', '1', { loan: 'L-2' })));
   assert.deepEqual([paidOf(place), paidOf(place, 'L-2')], [850, 11_000]);
   place.clock.advance(60_000);
-  const { status, out } = await place.command('imports', 'undo', '5');
+  const { status, out } = await place.command('imports', 'undo', '--yes', '5');
   assert.equal(status, 0);
   assert.match(out, /^Import 5 is undone: 1 row removed, 2 put back as they were/);
   assert.deepEqual([paidOf(place), paidOf(place, 'L-2')], [1_150, 10_100]);
@@ -292,10 +292,10 @@ test('an undo that would take what is paid beyond the largest amount is refused'
   await accept(place, 'payments', payments(pay('P-1', LARGEST)));
   await accept(place, 'payments', payments(pay('P-1', LARGEST, { status: 'void' })));
   await accept(place, 'payments', payments(pay('P-2', LARGEST)));
-  const refused = await place.command('imports', 'undo', '5');
+  const refused = await place.command('imports', 'undo', '--yes', '5');
   assert.equal(refused.status, 1);
   assert.match(refused.err, /loan L-1 would have more than 12 digits paid: payments would count again/);
   await assertSound(place);
-  for (const id of ['6', '5']) assert.equal((await place.command('imports', 'undo', id)).status, 0);
+  for (const id of ['6', '5']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
   assert.equal(paidOf(place), 99_999_999_999_999);
 });

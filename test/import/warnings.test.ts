@@ -306,9 +306,12 @@ test('a member code with another national ID is a changed number, and replaces i
   assert.match(readFileSync(changes, 'utf8'), new RegExp(`^2,M-1,identity_card,${nid(1)},${nid(90)}$`, 'm'));
   assert.doesNotMatch(shown.out + done.out + done.err, new RegExp(nid(90)));
   assert.deepEqual(await kindsOf(place, 'members', content), []);
-  const undone = await command(['imports', 'undo', String(place.value('SELECT max(id) FROM operations'))], {
-    REGISTRY_DB: place.databaseFile,
-  });
+  const undone = await command(
+    ['imports', 'undo', '--yes', String(place.value('SELECT max(id) FROM operations'))],
+    {
+      REGISTRY_DB: place.databaseFile,
+    },
+  );
   assert.deepEqual(
     [undone.status, place.value('SELECT identity_card FROM members WHERE id = 1')],
     [0, nid(1)],

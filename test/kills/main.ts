@@ -57,7 +57,15 @@ const STEP = 1.15;
 
 /** @returns what ended: a merge that was killed may be done or not, and nothing between. */
 async function mergeAndKill({ from, into }: Merge): Promise<'killed' | 'ended'> {
-  const merging = start(['members', 'merge', String(from), String(into), '--reason', 'registered twice']);
+  const merging = start([
+    'members',
+    'merge',
+    '--yes',
+    String(from),
+    String(into),
+    '--reason',
+    'registered twice',
+  ]);
   // A process takes some tenths of a second to start: the kill comes before, in or after its transaction.
   const timer = setTimeout(() => merging.child.kill('SIGKILL'), typicalMs * (0.6 + 0.8 * random()));
   const status = await merging.ended;

@@ -8,27 +8,32 @@ import { parseId } from '../../domain/values/ids.ts';
 import { parseCooperativeCode } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { Awaitable } from '../../store/ports/awaitable.ts';
-import type { CorrectionOptions, CorrectionResult, CorrectionStore } from '../../store/ports/corrections.ts';
+import type {
+  CorrectionOptions,
+  CorrectionRefused,
+  CorrectionResult,
+  CorrectionStore,
+} from '../../store/ports/corrections.ts';
+import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 import { systemUser } from '../terminal/system-user.ts';
-import { describeCorrection, formatCorrection, formatRefused } from './correction-text.ts';
+import { describeCorrection, formatCorrection, formatPlan, formatRefused } from './correction-text.ts';
 
-export interface CorrectionCommandOptions extends SettingOptions {
+export interface CorrectionCommandOptions extends SettingOptions, ConfirmOptions {
   readonly reason: string;
-  readonly dryRun?: true;
   readonly json?: true;
 }
 
-/** Adds `--reason`, which is required, `--dry-run`, `--json` and `--db`. */
+/** Adds `--reason`, which is required, `--yes`, `--dry-run`, `--json` and `--db`. */
 export const addCorrectionOptions = (command: Command): Command =>
-  addSettingOptions(
-    command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
-    'REGISTRY_DB',
-  )
-    .option('--dry-run', 'change nothing, and show what would be changed')
-    .option('--json', 'print one JSON document');
+  addConfirmOptions(
+    addSettingOptions(
+      command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
+      'REGISTRY_DB',
+    ),
+  ).option('--json', 'print one JSON document');
 
 // Not parsers of commander's: it repeats a wrong value, which may be a mistyped national ID.
 
@@ -59,8 +64,8 @@ function readReason(text: string): string {
 }
 
 /**
- * Runs a correction and prints what it did.
- * @throws CommandError with status 1 when it was refused
+ * Shows what a correction would do, asks, runs it and prints what it did.
+ * @throws CommandError with status 1 when it was refused, or nobody has agreed
  */
 export async function correct(
   context: CliContext,
@@ -70,18 +75,30 @@ export async function correct(
   const isDryRun = options.dryRun === true;
   const reason = readReason(options.reason);
   const store = openConfiguredStorage(configOf(context, options), context.clock).openCorrections();
+  const given = { reason, systemUser: systemUser(), nowSeconds: nowSeconds(context.clock) };
   try {
-    const given = {
-      ...{ reason, systemUser: systemUser(), isDryRun },
-      nowSeconds: nowSeconds(context.clock),
-    };
-    const result = await work(store, given);
-    if (options.json === true) context.out(formatJson(describeCorrection(result, isDryRun)));
-    else if (result.outcome === 'done') context.out(formatCorrection(result));
-    else context.err(formatRefused(result));
-    if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
+    await confirm(context, options, async () => {
+      const result = await work(store, { ...given, isDryRun: true });
+      if (result.outcome === 'refused') throw refused(context, result, options);
+      context.err(formatPlan(result));
+    });
+    const result = await work(store, { ...given, isDryRun });
+    if (result.outcome === 'refused') throw refused(context, result, options);
+    const isJson = options.json === true;
+    context.out(isJson ? formatJson(describeCorrection(result, isDryRun)) : formatCorrection(result));
     if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
   } finally {
     await store.close();
   }
+}
+
+/** Prints why. @returns what to throw */
+function refused(
+  context: CliContext,
+  result: CorrectionRefused,
+  { json, dryRun }: CorrectionCommandOptions,
+): CommandError {
+  if (json === true) context.out(formatJson(describeCorrection(result, dryRun === true)));
+  else context.err(formatRefused(result));
+  return new CommandError(EXIT.refused, '');
 }

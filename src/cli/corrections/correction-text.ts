@@ -60,13 +60,21 @@ function formatRows({ rows }: CorrectionDone): string {
   return lines.length === 0 ? '  No row changes.\n' : lines.join('');
 }
 
+function formatChanges(result: CorrectionDone): string {
+  const notes = result.notes.map((note) => `  Note: ${note}\n`);
+  return [...result.members.map(formatMember), formatRows(result), ...notes].join('');
+}
+
+/** What would be done, before anybody is asked. */
+export const formatPlan = (result: CorrectionDone): string =>
+  `This would be done:\n${formatChanges(result)}${result.isFinal === true ? 'It cannot be undone.\n' : ''}`;
+
 export function formatCorrection(result: CorrectionDone): string {
-  const { correctionId, members, notes, lockMs } = result;
-  const shown = notes.map((note) => `  Note: ${note}\n`);
-  const rest = [...members.map(formatMember), formatRows(result), ...shown].join('');
-  if (correctionId === null) return `Nothing was changed. Without --dry-run:\n${rest}`;
+  const { correctionId, lockMs } = result;
+  const changes = formatChanges(result);
+  if (correctionId === null) return `Nothing was changed. Without --dry-run:\n${changes}`;
   return (
-    `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s):\n${rest}` +
+    `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s):\n${changes}` +
     (result.isFinal === true ? 'It cannot be undone.\n' : `To undo it: imports undo ${correctionId}\n`)
   );
 }

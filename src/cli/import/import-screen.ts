@@ -39,6 +39,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       const name = nameOf(report.file);
       if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
       if (report.outcome === 'accepted' || report.outcome === 'stopped') context.out(preview);
+      if (report.importId !== undefined) context.out(`To undo it: imports undo ${report.importId}\n`);
       if (report.sameAsImport !== undefined)
         context.err(`${name}: the same file was imported before, as import ${report.sameAsImport}.\n`);
       preview = '';

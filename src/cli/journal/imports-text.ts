@@ -68,25 +68,41 @@ export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
   ]);
 }
 
-export const describeUndo = (id: number, result: Undone | Refused) =>
+export const describeUndo = (id: number, result: Undone | Refused, isDryRun: boolean) =>
   result.outcome === 'undone'
     ? {
-        ...{ id, outcome: result.outcome, removed: result.removed, restored: result.restored },
+        id,
+        outcome: result.outcome,
+        dry_run: isDryRun,
+        removed: result.removed,
+        restored: result.restored,
         lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
       }
-    : { id, outcome: result.outcome, count: result.count, blockers: result.blockers };
+    : {
+        id,
+        outcome: result.outcome,
+        dry_run: isDryRun,
+        count: result.count,
+        blockers: result.blockers,
+      };
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const rows = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
 
 /** @param name such as `import 12`, or `correction 12`, which has created nothing */
-export const formatUndo = (name: string, { removed, restored, lockMs }: Undone): string =>
-  `${capitalized(name)} is undone: ` +
-  (name.startsWith('correction')
-    ? `${rows(restored)} put back as before, removed ones included `
-    : `${rows(removed)} removed, ${restored} put back as they were `) +
-  `(locked for ${(lockMs / 1000).toFixed(3)} s).\n`;
+export function formatUndo(
+  name: string,
+  { removed, restored, lockMs }: Undone,
+  stage: 'plan' | 'dry run' | 'done',
+): string {
+  const changes = name.startsWith('correction')
+    ? `${rows(restored)} put back as before, removed ones included`
+    : `${rows(removed)} removed, ${restored} put back as they were`;
+  if (stage === 'plan') return `To undo ${name} would be: ${changes}.\n`;
+  if (stage === 'dry run') return `Nothing was changed. Without --dry-run: ${changes}.\n`;
+  return `${capitalized(name)} is undone: ${changes} (locked for ${(lockMs / 1000).toFixed(3)} s).\n`;
+}
 
 /** The blockers that were listed, and how many more there are. */
 export function formatRefusal(name: string, { count, blockers }: Refused): string {

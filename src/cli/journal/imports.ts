@@ -6,6 +6,7 @@ import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { Awaitable } from '../../store/ports/awaitable.ts';
 import type { ImportLog, UndoResult } from '../../store/ports/imports.ts';
+import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
@@ -25,6 +26,8 @@ interface Options extends SettingOptions {
   readonly json?: true;
 }
 
+type UndoOptions = Options & ConfirmOptions;
+
 /** Rows that build on an import shown of those found; the rest is counted. */
 const SHOWN_BLOCKERS = 20;
 /** A write for each change would cost more than the change. */
@@ -34,7 +37,7 @@ export function declareImports(imports: Command, context: CliContext): void {
   declareList(addOptions(imports.command('list')), context);
   declareShow(addOptions(addId(imports.command('show'))), context);
   declareChanges(addOptions(addId(imports.command('changes'))), context);
-  declareUndo(addOptions(addId(imports.command('undo'))), context);
+  declareUndo(addConfirmOptions(addOptions(addId(imports.command('undo')))), context);
 }
 
 const addId = (command: Command) => command.argument('<id>', 'id of the import', parseImportId);
@@ -132,25 +135,40 @@ async function printChanges(
 function declareUndo(command: Command, context: CliContext): void {
   command
     .description('remove what an import created and put back what it changed, unless something builds on it')
-    .action(async (id: number, options: Options) => {
+    .action(async (id: number, options: UndoOptions) => {
       await withLog(context, options, async (log, zone) => {
         const isJson = options.json === true;
+        const isDryRun = options.dryRun === true;
         const listed = isJson ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
         const reason = (await log.find(id))?.reason ?? null;
         const name = `${reason === null ? 'import' : 'correction'} ${id}`;
-        const result = await log.undo(id, nowSeconds(context.clock), listed);
-        printUndo(context, { id, name }, result, { zone, isJson });
+        const undo = (dryRun: boolean) =>
+          log.undo(id, nowSeconds(context.clock), listed, { isDryRun: dryRun });
+        const print = (result: UndoResult, shown: Shown) => printUndo(context, { id, name }, result, shown);
+        await confirm(context, options, async () => {
+          const result = await undo(true);
+          if (result.outcome === 'undone') context.err(formatUndo(name, result, 'plan'));
+          else print(result, { zone, isJson, isDryRun });
+        });
+        const result = await undo(isDryRun);
+        print(result, { zone, isJson, isDryRun });
         if (result.outcome === 'undone' && result.errorAfterCommit !== undefined)
           throw result.errorAfterCommit;
       });
     });
 }
 
+interface Shown {
+  readonly zone: TimeZone;
+  readonly isJson: boolean;
+  readonly isDryRun: boolean;
+}
+
 function printUndo(
   context: CliContext,
   { id, name }: { id: number; name: string },
   result: UndoResult,
-  { zone, isJson }: { zone: TimeZone; isJson: boolean },
+  { zone, isJson, isDryRun }: Shown,
 ): void {
   if (result.outcome === 'unknown') throw unknown();
   if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
@@ -158,8 +176,8 @@ function printUndo(
     const at = formatStored('undone_at', result.undoneAt, zone);
     throw new CommandError(EXIT.refused, `${capitalized(name)} was undone before, at ${at}.`);
   }
-  if (isJson) context.out(formatJson(describeUndo(id, result)));
-  else if (result.outcome === 'undone') context.out(formatUndo(name, result));
+  if (isJson) context.out(formatJson(describeUndo(id, result, isDryRun)));
+  else if (result.outcome === 'undone') context.out(formatUndo(name, result, isDryRun ? 'dry run' : 'done'));
   else context.err(formatRefusal(name, result));
   if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
 }

@@ -145,14 +145,14 @@ test('loans and payments are counted after imports, corrections and their undo',
     assert.equal(status, 0, err);
     assertCounted(place);
   };
-  const undo = (id: number) => countedAfter(place.command('imports', 'undo', String(id)));
+  const undo = (id: number) => countedAfter(place.command('imports', 'undo', '--yes', String(id)));
   await countedAfter(place.load('cooperatives', 'code,name\nA-1,One\nB-2,Two\n'));
   await countedAfter(place.load('members', members(member(1), member(2), member(3))));
   for (const file of [0, 1] as const) {
     await countedAfter(place.load('loans', loans(file), '--yes'));
     await countedAfter(place.load('payments', payments(file), '--yes'));
   }
-  await countedAfter(place.command('members', 'move', '2', '--to', 'B-2', '--reason', 'Moved'));
+  await countedAfter(place.command('members', 'move', '--yes', '2', '--to', 'B-2', '--reason', 'Moved'));
   assert.ok(
     (place.value('SELECT sum(payments) FROM payment_counts WHERE cooperative_id = 2') as number) > 50,
   );
@@ -196,13 +196,13 @@ test('a second dimension of the same rows is counted by imports, corrections and
   for (const work of [
     () => place.load('members', first),
     () => place.load('members', second, '--yes'),
-    () => place.command('imports', 'undo', '3'),
+    () => place.command('imports', 'undo', '--yes', '3'),
     () => place.load('members', second, '--yes'),
-    () => place.command('members', 'merge', '1', '3', ...why),
-    () => place.command('members', 'move', '2', '--to', 'B-2', ...why),
-    () => place.command('imports', 'undo', '6'),
-    () => place.command('imports', 'undo', '5'),
-    () => place.command('cooperatives', 'merge', 'A-1', 'B-2', ...why),
+    () => place.command('members', 'merge', '--yes', '1', '3', ...why),
+    () => place.command('members', 'move', '--yes', '2', '--to', 'B-2', ...why),
+    () => place.command('imports', 'undo', '--yes', '6'),
+    () => place.command('imports', 'undo', '--yes', '5'),
+    () => place.command('cooperatives', 'merge', '--yes', 'A-1', 'B-2', ...why),
   ]) {
     const { status, err } = await work();
     assert.equal(status, 0, err);

@@ -186,7 +186,7 @@ async function perform(place: ImportPlace, store: Store, todo: Step, n: number):
     await place.load('loans', header + lines.join('\n'), '--skip-invalid', '--yes');
   } else if (todo.do === 'undo') {
     const id = pick("operations WHERE kind = 'loans' AND undone_at IS NULL", todo.import);
-    if (id !== undefined) await place.command('imports', 'undo', String(id));
+    if (id !== undefined) await place.command('imports', 'undo', '--yes', String(id));
   } else if (todo.do === 'lend') {
     const memberId = pick('members', todo.member) as number;
     await store.loans.create({ ...LOAN, memberId, reference: `L-${n}`, status: todo.status }, n, 'key:1');

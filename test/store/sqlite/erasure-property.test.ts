@@ -85,7 +85,7 @@ class World {
     if (step === 'file') return this.load(this.row(current, 'ZX-1'));
     if (step === 'other-patch') return this.patch(other, { full_name: `Other ${this.used}` });
     if (step === 'other-replace')
-      return this.command('nid', 'replace', this.memberBy(other).identity_card, number);
+      return this.command('nid', 'replace', '--yes', this.memberBy(other).identity_card, number);
     if (step === 'merge-mistake') {
       // It has the number of one of the others.
       const code = `ZZ-${this.used}Q`;
@@ -94,12 +94,13 @@ class World {
       return this.command(
         'members',
         'merge',
+        '--yes',
         String(this.memberBy(code).id),
         String(this.memberBy('ZX-1').id),
       );
     }
     if (step === 'replace' || step === 'merge') this.texts.push(number);
-    if (step === 'replace') return this.command('nid', 'replace', current, number);
+    if (step === 'replace') return this.command('nid', 'replace', '--yes', current, number);
     if (step === 'patch') {
       const n = this.used;
       this.texts.push(nameOf(n), phoneOf(n));
@@ -113,7 +114,13 @@ class World {
     const code = `ZY-${this.used}Q`;
     this.texts.push(code);
     await this.load(this.row(number, code));
-    await this.command('members', 'merge', String(this.memberBy(code).id), String(this.memberBy('ZX-1').id));
+    await this.command(
+      'members',
+      'merge',
+      '--yes',
+      String(this.memberBy(code).id),
+      String(this.memberBy('ZX-1').id),
+    );
   }
 
   /** Rows, redirects and history of everybody else. */
@@ -139,11 +146,11 @@ test('after an erasure no file has anything of the person, and everything of the
       const world = await World.start(context);
       for (const [step, at] of taken) await world.take(step, at);
       const before = world.others();
-      await world.command('persons', 'erase', world.memberBy('ZX-1').identity_card);
+      await world.command('persons', 'erase', '--yes', world.memberBy('ZX-1').identity_card);
       assert.deepEqual(world.others(), before);
       assert.deepEqual(filesWith(world.place.folder, world.texts), []);
       for (const number of world.texts.filter((text) => /^\d{16}$/.test(text))) {
-        const again = await world.place.command('persons', 'erase', number, ...WHY);
+        const again = await world.place.command('persons', 'erase', '--yes', number, ...WHY);
         assert.equal(again.err, 'This person was erased. Nothing was changed.\n');
       }
       assert.equal((await world.place.command('check')).status, 0);

@@ -28,7 +28,7 @@ test('a file that cannot be rewritten stays marked as uncleared, and says why', 
   const place = importPlace(context);
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\n');
   await place.load('members', members(member(1)));
-  await place.command('persons', 'erase', nid(1), '--reason', 'Request');
+  await place.command('persons', 'erase', '--yes', nid(1), '--reason', 'Request');
   const db = openFile(place.databaseFile);
   context.after(() => db.close());
   assert.equal(isUncleared(db), false);
@@ -56,7 +56,7 @@ test('a reader that keeps the log from being emptied is named, and the command i
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\n');
   await place.load('members', members(`A-1,${nid(1)},ZX-1,Zimulinda Aline`));
   // Who was erased, cleared and registered again is not clear after the next erasure.
-  await place.command('persons', 'erase', nid(1), '--reason', 'Request');
+  await place.command('persons', 'erase', '--yes', nid(1), '--reason', 'Request');
   const back = members(`A-1,${nid(1)},ZX-1,Zimulinda Aline`);
   assert.equal((await place.load('members', back, '--despite-erasure')).status, 0);
   const corrections = openCorrections(place.databaseFile, FORMAT, () => 0, 20);

@@ -19,7 +19,7 @@ test('a transaction goes back to its former account, also when that has another 
     INSERT INTO changes (entity, row_id, field, old, new, at, actor)
     VALUES ('accounts', 1, 'account_number', 'S-1', 'S-3', 1, 'correction:9')`);
   db.close();
-  const undone = await place.command('imports', 'undo', '4');
+  const undone = await place.command('imports', 'undo', '--yes', '4');
   assert.equal(undone.status, 0, undone.err);
   assert.deepEqual(
     place.query(

@@ -1,0 +1,79 @@
+/** What removes, merges, replaces or undoes is shown first, and done when somebody agrees. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { runCommand } from '../../src/cli/program.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { type ImportPlace, member, members, startedPlace } from '../support/importing.ts';
+
+const COMMANDS = {
+  undo: ['imports', 'undo', '2'],
+  merge: ['members', 'merge', '1', '2', '--reason', 'Registered twice'],
+  erase: ['persons', 'erase', member(1).split(',')[1] as string, '--reason', 'Request'],
+};
+
+async function run(place: ImportPlace, args: readonly string[], answer: string | undefined) {
+  const questions: string[] = [];
+  const texts: string[] = [];
+  const status = await runCommand(args, {
+    env: { REGISTRY_DB: place.databaseFile },
+    clock: systemClock,
+    out: (out) => void texts.push(out),
+    err: (err) => void texts.push(err),
+    terminal: undefined,
+    ask:
+      answer === undefined
+        ? undefined
+        : async (question) => {
+            questions.push(question);
+            return answer;
+          },
+  });
+  return { status, text: texts.join(''), questions };
+}
+
+async function start(context: TestContext): Promise<ImportPlace> {
+  const place = await startedPlace(context);
+  await place.load('members', members(member(1), member(2)));
+  return place;
+}
+
+const everything = (place: ImportPlace) => [
+  place.query('SELECT * FROM members'),
+  place.query('SELECT * FROM changes'),
+  place.query('SELECT * FROM operations'),
+];
+
+for (const [name, args] of Object.entries(COMMANDS)) {
+  test(`${name}: without a terminal nothing is done unless --yes is given`, async (context) => {
+    const place = await start(context);
+    const before = everything(place);
+    const { status, text } = await run(place, args, undefined);
+    assert.equal(status, 1);
+    assert.match(text, /would be/);
+    assert.match(text, /Without a terminal, add --yes/);
+    assert.deepEqual(everything(place), before);
+    assert.equal((await run(place, [...args, '--yes'], undefined)).status, 0);
+    assert.notDeepEqual(everything(place), before);
+  });
+
+  test(`${name}: at a terminal it is done for a y, and for no other answer`, async (context) => {
+    const place = await start(context);
+    const before = everything(place);
+    for (const answer of ['', 'n', 'yes please']) {
+      const refused = await run(place, args, answer);
+      assert.deepEqual([refused.status, refused.questions.length], [1, 1]);
+      assert.deepEqual(everything(place), before);
+    }
+    assert.equal((await run(place, args, 'Y')).status, 0);
+    assert.notDeepEqual(everything(place), before);
+  });
+
+  test(`${name}: a dry run asks nothing and changes nothing`, async (context) => {
+    const place = await start(context);
+    const before = everything(place);
+    const { status, text, questions } = await run(place, [...args, '--dry-run'], 'y');
+    assert.deepEqual([status, questions], [0, []]);
+    assert.match(text, /Nothing was changed\. Without --dry-run/);
+    assert.deepEqual(everything(place), before);
+  });
+}

@@ -72,6 +72,16 @@ test('every statement of the registry and of the keys has an index and a bound',
   }
 });
 
+test('no SELECT is planned by the values of its parameters, which would plan it again each time', (context) => {
+  const { registry, keys } = open(context);
+  const selects = [...registry.prepared, ...keys.prepared].filter(({ sql }) =>
+    /^\s*(SELECT|WITH)/i.test(sql),
+  );
+  assert.ok(selects.some(({ sql }) => sql.includes('LIMIT +')));
+  for (const { sql } of selects)
+    assert.doesNotMatch(sql.replaceAll(/'[^']*'/g, ''), /(?<!\+)(?:\?|@\w)/, sql);
+});
+
 test('the lookup finds a person by the index of persons, whatever the planner assumes of the others', (context) => {
   const { registry } = open(context);
   const lookups = registry.prepared.filter(({ sql }) => /members_person/.test(sql));

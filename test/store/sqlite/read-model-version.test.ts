@@ -87,8 +87,8 @@ const CHANGES: readonly Change[] = [
   {
     rule: 'how an amount is shown',
     file: 'lookup/financial-blocks.ts',
-    from: 'paid_amount: decimal(({ paidAmountMinor }) => paidAmountMinor, 2)',
-    to: 'paid_amount: decimal(({ paidAmountMinor }) => paidAmountMinor, 3)',
+    from: 'total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 2)',
+    to: 'total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 3)',
   },
   {
     rule: 'how an instant is shown',

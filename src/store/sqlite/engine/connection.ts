@@ -17,6 +17,16 @@ export interface PreparedStatement {
   readonly bound: string | undefined;
 }
 
+/**
+ * Of a SELECT, with a sign before each parameter. Where SQLite plans by the value of a parameter, as it may
+ * with an ORDER BY or a LIMIT, it plans again for every execution, for 10 to 60 µs; by an expression it does
+ * not, and the sign changes no value.
+ */
+const withFixedPlan = (sql: string): string =>
+  /^\s*(?:SELECT|WITH)\b/i.test(sql)
+    ? sql.replace(/'[^']*'|\?|@\w+/g, (part) => (part.startsWith("'") ? part : `+${part}`))
+    : sql;
+
 /** A connection that knows every statement prepared on it, so that a test can look at their plans. */
 export class Connection {
   readonly raw: Database.Database;
@@ -32,8 +42,7 @@ export class Connection {
 
   /** @param bound why the statement touches few rows, when it sorts, aggregates, skips or scans */
   prepare<Params extends unknown[], Row = unknown>(sql: string, bound?: string): Statement<Params, Row> {
-    this.prepared.push({ sql, bound });
-    return this.raw.prepare(sql) as unknown as Statement<Params, Row>;
+    return this.planned(sql, bound) as unknown as Statement<Params, Row>;
   }
 
   /** A statement whose rows are arrays in the order of its columns: faster where rows are many. */
@@ -41,8 +50,13 @@ export class Connection {
     sql: string,
     bound?: string,
   ): Statement<Params, Row> {
+    return this.planned(sql, bound).raw() as unknown as Statement<Params, Row>;
+  }
+
+  private planned(text: string, bound: string | undefined): Database.Statement {
+    const sql = withFixedPlan(text);
     this.prepared.push({ sql, bound });
-    return this.raw.prepare(sql).raw() as unknown as Statement<Params, Row>;
+    return this.raw.prepare(sql);
   }
 
   exec(sql: string): void {

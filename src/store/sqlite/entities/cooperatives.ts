@@ -41,7 +41,7 @@ function openList(db: Connection) {
   );
   const selectPage = db.prepare<[Filters & { limit: number; offset: number }], Cooperative>(
     `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES}
-     ORDER BY c.id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`,
+     ORDER BY c.id LIMIT @limit OFFSET @offset`,
     FEW,
   );
   const selectDistricts = db.prepare<[], { district: string }>(

@@ -30,8 +30,7 @@ interface Products {
 }
 
 const ONE_MEMBER = 'the entries of one member';
-// Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
-const PAGE = 'LIMIT CAST(@limit AS INTEGER) OFFSET @offset';
+const PAGE = 'LIMIT @limit OFFSET @offset';
 
 const DELIVERIES = `production_entries d WHERE d.member_id = @memberId
   AND d.delivered_at BETWEEN @from AND @to

@@ -54,10 +54,7 @@ function openConflicts({
 
 /** @returns what reads one loan, inside a write or a read of the snapshot */
 export function openLoanReader(db: Connection): (id: number) => LoanRecord | undefined {
-  // Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
-  const select = db.prepare<[number], LoanRecord>(
-    `${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = CAST(? AS INTEGER)`,
-  );
+  const select = db.prepare<[number], LoanRecord>(`${LOAN_ROW} FROM loans l ${LOAN_OWNER} WHERE l.id = ?`);
   return (id) => select.get(id);
 }
 

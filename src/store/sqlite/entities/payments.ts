@@ -27,9 +27,8 @@ import { openLoanReader } from './loans.ts';
 import { openRowWriter } from './row-writer.ts';
 
 const prepareStatements = (db: Connection) => ({
-  // Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
   selectOne: db.prepare<[number], PaymentRecord>(
-    `${PAYMENT_ROW} FROM payments p ${PAYMENT_OWNER} WHERE p.id = CAST(? AS INTEGER)`,
+    `${PAYMENT_ROW} FROM payments p ${PAYMENT_OWNER} WHERE p.id = ?`,
   ),
   selectLoan: db.prepare<[number], { cooperative_id: number }>(
     'SELECT cooperative_id FROM loans WHERE id = ?',

@@ -7,8 +7,7 @@ import { offsetOf } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
 import { type CountDeclaration, type CountFilter, openCountIndex, wrongCounts } from './count-index.ts';
 
-// Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
-const LIMIT = 'LIMIT CAST(@limit AS INTEGER) OFFSET @skip';
+const LIMIT = 'LIMIT @limit OFFSET @skip';
 
 const ONE_PAGE = 'one page and less than one small block before it';
 const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';

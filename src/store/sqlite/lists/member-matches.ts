@@ -61,7 +61,7 @@ export function openMemberMatches(db: Connection) {
     // The ids of a page first, so that the rows before it are not shown in vain.
     page: db.prepareTuples<[Wanted & { limit: number; offset: number }], ListedRow>(
       `SELECT ${LISTED_ROW} FROM
-       (SELECT m.id FROM ${rows} ORDER BY m.id LIMIT CAST(@limit AS INTEGER) OFFSET @offset) page
+       (SELECT m.id FROM ${rows} ORDER BY m.id LIMIT @limit OFFSET @offset) page
        CROSS JOIN members m ON m.id = page.id ORDER BY page.id`,
       bound,
     ),

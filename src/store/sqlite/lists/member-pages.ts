@@ -5,8 +5,7 @@ import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { LISTED_ROW, type ListedRow } from '../rows/member-rows.ts';
 import type { SeekPosition } from './count-index.ts';
 
-// Without the cast SQLite looks at the bound value when it plans, and plans again for every execution.
-const LIMIT = 'LIMIT CAST(? AS INTEGER)';
+const LIMIT = 'LIMIT ?';
 
 /** Of the rows of erased persons, of which there are few. */
 const IS_LISTED = `status <> '${ERASED_STATUS}'`;
@@ -42,7 +41,7 @@ export function openMemberPages(db: Connection) {
     (status) => `SELECT id FROM members WHERE cooperative_id = @id AND status = '${status}'`,
   );
   const inCooperative = db.prepareTuples<[{ id: number; limit: number; offset: number }], ListedRow>(
-    rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT CAST(@limit AS INTEGER) OFFSET @offset`),
+    rowsOf(`${eachStatus.join(' UNION ALL ')} ORDER BY id LIMIT @limit OFFSET @offset`),
     ONE_COOPERATIVE,
   );
 

@@ -1,8 +1,10 @@
 /** The environment → one frozen configuration; all invalid settings are reported together. */
 
 import { type AddressBlocks, parseAddressBlocks } from './domain/access/address-blocks.ts';
+import { mayContainIdentityCard } from './domain/membership/identity-card.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from './domain/values/date-time.ts';
 import { FieldError } from './domain/values/errors.ts';
+import { parseText } from './domain/values/text.ts';
 
 const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -18,6 +20,8 @@ export interface Setting {
   readonly help: string;
   /** The option of commands that overrides it, as commander reads it. */
   readonly option?: string;
+  /** A wrong value is not repeated. */
+  readonly isPersonal?: true;
   /** @param text trimmed and not empty; of a setting without a default also empty, when it is not given */
   readonly parse: (text: string) => unknown;
 }
@@ -59,6 +63,14 @@ export const SETTINGS = {
     help: 'offset in which date-times are shown, and read when they have none, such as `-03:30` or `Z`',
     parse: parseTimeZone,
   },
+  REGISTRY_USER: {
+    default: "the system's user",
+    hasNoDefault: true,
+    help: 'name of the person who runs commands, recorded beside the user of the system',
+    option: '--as <name>',
+    isPersonal: true,
+    parse: parsePersonName,
+  },
   LOG_LEVEL: {
     default: 'info',
     help: '`info` logs every request, `error` only errors of the server, `silent` nothing',
@@ -83,6 +95,8 @@ export interface Config {
   readonly publicUrl: string | undefined;
   readonly trustedProxies: AddressBlocks;
   readonly zone: TimeZone;
+  /** Who runs a command, where one is named. */
+  readonly operator: string | undefined;
   readonly logLevel: LogLevel;
 }
 
@@ -114,10 +128,22 @@ export function readConfig(texts: SettingTexts): Config {
     publicUrl: read('PUBLIC_URL'),
     trustedProxies: read('TRUSTED_PROXIES'),
     zone: read('TIME_ZONE_OFFSET'),
+    operator: read('REGISTRY_USER'),
     logLevel: read('LOG_LEVEL'),
   };
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
+}
+
+const MAX_NAME_LENGTH = 100;
+
+/** It is kept with what the person does, and stays when somebody is erased. */
+function parsePersonName(text: string): string | undefined | FieldError {
+  if (text === '') return undefined;
+  const name = parseText(text, MAX_NAME_LENGTH);
+  return typeof name === 'string' && mayContainIdentityCard(name)
+    ? new FieldError('Write a name without a national ID.')
+    : name;
 }
 
 function parsePort(text: string): number | FieldError {

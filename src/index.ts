@@ -70,6 +70,8 @@ function toConfig(options: RegistryOptions): Config {
       TRUSTED_PROXIES: sound.trustedProxies?.join(','),
       TIME_ZONE_OFFSET: sound.timeZoneOffset,
       LOG_LEVEL: sound.logLevel ?? 'silent',
+      // An embedding program names the person with each correction.
+      REGISTRY_USER: undefined,
     } satisfies { [name in SettingName]: string | undefined });
     if (all.length === 0) return config;
   } catch (error) {

@@ -255,3 +255,13 @@ test('a history of nobody is status 1, and of what is neither id nor national ID
     assert.match(result.err, text);
   }
 });
+
+test('the person who is named is recorded beside the user of the system', async (context) => {
+  const place = await startedPlace(context);
+  await place.load('members', members(member(4)), '--as', 'The second clerk');
+  const { out } = await place.command('imports', 'list', '--json');
+  assert.match(JSON.parse(out).imports.at(-1).user, /^The second clerk \(.+\)$/);
+  const refused = await place.load('members', members(member(5)), '--as', `Clerk ${nid(5)}`);
+  assert.equal(refused.status, 2);
+  assert.doesNotMatch(refused.err, new RegExp(nid(5)));
+});

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startApp, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { startedPlace } from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';
 
 /** Runs commands on a database. */
@@ -135,6 +136,23 @@ test('check exits 2 without a database and for a file that is not one', async (c
   const outcome = await command(['check', '--db', join(folder, 'text.db')]);
   assert.equal(outcome.status, 2);
   assert.match(outcome.err, /cannot be used as a database/);
+});
+
+test('check exits 1 for a damaged file, also where it cannot be opened, and says to restore a backup', async (context) => {
+  const place = await startedPlace(context);
+  place.query('PRAGMA wal_checkpoint(TRUNCATE)');
+  const whole = readFileSync(place.databaseFile);
+  for (const damaged of [
+    whole.subarray(0, whole.length / 2),
+    Buffer.concat([whole.subarray(0, 8_192), Buffer.alloc(whole.length - 8_192, 7)]),
+  ]) {
+    const file = join(place.folder, 'damaged.db');
+    writeFileSync(file, damaged);
+    const { status, out, err } = await command(['check', '--db', file]);
+    assert.equal(status, 1, err);
+    assert.match(out, /registry: integrity .*malformed/s);
+    assert.match(err, /Restore the last backup/);
+  }
 });
 
 for (const [what, damage] of [

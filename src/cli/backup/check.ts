@@ -17,6 +17,8 @@ export function declareCheck(command: Command, context: CliContext): void {
       const isJson = options.json === true;
       context.out(isJson ? formatJson({ database, sound, checks }) : formatFindings(checks));
       if (!isJson) context.out(`\n${database} is ${sound ? 'sound' : 'NOT sound'}.\n`);
+      const isDamaged = checks.some(({ check, fault }) => fault !== null && check.endsWith(': integrity'));
+      if (isDamaged) context.err('The file is damaged. Restore the last backup: restore DIR --replace.\n');
       if (!sound) throw new CommandError(EXIT.refused, '');
     });
 }

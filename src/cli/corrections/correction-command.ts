@@ -18,7 +18,7 @@ import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/con
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
-import { systemUser } from '../terminal/system-user.ts';
+import { describeUser } from '../terminal/system-user.ts';
 import { describeCorrection, formatCorrection, formatPlan, formatRefused } from './correction-text.ts';
 
 export interface CorrectionCommandOptions extends SettingOptions, ConfirmOptions {
@@ -26,12 +26,13 @@ export interface CorrectionCommandOptions extends SettingOptions, ConfirmOptions
   readonly json?: true;
 }
 
-/** Adds `--reason`, which is required, `--yes`, `--dry-run`, `--json` and `--db`. */
+/** Adds `--reason`, which is required, `--yes`, `--dry-run`, `--json`, `--as` and `--db`. */
 export const addCorrectionOptions = (command: Command): Command =>
   addConfirmOptions(
     addSettingOptions(
       command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
       'REGISTRY_DB',
+      'REGISTRY_USER',
     ),
   ).option('--json', 'print one JSON document');
 
@@ -74,8 +75,9 @@ export async function correct(
 ): Promise<void> {
   const isDryRun = options.dryRun === true;
   const reason = readReason(options.reason);
-  const store = openConfiguredStorage(configOf(context, options), context.clock).openCorrections();
-  const given = { reason, systemUser: systemUser(), nowSeconds: nowSeconds(context.clock) };
+  const config = configOf(context, options);
+  const store = openConfiguredStorage(config, context.clock).openCorrections();
+  const given = { reason, systemUser: describeUser(config), nowSeconds: nowSeconds(context.clock) };
   try {
     await confirm(context, options, async () => {
       const result = await work(store, { ...given, isDryRun: true });

@@ -1,6 +1,7 @@
 /** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
 import { resolve } from 'node:path';
 import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Config } from '../../config.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
 import type { RejectsFile } from '../../import/rejects/rejects.ts';
@@ -18,7 +19,7 @@ import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';
 import { configOf, type SettingOptions } from '../terminal/settings.ts';
-import { systemUser } from '../terminal/system-user.ts';
+import { describeUser } from '../terminal/system-user.ts';
 import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
 import { appendRejects, openRejects } from './import-rejects.ts';
@@ -58,7 +59,7 @@ export async function runImport(
   try {
     if (options.rejects !== undefined) rejects = await openRejects(options.rejects, files, storage);
     if (options.changes !== undefined) changes = await openChanges(options.changes, zone, files, storage);
-    reports = await importWithSession(context, { storage, zone, files, rejects, changes }, options);
+    reports = await importWithSession(context, { config, storage, files, rejects, changes }, options);
   } catch (error) {
     throw error instanceof UnknownSheetError ? new CommandError(EXIT.usage, error.message) : error;
   } finally {
@@ -98,8 +99,8 @@ async function isConfirmed(
 }
 
 interface ImportWork {
+  readonly config: Config;
   readonly storage: Storage;
-  readonly zone: TimeZone;
   readonly files: readonly ImportFile[];
   readonly rejects: RejectsFile | undefined;
   readonly changes: ChangesFile | undefined;
@@ -107,10 +108,11 @@ interface ImportWork {
 
 async function importWithSession(
   context: CliContext,
-  { storage, zone, files, rejects, changes }: ImportWork,
+  { config, storage, files, rejects, changes }: ImportWork,
   options: ImportCommandOptions,
 ): Promise<FileReport[]> {
   const { clock } = context;
+  const { zone } = config;
   const isDryRun = options.dryRun === true;
   const output =
     options.json === true
@@ -137,7 +139,7 @@ async function importWithSession(
       files,
       {
         ...{ zone, clock, isDryRun, signal: interruption.signal, ...options.reading },
-        systemUser: systemUser(),
+        systemUser: describeUser(config),
         skipInvalid: options.skipInvalid === true,
         acceptTrailingZero: options.acceptTrailingZero === true,
         acceptsWarnings: options.yes === true,

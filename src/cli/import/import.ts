@@ -26,7 +26,7 @@ Examples:
 type Options = ImportCommandOptions & ReadingOptions;
 
 export function declareImport(command: Command, context: CliContext): void {
-  addReadingOptions(addSettingOptions(command, 'REGISTRY_DB'))
+  addReadingOptions(addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER'))
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file or workbook, when a kind is named')
     .option('--create', 'with --db: create the database if it does not exist')

@@ -1,6 +1,7 @@
 /** Imports and their undo as commands show them: text for people, JSON for programs. */
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import type { RecordedImport, UndoBlocker, UndoResult } from '../../store/ports/imports.ts';
+import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
 import { formatActor } from './history-text.ts';
@@ -48,6 +49,39 @@ export function formatImports(imports: readonly RecordedImport[], zone: TimeZone
   return formatTable(headings, rows);
 }
 
+/** Names with their values, those that are switched off left out; a map within names what it is of. */
+function formatOptions(options: unknown): string[] {
+  return Object.entries(options as object).flatMap(([name, value]: [string, unknown]): string[] => {
+    const shown = name.replaceAll('_', ' ');
+    if (value === false || value === null) return [];
+    if (value === true) return [shown];
+    if (typeof value !== 'object') return [`${shown}: ${hideIdentityCards(String(value))}`];
+    return formatOptions(
+      Object.fromEntries(Object.entries(value).map(([key, each]) => [key, each ?? 'ignored'])),
+    ).map((each) => `${shown}: ${each}`);
+  });
+}
+
+interface RecordedNote {
+  readonly kind: string;
+  readonly column: string;
+  readonly count: number;
+  readonly lines: readonly number[];
+}
+
+/** Those of a correction are sentences. */
+const formatNotes = (notes: unknown): string[] =>
+  (notes as readonly (RecordedNote | string)[]).map((note) => {
+    if (typeof note === 'string') return note;
+    const { kind, column, count, lines } = note;
+    const where = column === '' ? '' : ` in column ${hideIdentityCards(column)}`;
+    return `${kind.replaceAll('_', ' ')}${where}: ${describeLines(lines.slice(0, SHOWN_LINES), count)}`;
+  });
+
+/** The first of them beside the name, each other below it. */
+const formatList = (name: string, lines: readonly string[]): (readonly [string, string])[] =>
+  lines.length === 0 ? [[name, 'none']] : lines.map((line, i) => [i === 0 ? name : '', line]);
+
 /** A line for each property. */
 export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
   const shown = describeRecord(recorded, zone);
@@ -61,9 +95,9 @@ export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
     ['kind', shown.kind],
     ['imported', `${shown.imported_at} by ${shown.user}`],
     ['rows', `${shown.created} new, ${shown.changed} changed, ${shown.unchanged} unchanged${kept}${refused}`],
-    ['options', JSON.stringify(shown.options)],
-    ['map', shown.map === null ? 'none' : JSON.stringify(shown.map)],
-    ['notes', Array.isArray(shown.notes) && shown.notes.length === 0 ? 'none' : JSON.stringify(shown.notes)],
+    ...formatList('options', formatOptions(shown.options)),
+    ...formatList('map', shown.map === null ? [] : formatOptions(shown.map)),
+    ...formatList('notes', formatNotes(shown.notes)),
     ['undone', shown.undone_at ?? 'no'],
   ]);
 }

@@ -14,7 +14,7 @@ import { createFolder } from '../../runtime/create-folder.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
-import { systemUser } from '../terminal/system-user.ts';
+import { describeUser } from '../terminal/system-user.ts';
 import { demoKeysFileOf, formatDemoKeys, issueDemoKeys, readDemoKeys } from './seed-keys.ts';
 
 interface SeedOptions extends SettingOptions {
@@ -82,7 +82,7 @@ async function seedIfEmpty(context: CliContext, config: Config, today: string): 
     if (!(await session.isRegistryEmpty())) return false;
     writeSeedFiles(folder, today);
     const reports = await importFiles(session, listImportFiles(folder).files, {
-      ...{ zone: config.zone, clock: context.clock, isDryRun: false, systemUser: systemUser() },
+      ...{ zone: config.zone, clock: context.clock, isDryRun: false, systemUser: describeUser(config) },
       ...{ acceptTrailingZero: false, skipInvalid: false },
     });
     const wrong = reports.find(({ outcome }) => outcome !== 'imported');

@@ -9,15 +9,18 @@ export interface SettingOptions {
   readonly db?: string;
   readonly host?: string;
   readonly port?: string;
+  readonly as?: string;
 }
 
 /** A terminal shows no Markdown. */
 const plain = (text: string): string => text.replaceAll('`', '');
 
-const OPTIONS = Object.entries<Setting>(SETTINGS).flatMap(([name, { option, help, parse }]) => {
+const OPTIONS = Object.entries<Setting>(SETTINGS).flatMap(([name, { option, help, parse, isPersonal }]) => {
   if (option === undefined) return [];
   const create = () =>
     new Option(option, `${plain(help)} (overrides ${name})`).argParser((text: string) => {
+      // Commander repeats a wrong value; the configuration does not.
+      if (isPersonal === true) return text;
       const value = parse(text.trim());
       if (value instanceof FieldError) throw new InvalidArgumentError(value.message);
       return text;

@@ -37,7 +37,7 @@ export interface HeldPerson {
   /** Numbers that still find the person. */
   readonly formerIdentityCards: readonly string[];
   readonly memberships: readonly HeldMembership[];
-  /** The origin of each membership, then every change, the newest last. */
+  /** The origin of each row, then every change, the newest last. */
   readonly history: readonly HeldChange[];
   /** Responses that are kept for repeated requests and name the person. */
   readonly keptResponses: number;

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Finding } from '../../ports/storage.ts';
 import type { Connection } from '../engine/connection.ts';
+import { isDamaged } from '../engine/errors.ts';
 import type { Schema } from '../engine/migrate.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
@@ -40,7 +41,8 @@ const AGREEMENTS = [
 
 /** @throws StorageError when a file is not a database of this release */
 export function checkFiles(databaseFile: string, keysFile: string, format: ReadModelFormat): Finding[] {
-  const registry = openToRead(databaseFile, REGISTRY_SCHEMA);
+  const registry = openToRead('registry', databaseFile, REGISTRY_SCHEMA);
+  if ('check' in registry) return [registry];
   try {
     // One snapshot for all: rows and counters must be of the same moment.
     const findings = registry.transaction.deferred(() => checkRegistry(registry, format));
@@ -50,8 +52,16 @@ export function checkFiles(databaseFile: string, keysFile: string, format: ReadM
   }
 }
 
-const openToRead = (file: string, schema: Schema): Connection =>
-  openDatabase(file, { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' });
+/** @returns what is wrong with a file that is too damaged to be opened */
+function openToRead(name: string, file: string, schema: Schema): Connection | Finding {
+  try {
+    return openDatabase(file, { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' });
+  } catch (error) {
+    const { cause, message } = error as Error;
+    if (isDamaged(cause)) return { check: `${name}: integrity`, fault: message };
+    throw error;
+  }
+}
 
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
   const found = checkFile('registry', registry);
@@ -76,7 +86,8 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
 
 function checkKeys(keysFile: string): Finding[] {
   if (!existsSync(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
-  const keys = openToRead(keysFile, KEYS_SCHEMA);
+  const keys = openToRead('keys', keysFile, KEYS_SCHEMA);
+  if ('check' in keys) return [keys];
   try {
     const found = checkFile('keys', keys);
     if (found.length === 1) return found;

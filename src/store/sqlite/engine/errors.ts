@@ -12,6 +12,9 @@ export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQL
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_FULL' || codeOf(error).startsWith('SQLITE_IOERR_WRITE');
 
+/** It is a database, but what is read is not what SQLite has written. */
+export const isDamaged = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CORRUPT');
+
 /** The rows break a constraint of the schema: what was written is wrong, not the file. */
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
@@ -24,7 +27,7 @@ export function toStorageError(error: unknown): StorageError | undefined {
   const failed = (message: string) => new StorageError('failed', message, { cause: error });
   const code = codeOf(error);
   if (isDiskFull(error)) return failed('The disk is full. Nothing was written.');
-  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
+  if (isDamaged(error) || code === 'SQLITE_NOTADB') {
     return failed(`The database file is damaged: ${(error as Error).message}. Restore a copy.`);
   }
   return code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_READONLY') || isBusy(error)

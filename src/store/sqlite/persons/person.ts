@@ -61,20 +61,24 @@ function readMembership(db: Connection, id: number): HeldMembership {
 /** @param rows the members, and those that were merged into them */
 function readHistory(db: Connection, members: readonly number[], rows: readonly number[]): HeldChange[] {
   const originOf = openOrigins(db);
-  const label = db.raw.prepare<[number], string>('SELECT member_code FROM main.members WHERE id = ?');
-  const origins = members.flatMap((id): HeldChange[] => {
-    const origin = originOf('members', id);
-    if (origin === undefined) return [];
-    const row = label.pluck().get(id) as string;
-    return [{ entity: 'members', row, field: CREATED, old: null, new: null, ...origin }];
+  const origins = HELD.flatMap((entity): HeldChange[] => {
+    const { table, label } = tableOf(entity);
+    const held = db.raw
+      .prepare(
+        `SELECT id, ${label} AS row FROM main.${table} WHERE id IN (${heldIds(entity, members)}) ORDER BY id`,
+      )
+      .all() as { id: number; row: string }[];
+    return held.flatMap(({ id, row }) => {
+      const origin = originOf(entity, id);
+      return origin === undefined ? [] : [{ entity, row, field: CREATED, old: null, new: null, ...origin }];
+    });
   });
   const changes = HELD.map((entity) => {
     const own = entity === 'members' ? rows.join(', ') : heldIds(entity, members);
     const row = labelSql(entity, 'c.row_id');
     return `SELECT c.id, c.entity, ${row} AS row, ${SHOWN_CHANGE.field} AS field,
         ${SHOWN_CHANGE.values}, c.at, c.actor
-      FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${own})
-        AND NOT (c.entity = 'members' AND c.field = '${CREATED}')`;
+      FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${own}) AND c.field <> '${CREATED}'`;
   });
   const found = db.raw.prepare(`${changes.join(' UNION ALL ')} ORDER BY 1`).all() as (HeldChange & {
     id: number;

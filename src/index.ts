@@ -47,11 +47,7 @@ export function openRegistry(options: RegistryOptions): Registry {
   if (fault !== undefined) throw new ConfigError([fault]);
   const config = toConfig(options);
   const { clock, writeLog } = options;
-  const { handler, failed, corrections, listen, close } = composeRegistry({
-    config,
-    ...(clock === undefined ? {} : { clock }),
-    ...(writeLog === undefined ? {} : { writeLog }),
-  });
+  const { handler, failed, corrections, listen, close } = composeRegistry({ config, clock, writeLog });
   return { handler, failed, corrections, listen, close };
 }
 

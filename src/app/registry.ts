@@ -7,6 +7,7 @@ import { createMiddleware } from '../http/middleware/chain.ts';
 import { InProcessRateLimiter } from '../http/middleware/in-process-rate-limiter.ts';
 import { createRoutes } from '../http/routes.ts';
 import { type AccessLog, createAccessLog } from '../http/server/access-log.ts';
+import type { ConnectionLog } from '../http/server/connection.ts';
 import { createHandler, type Handler } from '../http/server/lifecycle.ts';
 import { createSender } from '../http/server/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from '../http/server/server.ts';
@@ -21,10 +22,10 @@ import { openConfiguredStorage } from './storage.ts';
 
 export interface RegistryDependencies {
   readonly config: Config;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Receives complete log lines; standard output when not given. */
-  readonly writeLog?: (lines: string) => void;
-  readonly timeouts?: Partial<ServerTimeouts>;
+  readonly writeLog?: ((lines: string) => void) | undefined;
+  readonly timeouts?: Partial<ServerTimeouts> | undefined;
 }
 
 export interface Registry {
@@ -61,35 +62,25 @@ export interface ComposedRegistry extends Registry {
  * @throws StorageError when the storage location cannot be used
  */
 export function composeRegistry(dependencies: RegistryDependencies): ComposedRegistry {
-  const { config } = dependencies;
-  const clock = dependencies.clock ?? systemClock;
+  const { config, clock = systemClock, timeouts } = dependencies;
+  const { writeLog = (lines) => process.stdout.write(lines) } = dependencies;
   let draining = false;
   const isDraining = () => draining;
   const scheduler = new Scheduler();
   const storage = openConfiguredStorage(config, clock, scheduler);
   const { keys, store } = openStores(storage);
-  const log = createAccessLog({
-    level: config.logLevel,
-    write: dependencies.writeLog ?? ((lines) => process.stdout.write(lines)),
-    now: clock.now,
-    scheduler,
-  });
+  const log = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
   const limiter = new InProcessRateLimiter(clock);
   const routes = createRoutes({ store, limiter, clock, zone: config.zone, isDraining });
+  const { publicUrl, trustedProxies } = config;
   const handler = createHandler({
     router: createRouter(routes),
-    middleware: createMiddleware({
-      keys,
-      trustedProxies: config.trustedProxies,
-      limiter,
-      clock,
-      scheduler,
-    }),
+    middleware: createMiddleware({ keys, trustedProxies, limiter, clock, scheduler }),
     create: openCreate(store.responses, clock),
     send: createSender({ scheduler, log, clock, isDraining }),
     clock,
     log,
-    publicUrl: config.publicUrl,
+    publicUrl,
   });
   const { corrections, close: closeCorrections } = createCorrections(storage, clock);
   const running: RunningServer[] = [];
@@ -115,13 +106,10 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     note: (message) => log.note(message),
     async listen() {
       const { host, port } = config;
-      const server = await listen({
-        handler,
-        host,
-        port,
-        log: { refused: (requestId, status) => logRefused(log, clock, requestId, status) },
-        ...(dependencies.timeouts === undefined ? {} : { timeouts: dependencies.timeouts }),
-      });
+      const connections: ConnectionLog = {
+        refused: (requestId, status) => logRefused(log, clock, requestId, status),
+      };
+      const server = await listen({ handler, host, port, log: connections, timeouts });
       running.push(server);
       return server;
     },

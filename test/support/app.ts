@@ -96,7 +96,7 @@ export async function startApp(
     config,
     clock,
     writeLog: (lines) => void logLines.push(...lines.split('\n').filter((line) => line !== '')),
-    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+    timeouts: options.timeouts,
   });
   const { address } = await registry.listen();
   context.after(() => registry.close());

@@ -40,7 +40,7 @@ export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly log: ConnectionLog;
-  readonly timeouts?: Partial<ServerTimeouts>;
+  readonly timeouts?: Partial<ServerTimeouts> | undefined;
 }
 
 /** @throws (as rejection) the system's error when the address cannot be listened on */

@@ -1,4 +1,5 @@
 /** Corrections as commands show them: text for people, JSON for programs. */
+import { counted } from '../../domain/values/text.ts';
 import {
   CHANGED_ENTITIES,
   type ChangedEntity,
@@ -12,18 +13,15 @@ import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 /** Collisions shown of those found; the rest is counted. */
 const SHOWN_COLLISIONS = 20;
 
-const NAMES: { readonly [entity in ChangedEntity]: readonly [one: string, many: string] } = {
-  cooperatives: ['cooperative', 'cooperatives'],
-  members: ['member', 'members'],
+const NAMES: { readonly [entity in ChangedEntity]: readonly [one: string, many?: string] } = {
+  cooperatives: ['cooperative'],
+  members: ['member'],
   production: ['delivery', 'deliveries'],
-  loans: ['loan', 'loans'],
-  payments: ['payment', 'payments'],
-  accounts: ['savings account', 'savings accounts'],
-  savings: ['savings transaction', 'savings transactions'],
+  loans: ['loan'],
+  payments: ['payment'],
+  accounts: ['savings account'],
+  savings: ['savings transaction'],
 };
-
-const counted = (entity: ChangedEntity, count: number): string =>
-  `${count} ${NAMES[entity][count === 1 ? 0 : 1]}`;
 
 /** Without the name: what a program prints may be kept. */
 const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
@@ -53,8 +51,8 @@ function formatRows({ rows }: CorrectionDone): string {
   const lines = CHANGED_ENTITIES.flatMap((entity) => {
     const { changed = 0, removed = 0 } = rows[entity] ?? {};
     return [
-      ...(changed > 0 ? [`  ${counted(entity, changed)} changed\n`] : []),
-      ...(removed > 0 ? [`  ${counted(entity, removed)} removed\n`] : []),
+      ...(changed > 0 ? [`  ${counted(changed, ...NAMES[entity])} changed\n`] : []),
+      ...(removed > 0 ? [`  ${counted(removed, ...NAMES[entity])} removed\n`] : []),
     ];
   });
   return lines.length === 0 ? '  No row changes.\n' : lines.join('');

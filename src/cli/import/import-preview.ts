@@ -1,5 +1,6 @@
 /** What a dry run shows of the values that an import would change. */
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import { counted } from '../../domain/values/text.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import type { AcceptedFile, StagedChange } from '../../store/ports/import-session.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
@@ -26,9 +27,8 @@ export async function describePreview(name: string, accepted: AcceptedFile, zone
     const shown = column === 'identity_card' ? [] : (examples.get(column) ?? []);
     const texts = shown.map((change) => describeExample(change, zone));
     const rest = count > texts.length && texts.length > 0 ? '; …' : '';
-    const where = count === 1 ? '1 row' : `${count} rows`;
     const list = texts.length === 0 ? '' : `: ${texts.join('; ')}${rest}`;
-    return `${name}: ${column} changes in ${where}${list}\n`;
+    return `${name}: ${column} changes in ${counted(count, 'row')}${list}\n`;
   });
   return lines.join('');
 }

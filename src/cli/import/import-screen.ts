@@ -1,5 +1,7 @@
 /** What an operator sees of an import. */
+
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import { counted } from '../../domain/values/text.ts';
 import { type FileReport, nameOf } from '../../import/run/import-report.ts';
 import type { AcceptedFile, ImportChanges, RegistrySize } from '../../store/ports/import-session.ts';
 import type { ImportWarning } from '../../store/ports/import-warnings.ts';
@@ -71,9 +73,6 @@ const describeSize = ({
     counted(payments, 'payment'),
     counted(transactions, 'savings transaction'),
   ].join(', ');
-
-const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
 
 /** Shows something about the file whose name it begins with. */
 type Say = (text: string) => void;

@@ -1,5 +1,7 @@
 /** Imports and their undo as commands show them: text for people, JSON for programs. */
+
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { counted } from '../../domain/values/text.ts';
 import type { RecordedImport, UndoBlocker, UndoResult } from '../../store/ports/imports.ts';
 import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
@@ -122,8 +124,6 @@ export const describeUndo = (id: number, result: Undone | Refused, isDryRun: boo
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const rows = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
-
 /** @param name such as `import 12`, or `correction 12`, which has created nothing */
 export function formatUndo(
   name: string,
@@ -131,8 +131,8 @@ export function formatUndo(
   stage: 'plan' | 'dry run' | 'done',
 ): string {
   const changes = name.startsWith('correction')
-    ? `${rows(restored)} put back as before, removed ones included`
-    : `${rows(removed)} removed, ${restored} put back as they were`;
+    ? `${counted(restored, 'row')} put back as before, removed ones included`
+    : `${counted(removed, 'row')} removed, ${restored} put back as they were`;
   if (stage === 'plan') return `To undo ${name} would be: ${changes}.\n`;
   if (stage === 'dry run') return `Nothing was changed. Without --dry-run: ${changes}.\n`;
   return `${capitalized(name)} is undone: ${changes} (locked for ${(lockMs / 1000).toFixed(3)} s).\n`;

@@ -2,8 +2,10 @@
  * `summarize`: refreshes the read model where lookups would otherwise compute it each time
  * (docs/operating.md#read-model).
  */
+
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
+import { counted } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { CliContext } from './context.ts';
 import { formatJson } from './output.ts';
@@ -18,7 +20,7 @@ export function declareSummarize(command: Command, context: CliContext): void {
       context.out(
         options.json === true
           ? formatJson({ database: storage.location, summarized: count })
-          : `${count} member${count === 1 ? '' : 's'} summarized in ${storage.location}.\n`,
+          : `${counted(count, 'member')} summarized in ${storage.location}.\n`,
       );
     });
 }

@@ -51,6 +51,10 @@ export function parseCooperativeCode(text: string): string | FieldError {
   return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
 }
 
+/** A number with what it counts: `1 delivery`, `2 deliveries`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
 /** Whether two texts differ in nothing but the case of their letters, those with accents included. */
 export const isSameIgnoringCase = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
 

@@ -8,6 +8,7 @@ import {
   type RateLimits,
   type WindowUsage,
 } from '../../domain/access/rate-limit.ts';
+import { counted } from '../../domain/values/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { isThenable } from '../../store/ports/awaitable.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
@@ -23,8 +24,7 @@ export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
     addUsage(headers, key.limits, decision, clock.now());
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
-    const unit = seconds === 1 ? 'second' : 'seconds';
-    const detail = `Request was throttled. Expected available in ${seconds} ${unit}.`;
+    const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
     return refusal(429, detail, { 'Retry-After': String(seconds) }, 'rate limit');
   }
 

@@ -2,6 +2,7 @@
 
 import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
+import { counted } from '../../../domain/values/text.ts';
 import type { Connection } from '../engine/connection.ts';
 import { addRedirect, MERGED_MEMBERS } from '../identity/redirects.ts';
 import type { Touched } from '../journal/track.ts';
@@ -62,7 +63,7 @@ export function notePairs(db: Connection): string[] {
     const entries = count(sql);
     return entries === 0
       ? undefined
-      : `${entries} ${entries === 1 ? one : many} on both sides, with different references: recorded twice?`;
+      : `${counted(entries, one, many)} on both sides, with different references: recorded twice?`;
   });
   const ended = count(ENDED_BY_MERGE);
   const note =

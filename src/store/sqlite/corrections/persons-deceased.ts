@@ -1,4 +1,5 @@
 /** Records the death of a person, in every membership. */
+import { counted } from '../../../domain/values/text.ts';
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
@@ -60,10 +61,8 @@ function noteLaterEntries(db: Connection, ids: string, date: string): string[] {
   const transactions = count(`main.savings_accounts a CROSS JOIN main.savings_transactions e
     ON e.account_id = a.id WHERE a.member_id IN (${ids}) AND ${isAfter('e.transacted_at')}`);
   const found = [
-    ...(deliveries === 0 ? [] : [`${deliveries} ${deliveries === 1 ? 'delivery' : 'deliveries'}`]),
-    ...(transactions === 0
-      ? []
-      : [`${transactions} savings ${transactions === 1 ? 'transaction' : 'transactions'}`]),
+    ...(deliveries === 0 ? [] : [counted(deliveries, 'delivery', 'deliveries')]),
+    ...(transactions === 0 ? [] : [counted(transactions, 'savings transaction')]),
   ];
   return found.length === 0 ? [] : [`Dated after the death: ${found.join(' and ')}.`];
 }

@@ -1,4 +1,5 @@
 /** Erases a person: what the sums of cooperatives need stays, without a person. It cannot be undone. */
+import { counted } from '../../../domain/values/text.ts';
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_FIELD, ERASED_VALUES } from '../identity/erased-rows.ts';
@@ -70,9 +71,6 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
     UPDATE main.changes SET old = iif(old IN (${given}), NULL, old), new = iif(new IN (${given}), NULL, new)
       WHERE field = 'identity_card' AND (old IN (${given}) OR new IN (${given}))`);
 }
-
-const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
 
 /** What stays without a person, and what an operator has to look at. */
 function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {

@@ -3,8 +3,10 @@
  * (docs/import-reference.md#warnings), set by set. Those that stop a file look at its new and changed rows
  * only, so that one which was accepted can be imported again; the others look at all of its rows.
  */
+
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
 import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
+import { counted } from '../../../../domain/values/text.ts';
 import type { ImportKind } from '../../../ports/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import-warnings.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
@@ -112,16 +114,13 @@ const afterDeath = (instant: string): string => `SELECT r.line, ''
   WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
     AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
 
-const rows = (count: number, one: string, many: string): string =>
-  count === 1 ? `1 ${one}` : `${count} ${many}`;
-
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
   cooperatives: [
     statement(
       'ended_status',
       ['status'],
       wouldRevive(quoted(ENDED_COOPERATIVE_STATUSES)),
-      (n) => `${rows(n, 'cooperative', 'cooperatives')} recorded as dissolved would get another status.`,
+      (n) => `${counted(n, 'cooperative')} recorded as dissolved would get another status.`,
     ),
   ],
   members: [
@@ -129,7 +128,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       'ended_status',
       ['status'],
       wouldRevive(ENDED_MEMBERS),
-      (n) => `${rows(n, 'member', 'members')} recorded as withdrawn or deceased would get another status.`,
+      (n) => `${counted(n, 'member')} recorded as withdrawn or deceased would get another status.`,
     ),
     statement(
       'many_changes',
@@ -147,14 +146,15 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       'moved',
       [],
       MOVED,
-      (n, detail) => `${rows(n, 'member of this list was', 'members of this list were')} moved to ${detail}.`,
+      (n, detail) =>
+        `${counted(n, 'member of this list was', 'members of this list were')} moved to ${detail}.`,
     ),
     statement(
       'name_differs',
       [],
       NAME_DIFFERS,
       (n) =>
-        `${rows(n, 'national ID is', 'national IDs are')} held in another cooperative under a different ` +
+        `${counted(n, 'national ID is', 'national IDs are')} held in another cooperative under a different ` +
         'name and with another year of birth.',
     ),
     statement(
@@ -162,22 +162,22 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       [],
       lookalikesSql,
       (n) =>
-        `${rows(n, 'row has', 'rows have')} the name and phone of another member of the cooperative, and a ` +
-        'national ID that differs in one digit.',
+        `${counted(n, 'row has', 'rows have')} the name and phone of another member of the cooperative, and ` +
+        'a national ID that differs in one digit.',
     ),
     statement(
       'changed_id',
       [],
       `SELECT line, '' FROM staging.changes WHERE "column" = 'identity_card'`,
       (n) =>
-        `${rows(n, 'member code belongs', 'member codes belong')} to a member with another national ID, ` +
+        `${counted(n, 'member code belongs', 'member codes belong')} to a member with another national ID, ` +
         'which would be replaced.',
     ),
     statement(
       'impossible_id',
       [],
       `SELECT line, '' FROM staging.rows WHERE identity_card < '1' OR identity_card >= '4'`,
-      (n) => `${rows(n, 'national ID begins', 'national IDs begin')} with neither 1, 2 nor 3.`,
+      (n) => `${counted(n, 'national ID begins', 'national IDs begin')} with neither 1, 2 nor 3.`,
     ),
     statement(
       'born_after_registration',
@@ -185,7 +185,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       // A day later, so that no time zone matters.
       `SELECT line, '' FROM staging.rows
        WHERE date_of_birth > date(registration_date + ${24 * 3600}, 'unixepoch')`,
-      (n) => `${rows(n, 'member was', 'members were')} born after the date of registration.`,
+      (n) => `${counted(n, 'member was', 'members were')} born after the date of registration.`,
     ),
   ],
   production: [
@@ -193,7 +193,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       'after_death',
       [],
       afterDeath('delivered_at'),
-      (n) => `${rows(n, 'delivery is', 'deliveries are')} dated after the death of the member.`,
+      (n) => `${counted(n, 'delivery is', 'deliveries are')} dated after the death of the member.`,
     ),
   ],
   savings: [
@@ -201,7 +201,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       'after_death',
       [],
       afterDeath('transacted_at'),
-      (n) => `${rows(n, 'transaction is', 'transactions are')} dated after the death of the member.`,
+      (n) => `${counted(n, 'transaction is', 'transactions are')} dated after the death of the member.`,
     ),
   ],
   loans: [
@@ -209,13 +209,13 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       'overpaid',
       ['paid_amount'],
       `SELECT line, '' FROM staging.rows WHERE paid_amount > 3 * amount`,
-      (n) => `${rows(n, 'loan is', 'loans are')} paid beyond three times the amount.`,
+      (n) => `${counted(n, 'loan is', 'loans are')} paid beyond three times the amount.`,
     ),
     statement(
       'end_before_start',
       ['loan_start_date', 'loan_end_date'],
       `SELECT line, '' FROM staging.rows WHERE loan_end_date < loan_start_date`,
-      (n) => `${rows(n, 'loan ends', 'loans end')} before the start.`,
+      (n) => `${counted(n, 'loan ends', 'loans end')} before the start.`,
     ),
   ],
 };

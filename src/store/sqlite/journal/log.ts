@@ -1,6 +1,8 @@
 /** The operations that can be undone, for commands: read and undone on a connection of its own. */
+
 import type { ImportLog, RecordedChange, UndoResult } from '../../ports/imports.ts';
 import type { Connection } from '../engine/connection.ts';
+import { readPages } from '../engine/read-pages.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { listedChangesSql } from './labels.ts';
 import { findOperation, listOperations, type Operation } from './operations.ts';
@@ -59,11 +61,9 @@ async function* listChanges(
   const page = db.raw.prepare<[number, number], RecordedChange & { readonly id: number }>(
     listedChangesSql(CHANGES_AT_ONCE),
   );
-  let last = operation.first_change - 1;
-  for (;;) {
-    const changes = page.all(last, operation.last_change);
-    for (const { id: _id, ...change } of changes) if (change.row !== '') yield change;
-    if (changes.length < CHANGES_AT_ONCE) return;
-    last = changes.at(-1)?.id ?? last;
-  }
+  const { first_change: first, last_change: end } = operation;
+  const changes = readPages<RecordedChange & { readonly id: number }>(CHANGES_AT_ONCE, (last) =>
+    page.all(last?.id ?? first - 1, end),
+  );
+  for (const { id: _id, ...change } of changes) if (change.row !== '') yield change;
 }

@@ -1,6 +1,8 @@
 /** Finds what about a checked file deserves a warning, and lists it. */
+
 import type { ImportWarning } from '../../../ports/import-warnings.ts';
 import type { Connection } from '../../engine/connection.ts';
+import { readPages } from '../../engine/read-pages.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';
 
@@ -73,11 +75,8 @@ async function* linesOf(db: Connection, kind: string, detail: string): AsyncGene
     `SELECT id, line FROM staging.warnings WHERE kind = ? AND detail = ? AND id > ? ORDER BY id
        LIMIT ${LINES_AT_ONCE}`,
   );
-  let last = 0;
-  for (;;) {
-    const found = page.all(kind, detail, last);
-    for (const { line } of found) yield line;
-    if (found.length < LINES_AT_ONCE) return;
-    last = found.at(-1)?.id ?? last;
-  }
+  const found = readPages<{ id: number; line: number }>(LINES_AT_ONCE, (last) =>
+    page.all(kind, detail, last?.id ?? 0),
+  );
+  for (const { line } of found) yield line;
 }

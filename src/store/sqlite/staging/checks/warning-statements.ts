@@ -162,8 +162,8 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       [],
       lookalikesSql,
       (n) =>
-        `${counted(n, 'row has', 'rows have')} the name and phone of another member of the cooperative, and ` +
-        'a national ID that differs in one digit.',
+        `${counted(n, 'row has', 'rows have')} the name and phone of another member of the cooperative, ` +
+        'and a national ID that differs in one digit.',
     ),
     statement(
       'changed_id',

@@ -2,8 +2,10 @@
  * What a file changes in stored rows, cell by cell. It is found before the lock is taken, and an apply writes
  * exactly these cells: one that was taken off this list keeps what is stored.
  */
+
 import type { ImportChanges, StagedChange } from '../../../ports/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
+import { readPages } from '../../engine/read-pages.ts';
 import { fieldOfColumn } from '../../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../../schema/targets.ts';
 import type { FileScope } from './file-scope.ts';
@@ -158,11 +160,6 @@ export async function* listChanges(
     `SELECT e.id, e.line, t.${label} AS row, e."column", e.old, e.new FROM staging.${table} e
      CROSS JOIN main.${stored} t ON t.id = e.row_id WHERE e.id > ? ORDER BY e.id LIMIT ${CHANGES_AT_ONCE}`,
   );
-  let last = 0;
-  for (;;) {
-    const changes = page.all(last);
-    for (const { id: _id, ...change } of changes) yield change satisfies StagedChange;
-    if (changes.length < CHANGES_AT_ONCE) return;
-    last = changes.at(-1)?.id ?? last;
-  }
+  const changes = readPages<ListedChange>(CHANGES_AT_ONCE, (last) => page.all(last?.id ?? 0));
+  for (const { id: _id, ...change } of changes) yield change satisfies StagedChange;
 }

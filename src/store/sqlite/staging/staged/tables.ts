@@ -1,7 +1,9 @@
 /** The tables of an import's staging file, and how rows and faults enter and leave them. */
+
 import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../../ports/import-session.ts';
 import type { Connection, Statement } from '../../engine/connection.ts';
 import { toUnavailable } from '../../engine/errors.ts';
+import { readPages } from '../../engine/read-pages.ts';
 import { stagedColumns } from '../../schema/targets.ts';
 import { deriveReference, hasDerivedReferences } from './derived-references.ts';
 
@@ -138,11 +140,8 @@ export async function* listFaults(db: Connection): AsyncGenerator<ImportFault> {
     `SELECT rowid AS id, line, "column", message, refuses FROM staging.faults
      WHERE (line, rowid) > (?, ?) ORDER BY line, rowid LIMIT ${FAULTS_AT_ONCE}`,
   );
-  let last = { line: -1, id: -1 };
-  for (;;) {
-    const faults = page.all(last.line, last.id);
-    for (const { line, column, message, refuses } of faults) yield { line, column, message, refuses };
-    if (faults.length < FAULTS_AT_ONCE) return;
-    last = faults.at(-1) as (typeof faults)[number];
-  }
+  const faults = readPages<ImportFault & { readonly id: number }>(FAULTS_AT_ONCE, (last) =>
+    page.all(last?.line ?? -1, last?.id ?? -1),
+  );
+  for (const { id: _id, ...fault } of faults) yield fault;
 }

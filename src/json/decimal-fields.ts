@@ -23,8 +23,12 @@ export function decimalField(kind: DecimalKind, description: string) {
   );
 }
 
-/** The text of an amount in minor units. */
+/** The text of an amount in minor units, or null. */
 export const decimal = <Value>(
-  read: (value: Value) => ExactInteger,
+  read: (value: Value) => ExactInteger | null,
   fractionDigits: number,
-): StringField<Value> => plain((value) => formatDecimal(read(value), fractionDigits));
+): StringField<Value> =>
+  plain((value) => {
+    const units = read(value);
+    return units === null ? null : formatDecimal(units, fractionDigits);
+  });

@@ -106,11 +106,12 @@ function shownField<Value>(field: NamedField): Shown<Value> {
 }
 
 function writerOf<Value>(field: NamedField): StringField<Value> {
-  const { property } = field;
-  const number = (value: Value) => value[property as keyof Value] as number;
+  const property = field.property as keyof Value;
+  const string = (value: Value) => value[property] as string | null;
+  const number = (value: Value) => value[property] as number;
   switch (field.kind) {
     case 'text':
-      return text(property);
+      return text(string);
     case 'instant':
     case 'past_instant':
       return instant(number);
@@ -119,7 +120,7 @@ function writerOf<Value>(field: NamedField): StringField<Value> {
     case 'reference':
       return plain((value) => String(number(value)));
     default:
-      return plain(property);
+      return plain(string);
   }
 }
 

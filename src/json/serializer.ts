@@ -8,21 +8,21 @@ import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
 /** Gives the JSON text of a value. */
 export type Serialize<Value> = (value: Value, zone: TimeZone) => string;
 
-/** What gives a string or null: a function, or the name of a property, which is read faster. */
-type ReadString<Value> = string | ((value: Value, zone: TimeZone) => string | null);
-
 /** A string or null. Its quotes are joined with their surroundings, which a JSON function could not do. */
 export interface StringField<Value> {
-  readonly read: ReadString<Value>;
+  readonly read: (value: Value, zone: TimeZone) => string | null;
   /** Whether JSON may have to escape a character of it. */
   readonly isFree: boolean;
 }
 
 /** Any text, or null. */
-export const text = <Value>(read: ReadString<Value>): StringField<Value> => ({ read, isFree: true });
+export const text = <Value>(read: StringField<Value>['read']): StringField<Value> => ({ read, isFree: true });
 
 /** Text that JSON never escapes, or null: digits, dates and values of a list of choices. */
-export const plain = <Value>(read: ReadString<Value>): StringField<Value> => ({ read, isFree: false });
+export const plain = <Value>(read: StringField<Value>['read']): StringField<Value> => ({
+  read,
+  isFree: false,
+});
 
 /** What JSON.stringify escapes. */
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
@@ -38,8 +38,6 @@ export type FieldSerializers<Shape, Value> = {
 };
 
 interface FieldWriter<Value> {
-  /** Undefined where `read` gives the text. */
-  readonly property: string | undefined;
   readonly read: (value: Value, zone: TimeZone) => string | null;
   readonly isString: boolean;
   readonly isFree: boolean;
@@ -57,10 +55,8 @@ function toWriter<Value>(
 ): FieldWriter<Value> {
   const start = `${isFirst ? '{' : ','}${JSON.stringify(name)}:`;
   const isString = typeof field !== 'function';
-  const read = isString ? field.read : field;
   return {
-    property: typeof read === 'function' ? undefined : read,
-    read: typeof read === 'function' ? read : () => null,
+    read: isString ? field.read : field,
     isString,
     isFree: isString && field.isFree,
     plainToPlain: start,
@@ -80,9 +76,7 @@ export function serializeObject<Shape, Value>(fields: FieldSerializers<Shape, Va
     let isOpen = false;
     for (let i = 0; i < writers.length; i++) {
       const writer = writers[i] as FieldWriter<Value>;
-      const { property } = writer;
-      const read =
-        property === undefined ? writer.read(value, zone) : (value[property as keyof Value] as string | null);
+      const read = writer.read(value, zone);
       if (writer.isString && read !== null && !(writer.isFree && ESCAPED.test(read))) {
         json += (isOpen ? writer.quoteToQuote : writer.plainToQuote) + read;
         isOpen = true;

@@ -154,6 +154,10 @@ export const MEMBER_FIELDS = {
   },
 } as const satisfies { readonly [property: string]: MemberField };
 
+type Text = {
+  [property in keyof MemberValues]: MemberValues[property] extends string | null ? property : never;
+}[keyof MemberValues];
+
 /** The texts that lists show as they are stored, in the order of the response. */
 export const LISTED_TEXTS = [
   'memberCode',
@@ -163,7 +167,7 @@ export const LISTED_TEXTS = [
   'gender',
   'role',
   'status',
-] as const satisfies readonly (keyof MemberValues)[];
+] as const satisfies readonly Text[];
 
 /** What lookups show of a membership, in the order of the response. */
 export const LOOKED_UP = [
@@ -178,11 +182,7 @@ export const LOOKED_UP = [
 ] as const satisfies readonly (keyof MemberValues)[];
 
 /** What lookups show of the person: the newest registration that has it decides. */
-export const CONSOLIDATED = [
-  'gender',
-  'dateOfBirth',
-  'mobile',
-] as const satisfies readonly (keyof MemberValues)[];
+export const CONSOLIDATED = ['gender', 'dateOfBirth', 'mobile'] as const satisfies readonly Text[];
 
 export interface MemberValues extends DecidedValues<typeof MEMBER_FIELDS> {}
 export interface GivenMember extends GivenValues<typeof MEMBER_FIELDS> {}

@@ -30,8 +30,8 @@ type OfCooperative = Pick<Owner, 'cooperativeId' | 'cooperativeCode' | 'cooperat
 
 const ofCooperative = shownObject<OfCooperative>('CooperativeReference', {
   id: { schema: string(), write: plain(({ cooperativeId }) => String(cooperativeId)) },
-  code: { schema: string(), write: plain('cooperativeCode') },
-  name: { schema: string(), write: text('cooperativeName') },
+  code: { schema: string(), write: plain(({ cooperativeCode }) => cooperativeCode) },
+  name: { schema: string(), write: text(({ cooperativeName }) => cooperativeName) },
 });
 
 /** The cooperative of a row. */
@@ -43,8 +43,8 @@ export const IDENTITY_CARD = kindOf(MEMBER_FIELDS.identityCard).schema;
 
 const ofMember = shownObject<Owner>('LoanMember', {
   id: { schema: string({ description: 'Opaque.' }), write: plain(({ memberId }) => String(memberId)) },
-  identity_card: { schema: nullable(IDENTITY_CARD), write: plain('identityCard') },
-  full_name: { schema: kindOf(MEMBER_FIELDS.fullName).schema, write: text('fullName') },
+  identity_card: { schema: nullable(IDENTITY_CARD), write: plain(({ identityCard }) => identityCard) },
+  full_name: { schema: kindOf(MEMBER_FIELDS.fullName).schema, write: text(({ fullName }) => fullName) },
 });
 
 /** The member and the cooperative of a loan or payment. */

@@ -52,7 +52,7 @@ const { schema, serialize } = shownObject<ConsolidatedMember>('ConsolidatedMembe
   ...shownFields(MEMBER_FIELDS, ['identityCard']),
   primary_full_name: {
     schema: string({ description: 'Name of the newest registration.' }),
-    write: text('primaryFullName'),
+    write: text(({ primaryFullName }) => primaryFullName),
   },
   name_variants: {
     schema: array(string(), { description: 'Distinct names, newest registration first.' }),

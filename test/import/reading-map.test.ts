@@ -101,7 +101,7 @@ test('every fault of a map is reported at once, by its path', () => {
       'dates: Unknown value "ddmmyyyy". Known: dmy, mdy, ymd.',
       'decimal: Not chosen yet: replace null by "," or ".".',
       'encoding: Unknown value "utf8". Did you mean "utf-8"?',
-      'header_row: Expected the number of a line, from 1.',
+      'header_row: Expected the number of a line, from 1 to 10000.',
       'sheet: Expected the name of a sheet.',
     ],
   );

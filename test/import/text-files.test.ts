@@ -7,14 +7,13 @@ import { type TestContext, test } from 'node:test';
 import { type OpenOptions, openFile } from '../../src/import/formats/open-file.ts';
 import type { SourceFormat } from '../../src/import/formats/source/records.ts';
 import { temporaryFolder } from '../support/app.ts';
-import { member, members, nid, startedPlace } from '../support/importing.ts';
+import { importText, member, members, nid, startedPlace } from '../support/importing.ts';
 
 interface Contents {
   readonly format: SourceFormat;
   readonly sha256: string;
   readonly rows: readonly (readonly string[])[];
   readonly lines: readonly number[];
-  readonly emptyLines: readonly number[];
 }
 
 const HEADINGS = ['code', 'name', 'kg', 'date'];
@@ -30,14 +29,10 @@ async function read(
   const source = await openFile(path, { scoreHeader, ...options });
   try {
     const records = [];
-    const emptyLines: number[] = [];
-    for await (const batch of source.read()) {
-      records.push(...batch.records);
-      emptyLines.push(...(batch.emptyLines ?? []));
-    }
+    for await (const batch of source.read()) records.push(...batch.records);
     const rows = records.map(({ cells }) => cells);
     const lines = records.map(({ line }) => line);
-    return { format: source.format, sha256: source.sha256, rows, lines, emptyLines };
+    return { format: source.format, sha256: source.sha256, rows, lines };
   } finally {
     await source.close();
   }
@@ -179,21 +174,27 @@ for (const separator of [',', ';', '\t', '|']) {
 }
 
 test('lines without a value are left out and named, except behind the last row', async (context) => {
+  const place = await startedPlace(context);
   for (const quote of ['', '"']) {
     const lines = ['', 'code,name', '', `${quote}A-1${quote},a`, ',', ' , ', 'A-2,b', '', ',,', ''];
-    const { rows, lines: numbers, emptyLines } = await read(context, lines.join('\r\n'));
+    const { rows, lines: numbers } = await read(context, lines.join('\r\n'));
     assert.deepEqual(rows.length, 3);
     assert.deepEqual(numbers, [2, 4, 7]);
-    assert.deepEqual(emptyLines, [1, 3, 5, 6]);
+    const { notes } = await importText(place, 'cooperatives', lines.join('\r\n'));
+    assert.deepEqual(notes, ['empty_row  3,5,6']);
   }
 });
 
 test('lines without a value are named across reads of a large file', async (context) => {
-  const text = `code,name\n${'\n'.repeat(9_000)}${'A-1,a\n'.repeat(60_000)}${'\n'.repeat(9_000)}A-2,b\n\n`;
-  const { emptyLines, lines } = await read(context, text);
+  const place = await startedPlace(context);
+  const rows = Array.from({ length: 60_000 }, (_, i) => `K-${i},a\n`).join('');
+  const empty = '\n'.repeat(9_000);
+  const { report } = await importText(place, 'cooperatives', `code,name\n${empty}${rows}${empty}K,b\n\n`);
+  assert.deepEqual([report.changes.created, report.notes.length], [60_001, 1]);
+  const emptyLines = [...(report.notes[0]?.lines() ?? [])];
   assert.equal(emptyLines.length, 18_000);
   assert.deepEqual([emptyLines[0], emptyLines[8_999], emptyLines[9_000]], [2, 9_001, 69_002]);
-  assert.equal(lines.at(-1), 78_002);
+  assert.equal(emptyLines.at(-1), 78_001);
 });
 
 for (const [what, content, message] of [

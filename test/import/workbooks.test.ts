@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { type OpenOptions, openFile } from '../../src/import/formats/open-file.ts';
 import type { FileRecord } from '../../src/import/formats/source/records.ts';
 import { temporaryFolder } from '../support/app.ts';
-import { nid, startedPlace } from '../support/importing.ts';
+import { importFile, nid, startedPlace } from '../support/importing.ts';
 import { type MadeWorkbook, rowsOf, workbookOf } from '../support/workbook.ts';
 
 const scoreHeader = (cells: readonly string[]) =>
@@ -18,12 +18,8 @@ async function read(context: TestContext, content: Buffer, options: Partial<Open
   const source = await openFile(path, { scoreHeader, ...options });
   try {
     const records: FileRecord[] = [];
-    const emptyLines: number[] = [];
-    for await (const batch of source.read()) {
-      records.push(...batch.records);
-      emptyLines.push(...(batch.emptyLines ?? []));
-    }
-    return { format: source.format, records, emptyLines, rows: records.map(({ cells }) => cells) };
+    for await (const batch of source.read()) records.push(...batch.records);
+    return { format: source.format, records, rows: records.map(({ cells }) => cells) };
   } finally {
     await source.close();
   }
@@ -148,7 +144,7 @@ test('omitted cells are empty, rows have the width of the header, and lines are 
     '<row r="5"><c r="A5" s="0"/><c r="B5" s="0"/></row>' +
     '<row r="6"><c r="B6"><v>7</v></c></row><row r="9"><c r="E9"><v>1</v></c><c r="F9" s="0"/></row>' +
     '<row><c t="inlineStr"><is><t>x</t></is></c><c><v>2</v></c></row><row r="20"><c r="A20" s="0"/></row>';
-  const { records, emptyLines } = await readMade(context, { sheets: [{ name: 'S', rows }], formats: [0] });
+  const { records } = await readMade(context, { sheets: [{ name: 'S', rows }], formats: [0] });
   assert.deepEqual(
     records.map(({ line, cells }) => [line, cells]),
     [
@@ -159,7 +155,10 @@ test('omitted cells are empty, rows have the width of the header, and lines are 
       [10, ['x', '2', '']],
     ],
   );
-  assert.deepEqual(emptyLines, [1, 3, 5, 7, 8]);
+  const place = await startedPlace(context);
+  const path = place.write('a.xlsx', workbookOf({ sheets: [{ name: 'S', rows }], formats: [0] }));
+  const { notes } = await importFile(place, { kind: 'cooperatives', path });
+  assert.ok(notes.includes('empty_row  5,7,8'), notes.join('; '));
   assert.deepEqual([...(records[3]?.numbers ?? [])], [4]);
 });
 

@@ -3,7 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DATE_ORDERS } from '../../src/import/cells/context.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from '../../src/import/columns/columns.ts';
-import { DECIMAL_MARKS, ENCODINGS, type MAP_KEYS } from '../../src/import/map/reading-map.ts';
+import {
+  DECIMAL_MARKS,
+  ENCODINGS,
+  type MAP_KEYS,
+  MAX_HEADER_LINE,
+} from '../../src/import/map/reading-map.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
 
 export const IMPORT_MAP_SCHEMA_FILE = fileURLToPath(new URL('../../import-map.schema.json', import.meta.url));
@@ -32,7 +37,10 @@ const DESCRIPTIONS: { readonly [key in (typeof MAP_KEYS)[number]]: Schema } = {
   dates: choiceOf(DATE_ORDERS, 'The order of day, month and year in dates such as 3/4/2024.'),
   decimal: choiceOf(DECIMAL_MARKS, 'What separates the decimals of a number.'),
   encoding: choiceOf(ENCODINGS, 'How the characters of a text file are written.'),
-  header_row: { description: 'The line of the headings.', type: 'integer', minimum: 1 },
+  header_row: {
+    ...{ description: 'The line of the headings.', type: 'integer' },
+    ...{ minimum: 1, maximum: MAX_HEADER_LINE },
+  },
   sheet: { description: 'The name of the sheet of a workbook.', type: 'string', ...NOT_BLANK },
 };
 

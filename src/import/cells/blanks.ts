@@ -1,5 +1,14 @@
 /** What stands for nothing, and what spreadsheets wrap around a text (docs/import-reference.md#notes). */
 
+/** No value is as long, with the spaces around it; a longer cell is looked at no further. */
+export const MAX_CELL_CHARACTERS = 1_000;
+
+/** A trimmed cell; empty for one that no column takes. @param place -1 for a column that the file lacks */
+export function trimmedCell(cells: readonly string[], place: number): string {
+  const cell = cells[place] ?? '';
+  return cell.length > MAX_CELL_CHARACTERS ? '' : cell.trim();
+}
+
 const LONGEST = 6;
 const EMPTY_WORDS = new Set([
   '-',

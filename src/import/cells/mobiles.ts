@@ -4,7 +4,8 @@ import { parseMobile } from '../../domain/membership/mobile.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import type { CellContext } from './context.ts';
 
-const BETWEEN_NUMBERS = /\s*[/;,|&\n]\s*|\s+(?:ou|et|or|and|na|cyangwa)\s+/i;
+/** Between words with one space at most: an expression for any number of them takes the square of it. */
+const BETWEEN_NUMBERS = / ?[/;,|&\n] ?| (?:ou|et|or|and|na|cyangwa) /i;
 /** What looks like a number of a telephone, a mobile one or not. */
 const NUMBER = /^[+(]?[0-9][0-9\s().-]{5,18}$/;
 
@@ -12,7 +13,8 @@ const NUMBER = /^[+(]?[0-9][0-9\s().-]{5,18}$/;
 export function readMobile(cell: string, context: CellContext): string | FieldError {
   const mobile = parseMobile(cell);
   if (!(mobile instanceof FieldError)) return mobile;
-  const [first = '', ...others] = cell.split(BETWEEN_NUMBERS).filter((part) => part !== '');
+  const parts = cell.replace(/[^\S\n]+/g, ' ').split(BETWEEN_NUMBERS);
+  const [first = '', ...others] = parts.filter((part) => part.trim() !== '');
   const firstMobile = parseMobile(first);
   if (
     others.length === 0 ||

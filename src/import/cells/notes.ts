@@ -50,17 +50,18 @@ interface Entry {
 export class NoteLog {
   readonly #entries = new Map<string, Entry>();
 
-  add(kind: NoteKind, column: string, line: number): void {
+  /** @param last the last line of a run of successive ones */
+  add(kind: NoteKind, column: string, line: number, last = line): void {
     const key = `${kind} ${column}`;
     let entry = this.#entries.get(key);
     if (entry === undefined) {
       entry = { kind, column, count: 0, runs: [] };
       this.#entries.set(key, entry);
     }
-    entry.count++;
+    entry.count += last - line + 1;
     const { runs } = entry;
-    if (runs.at(-1) === line - 1) runs[runs.length - 1] = line;
-    else runs.push(line, line);
+    if (runs.at(-1) === line - 1) runs[runs.length - 1] = last;
+    else runs.push(line, last);
   }
 
   list(): ImportNote[] {
@@ -80,10 +81,15 @@ function* linesOf(runs: readonly number[]): Generator<number> {
 export interface NoteTaker {
   /** @param refusal in place of the message that the kind of note has */
   note(kind: NoteKind, column: string, line: number, refusal?: string): void;
+  /** The same of each line from the first to the last, which may be millions apart. */
+  noteLines(kind: NoteKind, first: number, last: number): void;
   /** The faults since the last call. */
   takeFaults(): ImportFault[];
   list(): ImportNote[];
 }
+
+/** Of successive lines: nobody looks at more, and the file is refused. */
+const MOST_FAULTS = 1_000;
 
 export function createNoteTaker(isStrict: boolean): NoteTaker {
   const log = new NoteLog();
@@ -93,6 +99,11 @@ export function createNoteTaker(isStrict: boolean): NoteTaker {
       const { refusal: message, refuses } = NOTES[kind];
       if (isStrict) faults.push({ line, column, message: refusal ?? message, refuses });
       else log.add(kind, column, line);
+    },
+    noteLines(kind, first, last) {
+      if (!isStrict) return log.add(kind, '', first, last);
+      const end = Math.min(last, first + MOST_FAULTS - 1);
+      for (let line = first; line <= end; line++) this.note(kind, '', line);
     },
     takeFaults() {
       const taken = faults;

@@ -1,6 +1,7 @@
 /** Headings and words of a file as they are compared: without case, accents, spaces and punctuation. */
 
 const MARKS = /\p{M}+/gu;
+const FOLDED = /^[a-z0-9]+$/;
 const SEPARATING = /[^\p{L}\p{N}]+/gu;
 
 /**
@@ -9,6 +10,7 @@ const SEPARATING = /[^\p{L}\p{N}]+/gu;
  * only a blank one becomes empty.
  */
 export function foldHeading(text: string): string {
+  if (FOLDED.test(text)) return text;
   const folded = text
     .normalize('NFKD')
     .replace(MARKS, '')

@@ -13,7 +13,7 @@ import {
   parseMapJson,
   textOf,
 } from './map-json.ts';
-import { DECIMAL_MARKS, ENCODINGS, MAP_KEYS, type ReadingMap } from './reading-map.ts';
+import { DECIMAL_MARKS, ENCODINGS, MAP_KEYS, MAX_HEADER_LINE, type ReadingMap } from './reading-map.ts';
 
 export interface MapContext {
   /** What is imported with the map. */
@@ -87,8 +87,8 @@ function readChoice<Choice extends string>(
 function readLine(entry: MapEntry | undefined, onFault: OnMapFault): number | undefined {
   if (entry === undefined) return undefined;
   const line: unknown = entry.value.value;
-  if (typeof line === 'number' && Number.isInteger(line) && line >= 1) return line;
-  onFault(entry.path, 'Expected the number of a line, from 1.');
+  if (typeof line === 'number' && Number.isInteger(line) && line >= 1 && line <= MAX_HEADER_LINE) return line;
+  onFault(entry.path, `Expected the number of a line, from 1 to ${MAX_HEADER_LINE}.`);
   return undefined;
 }
 

@@ -13,6 +13,9 @@ export const ENCODINGS = [
   'windows-1252',
 ] as const satisfies readonly Encoding[];
 
+/** The rows above a header are kept in memory until it is found. */
+export const MAX_HEADER_LINE = 10_000;
+
 /** The keys of a map document. */
 export const MAP_KEYS = [
   'kind',

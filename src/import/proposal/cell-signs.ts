@@ -1,11 +1,11 @@
 /** What single cells show of their column: a national ID, a date and its order, a number, a person's name. */
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
-import { isEmptyWord, unwrapText } from '../cells/blanks.ts';
+import { isEmptyWord, trimmedCell, unwrapText } from '../cells/blanks.ts';
 import { SPACES } from '../cells/spaces.ts';
 
 /** The value in a cell; empty where there is none. */
 export function valueIn(cells: readonly string[], place: number): string {
-  const text = unwrapText((cells[place] ?? '').trim());
+  const text = unwrapText(trimmedCell(cells, place));
   return isEmptyWord(text) ? '' : text;
 }
 

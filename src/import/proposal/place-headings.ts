@@ -23,7 +23,11 @@ export function placeHeadings(
   { header, rows }: FileSample,
   { kind, cells }: { kind: ImportKind; cells: CellContext },
 ): PlacedHeading[] {
-  const known = withoutRivals(recogniseHeadings(kind, header.cells).map(toPlaced));
+  const recognised = recogniseHeadings(kind, header.cells);
+  const spellings = countBy(recognised, ({ text }) => foldHeading(text));
+  const known = withoutRivals(
+    recognised.map((heading) => toPlaced(heading, (spellings.get(foldHeading(heading.text)) ?? 0) > 1)),
+  );
   const taken = new Set(known.flatMap(({ column }) => column ?? []));
   const isTotals = totalsCheck(kind, known);
   const counted = rows.filter((row) => !isTotals(row.cells));
@@ -51,12 +55,8 @@ export function totalsCheck(
 
 type Recognised = ReturnType<typeof recogniseHeadings>[number];
 
-function toPlaced(
-  { text, column, by }: Recognised,
-  place: number,
-  all: readonly Recognised[],
-): PlacedHeading {
-  const isRepeated = all.some((other, i) => i !== place && foldHeading(other.text) === foldHeading(text));
+/** @param isRepeated whether another heading has the same letters */
+function toPlaced({ text, column, by }: Recognised, isRepeated: boolean): PlacedHeading {
   const isNameable = text !== '' && text.toLowerCase() !== FAULTS_COLUMN && !isRepeated && !mayBeData(text);
   if (typeof column !== 'string' || by === 'map' || (isRepeated && by !== 'name'))
     return { text, column: null, isNameable };
@@ -68,9 +68,17 @@ const mayBeData = (text: string): boolean => text.length > 100 || /\p{Nd}{6}|\p{
 
 /** Of several headings that mean one column only its exact name keeps it: which is right is not known. */
 function withoutRivals(headings: readonly PlacedHeading[]): PlacedHeading[] {
+  const rivals = countBy(headings, ({ column }) => column);
   return headings.map((heading) => {
-    const rivals = headings.filter(({ column }) => column !== null && column === heading.column);
-    if (rivals.length < 2 || heading.by === 'name') return heading;
+    const isOnly = heading.column === null || rivals.get(heading.column) === 1;
+    if (isOnly || heading.by === 'name') return heading;
     return { text: heading.text, column: null, isNameable: heading.isNameable };
   });
+}
+
+/** How many have each key. */
+function countBy<T, Key>(all: readonly T[], keyOf: (each: T) => Key): ReadonlyMap<Key, number> {
+  const counts = new Map<Key, number>();
+  for (const each of all) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1);
+  return counts;
 }

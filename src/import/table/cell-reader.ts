@@ -1,7 +1,7 @@
 /** The cells of a row, each read as its column in this file requires. */
-import type { FieldError } from '../../domain/values/errors.ts';
+import { FieldError } from '../../domain/values/errors.ts';
 import type { ImportKind, StagedValue } from '../../store/ports/import-session.ts';
-import { isEmptyWord, mayBeSpecial, unwrapText } from '../cells/blanks.ts';
+import { isEmptyWord, MAX_CELL_CHARACTERS, mayBeSpecial, unwrapText } from '../cells/blanks.ts';
 import { type CellContext, type DecimalEvidence, noDecimals } from '../cells/context.ts';
 import type { NoteKind } from '../cells/notes.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
@@ -48,6 +48,8 @@ export interface CellReader {
   unclearDecimals(): ColumnFault[];
 }
 
+const TOO_LONG = new FieldError(`This cell has more than ${MAX_CELL_CHARACTERS} characters.`);
+
 export function createCellReader(options: CellReaderOptions): CellReader {
   const { kind, header, map } = options;
   const declared = IMPORT_COLUMNS[kind];
@@ -78,7 +80,9 @@ export function createCellReader(options: CellReaderOptions): CellReader {
   return {
     read({ line, cells, numbers }, i, rowFindings) {
       const place = header.places[i] as number;
-      let cell = (cells[place] ?? '').trim();
+      const given = cells[place] ?? '';
+      if (given.length > MAX_CELL_CHARACTERS) return TOO_LONG;
+      let cell = given.trim();
       if (cell === '') return null;
       findings = rowFindings;
       if (mayBeSpecial(cell) || words[i] !== undefined) cell = unwrap(cell, i);

@@ -2,7 +2,7 @@
 import type { ImportKind } from '../../store/ports/import-session.ts';
 import { type FileRecord, fileFault, HEADER_ROWS, type RecordBatch } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
-import { FAULTS_COLUMN, recogniseHeadings, scoreHeader } from './headings.ts';
+import { FAULTS_COLUMN, MAX_COLUMNS, recogniseHeadings, scoreHeader } from './headings.ts';
 
 /** With fewer recognised headings a row may as well be data. */
 const LOWEST_SCORE = 2;
@@ -36,6 +36,7 @@ export function findHeader(kind: ImportKind, records: readonly FileRecord[], map
 }
 
 const isExact = (kind: ImportKind, cells: readonly string[]): boolean =>
+  cells.length <= MAX_COLUMNS &&
   recogniseHeadings(kind, cells).every(({ text, by }) => text === '' || by === 'name');
 
 function headerOnLine(records: readonly FileRecord[], line: number): HeaderPlace {
@@ -52,7 +53,8 @@ export async function* withHeaderRows(
   batches: AsyncIterable<RecordBatch>,
   map?: ReadingMap,
 ): AsyncGenerator<RecordBatch> {
-  let head: RecordBatch = { records: [], emptyLines: [], bytesRead: 0 };
+  const records: FileRecord[] = [];
+  let bytesRead = 0;
   let isComplete = false;
   try {
     for await (const batch of batches) {
@@ -60,20 +62,14 @@ export async function* withHeaderRows(
         yield batch;
         continue;
       }
-      head = joinBatches(head, batch);
-      isComplete =
-        head.records.length >= HEADER_ROWS && (head.records.at(-1)?.line ?? 0) >= (map?.headerRow ?? 0);
-      if (isComplete) yield head;
+      for (const record of batch.records) records.push(record);
+      bytesRead = batch.bytesRead;
+      isComplete = records.length >= HEADER_ROWS && (records.at(-1)?.line ?? 0) >= (map?.headerRow ?? 0);
+      if (isComplete) yield { records, bytesRead };
     }
   } catch (error) {
-    if (!isComplete) yield head;
+    if (!isComplete) yield { records, bytesRead };
     throw error;
   }
-  if (!isComplete) yield head;
+  if (!isComplete) yield { records, bytesRead };
 }
-
-const joinBatches = (a: RecordBatch, b: RecordBatch): RecordBatch => ({
-  records: a.records.length === 0 ? b.records : [...a.records, ...b.records],
-  emptyLines: [...(a.emptyLines ?? []), ...(b.emptyLines ?? [])],
-  bytesRead: b.bytesRead,
-});

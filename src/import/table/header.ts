@@ -4,9 +4,9 @@ import type { ImportKind } from '../../store/ports/import-session.ts';
 import type { NoteTaker } from '../cells/notes.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';
-import { FileFault, type FileRecord } from '../formats/source/records.ts';
+import { FileFault, type FileRecord, fileFault } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
-import { FAULTS_COLUMN, FILE_COLUMN, type Heading, recogniseHeadings } from './headings.ts';
+import { FAULTS_COLUMN, FILE_COLUMN, type Heading, MAX_COLUMNS, recogniseHeadings } from './headings.ts';
 
 export interface Header {
   readonly line: number;
@@ -39,6 +39,8 @@ export interface HeaderOptions {
  */
 export function readHeader(kind: ImportKind, { line, cells }: FileRecord, options: HeaderOptions): Header {
   const { map, notes } = options;
+  if (cells.length > MAX_COLUMNS)
+    throw fileFault(line, `The header has more than ${MAX_COLUMNS} columns. Delete the empty ones.`);
   const headings = recogniseHeadings(kind, cells, map);
   const constants = [...(map?.constants ?? [])].flatMap(([column, cell]) =>
     cell.trim() === '' ? [] : column,

@@ -11,6 +11,9 @@ export const FAULTS_COLUMN = 'registry_faults';
 /** Says in a file of refused rows from which file each is, for rows without a reference. */
 export const FILE_COLUMN = 'registry_file';
 
+/** As many as a spreadsheet has. */
+export const MAX_COLUMNS = 16_384;
+
 export interface Heading {
   /** As it is in the file, trimmed; empty for a column without one. */
   readonly text: string;
@@ -51,7 +54,11 @@ function withFamilyName(headings: Heading[]): Heading[] {
 const SINGLE = new Set(SINGLE_NAMES.map(foldPhrase));
 const BRACKETED = /^(.*\S)\s*[([{]([^)\]}]*)[)\]}]\s*$/su;
 
+/** Nobody writes longer ones. */
+const MAX_HEADING_CHARACTERS = 200;
+
 function lookUp(kind: ImportKind, text: string): string | undefined {
+  if (text.length > MAX_HEADING_CHARACTERS) return undefined;
   const known = dictionaryOf(kind);
   const column = known.get(foldHeading(text)) ?? known.get(foldPhrase(text));
   if (column !== undefined) return column;
@@ -88,6 +95,7 @@ export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
  * workbook, with the highest score. Columns that the map ignores count too.
  */
 export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: ReadingMap): number {
+  if (cells.length > MAX_COLUMNS) return 0;
   const found = recogniseHeadings(kind, cells, map).filter(({ column }) => column !== undefined);
   return new Set(found.map(({ column, text }) => column ?? foldHeading(text))).size;
 }

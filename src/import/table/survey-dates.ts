@@ -1,6 +1,6 @@
 /** A reading of an entire file for the order of day and month in its dates, before its rows are staged. */
 import type { ImportKind } from '../../store/ports/import-session.ts';
-import { unwrapText } from '../cells/blanks.ts';
+import { trimmedCell, unwrapText } from '../cells/blanks.ts';
 import type { DateEvidence } from '../cells/context.ts';
 import { collectEvidence, readsDates } from '../cells/dates.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
@@ -33,7 +33,7 @@ export async function surveyDates(
       for (const record of records) {
         if (!isRow(record)) continue;
         for (const { place, evidence } of columns)
-          if (place >= 0) collectEvidence(unwrapText((record.cells[place] ?? '').trim()), evidence);
+          if (place >= 0) collectEvidence(unwrapText(trimmedCell(record.cells, place)), evidence);
       }
     }
   } catch (error) {

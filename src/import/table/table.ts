@@ -49,9 +49,9 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
   if (map?.headerRow === undefined)
     for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
   const reader = createRowReader({ kind, header, map, format, dates, context: options.cells });
-  const emptyLines = createEmptyLines(header.line, notes);
   const unnamed = createUnnamedColumns(header, notes);
 
+  let lastLine = header.line;
   // One object for all rows: a clean row costs nothing more.
   let line = 0;
   let faults: ImportFault[] = [];
@@ -91,13 +91,14 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
   return {
     header,
     columns: reader.columns,
-    read({ records: batch, emptyLines: empty }) {
+    read({ records: batch }) {
       const rows: StagedRow[] = [];
       faults = [];
-      emptyLines.add(empty);
       for (const record of batch) {
-        if (record.line <= header.line) continue;
-        emptyLines.noteBefore(record.line);
+        if (record.line < header.line) continue;
+        if (record.line > lastLine + 1) notes.noteLines('empty_row', lastLine + 1, record.line - 1);
+        lastLine = record.lastLine ?? record.line;
+        if (record.line === header.line) continue;
         const row = readRow(record);
         if (row !== undefined) rows.push(row);
       }
@@ -110,38 +111,20 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
   };
 }
 
-/** Notes the empty lines between the header and the last row. */
-function createEmptyLines(headerLine: number, notes: NoteTaker) {
-  /** Runs of successive lines: some spreadsheets leave a million below the last row. */
-  const pending: { first: number; last: number }[] = [];
-  return {
-    add(lines: readonly number[] = []): void {
-      for (const line of lines) {
-        const run = pending.at(-1);
-        if (run?.last === line - 1) run.last = line;
-        else pending.push({ first: line, last: line });
-      }
-    },
-    noteBefore(line: number): void {
-      while (pending.length > 0 && (pending[0] as { first: number }).first < line) {
-        const { first, last } = pending.shift() as { first: number; last: number };
-        for (let empty = Math.max(first, headerLine + 1); empty <= last; empty++)
-          notes.note('empty_row', '', empty);
-      }
-    },
-  };
-}
-
 /** Notes each column without a heading once, on the first row that has a value in it. */
 function createUnnamedColumns({ headings }: Header, notes: NoteTaker) {
   let places = headings.flatMap(({ text }, place) => (text === '' ? [place] : []));
   return {
     look({ line, cells }: FileRecord): void {
-      if (places.length === 0) return;
-      const found = places.filter((place) => (cells[place] ?? '').trim() !== '');
-      if (found.length === 0) return;
+      const found = new Set<number>();
+      for (const place of places) {
+        // In order: a row may have much fewer cells than the header.
+        if (place >= cells.length) break;
+        if (cells[place]?.trim() !== '') found.add(place);
+      }
+      if (found.size === 0) return;
       for (const place of found) notes.note('ignored_column', `#${place + 1}`, line);
-      places = places.filter((place) => !found.includes(place));
+      places = places.filter((place) => !found.has(place));
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Rows of totals among or below the rows of a file (docs/import-reference.md#notes). */
 import type { ImportKind } from '../../store/ports/import-session.ts';
-import { isEmptyWord } from '../cells/blanks.ts';
+import { isEmptyWord, trimmedCell } from '../cells/blanks.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { Header } from './header.ts';
 
@@ -20,11 +20,11 @@ export function isTotalsRow(
   cells: readonly string[],
 ): boolean {
   const isOfCooperative = (place: number) => headings[place]?.column === 'cooperative_code';
-  const isTotal = (cell: string | undefined) => TOTAL.test((cell ?? '').trim());
+  const isTotal = (place: number) => TOTAL.test(trimmedCell(cells, place));
   const first = cells.findIndex(
-    (cell, place) => cell.trim() !== '' && !(isOfCooperative(place) && !isTotal(cell)),
+    (cell, place) => cell.trim() !== '' && !(isOfCooperative(place) && !isTotal(place)),
   );
-  if (!isTotal(cells[first])) return false;
+  if (!isTotal(first)) return false;
   return IMPORT_COLUMNS[kind].every(({ name }, i) => {
     const place = places[i] as number;
     const cell = (cells[place] ?? '').trim();

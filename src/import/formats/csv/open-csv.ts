@@ -9,8 +9,6 @@ import { createQuotedRows, type QuotedRows } from './quoted-rows.ts';
 import { detectSeparator, namedSeparator, type ScoreHeader } from './separator.ts';
 
 const QUOTE = 0x22;
-/** Lines without a value at the end of a file are named only when they are more than these. */
-const MAX_PENDING_LINES = 10_000;
 
 interface TextLayout {
   readonly encoding: TextEncoding;
@@ -39,7 +37,7 @@ export function openCsv(
     bytes: content.bytes,
     sha256: content.sha256,
     format: { type: 'text', encoding: encoding.encoding, hasMark: encoding.markBytes > 0, separator },
-    read: () => holdBackEmptyLines(readRecords(handle, layout)),
+    read: () => readRecords(handle, layout),
     close: () => handle.close(),
   };
 }
@@ -61,15 +59,15 @@ async function* readRecords(
     if (quoted === undefined) {
       const plain = readPlainLines(bytes.toString('utf8'), separator, lines);
       lines += plain.lines;
-      yield { records: plain.records, emptyLines: plain.emptyLines, bytesRead };
+      yield { records: plain.records, bytesRead };
     } else {
       const fault = await quoted.write(bytes);
-      yield { ...quoted.take(), bytesRead };
+      yield { records: quoted.take(), bytesRead };
       if (fault !== undefined) throw fault;
     }
   }
   const fault = await quoted?.end();
-  yield { records: [], ...quoted?.take(), bytesRead };
+  yield { records: quoted?.take() ?? [], bytesRead };
   if (fault !== undefined) throw fault;
 }
 
@@ -77,16 +75,4 @@ function withoutFirstLine(bytes: Buffer): Buffer {
   const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   if (end < 0) return bytes.subarray(bytes.length);
   return bytes.subarray(bytes[end] === 0x0d && bytes[end + 1] === 0x0a ? end + 2 : end + 1);
-}
-
-/** Names lines without a value only when a record follows: spreadsheets leave many behind the last one. */
-async function* holdBackEmptyLines(batches: AsyncIterable<RecordBatch>): AsyncGenerator<RecordBatch> {
-  let pending: number[] = [];
-  for await (const { records, emptyLines = [], bytesRead } of batches) {
-    const last = records.at(-1)?.line ?? 0;
-    const all = emptyLines.length === 0 ? pending : [...pending, ...emptyLines];
-    const isNamed = (line: number) => line < last || all.length > MAX_PENDING_LINES;
-    pending = all.length === 0 ? all : all.filter((line) => !isNamed(line));
-    yield { records, emptyLines: all.length === 0 ? all : all.filter(isNamed), bytesRead };
-  }
 }

@@ -4,21 +4,20 @@ import { splitLines } from './line-ends.ts';
 
 /**
  * @param linesBefore lines of the file before these
- * @returns also how many lines the text has, and which of them have no value
+ * @returns also how many lines the text has
  */
 export function readPlainLines(
   text: string,
   separator: string,
   linesBefore: number,
-): { records: FileRecord[]; emptyLines: number[]; lines: number } {
+): { records: FileRecord[]; lines: number } {
   const lines = splitLines(text);
   const records: FileRecord[] = [];
-  const emptyLines: number[] = [];
   for (let i = 0; i < lines.length; i++) {
+    if (lines[i] === '') continue;
     const cells = (lines[i] as string).split(separator);
     // Rows of separators only are what spreadsheets leave behind the last one.
     if (cells.some((cell) => cell.trim() !== '')) records.push({ line: linesBefore + i + 1, cells });
-    else emptyLines.push(linesBefore + i + 1);
   }
-  return { records, emptyLines, lines: lines.length };
+  return { records, lines: lines.length };
 }

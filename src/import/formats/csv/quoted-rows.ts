@@ -9,26 +9,26 @@ export interface QuotedRows {
   write(bytes: Buffer): Promise<FileFault | undefined>;
   /** Ends the file. @returns as `write` does */
   end(): Promise<FileFault | undefined>;
-  /** The records since the last call, and the lines without a value. */
-  take(): { records: FileRecord[]; emptyLines: number[] };
+  /** The records since the last call. */
+  take(): FileRecord[];
 }
 
 /** @param linesBefore lines of the file that were read without this */
 export function createQuotedRows(separator: string, linesBefore: number): QuotedRows {
   const lineCount = createLineCount(linesBefore);
   let records: FileRecord[] = [];
-  let emptyLines: number[] = [];
   const parser = parse({
     // All of them, so that a file put together from several keeps its rows apart.
     record_delimiter: ['\r\n', '\n', '\r'],
     delimiter: separator,
     relax_column_count: true,
+    skip_empty_lines: true,
     max_record_size: MAX_RECORD_BYTES,
     // Records are collected as they are read and never queue in a stream.
     on_record(cells: string[], { lines }: { lines: number }) {
-      const line = lineCount.record(cells, lines);
-      if (cells.some((cell) => cell.trim() !== '')) records.push({ line, cells });
-      else emptyLines.push(line);
+      const { line, lastLine } = lineCount.record(cells, lines);
+      if (cells.some((cell) => cell.trim() !== ''))
+        records.push(line === lastLine ? { line, cells } : { line, lastLine, cells });
       return null;
     },
   });
@@ -53,8 +53,8 @@ export function createQuotedRows(separator: string, linesBefore: number): Quoted
         }),
       ),
     take() {
-      const taken = { records, emptyLines };
-      [records, emptyLines] = [[], []];
+      const taken = records;
+      records = [];
       return taken;
     },
   };
@@ -77,7 +77,7 @@ function createLineCount(linesBefore: number) {
   let countedTwice = 0;
   let lastLine = linesBefore;
   return {
-    record(cells: readonly string[], lines: number): number {
+    record(cells: readonly string[], lines: number): { line: number; lastLine: number } {
       let breaks = 0;
       for (const cell of cells) {
         if (!cell.includes('\n') && !cell.includes('\r')) continue;
@@ -85,7 +85,7 @@ function createLineCount(linesBefore: number) {
         countedTwice += cell.match(/\r\n/g)?.length ?? 0;
       }
       lastLine = linesBefore + lines - countedTwice;
-      return lastLine - breaks;
+      return { line: lastLine - breaks, lastLine };
     },
     /** The line after the last record: where the one starts that could not be read. */
     next: () => lastLine + 1,

@@ -4,6 +4,8 @@ import type { ImportFault } from '../../../store/ports/import-session.ts';
 export interface FileRecord {
   /** Line of a text file on which it starts; in a workbook, the number of the row. The first is 1. */
   readonly line: number;
+  /** The last line of one that takes several. What lies between two records has no value. */
+  readonly lastLine?: number;
   readonly cells: readonly string[];
   /** Indexes of the cells that a workbook stores as numbers; a text file has none. */
   readonly numbers?: ReadonlySet<number>;
@@ -12,8 +14,6 @@ export interface FileRecord {
 /** What was read of a file at once; a reader that is slow keeps the next one from being read. */
 export interface RecordBatch {
   readonly records: readonly FileRecord[];
-  /** Lines without a value that were left out, in order; those at the end of the file need not be named. */
-  readonly emptyLines?: readonly number[];
   /** Bytes read so far. */
   readonly bytesRead: number;
 }

@@ -5,6 +5,9 @@ import { type Entry, fromFdPromise } from 'yauzl';
 
 /** What all parts unpack to, in bytes: a small file may unpack to any size. */
 export const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+/** Of one text, twice what Excel takes: any number of cells may share it, and each is read. */
+export const MAX_TEXT_CHARACTERS = 65_535;
+export const LONG_TEXT = `a text of more than ${MAX_TEXT_CHARACTERS} characters`;
 /** A workbook has a few parts for each sheet and picture. */
 const MAX_PARTS = 10_000;
 

@@ -8,11 +8,15 @@ const isBuiltInDate = (id: number): boolean =>
   (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || id === 45 || id === 47 || (id >= 50 && id <= 58);
 const isBuiltInPercent = (id: number): boolean => id === 9 || id === 10;
 
+/** Excel takes no longer ones. */
+const MAX_CODE_CHARACTERS = 255;
+
 /**
  * @param id of the format
  * @param code as the workbook spells it, such as `dd/mm/yyyy hh:mm`
  */
 export function numberStyleOf(id: number, code: string | undefined): NumberStyle {
+  if (code !== undefined && code.length > MAX_CODE_CHARACTERS) return 'number';
   if (code === undefined) {
     if (isBuiltInDate(id)) return 'date';
     return isBuiltInPercent(id) ? 'percent' : 'number';

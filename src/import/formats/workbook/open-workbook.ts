@@ -111,12 +111,12 @@ async function firstRows(archive: Archive, workbook: Workbook, { path }: Sheet):
   try {
     for await (const chunk of archive.read(path)) {
       rows.write(chunk);
-      found.push(...rows.take().records);
+      found.push(...rows.take());
       if (found.length >= HEADER_ROWS) break;
     }
   } catch (error) {
     if (!(error instanceof UnreadableWorkbook)) throw error;
-    found.push(...rows.take().records);
+    found.push(...rows.take());
   }
   return found.slice(0, HEADER_ROWS);
 }
@@ -136,16 +136,16 @@ async function* readSheet(
     for await (const chunk of archive.read(path)) {
       read += chunk.length;
       rows.write(chunk);
-      const taken = rows.take();
-      line = taken.records.at(-1)?.line ?? line;
-      yield { ...taken, bytesRead: Math.round((bytes * read) / unpackedBytes) };
+      const records = rows.take();
+      line = records.at(-1)?.line ?? line;
+      yield { records, bytesRead: Math.round((bytes * read) / unpackedBytes) };
     }
     rows.write(undefined);
-    yield { ...rows.take(), bytesRead: bytes };
+    yield { records: rows.take(), bytesRead: bytes };
   } catch (error) {
     if (!(error instanceof UnreadableWorkbook)) throw error;
-    const { records, emptyLines } = rows.take();
-    if (records.length > 0) yield { records, emptyLines, bytesRead: bytes };
+    const records = rows.take();
+    if (records.length > 0) yield { records, bytesRead: bytes };
     throw fileFault(error.line ?? (records.at(-1)?.line ?? line) + 1, error.message, { cause: error.cause });
   }
 }

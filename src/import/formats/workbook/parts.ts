@@ -1,7 +1,10 @@
 /** What a workbook says of itself: its sheets, texts, formats of numbers and the day from which it counts. */
-import { type Archive, UnreadableWorkbook } from './archive.ts';
+import { type Archive, LONG_TEXT, MAX_TEXT_CHARACTERS, UnreadableWorkbook } from './archive.ts';
 import { type NumberStyle, numberStyleOf } from './number-formats.ts';
 import { readXml } from './xml.ts';
+
+/** Of relations between parts, of formats and of styles: more than any spreadsheet writes. */
+const MAX_ITEMS = 100_000;
 
 export interface Sheet {
   readonly name: string;
@@ -31,22 +34,23 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   if (root === undefined) throw new UnreadableWorkbook();
   const relations = await relationsOf(archive, root.path);
   const pathOf = (type: string) => relations.find((relation) => relation.type === type)?.path;
-  const sheets: Sheet[] = [];
+  const byId = new Map(relations.map((relation) => [relation.id, relation]));
+  const sheets = new Map<string, Sheet>();
   let is1904 = false;
   await readXml(archive.read(root.path), {
     open(name, attributes) {
       if (name === 'workbookPr') is1904 = ['1', 'true'].includes(attributes.date1904 ?? '');
       if (name !== 'sheet') return;
       const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1];
-      const part = relations.find((relation) => relation.id === id);
+      const part = byId.get(id ?? '');
       // A sheet that is a chart only has no rows; one part named twice would be read twice.
-      if (part?.type !== 'worksheet' || sheets.some(({ path }) => path === part.path)) return;
-      sheets.push({ name: attributes.name ?? '', path: part.path });
+      if (part?.type !== 'worksheet' || sheets.has(part.path)) return;
+      sheets.set(part.path, { name: attributes.name ?? '', path: part.path });
     },
   });
   const [texts, styles] = [pathOf('sharedStrings'), pathOf('styles')];
   return {
-    ...{ sheets, is1904 },
+    ...{ sheets: [...sheets.values()], is1904 },
     texts: texts === undefined || !archive.has(texts) ? [] : await readTexts(archive, texts),
     styles: styles === undefined || !archive.has(styles) ? [] : await readStyles(archive, styles),
   };
@@ -61,6 +65,7 @@ async function relationsOf(archive: Archive, path: string): Promise<Relation[]> 
   await readXml(archive.read(part), {
     open(name, { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode }) {
       if (name !== 'Relationship' || mode === 'External') return;
+      if (relations.length === MAX_ITEMS) throw new UnreadableWorkbook();
       relations.push({ id, type: type.slice(type.lastIndexOf('/') + 1), path: resolve(folder, target) });
     },
   });
@@ -84,6 +89,10 @@ async function readTexts(archive: Archive, path: string): Promise<string[]> {
     },
     text(part) {
       if (isShown && text !== undefined) text += part;
+      if ((text?.length ?? 0) > MAX_TEXT_CHARACTERS)
+        throw new UnreadableWorkbook(
+          `The workbook has ${LONG_TEXT}. Delete it, save the workbook and import it again.`,
+        );
     },
     close(name) {
       if (name === 't') isShown = false;
@@ -111,6 +120,7 @@ async function readStyles(archive: Archive, path: string): Promise<NumberStyle[]
       if (name === 'numFmt') codes.set(id, code);
       else if (name === 'cellXfs') isCellStyle = true;
       else if (name === 'xf' && isCellStyle) ids.push(id);
+      if (codes.size > MAX_ITEMS || ids.length > MAX_ITEMS) throw new UnreadableWorkbook();
     },
     close(name) {
       if (name === 'cellXfs') isCellStyle = false;

@@ -1,6 +1,6 @@
 /** The part of a sheet → its rows, as they are read. */
 import type { FileRecord } from '../source/records.ts';
-import { UnreadableWorkbook } from './archive.ts';
+import { LONG_TEXT, MAX_TEXT_CHARACTERS, UnreadableWorkbook } from './archive.ts';
 import { cellText, type StoredCell } from './cell-text.ts';
 import type { Workbook } from './parts.ts';
 import { createXmlReader } from './xml.ts';
@@ -9,28 +9,29 @@ import { createXmlReader } from './xml.ts';
 const MAX_ROW = 1_048_576;
 /** More is a mistake, and would be made of a few bytes for each row. */
 const MAX_COLUMNS = 1_000;
+/** Of all cells: a few megabytes may unpack to any number of cells with one shared text. */
+const MAX_CHARACTERS = 1_000_000_000;
+const TOO_MUCH_TEXT =
+  'The sheet has more than 1,000,000,000 characters. Save it as "CSV UTF-8" and import that file.';
 
 export interface SheetRows {
   /** Takes the part in chunks, and its end as undefined. @throws UnreadableWorkbook */
   write(chunk: Buffer | undefined): void;
-  /** The rows since the last call, and those without a value that lie between rows. */
-  take(): { records: FileRecord[]; emptyLines: number[] };
+  /** The rows since the last call, without empty ones. */
+  take(): FileRecord[];
 }
 
 /** @param width cells that a row has at least: a sheet leaves out empty ones at its end */
 export function createSheetRows(workbook: Workbook, width: number): SheetRows {
   let records: FileRecord[] = [];
-  let emptyLines: number[] = [];
-  let lastLine = 0;
   let row: RowInProgress | undefined;
   let cell: StoredCell | undefined;
   let collects: 'value' | 'inlineText' | undefined;
   let isPhonetic = false;
+  let characters = 0;
 
   function endRow({ line, cells, numbers }: RowInProgress): void {
     if (cells.length === 0) return;
-    for (let empty = lastLine + 1; empty < line; empty++) emptyLines.push(empty);
-    lastLine = line;
     const padded = Array.from({ length: Math.max(cells.length, width) }, (_, i) => cells[i] ?? '');
     records.push(numbers.size === 0 ? { line, cells: padded } : { line, cells: padded, numbers });
   }
@@ -46,13 +47,16 @@ export function createSheetRows(workbook: Workbook, width: number): SheetRows {
       else if (name === 't' && !isPhonetic) [collects, cell.hasValue] = ['inlineText', true];
     },
     text(part) {
-      if (cell !== undefined && collects !== undefined) cell[collects] += part;
+      if (cell === undefined || collects === undefined) return;
+      cell[collects] += part;
+      if (cell[collects].length > MAX_TEXT_CHARACTERS) throw refuse(row?.line, LONG_TEXT, DELETE);
     },
     close(name) {
       if (name === 'v' || name === 't') collects = undefined;
       else if (name === 'rPh') isPhonetic = false;
       else if (name === 'c' && row !== undefined && cell !== undefined) {
-        addCell(row, cell, workbook);
+        characters += addCell(row, cell, workbook);
+        if (characters > MAX_CHARACTERS) throw new UnreadableWorkbook(TOO_MUCH_TEXT);
         cell = undefined;
       } else if (name === 'row' && row !== undefined) endRow(row);
     },
@@ -61,8 +65,8 @@ export function createSheetRows(workbook: Workbook, width: number): SheetRows {
   return {
     write,
     take() {
-      const taken = { records, emptyLines };
-      [records, emptyLines] = [[], []];
+      const taken = records;
+      records = [];
       return taken;
     },
   };
@@ -89,20 +93,23 @@ const startCell = ({ r: place, t: type = 'n', s: style }: Readonly<Record<string
   ...{ value: '', inlineText: '', hasValue: false, hasFormula: false },
 });
 
-function addCell(row: RowInProgress, cell: StoredCell, workbook: Workbook): void {
+const refuse = (line = 0, what: string, cure: string): UnreadableWorkbook =>
+  new UnreadableWorkbook(`Row ${line} has ${what}. ${cure} and import it again.`, { line });
+const DELETE = 'Delete it, save the workbook';
+
+/** @returns how many characters the cell has */
+function addCell(row: RowInProgress, cell: StoredCell, workbook: Workbook): number {
   const index = cell.place === undefined ? row.next : columnOf(cell.place);
   row.next = index + 1;
-  const refuse = (what: string, cure: string) =>
-    new UnreadableWorkbook(`Row ${row.line} has ${what}. ${cure} and import it again.`, { line: row.line });
   if (cell.hasFormula && !cell.hasValue && cell.type !== 'str')
-    throw refuse('a formula without its value', 'Open the workbook in a spreadsheet, save it');
+    throw refuse(row.line, 'a formula without its value', 'Open the workbook in a spreadsheet, save it');
   const { text, isNumber } = cellText(cell, workbook);
-  if (text === '') return;
-  if (index >= MAX_COLUMNS)
-    throw refuse(`a value beyond column ${MAX_COLUMNS}`, 'Delete it, save the workbook');
+  if (text === '') return 0;
+  if (index >= MAX_COLUMNS) throw refuse(row.line, `a value beyond column ${MAX_COLUMNS}`, DELETE);
   while (row.cells.length < index) row.cells.push('');
   row.cells[index] = text;
   if (isNumber) row.numbers.add(index);
+  return text.length;
 }
 
 /** `B7` → 1. */

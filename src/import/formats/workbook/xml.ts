@@ -10,6 +10,11 @@ export interface XmlEvents {
   text?(text: string): void;
 }
 
+/** Of an element: it is in memory with all of them. Those of workbooks have a dozen. */
+const MAX_ATTRIBUTES = 1_000;
+/** Of elements in one another, which are in memory until they are closed: those of workbooks are ten deep. */
+const MAX_DEPTH = 100;
+
 /**
  * Reads a part that is entirely in UTF-8, which both Excel and LibreOffice write. An entity that it declares
  * is an error and never expanded.
@@ -18,9 +23,19 @@ export interface XmlEvents {
 export function createXmlReader(events: XmlEvents): (chunk: Buffer | undefined) => void {
   const parser = sax.parser(true, { position: false });
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  parser.onopentag = ({ name, attributes }) =>
+  let [depth, attributeCount] = [0, 0];
+  parser.onattribute = () => {
+    if (++attributeCount > MAX_ATTRIBUTES) throw new UnreadableWorkbook();
+  };
+  parser.onopentag = ({ name, attributes }) => {
+    attributeCount = 0;
+    if (++depth > MAX_DEPTH) throw new UnreadableWorkbook();
     events.open(localName(name), attributes as Record<string, string>);
-  parser.onclosetag = (name) => events.close?.(localName(name));
+  };
+  parser.onclosetag = (name) => {
+    depth--;
+    events.close?.(localName(name));
+  };
   parser.ontext = parser.oncdata = (text) => events.text?.(text);
   parser.onerror = (error) => {
     throw new UnreadableWorkbook(undefined, { cause: error });

@@ -42,8 +42,12 @@ async function restore(context: CliContext, folder: string, options: RestoreComm
     const { backup, replacedFolder, isOlder } = restored;
     context.out(
       formatJson({
-        ...{ database, ...describeBackup(folder, backup), replaced: replacedFolder ?? null },
-        ...{ migrates_at_next_start: isOlder, sound, checks },
+        database,
+        ...describeBackup(folder, backup),
+        replaced: replacedFolder ?? null,
+        migrates_at_next_start: isOlder,
+        sound,
+        checks,
       }),
     );
   } else {

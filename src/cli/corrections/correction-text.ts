@@ -25,7 +25,10 @@ const NAMES: { readonly [entity in ChangedEntity]: readonly [one: string, many?:
 
 /** Without the name: what a program prints may be kept. */
 const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
-  ...{ id, cooperative_code: cooperativeCode, member_code: hideIdentityCards(memberCode), fate },
+  id,
+  cooperative_code: cooperativeCode,
+  member_code: hideIdentityCards(memberCode),
+  fate,
 });
 
 function formatMember({ id, cooperativeCode, memberCode, fullName, fate }: NamedMember): string {
@@ -37,14 +40,21 @@ function formatMember({ id, cooperativeCode, memberCode, fullName, fate }: Named
 export const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
   result.outcome === 'done'
     ? {
-        ...{ outcome: result.outcome, dry_run: isDryRun, correction_id: result.correctionId },
-        ...{ final: result.isFinal === true, rows: result.rows },
-        ...{ members: result.members.map(describeMember), notes: result.notes },
+        outcome: result.outcome,
+        dry_run: isDryRun,
+        correction_id: result.correctionId,
+        final: result.isFinal === true,
+        rows: result.rows,
+        members: result.members.map(describeMember),
+        notes: result.notes,
         lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
       }
     : {
-        ...{ outcome: result.outcome, dry_run: isDryRun, correction_id: null },
-        ...{ message: result.message, collisions: result.collisions },
+        outcome: result.outcome,
+        dry_run: isDryRun,
+        correction_id: null,
+        message: result.message,
+        collisions: result.collisions,
       };
 
 function formatRows({ rows }: CorrectionDone): string {

@@ -29,7 +29,10 @@ export function createProgressBar({ terminal }: CliContext): ProgressBar {
         const format = `${nameOf(file)} [{bar}] {percentage}% {duration_formatted}`;
         // Its own handling of signals would run after ours, which ends the command.
         bar = new SingleBar({
-          ...{ format, stream: terminal, clearOnComplete: true, hideCursor: true },
+          format,
+          stream: terminal,
+          clearOnComplete: true,
+          hideCursor: true,
           gracefulExit: false,
         });
         bar.start(bytes, 0);

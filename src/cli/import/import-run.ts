@@ -117,9 +117,7 @@ async function importWithSession(
   const output =
     options.json === true
       ? createImportJson(context, storage.location, isDryRun)
-      : createImportScreen(context, {
-          ...{ database: storage.location, zone, isDryRun, rejects: options.rejects },
-        });
+      : createImportScreen(context, { database: storage.location, zone, isDryRun, rejects: options.rejects });
   const bar = createProgressBar(context);
   const isNew = !(await storage.exists());
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
@@ -138,7 +136,11 @@ async function importWithSession(
       session,
       files,
       {
-        ...{ zone, clock, isDryRun, signal: interruption.signal, ...options.reading },
+        zone,
+        clock,
+        isDryRun,
+        signal: interruption.signal,
+        ...options.reading,
         systemUser: describeUser(config),
         skipInvalid: options.skipInvalid === true,
         acceptTrailingZero: options.acceptTrailingZero === true,
@@ -183,7 +185,9 @@ const openChanges = (
   openSideFile(
     path,
     {
-      ...{ option: '--changes', name: 'a list of changes', isReplaceable: isChangesFile },
+      option: '--changes',
+      name: 'a list of changes',
+      isReplaceable: isChangesFile,
       create: (file) => createChangesFile(file, zone),
     },
     files,

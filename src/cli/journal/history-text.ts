@@ -17,7 +17,10 @@ export interface ShownChange {
 
 /** The names of a change, in their order. */
 export const describeChange = ({ line, row, column, old, new: value }: ShownChange) => ({
-  ...{ line, row, column, old },
+  line,
+  row,
+  column,
+  old,
   new: value,
 });
 

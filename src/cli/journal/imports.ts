@@ -115,7 +115,9 @@ async function printChanges(
   let count = 0;
   for await (const { line, row, column, old, new: value } of changes) {
     const shown = {
-      ...{ line, row, column },
+      line,
+      row,
+      column,
       old: formatStored(column, old, zone),
       new: formatStored(column, value, zone),
     };

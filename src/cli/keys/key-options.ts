@@ -1,10 +1,12 @@
 /**
  * What a key may do, on the command line: the options of `keys create` and `keys update`, and their values.
  */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiKey, type ApiKeyValues, SCOPES, type Scope } from '../../domain/access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/rate-limit.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import { onlyGiven } from '../../domain/values/given.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import {
   collectAddresses,
@@ -101,19 +103,16 @@ export function newKeyValues(options: KeyValueOptions, zone: TimeZone, now: numb
  */
 export function keyChanges(options: KeyChangeOptions, stored: ApiKey, zone: TimeZone): Partial<ApiKeyValues> {
   const { name, scope, perHour, perDay, expires } = options;
-  const allowedAddresses = options.anyIp === true ? [] : options.allowIp;
-  const allowedHosts = options.anyHost === true ? [] : options.allowHost;
-  const changes = {
-    ...(name === undefined ? {} : { name }),
-    ...(scope === undefined ? {} : { scopes: scope }),
-    ...(allowedAddresses === undefined ? {} : { allowedAddresses }),
-    ...(allowedHosts === undefined ? {} : { allowedHosts }),
-    ...(perHour === undefined && perDay === undefined
-      ? {}
-      : { limits: { perHour: perHour ?? stored.limits.perHour, perDay: perDay ?? stored.limits.perDay } }),
-    ...(options.neverExpires === true ? { expiresAt: null } : {}),
-    ...(expires === undefined ? {} : { expiresAt: expiryOf(expires, zone) }),
-  };
+  const end = expires === undefined ? undefined : expiryOf(expires, zone);
+  const keepsLimits = perHour === undefined && perDay === undefined;
+  const changes = onlyGiven({
+    name,
+    scopes: scope,
+    allowedAddresses: options.anyIp === true ? [] : options.allowIp,
+    allowedHosts: options.anyHost === true ? [] : options.allowHost,
+    limits: keepsLimits ? undefined : { ...stored.limits, ...onlyGiven({ perHour, perDay }) },
+    expiresAt: options.neverExpires === true ? null : end,
+  });
   if (Object.keys(changes).length === 0) {
     throw new CommandError(
       EXIT.usage,

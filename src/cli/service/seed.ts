@@ -82,8 +82,12 @@ async function seedIfEmpty(context: CliContext, config: Config, today: string): 
     if (!(await session.isRegistryEmpty())) return false;
     writeSeedFiles(folder, today);
     const reports = await importFiles(session, listImportFiles(folder).files, {
-      ...{ zone: config.zone, clock: context.clock, isDryRun: false, systemUser: describeUser(config) },
-      ...{ acceptTrailingZero: false, skipInvalid: false },
+      zone: config.zone,
+      clock: context.clock,
+      isDryRun: false,
+      systemUser: describeUser(config),
+      acceptTrailingZero: false,
+      skipInvalid: false,
     });
     const wrong = reports.find(({ outcome }) => outcome !== 'imported');
     if (wrong !== undefined) {

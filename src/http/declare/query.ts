@@ -56,11 +56,3 @@ export function parseQuery<Parameters extends QueryParameters>(
   faults.throwIfAny();
   return values as ParsedQuery<Parameters>;
 }
-
-/** The filters that were given: an absent one is not an undefined one. */
-export const onlyGiven = <Filters extends object>(
-  filters: Filters,
-): { [Name in keyof Filters]?: Exclude<Filters[Name], undefined> } =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Filters]?: Exclude<Filters[Name], undefined>;
-  };

@@ -60,7 +60,12 @@ export function describeApi(routes: readonly Route[], version: string): Json {
 
 function parametersOf(route: Route, components: Components): Json[] {
   const inPath = Object.entries(route.params ?? {}).map(([name, { description, schema, example }]) => ({
-    ...{ name, in: 'path', required: true, description, schema, example },
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema,
+    example,
   }));
   const inQuery = Object.entries(route.query ?? {}).map(([name, { description, schema }]) => {
     const parameter = { name, in: 'query', description, schema };

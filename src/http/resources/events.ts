@@ -73,7 +73,9 @@ const QUERY = {
     { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   ),
   limit: wholeNumber(`Events of a page; more than ${MAX_LIMIT} are clipped to that.`, {
-    ...{ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
   }),
   wait: wholeNumber(
     'Seconds to hold the request while there is no event; ' +

@@ -68,7 +68,11 @@ export function declareResource<Declared extends Fields, Stored>(
 ): Resource<Stored, GivenValues<Declared>> {
   const { schema, serialize } = shownObject(title, properties);
   return {
-    ...{ tag, title, example, schema, serialize },
+    tag,
+    title,
+    example,
+    schema,
+    serialize,
     bodies: declareBodies(fields, { title, response: schema, oneOf, examples }),
     id: pathId(`A ${title.toLowerCase()}'s id; opaque.`),
     represent: (stored, zone) => represent(serialize(stored, zone)),
@@ -192,7 +196,9 @@ export const changeRoutes = <Stored, Body, Values, Beside extends readonly unkno
       responses: { 200: responseOf(resource) },
     },
     {
-      ...{ store, clock, zone },
+      store,
+      clock,
+      zone,
       readId: readPathId,
       represent: (stored) => resource.represent(stored, zone),
       findBeside: NOTHING_BESIDE as unknown as Updating<Stored, Body, Values, Beside>['findBeside'],

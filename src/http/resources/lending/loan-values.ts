@@ -11,10 +11,10 @@ import {
 } from '../../../domain/lending/loans.ts';
 import { completeValues } from '../../../domain/values/declared-fields.ts';
 import type { FieldErrorList } from '../../../domain/values/errors.ts';
+import { onlyGiven } from '../../../domain/values/given.ts';
 import { nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
 import { parseBody } from '../../declare/body-fields.ts';
-import { onlyGiven } from '../../declare/query.ts';
 import type { ResourceDependencies } from '../resource.ts';
 import { LOAN } from './loan-fields.ts';
 

@@ -1,12 +1,14 @@
 /** Loans: list, one, create, replace, change. */
+
 import { LOAN_FIELDS, LOAN_STATUSES } from '../../../domain/lending/loans.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { onlyGiven } from '../../../domain/values/given.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
-import { idFilter, onlyGiven } from '../../declare/query.ts';
+import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from '../resource.ts';

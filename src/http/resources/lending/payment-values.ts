@@ -14,11 +14,11 @@ import {
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { completeValues } from '../../../domain/values/declared-fields.ts';
 import { type FieldErrorList, notFound } from '../../../domain/values/errors.ts';
+import { onlyGiven } from '../../../domain/values/given.ts';
 import { nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
 import type { PaymentStore } from '../../../store/ports/payments.ts';
 import { parseBody } from '../../declare/body-fields.ts';
-import { onlyGiven } from '../../declare/query.ts';
 import type { ResourceDependencies } from '../resource.ts';
 import { PAYMENT } from './payment-fields.ts';
 

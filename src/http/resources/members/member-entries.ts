@@ -15,6 +15,7 @@ import {
   type TimeZone,
 } from '../../../domain/values/date-time.ts';
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
+import { onlyGiven } from '../../../domain/values/given.ts';
 import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
 import { otherFields, shownObject } from '../../../json/declared-fields.ts';
 import { anyOf, type Schema, string } from '../../../json/schema.ts';
@@ -59,7 +60,7 @@ const periodParameters = (zone: TimeZone) => ({
 function toPeriod({ from, to }: { from?: number; to?: number }): Period {
   if (from !== undefined && to !== undefined && to < from)
     refuseFields({ to: ['Ensure this is not before from.'] });
-  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  return onlyGiven({ from, to });
 }
 
 /** What both routes have in common. @param row title and example of one entry */
@@ -105,7 +106,7 @@ export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zon
       async handle(request) {
         const { product: only } = request.query;
         const pageRequest = toPageRequest(request.query);
-        const filter = { ...toPeriod(request.query), ...(only === undefined ? {} : { product: only }) };
+        const filter = { ...toPeriod(request.query), ...onlyGiven({ product: only }) };
         const page = await entries.listDeliveries(await findMemberId(request), filter, pageRequest);
         return envelope(request, pageRequest, page, DELIVERY.serialize, zone);
       },

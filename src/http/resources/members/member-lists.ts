@@ -5,6 +5,7 @@ import { MEMBER_FIELDS, MEMBER_STATUSES, type MemberFilter } from '../../../doma
 import { parseMobile } from '../../../domain/membership/mobile.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
+import { onlyGiven } from '../../../domain/values/given.ts';
 import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
@@ -12,7 +13,7 @@ import { whenReady } from '../../../store/ports/awaitable.ts';
 import type { CooperativeStore, MemberStore } from '../../../store/ports/registry.ts';
 import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
 import { readPathId } from '../../declare/path-id.ts';
-import { onlyGiven, type ParsedQuery } from '../../declare/query.ts';
+import type { ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE } from '../examples.ts';

@@ -3,13 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { countChangesSql } from '../../../src/store/sqlite/lists/count-changes.ts';
 import { countChecksOf } from '../../../src/store/sqlite/lists/count-checks.ts';
-import {
-  type CountDeclaration,
-  type Counted,
-  countChangesSql,
-  openCountIndex,
-} from '../../../src/store/sqlite/lists/count-index.ts';
+import { type Counted, openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
+import type { CountDeclaration } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { openFile } from '../../support/sqlite.ts';
 
@@ -49,7 +46,10 @@ const counted = fc.option(
   fc.record({ group: fc.integer({ min: 1, max: 2 }), value: fc.constantFrom('canoe', 'ferry') }),
   { nil: undefined },
 );
-const id = fc.oneof(fc.constantFrom(1, 255, 256, 65_535, 65_536, 131_072), fc.integer({ min: 1, max: 600 }));
+const id = fc.oneof(
+  fc.constantFrom(1, 15, 16, 255, 256, 4_096, 65_535, 65_536, 131_072),
+  fc.integer({ min: 1, max: 600 }),
+);
 
 test('after any additions, changes, moves and removals counts and seeks are those of the rows', (context) => {
   const { db, index, set, wrong } = open(context);
@@ -79,7 +79,7 @@ test('after any additions, changes, moves and removals counts and seeks are thos
         for (const [offset, expected] of ids.entries()) {
           const { firstId, skip } = index.seek(value, offset);
           assert.equal(ids.filter((each) => each >= firstId)[skip], expected);
-          assert.ok(skip < 256);
+          assert.ok(skip < 16);
         }
         for (const group of [1, 2]) {
           const inGroup = ids.filter((each) => rows.get(each)?.group === group);
@@ -93,6 +93,38 @@ test('after any additions, changes, moves and removals counts and seeks are thos
     }),
     { numRuns: 200 },
   );
+});
+
+test('among full blocks and gaps every seek finds its row', (context) => {
+  const { db, index, wrong } = open(context);
+  // Two large blocks and a part of a third: the second is full, and of one harbour.
+  db.exec(`WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 140000)
+    INSERT INTO boats SELECT id, CASE WHEN id < 65536 THEN 1 + id % 2 ELSE 2 END,
+      CASE WHEN id BETWEEN 40000 AND 40100 OR id % 5000 = 0 THEN 'ferry' ELSE 'canoe' END FROM n
+    WHERE id NOT BETWEEN 20000 AND 30000 AND id NOT BETWEEN 4095 AND 4097 AND id <> 131073`);
+  for (const sql of countChangesSql(BOATS, 'SELECT id, harbour_id, kind, 1 AS delta FROM boats', true))
+    db.exec(sql);
+  assert.deepEqual(wrong(), []);
+  const rows = db.raw.prepare('SELECT id, harbour_id AS "group", kind AS value FROM boats ORDER BY id').all();
+  for (const value of [undefined, 'canoe', 'ferry']) {
+    for (const group of [undefined, 1, 2]) {
+      const ids = (rows as ({ id: number } & Counted)[])
+        .filter((row) => (value ?? row.value) === row.value && (group ?? row.group) === row.group)
+        .map(({ id: each }) => each);
+      const placeOf = new Map(ids.map((each, place) => [each, place]));
+      let most = 0;
+      for (let offset = 0; offset < ids.length; offset += offset % 61 === 0 ? 1 : 60) {
+        const { firstId, skip } =
+          group === undefined ? index.seek(value, offset) : index.seekInGroup(group, value, offset);
+        let first = Math.max(firstId, 1);
+        while (!placeOf.has(first)) first++;
+        assert.equal((placeOf.get(first) as number) + skip, offset, `${value} ${group}`);
+        most = Math.max(most, skip);
+      }
+      // Inside a group only where others have rows, too.
+      assert.ok(most < (group === undefined ? 16 : 65_536));
+    }
+  }
 });
 
 /** A part of a transaction. */
@@ -171,27 +203,30 @@ test('every kind of wrong count is found by a check of its own', (context) => {
   set(7, row);
   for (const [i, damage] of [
     'UPDATE boat_counts SET boats = 2',
-    "UPDATE boat_blocks SET boats = 2 WHERE span = 256 AND kind = 'canoe'",
+    "UPDATE boat_blocks SET boats = 2 WHERE span = 16 AND kind = 'canoe'",
+    "UPDATE boat_blocks SET boats = 2 WHERE span = 256 AND kind = 'any'",
+    "UPDATE boat_blocks SET boats = 2 WHERE span = 4096 AND kind = 'canoe'",
     "UPDATE boat_blocks SET boats = 2 WHERE span = 65536 AND kind = 'any'",
     'UPDATE boat_harbour_blocks SET boats = 2',
   ].entries()) {
     db.exec(`SAVEPOINT before; ${damage}`);
     const found = countChecksOf([BOATS]).map(({ sql }) => db.raw.prepare(sql).get() !== undefined);
-    assert.deepEqual(found, [i === 0, i === 1, i === 2, i === 3], damage);
+    assert.deepEqual(
+      found,
+      found.map((_, check) => check === i),
+      damage,
+    );
     db.exec('ROLLBACK TO before; RELEASE before');
   }
 });
 
 test('the checks of a table with several dimensions have names of their own', () => {
   const names = (...declarations: CountDeclaration[]) => countChecksOf(declarations).map(({ name }) => name);
-  assert.deepEqual(names(BOATS).slice(0, 2), [
-    'counters of boats by harbour',
-    'counters of boats by 256 ids',
-  ]);
+  assert.deepEqual(names(BOATS).slice(0, 2), ['counters of boats by harbour', 'counters of boats by 16 ids']);
   const two = names(BOATS, { ...BOATS, dimension: 'flag' });
-  assert.equal(new Set(two).size, 8);
+  assert.equal(new Set(two).size, 12);
   assert.deepEqual(
-    [two[0], two[5]],
+    [two[0], two[8]],
     ['counters of boats with each kind by harbour', 'counters of boats with each flag by 256 ids'],
   );
 });

@@ -44,8 +44,8 @@ async function open(context: TestContext) {
 for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_READ', 'SQLITE_CONSTRAINT_TRIGGER']) {
   test(`${code} in a counter refuses its write, leaves nothing behind and stops no other`, async (context) => {
     const { store, create, plant, wrongCounts } = await open(context);
-    for (const statement of [1, 3]) {
-      plant(code, (each) => each % 4 === statement);
+    for (const statement of [1, 3, 7]) {
+      plant(code, (each) => each % 8 === statement);
       await assert.rejects(create(2));
       assert.equal(store.isReady(), true);
       plant(code, () => false);
@@ -61,8 +61,8 @@ for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_READ', 'SQLITE_CONSTRAINT_TRIGG
 test('of several writes the one is refused whose counters fail', async (context) => {
   const { create, plant, wrongCounts } = await open(context);
   // The first statement of the run without savepoints, and the second of the second write after that: each
-  // write has four.
-  plant('SQLITE_FULL', (statement) => statement === 1 || statement === 1 + 4 + 2);
+  // write has eight.
+  plant('SQLITE_FULL', (statement) => statement === 1 || statement === 1 + 8 + 2);
   const results = await Promise.allSettled([create(2), create(3), create(4)]);
   assert.deepEqual(
     results.map(({ status }) => status),

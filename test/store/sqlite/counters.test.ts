@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { LOANS_OF_IMPORTED_PAYMENTS } from '../../../src/domain/lending/payments.ts';
 import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
-import type { CountDeclaration } from '../../../src/store/sqlite/lists/count-index.ts';
-import { COUNTED_ENTITIES } from '../../../src/store/sqlite/lists/counted-tables.ts';
+import { COUNTED_ENTITIES, type CountDeclaration } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import {
   type CommandResult,
   type ImportPlace,
@@ -37,7 +36,7 @@ function recount(place: ImportPlace, declaration: CountDeclaration): Counts {
     if (value === excluded) continue;
     add('group', within, value);
     if (groupBlockTable !== undefined) add('block of group', within, value, Math.floor(id / 65_536));
-    for (const span of [256, 65_536]) {
+    for (const span of [16, 256, 4_096, 65_536]) {
       add('block', span, value, Math.floor(id / span));
       add('block', span, 'any', Math.floor(id / span));
     }

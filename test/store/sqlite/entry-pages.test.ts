@@ -65,7 +65,7 @@ const ENTRIES = [
 ] as const;
 
 // Ids on both sides of the boundaries of blocks, small and large.
-const BORDERS = [1, 255, 256, 257, 65_535, 65_536, 65_537, 131_071, 131_072, 200_000];
+const BORDERS = [1, 15, 16, 17, 255, 256, 257, 65_535, 65_536, 65_537, 131_071, 131_072, 200_000];
 
 /** Cooperatives 1 to 3, each with a member of the same id and its loan. */
 function fillByHand(store: Store): void {

@@ -17,7 +17,7 @@ interface Row {
 }
 
 // Ids on both sides of the boundaries of blocks, small and large.
-const BORDERS = [1, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 131_071, 131_072, 200_000];
+const BORDERS = [1, 15, 16, 17, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 131_071, 131_072, 200_000];
 const PAGE_SIZES = [1, 2, 3, 7];
 
 test('every list of a random registry has the right count and the right rows on every page', async (context) => {

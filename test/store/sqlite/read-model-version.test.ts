@@ -10,6 +10,8 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
+import { countChangesSql } from '../../../src/store/sqlite/lists/count-changes.ts';
+import { LOAN_COUNTS, MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { RULES_VERSION } from '../../../src/store/sqlite/read-model/version.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
 import { FORMAT, openFile, openStore } from '../../support/sqlite.ts';
@@ -146,9 +148,6 @@ async function fill(file: string): Promise<void> {
     INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status,
         registration_date, created_at, updated_at)
       VALUES (1, 1, '1198589000123042', 'M', 'N', 'MEMBER', 'active', 1, 1, 1);
-    INSERT INTO member_counts VALUES (1, 'active', 1);
-    INSERT INTO member_blocks VALUES (256, 'any', 0, 1), (256, 'active', 0, 1), (65536, 'any', 0, 1),
-      (65536, 'active', 0, 1);
     INSERT INTO savings_accounts VALUES (1, 1, 1, 'S');
     INSERT INTO savings_transactions (cooperative_id, account_id, reference, kind, amount_minor,
         transacted_at)
@@ -166,13 +165,10 @@ async function fill(file: string): Promise<void> {
   );
   for (const [i, status] of [...LOAN_STATUSES, ...LOAN_STATUSES].entries())
     lend.run(`L${i}`, status, i % 2 === 0 ? NOW - (i >> 1) * DAY : null);
-  db.exec(`INSERT INTO loan_counts SELECT cooperative_id, status, count(*) FROM loans GROUP BY 1, 2;
-    INSERT INTO loan_blocks SELECT span, status, 0, count(*)
-      FROM loans CROSS JOIN (SELECT 256 AS span UNION ALL SELECT 65536) GROUP BY 1, 2;
-    INSERT INTO loan_blocks SELECT span, 'any', 0, count(*)
-      FROM loans CROSS JOIN (SELECT 256 AS span UNION ALL SELECT 65536) GROUP BY 1;
-    INSERT INTO loan_cooperative_blocks
-      SELECT cooperative_id, status, 0, count(*) FROM loans GROUP BY 1, 2`);
+  for (const counts of [MEMBER_COUNTS, LOAN_COUNTS]) {
+    const rows = `SELECT id, cooperative_id, status, 1 AS delta FROM ${counts.table}`;
+    for (const sql of countChangesSql(counts, rows, true)) db.exec(sql);
+  }
   db.close();
   assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
 }

@@ -1,11 +1,6 @@
 /** Members in SQLite: one row per person and cooperative. */
 
-import {
-  MEMBER_FIELDS,
-  type Member,
-  type MemberFilter,
-  type MemberValues,
-} from '../../../domain/membership/members.ts';
+import { MEMBER_FIELDS, type Member, type MemberValues } from '../../../domain/membership/members.ts';
 import {
   FieldErrorList,
   type FieldMessages,
@@ -15,27 +10,16 @@ import {
   refuseFields,
   unknownReference,
 } from '../../../domain/values/errors.ts';
-import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { byNewestRegistration, type Financials, type Membership } from '../../../lookup/consolidate.ts';
-import type { ListedMember, MemberStore } from '../../ports/registry.ts';
+import type { MemberStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/redirects.ts';
-import { type CountIndex, openCountIndex, wrongCounts } from '../lists/count-index.ts';
-import { MEMBER_COUNTS } from '../lists/counted-tables.ts';
-import { openMemberMatches } from '../lists/member-matches.ts';
-import { openMemberPages } from '../lists/member-pages.ts';
+import { openMemberLists } from '../lists/member-lists.ts';
 import type { ReadModelFormat, StoredColumns } from '../read-model/columns.ts';
 import { openReadModel } from '../read-model/read.ts';
 import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
-import {
-  type ListedRow,
-  LOOKUP_ROW,
-  type LookupRow,
-  MEMBER_ROW,
-  PERSON,
-  toListedMember,
-} from '../rows/member-rows.ts';
+import { LOOKUP_ROW, type LookupRow, MEMBER_ROW, PERSON, toListedMember } from '../rows/member-rows.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openRowWriter } from './row-writer.ts';
 
@@ -128,39 +112,6 @@ function openConflicts({ selectConflicts }: Statements) {
   };
 }
 
-function openList(
-  db: Connection,
-  counts: CountIndex,
-  cooperativeSummaries: CooperativeSummaries,
-  { selectCurrentNumber }: Statements,
-) {
-  const pages = openMemberPages(db);
-  const match = openMemberMatches(db);
-  const toListed = (row: ListedRow) => toListedMember(row, cooperativeSummaries.get(row[2]));
-  /** A number that was replaced finds the person under the current one. */
-  function matchPerson(filter: MemberFilter, request: PageRequest) {
-    const matches = match(filter, request);
-    if (matches?.count !== 0 || filter.identityCard === undefined) return matches;
-    const current = selectCurrentNumber.get(filter.identityCard)?.to;
-    return current === undefined ? matches : match({ ...filter, identityCard: current }, request);
-  }
-  return function list(filter: MemberFilter, request: PageRequest): Page<ListedMember> {
-    const matches = matchPerson(filter, request);
-    if (matches !== undefined) return { ...matches, rows: matches.rows.map(toListed) };
-    const { cooperativeId, status } = filter;
-    const count = counts.count({ group: cooperativeId, value: status });
-    const offset = offsetOf(request);
-    if (offset >= count) return { count, rows: [] };
-    const rows =
-      cooperativeId === undefined
-        ? pages.ofAll(status, counts.seek(status, offset), request.pageSize)
-        : pages.ofCooperative(cooperativeId, status, offset, request.pageSize);
-    // Page 1 is found without counts, so what was read is compared with them.
-    if (rows.length !== Math.min(request.pageSize, count - offset)) throw wrongCounts(MEMBER_COUNTS.table);
-    return { count, rows: rows.map(toListed) };
-  };
-}
-
 export function openMembers(
   db: Connection,
   { snapshot, cooperativeSummaries, responses }: StoreDependencies,
@@ -168,9 +119,8 @@ export function openMembers(
 ): MemberStore {
   const statements = prepareStatements(db);
   const { selectOne, selectMergedInto, selectCurrentNumber, selectFormerNumber } = statements;
-  const counts = openCountIndex(db, MEMBER_COUNTS);
+  const { counts, list } = openMemberLists(db);
   const rows = openRowWriter<MemberValues>(db, 'members', MEMBER_FIELDS, counts);
-  const list = openList(db, counts, cooperativeSummaries, statements);
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
   const findConflicts = openConflicts(statements);
 
@@ -192,7 +142,14 @@ export function openMembers(
     find,
     conflicts,
 
-    list: (filter, request) => snapshot.read(() => list(filter, request)),
+    list: (filter, request) =>
+      snapshot.read(() => {
+        const page = list(filter, request);
+        return {
+          ...page,
+          rows: page.rows.map((row) => toListedMember(row, cooperativeSummaries.get(row[2]))),
+        };
+      }),
 
     listActiveMemberships(identityCard, at) {
       const memberships = snapshot.read(() => activeOf(identityCard, at));

@@ -15,7 +15,7 @@ import type { ChangedEntity } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { appendTypedEvents } from '../events/append.ts';
 import { ERASED_STATUS } from '../identity/erased-rows.ts';
-import { countChangesSql } from '../lists/count-index.ts';
+import { countChangesSql } from '../lists/count-changes.ts';
 import { countsOf } from '../lists/counted-tables.ts';
 import {
   cooperativeSql,

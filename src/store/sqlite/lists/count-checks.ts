@@ -1,6 +1,6 @@
 /** The queries by which `check` compares a count index with the rows. */
-import { LARGE_BLOCK, SMALL_BLOCK } from '../schema/block-sizes.ts';
-import { ANY, type CountDeclaration } from './count-index.ts';
+import { BLOCK_SPANS, LARGE_BLOCK } from '../schema/block-sizes.ts';
+import { ANY, type CountDeclaration } from './counted-tables.ts';
 
 /** A query that recounts all rows and finds one count that differs. It scans the table, for `check` only. */
 export interface CountCheck {
@@ -48,7 +48,8 @@ function checksOf(declaration: CountDeclaration, name: string): CountCheck[] {
     ),
   };
   return [
-    ...[inGroups, inBlocks(SMALL_BLOCK), inBlocks(LARGE_BLOCK)],
+    inGroups,
+    ...BLOCK_SPANS.toReversed().map(inBlocks),
     ...(groupBlockTable === undefined ? [] : [inGroupBlocks]),
   ];
 }

@@ -1,6 +1,37 @@
 /** What is counted: a declaration for each entity whose lists have filters (CONTRIBUTING.md#add-a-filter). */
 import { ERASED_STATUS } from '../identity/erased-rows.ts';
-import type { CountDeclaration } from './count-index.ts';
+
+export interface CountDeclaration {
+  /** Table that is counted; it has an integer `id`. */
+  readonly table: string;
+  /** Column whose values are counted: few of them, none called `any`. */
+  readonly dimension: string;
+  /** Column of the groups within which values are counted as well. */
+  readonly group: string;
+  /**
+   * Tables of the counts, `(span, <dimension>, block, <count>)` and `(<group>, <dimension>, <count>)`, each
+   * with this key.
+   */
+  readonly blockTable: string;
+  readonly groupTable: string;
+  /** Of an entity with large groups: counts by large block, `(<group>, <dimension>, block, <count>)`. */
+  readonly groupBlockTable?: string;
+  /** Column of the counts in all of them. */
+  readonly count: string;
+  /** Value of the dimension whose rows are in no list, and so in no count. */
+  readonly excluded?: string;
+}
+
+/** Counts rows of every value. */
+export const ANY = 'any';
+
+/** The error of counts that do not match the rows. */
+export const wrongCounts = (table: string): Error =>
+  new Error(`The counters of ${table} do not match their blocks: run the check command.`);
+
+/** What adds to a count that is there, at the end of an INSERT. */
+export const added = ({ count }: CountDeclaration): string =>
+  `ON CONFLICT DO UPDATE SET ${count} = ${count} + excluded.${count}`;
 
 /** Members by status: every change of `status` or `cooperative_id`, and every new row, updates the index. */
 export const MEMBER_COUNTS: CountDeclaration = {

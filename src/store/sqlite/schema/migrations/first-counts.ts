@@ -1,5 +1,5 @@
 /** First schema: counts of rows, so that no list and no check of sizes scans a table (decision 3). */
-import { LARGE_BLOCK, SMALL_BLOCK } from '../block-sizes.ts';
+import { BLOCK_SPANS } from '../block-sizes.ts';
 
 /** The counts of a table by status: of each cooperative, and of blocks of ids. */
 const countTables = (one: string, many: string): string => `
@@ -13,7 +13,7 @@ CREATE TABLE ${one}_counts (
 
 -- How many ${many} with an id in [block * span, (block + 1) * span) have the status, or 'any'.
 CREATE TABLE ${one}_blocks (
-  span INTEGER NOT NULL CHECK (span IN (${SMALL_BLOCK}, ${LARGE_BLOCK})),
+  span INTEGER NOT NULL CHECK (span IN (${BLOCK_SPANS.join(', ')})),
   status TEXT NOT NULL,
   block INTEGER NOT NULL,
   ${many} INTEGER NOT NULL,

@@ -1,8 +1,22 @@
-/** Lists of members that a filter narrows to few: those of a person, of a code, of a telephone number. */
-import type { MemberFilter } from '../../../domain/membership/members.ts';
-import { offsetOf, type PageRequest } from '../../../domain/values/page.ts';
+/**
+ * Lists of members: those of a person, a code or a telephone number are found by index, all others by the
+ * count index.
+ */
+import { MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
+import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
+import { currentNumberSql } from '../identity/redirects.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from '../rows/member-rows.ts';
+import { MEMBER_COUNTS } from './counted-tables.ts';
+import { type ListRows, openCountedList, openFewRows } from './list-pages.ts';
+
+const MEMBERS: ListRows = {
+  table: 'members',
+  alias: 'm',
+  select: `SELECT ${LISTED_ROW}`,
+  joins: '',
+  asTuples: true,
+};
 
 interface Wanted {
   readonly identityCard: string | null;
@@ -13,7 +27,11 @@ interface Wanted {
 }
 
 const EVERY: Wanted = {
-  ...{ identityCard: null, memberCode: null, mobile: null, cooperativeId: null, status: null },
+  identityCard: null,
+  memberCode: null,
+  mobile: null,
+  cooperativeId: null,
+  status: null,
 };
 
 const isOrAny = (column: string, parameter: string): string =>
@@ -26,8 +44,8 @@ const STATUS = isOrAny('status', 'status');
 /** The index is named: without statistics the planner may take that on status, and walk most of the table. */
 const BY = {
   person: {
-    rows: `${PERSON} WHERE m.identity_card = @identityCard AND ${CODE} AND ${MOBILE} AND ${COOPERATIVE}
-      AND ${STATUS}`,
+    rows: `${PERSON} WHERE m.identity_card = ${currentNumberSql('@identityCard')}
+      AND ${CODE} AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
     bound: 'the memberships of one person',
   },
   codeInCooperative: {
@@ -55,33 +73,27 @@ function wayOf({ identityCard, memberCode, mobile, cooperativeId }: MemberFilter
   return mobile === undefined ? undefined : 'mobile';
 }
 
-export function openMemberMatches(db: Connection) {
-  const open = ({ rows, bound }: (typeof BY)[Way]) => ({
-    count: db.prepare<[Wanted], { count: number }>(`SELECT count(*) AS count FROM ${rows}`, bound),
-    // The ids of a page first, so that the rows before it are not shown in vain.
-    page: db.prepareTuples<[Wanted & { limit: number; offset: number }], ListedRow>(
-      `SELECT ${LISTED_ROW} FROM
-       (SELECT m.id FROM ${rows} ORDER BY m.id LIMIT @limit OFFSET @offset) page
-       CROSS JOIN members m ON m.id = page.id ORDER BY page.id`,
-      bound,
-    ),
-  });
-  const statements = {
+export function openMemberLists(db: Connection) {
+  const open = ({ rows, bound }: (typeof BY)[Way]) =>
+    openFewRows<ListedRow, Wanted>(db, MEMBERS, `SELECT m.id AS id FROM ${rows}`, bound);
+  const few = {
     person: open(BY.person),
     codeInCooperative: open(BY.codeInCooperative),
     code: open(BY.code),
     mobile: open(BY.mobile),
   } satisfies { readonly [way in Way]: unknown };
+  const { counts, list: listCounted } = openCountedList<ListedRow>(
+    db,
+    MEMBERS,
+    MEMBER_COUNTS,
+    MEMBER_STATUSES,
+  );
 
-  /** @returns one page of the rows that match; undefined when no filter narrows the list to few */
-  return function match(filter: MemberFilter, request: PageRequest) {
+  function list(filter: MemberFilter, request: PageRequest): Page<ListedRow> {
     const way = wayOf(filter);
-    if (way === undefined) return undefined;
-    const { count, page } = statements[way];
-    const wanted = { ...EVERY, ...filter };
-    const found = (count.get(wanted) as { count: number }).count;
-    const offset = offsetOf(request);
-    const rows = offset >= found ? [] : page.all({ ...wanted, limit: request.pageSize, offset });
-    return { count: found, rows };
-  };
+    if (way !== undefined) return few[way]({ ...EVERY, ...filter }, request);
+    return listCounted({ group: filter.cooperativeId, value: filter.status }, request);
+  }
+
+  return { counts, list };
 }

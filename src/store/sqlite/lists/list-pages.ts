@@ -1,0 +1,136 @@
+/**
+ * Pages of a list in order of id, with the count of all its rows: of a table that is counted, over all rows
+ * or inside a group, with one value of the declared dimension or with any; or of the few rows that a filter
+ * finds.
+ */
+import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
+import type { Connection, Statement } from '../engine/connection.ts';
+import { type CountFilter, type CountIndex, openCountIndex } from './count-index.ts';
+import { type CountDeclaration, wrongCounts } from './counted-tables.ts';
+
+/** What is read of the rows of a page. */
+export interface ListRows {
+  readonly table: string;
+  /** Of the table, in the next two. */
+  readonly alias: string;
+  /** `SELECT` and its columns. */
+  readonly select: string;
+  /** What follows the table in FROM; empty for nothing. */
+  readonly joins: string;
+  readonly asTuples: boolean;
+}
+
+/** A page of a list, by what selects its rows. */
+type OpenedList<Row, Filter> = (filter: Filter, request: PageRequest) => Page<Row>;
+
+interface Window {
+  readonly skip: number;
+  readonly limit: number;
+}
+type WindowFrom = Window & { readonly firstId: number };
+
+const LIMIT = 'LIMIT @limit OFFSET @skip';
+const ONE_PAGE = 'one page and fewer than 16 rows before it';
+const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
+
+/** @returns what prepares the rows of a page of ids: those before the page are never read */
+function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }: ListRows) {
+  const prepare = <Params extends unknown[]>(sql: string, bound: string) =>
+    (asTuples ? db.prepareTuples(sql, bound) : db.prepare(sql, bound)) as Statement<Params, Row>;
+  return {
+    /** Where the rows follow each other they need not be found by their ids. */
+    following: <Params extends object>(condition: string, bound: string) =>
+      prepare<[Params & WindowFrom]>(
+        `${select} FROM ${table} ${alias} ${joins}
+         WHERE ${alias}.id >= @firstId ${condition} ORDER BY ${alias}.id ${LIMIT}`,
+        bound,
+      ),
+    /** @param ids SELECT of `id` */
+    withIds: <Params extends object>(ids: string, bound: string) =>
+      prepare<[Params & Window]>(
+        `${select} FROM (${ids} ORDER BY id ${LIMIT}) page
+         CROSS JOIN ${table} ${alias} ON ${alias}.id = page.id ${joins} ORDER BY page.id`,
+        bound,
+      ),
+  };
+}
+
+/**
+ * The table needs an index on the dimension, and one on the group and the dimension that is named after both:
+ * `loans_cooperative_status` for the group `cooperative_id` and the dimension `status`.
+ * @param values of the dimension, all that are counted: the rows of a group are a merge of those of each
+ * @returns its count index, too, which every write of a row changes
+ */
+export function openCountedList<Row>(
+  db: Connection,
+  listed: ListRows,
+  declaration: CountDeclaration,
+  values: readonly string[],
+): { readonly counts: CountIndex; readonly list: OpenedList<Row, CountFilter> } {
+  const counts = openCountIndex(db, declaration);
+  const { table, dimension, group, groupBlockTable, excluded } = declaration;
+  const rows = openRows<Row>(db, listed);
+  const isCounted = excluded === undefined ? '' : `AND ${listed.alias}.${dimension} <> '${excluded}'`;
+  const all = rows.following<object>(isCounted, ONE_PAGE);
+  const ofValue = rows.withIds<WindowFrom & { value: string }>(
+    `SELECT id FROM ${table} WHERE ${dimension} = @value AND id >= @firstId`,
+    ONE_PAGE,
+  );
+  const index = `${table}_${group.replace(/_id$/, '')}_${dimension}`;
+  const inGroup = (value: string): string =>
+    `SELECT id FROM ${table} INDEXED BY ${index}
+     WHERE ${group} = @group AND ${dimension} = ${value} AND id >= @firstId`;
+  const ofGroupAndValue = rows.withIds<WindowFrom & { group: number; value: string }>(
+    inGroup('@value'),
+    ONE_GROUP,
+  );
+  const ofGroup = rows.withIds<WindowFrom & { group: number }>(
+    values.map((value) => inGroup(`'${value}'`)).join(' UNION ALL '),
+    ONE_GROUP,
+  );
+
+  function read({ group: within, value }: CountFilter, offset: number, limit: number): Row[] {
+    if (within === undefined) {
+      const window = { ...counts.seek(value, offset), limit };
+      return value === undefined ? all.all(window) : ofValue.all({ ...window, value });
+    }
+    const isStepped = groupBlockTable === undefined;
+    const position = isStepped ? { firstId: 0, skip: offset } : counts.seekInGroup(within, value, offset);
+    const window = { ...position, limit, group: within };
+    return value === undefined ? ofGroup.all(window) : ofGroupAndValue.all({ ...window, value });
+  }
+
+  const list: OpenedList<Row, CountFilter> = (filter, request) => {
+    const count = counts.count(filter);
+    const offset = offsetOf(request);
+    if (offset >= count) return { count, rows: [] };
+    const found = read(filter, offset, request.pageSize);
+    // Page 1 is found without counts, so what was read is compared with them.
+    if (found.length !== Math.min(request.pageSize, count - offset)) throw wrongCounts(table);
+    return { count, rows: found };
+  };
+  return { counts, list };
+}
+
+/**
+ * A list of few rows, which are counted each time.
+ * @param ids SELECT of the `id` of each, without an order
+ * @param bound why they are few
+ */
+export function openFewRows<Row, Filter extends object>(
+  db: Connection,
+  list: ListRows,
+  ids: string,
+  bound: string,
+): OpenedList<Row, Filter> {
+  const countAll = db.prepare<[Filter], { count: number }>(`SELECT count(*) AS count FROM (${ids})`, bound);
+  const rows = openRows<Row>(db, list).withIds<Filter>(ids, bound);
+  return (filter, request) => {
+    const { count } = countAll.get(filter) as { count: number };
+    const skip = offsetOf(request);
+    return {
+      count,
+      rows: skip >= count ? [] : rows.all({ ...filter, limit: request.pageSize, skip }),
+    };
+  };
+}

@@ -4,6 +4,7 @@
  * else is left for a map to say: `Secteur` is also a place, `Quantité` may count litres, `Contact` may be a
  * name.
  */
+import type { FileColumnName } from '../../store/ports/import-columns.ts';
 import type { ImportKind } from '../../store/ports/import-session.ts';
 
 export type Headings = { readonly [column: string]: readonly string[] };
@@ -353,6 +354,8 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       ...["Itariki y'igikorwa", 'Itariki yabikijeho'],
     ],
   },
+} satisfies {
+  readonly [kind in ImportKind]: { readonly [column in FileColumnName<kind>]: readonly string[] };
 };
 
 /** Headings of one name of a person, which is the family name beside a column of first names. */

@@ -25,29 +25,60 @@ interface Owner {
   readonly isRequired: boolean;
 }
 
-const COOPERATIVE: Owner = {
+const COOPERATIVE = {
   name: 'cooperative_code',
   field: COOPERATIVE_FIELDS.code,
   isRequired: true,
-};
+} as const satisfies Owner;
 /** Either names the member of an entry. */
-const MEMBER: readonly Owner[] = [
+const MEMBER = [
   { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false },
   { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false },
-];
-const LOAN: Owner = { name: 'loan_reference', field: LOAN_FIELDS.reference, isRequired: true };
-const ACCOUNT: Owner = { name: 'account_number', field: ACCOUNT_FIELDS.accountNumber, isRequired: true };
+] as const satisfies readonly Owner[];
+const LOAN = {
+  name: 'loan_reference',
+  field: LOAN_FIELDS.reference,
+  isRequired: true,
+} as const satisfies Owner;
+const ACCOUNT = {
+  name: 'account_number',
+  field: ACCOUNT_FIELDS.accountNumber,
+  isRequired: true,
+} as const satisfies Owner;
 
-const FILES: {
-  readonly [kind in ImportKind]: { readonly owners: readonly Owner[]; readonly fields: Fields };
-} = {
+const FILES = {
   cooperatives: { owners: [], fields: COOPERATIVE_FIELDS },
   members: { owners: [COOPERATIVE], fields: MEMBER_FIELDS },
   production: { owners: [COOPERATIVE, ...MEMBER], fields: PRODUCTION_FIELDS },
   loans: { owners: [COOPERATIVE, ...MEMBER], fields: LOAN_FIELDS },
   payments: { owners: [COOPERATIVE, LOAN], fields: PAYMENT_FIELDS },
   savings: { owners: [COOPERATIVE, ...MEMBER, ACCOUNT], fields: SAVINGS_FIELDS },
+} as const satisfies {
+  readonly [kind in ImportKind]: { readonly owners: readonly Owner[]; readonly fields: Fields };
 };
+
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : '';
+
+type NameOf<Property extends string, F> = F extends { readonly nameInFiles: infer Name extends string }
+  ? Name
+  : F extends { readonly name: infer Name extends string }
+    ? Name
+    : SnakeCase<Property>;
+
+type OutsideFiles = { readonly kind: 'reference' } | { readonly setBy: 'payments' | 'corrections' };
+
+type ValueName<Declared> = {
+  [property in keyof Declared & string]: Declared[property] extends OutsideFiles
+    ? never
+    : NameOf<property, Declared[property]>;
+}[keyof Declared & string];
+
+/** The names of the columns of a kind of file. */
+export type FileColumnName<Kind extends ImportKind> =
+  | (typeof FILES)[Kind]['owners'][number]['name']
+  | ValueName<(typeof FILES)[Kind]['fields']>;
 
 /** The declared fields of every kind. */
 export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
@@ -60,7 +91,7 @@ const isRequired = ({ isNullable, initial, isComposed, isRequiredInFiles }: Fiel
   isRequiredInFiles === true || (isNullable !== true && initial === undefined && isComposed !== true);
 
 function columnsOf(kind: ImportKind): FileColumn[] {
-  const { owners, fields } = FILES[kind];
+  const { owners, fields }: { readonly owners: readonly Owner[]; readonly fields: Fields } = FILES[kind];
   const own = listFields(fields)
     .filter(isInFiles)
     .map((field): FileColumn => {

@@ -3,10 +3,13 @@
  * Arguments: database, backup, number. It prints what it has changed, and ends with 0 when it is complete.
  */
 import { restoreBackup } from '../../src/store/sqlite/backup/restore-backup.ts';
+import { FORMAT } from './sqlite.ts';
 
 const [, , database = '', folder = '', number = '0'] = process.argv;
 let steps = 0;
-await restoreBackup(database, folder, { replace: true, now: Date.now }, (step) => {
+const scope = { format: FORMAT, monotonicMs: () => performance.now() };
+const options = { replace: true, now: Date.now, systemUser: 'operator' };
+await restoreBackup(database, folder, scope, options, (step) => {
   process.stdout.write(`${step}\n`);
   steps++;
   if (steps === Number(number)) process.kill(process.pid, 'SIGKILL');

@@ -1,18 +1,22 @@
 /** `restore`: puts a backup where the registry is configured to be (docs/backup.md#restore). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Restored } from '../../store/ports/backup.ts';
+import type { Restored, RestoredErasures } from '../../store/ports/backup.ts';
 import type { Finding } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { systemUser } from '../terminal/system-user.ts';
 import { describeBackup, formatInstant } from './backup-text.ts';
 import { formatFindings } from './check.ts';
 
 interface RestoreCommandOptions extends SettingOptions {
   readonly replace?: true;
+  readonly erasures?: string;
   readonly json?: true;
 }
+
+const MAX_SHOWN = 20;
 
 const MORE_HELP = `
 Stop the service first. Example:
@@ -23,6 +27,7 @@ export function declareRestore(command: Command, context: CliContext): void {
   addSettingOptions(command, 'REGISTRY_DB')
     .argument('<dir>', 'the folder of a backup')
     .option('--replace', 'move the files of the registry that is there aside, into a folder beside it')
+    .option('--erasures <file>', 'a file of erasures newer than the backup, for a new machine')
     .option('--json', 'print one JSON document')
     .addHelpText('after', MORE_HELP)
     .action((folder: string, options: RestoreCommandOptions) => restore(context, folder, options));
@@ -33,19 +38,22 @@ async function restore(context: CliContext, folder: string, options: RestoreComm
   const database = storage.location;
   const restored = await storage.restore(folder, {
     replace: options.replace === true,
+    erasuresFile: options.erasures,
+    systemUser: systemUser(),
     now: context.clock.now,
   });
   // An older release's rows are checked when the first start has migrated them.
   const checks = restored.isOlder ? [] : await storage.check();
   const sound = checks.every(({ fault }) => fault === null);
   if (options.json === true) {
-    const { backup, replacedFolder, isOlder } = restored;
+    const { backup, replacedFolder, isOlder, erasures } = restored;
     context.out(
       formatJson({
         database,
         ...describeBackup(folder, backup),
         replaced: replacedFolder ?? null,
         migrates_at_next_start: isOlder,
+        erasures: describeErasures(erasures),
         sound,
         checks,
       }),
@@ -54,12 +62,12 @@ async function restore(context: CliContext, folder: string, options: RestoreComm
     context.out(formatRestored(restored, folder, { database, checks }));
     if (!sound) context.out(`${database} is NOT sound.\n`);
   }
-  context.err(keysNote(restored));
+  context.err(unknownNote(restored) + keysNote(restored));
   if (!sound) throw new CommandError(EXIT.refused, '');
 }
 
 function formatRestored(
-  { backup, replacedFolder, isOlder }: Restored,
+  { backup, replacedFolder, isOlder, erasures }: Restored,
   folder: string,
   { database, checks }: { readonly database: string; readonly checks: readonly Finding[] },
 ): string {
@@ -68,14 +76,45 @@ function formatRestored(
     `${folder} is restored to ${database}: ${upTo}.`,
     ...(replacedFolder === undefined ? [] : [`The files that were there are in ${replacedFolder}.`]),
     ...(isOlder ? [`An older release (${backup.program}) has written it: the next start migrates it.`] : []),
+    ...erasureLines(erasures),
   ];
   const table = checks.length === 0 ? '' : `${formatFindings(checks)}\n`;
   return `${table}${lines.join('\n')}\n`;
 }
 
+const describeErasures = ({ members, unknownSinceMs, lastSeconds }: RestoredErasures) => ({
+  members_erased_again: members,
+  last: lastSeconds === undefined ? null : formatInstant(lastSeconds * 1000),
+  unknown_since: unknownSinceMs === undefined ? null : formatInstant(unknownSinceMs),
+});
+
+/** Ids of rows that have nobody any more are no personal data. */
+function erasureLines({ members, lastSeconds }: RestoredErasures): string[] {
+  const again =
+    members.length === 0
+      ? []
+      : [`Erased again, as they were erased after the backup: ${countMemberships(members)}.`];
+  return lastSeconds === undefined
+    ? again
+    : [...again, `The last erasure that is known is of ${formatInstant(lastSeconds * 1000)}.`];
+}
+
+function countMemberships(members: readonly number[]): string {
+  const shown = members.slice(0, MAX_SHOWN).join(', ');
+  const more = members.length > MAX_SHOWN ? `, and ${members.length - MAX_SHOWN} more` : '';
+  return `members ${shown}${more}`;
+}
+
+/** What a person must know who has erased somebody since. */
+const unknownNote = ({ erasures: { unknownSinceMs } }: Restored): string =>
+  unknownSinceMs === undefined
+    ? ''
+    : `Erasures since ${formatInstant(unknownSinceMs)} are unknown: whoever was erased since is back. ` +
+      'Restore again with --erasures FILE, or erase them again.\n';
+
 /** What a person must know who has disabled a key since. */
 const keysNote = ({ backup: { files, instantMs } }: Restored): string =>
-  files.length > 1
+  files.some(({ name }) => name === 'registry.keys.db')
     ? `The keys are those of ${formatInstant(instantMs)}: a key disabled, restricted or rotated since then ` +
       'is as it was. Look at keys list.\n'
     : 'The backup has no keys: issue new ones.\n';

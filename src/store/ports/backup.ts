@@ -64,8 +64,22 @@ export interface CheckedBackup {
 export interface RestoreOptions {
   /** Moves what is at the location aside; otherwise nothing may be there. */
   readonly replace: boolean;
-  /** Epoch milliseconds, for the name of the folder of the old files. */
+  /** A file of erasures from elsewhere, that knows more than the backup. */
+  readonly erasuresFile?: string | undefined;
+  /** Epoch milliseconds, for the name of the folder of the old files and for erasures. */
   readonly now: () => number;
+  /** Who restores, as the operating system names them. */
+  readonly systemUser: string;
+}
+
+/** What became of persons who were erased after a backup was made. */
+export interface RestoredErasures {
+  /** The ids of the memberships that were erased again. */
+  readonly members: readonly number[];
+  /** Epoch milliseconds; undefined when erasures after the backup are known. */
+  readonly unknownSinceMs: number | undefined;
+  /** Epoch seconds of the last erasure that is known; undefined when there is none. */
+  readonly lastSeconds: number | undefined;
 }
 
 export interface Restored {
@@ -74,6 +88,7 @@ export interface Restored {
   readonly replacedFolder: string | undefined;
   /** Whether an older release has written the backup: it is migrated when the registry is opened. */
   readonly isOlder: boolean;
+  readonly erasures: RestoredErasures;
 }
 
 /** What became of the backups in a folder that are named by their instants. */

@@ -15,6 +15,7 @@ import { openMembers } from './entities/members.ts';
 import { openPayments } from './entities/payments.ts';
 import { openEvents } from './events/store.ts';
 import { RESERVED_BYTES, readFreeBytes } from './files/location.ts';
+import { adoptErasures } from './identity/erasures.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
@@ -37,6 +38,7 @@ export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegist
   const { file, scheduler, format } = options;
   const db = openDatabase(file, { waitMs: WAIT_MS.serving, create: true, schema: REGISTRY_SCHEMA });
   try {
+    adoptErasures(db, file);
     return createStore(db, { ...options, file, scheduler, format });
   } catch (error) {
     db.close();

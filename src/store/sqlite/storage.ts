@@ -50,7 +50,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openCorrections: (use) => openCorrections(settled(), format, monotonicMs, waitMsFor(use)),
     openHeldData: () => openHeldData(settled()),
     openHistory: () => openHistory(settled()),
-    check: () => checkFiles(settled(), keysFileOf(file), format),
+    check: () => checkFiles(settled(), format),
     refreshReadModel(nowSeconds) {
       const db = openDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
       try {
@@ -63,6 +63,6 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     backUp: async (folder, options) => writeBackup(settled(), folder, options),
     verifyBackup,
     pruneBackups: pruneDatedBackups,
-    restore: (folder, options) => restoreBackup(file, folder, options),
+    restore: (folder, options) => restoreBackup(file, folder, { format, monotonicMs }, options),
   };
 }

@@ -92,7 +92,7 @@ test('a restored registry has another epoch and goes on after the last event of 
   const epochs = new Set([before.epoch]);
   for (const name of ['second.db', 'third.db']) {
     const restored = storageAt(join(root, name));
-    await restored.restore(folder, { replace: false, now: OPTIONS.now });
+    await restored.restore(folder, { replace: false, systemUser: 'operator', now: OPTIONS.now });
     const store = restored.openRegistry();
     const { epoch, events } = await store.events.read(ASKED);
     assert.deepEqual(events, before.events);

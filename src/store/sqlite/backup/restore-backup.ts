@@ -7,8 +7,16 @@ import { StorageError } from '../../ports/storage-error.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { renewEpoch } from '../events/epoch.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
-import { DATABASE_FILES, type DatabaseFile, RESERVED_BYTES, readFreeBytes } from '../files/location.ts';
+import {
+  DATABASE_FILES,
+  type DatabaseFile,
+  erasuresFileOf,
+  RESERVED_BYTES,
+  readFreeBytes,
+} from '../files/location.ts';
+import { addToErasuresFile } from '../identity/erasures.ts';
 import { removeStaleStaging } from '../staging/staged/staging-file.ts';
+import { type ErasedAgain, eraseAgain, findErasures, type RestoreScope } from './erase-again.ts';
 import { isInUse } from './in-use.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
@@ -23,6 +31,7 @@ const MAX_LOOKS = 5;
 export async function restoreBackup(
   location: string,
   folder: string,
+  scope: RestoreScope,
   options: RestoreOptions,
   onStep: (step: string) => void = () => undefined,
 ): Promise<Restored> {
@@ -33,15 +42,20 @@ export async function restoreBackup(
   assertNoLinks(databaseFile);
   const restoring = new RestoringFolder(databaseFile);
   try {
-    await copyAll(folder, manifest, { restoring, location }, onStep);
+    const { all, report, isMigrated } = await prepare(folder, manifest, restoring, {
+      ...{ ...options, location, scope, onStep },
+    });
     removeStaleStaging(databaseFile);
     restoring.moveOldFiles(onStep);
     onStep('moved');
     restoring.placeCopies(onStep);
     onStep('placed');
+    if (addToErasuresFile(erasuresFileOf(databaseFile), all)) onStep('erasures kept');
     const replacedFolder = restoring.finish(options.now());
-    const isOlder = manifest.files.some((file) => file.schemaVersion < newestOf(file));
-    return { backup: manifest, replacedFolder, isOlder };
+    const isOlder = manifest.files.some(
+      (file) => file.schemaVersion < newestOf(file) && !(isMigrated && file === registryOf(manifest)),
+    );
+    return { backup: manifest, replacedFolder, isOlder, erasures: report };
   } catch (error) {
     throw toRestoreError(error, location);
   } finally {
@@ -49,13 +63,21 @@ export async function restoreBackup(
   }
 }
 
+interface Preparation extends RestoreOptions {
+  /** As the configuration names it. */
+  readonly location: string;
+  readonly scope: RestoreScope;
+  readonly onStep: (step: string) => void;
+}
+
 /** Changes nothing at the location; whatever goes wrong, it is as it was. */
-async function copyAll(
+async function prepare(
   folder: string,
   manifest: Manifest,
-  { restoring, location }: { readonly restoring: RestoringFolder; readonly location: string },
-  onStep: (step: string) => void,
-): Promise<void> {
+  restoring: RestoringFolder,
+  { location, scope, onStep, ...options }: Preparation,
+): Promise<ErasedAgain> {
+  const { copies } = restoring;
   try {
     onStep('announced');
     await assertUnused(resolve(location), location);
@@ -63,9 +85,12 @@ async function copyAll(
     restoring.prepareCopies();
     onStep('prepared');
     for (const file of manifest.files) {
-      await copy(folder, restoring.copies, file);
+      await copy(folder, copies, file);
       onStep(`copied ${file.name}`);
     }
+    const found = await findErasures(restoring, options.erasuresFile);
+    const registry = join(copies, registryOf(manifest).name);
+    return eraseAgain(registry, found, scope, { ...options, onStep, instantMs: manifest.instantMs });
   } catch (error) {
     restoring.abandon();
     throw error;
@@ -82,6 +107,9 @@ function toRestoreError(error: unknown, location: string): unknown {
 
 const kindOf = ({ name }: ManifestFile): DatabaseFile =>
   DATABASE_FILES.find((file) => file.name === name) as DatabaseFile;
+
+const registryOf = ({ files }: Manifest): ManifestFile =>
+  files.find((file) => !kindOf(file).isOptional) as ManifestFile;
 
 const newestOf = (file: ManifestFile): number => kindOf(file).schema.migrations.length;
 

@@ -20,11 +20,12 @@ const NEW = '.new';
 const MOVED = '.moved';
 const OWN_NAMES = [LOCK, NEW, MOVED];
 
-/** What there is of a registry at a location: databases, and what SQLite has left beside them. */
+/** What a restore replaces: the databases of a registry, and what SQLite has left beside them. */
+const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestores);
+
+/** What there is of a registry at a location, but for what outlives it. */
 export const filesAt = (databaseFile: string): string[] =>
-  DATABASE_FILES.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))).filter((path) =>
-    existsSync(path),
-  );
+  REPLACED.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))).filter((path) => existsSync(path));
 
 /** Whether a restore was killed after it had begun to copy. */
 export const wasInterrupted = (databaseFile: string): boolean =>
@@ -44,8 +45,8 @@ export function assertNotRestoring(databaseFile: string): void {
 
 export class RestoringFolder {
   readonly copies: string;
+  readonly databaseFile: string;
   private readonly path: string;
-  private readonly databaseFile: string;
   private readonly lock: Database.Database;
 
   /** @throws StorageError when another restore is running, or the folder cannot be created */
@@ -62,6 +63,12 @@ export class RestoringFolder {
       throw new StorageError('unusable', message, { cause: error });
     }
     this.lock = openLocked(join(this.path, LOCK), databaseFile);
+  }
+
+  /** Where the old registry is, if there is one: it may have been moved by a restore that was killed. */
+  get oldDatabase(): string {
+    const moved = join(this.path, basename(this.databaseFile));
+    return existsSync(moved) || existsSync(join(this.path, MOVED)) ? moved : this.databaseFile;
   }
 
   /** Makes room for the copies; what an earlier restore has copied is copied again. */
@@ -85,7 +92,7 @@ export class RestoringFolder {
   /** Puts the copies in place. What is there was put there by a restore that was killed. */
   placeCopies(onStep: (step: string) => void): void {
     for (const file of filesAt(this.databaseFile)) rmSync(file);
-    for (const { name, pathAt } of DATABASE_FILES) {
+    for (const { name, pathAt } of REPLACED) {
       const copy = join(this.copies, name);
       if (!existsSync(copy)) continue;
       renameSync(copy, pathAt(this.databaseFile));

@@ -1,12 +1,15 @@
 /** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Backup, BackupOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { COUNTED } from '../check/check.ts';
 import { isDiskFull } from '../engine/errors.ts';
+import { openDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
 import { hashFile, writePrivateFile } from '../files/durable-files.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../files/location.ts';
+import { keepErasures } from '../identity/erasures.ts';
 import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './snapshots.ts';
@@ -27,6 +30,7 @@ export async function writeBackup(
   freeBytes: ReadFreeBytes = readFreeBytes,
 ): Promise<Backup> {
   const instantMs = options.now();
+  completeErasures(databaseFile);
   const snapshots = takeSnapshots(databaseFile);
   let folder: string | undefined;
   try {
@@ -44,6 +48,17 @@ export async function writeBackup(
     throw toBackupError(target, error);
   } finally {
     closeSnapshots(snapshots);
+  }
+}
+
+/** A command may have been killed before it had written an erasure to their file. */
+function completeErasures(databaseFile: string): void {
+  if (!existsSync(databaseFile)) return;
+  const db = openDatabase(databaseFile, { readOnly: true, waitMs: WAIT_MS.command });
+  try {
+    keepErasures(db, databaseFile);
+  } finally {
+    db.close();
   }
 }
 

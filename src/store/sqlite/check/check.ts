@@ -7,11 +7,14 @@ import type { Schema } from '../engine/migrate.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { LOAN_CHECKS } from '../entities/loan-checks.ts';
+import { erasuresFileOf, keysFileOf } from '../files/location.ts';
+import { type Erasures, erasedSince, readErasures } from '../identity/erasures.ts';
 import { countChecksOf } from '../lists/count-checks.ts';
 import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
 import { ROW_COUNT_CHECKS } from '../lists/table-sizes.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { countOutOfDate, findWrongColumn } from '../read-model/verify.ts';
+import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { EVENT_CHECKS } from './event-checks.ts';
@@ -40,13 +43,15 @@ const AGREEMENTS = [
 ];
 
 /** @throws StorageError when a file is not a database of this release */
-export function checkFiles(databaseFile: string, keysFile: string, format: ReadModelFormat): Finding[] {
+export function checkFiles(databaseFile: string, format: ReadModelFormat): Finding[] {
   const registry = openToRead('registry', databaseFile, REGISTRY_SCHEMA);
   if ('check' in registry) return [registry];
   try {
     // One snapshot for all: rows and counters must be of the same moment.
     const findings = registry.transaction.deferred(() => checkRegistry(registry, format));
-    return [...findings, ...checkKeys(keysFile)];
+    // Nothing is compared with what is damaged.
+    const erasures = findings.length === 1 ? [] : checkErasures(registry, erasuresFileOf(databaseFile));
+    return [...findings, ...erasures, ...checkKeys(keysFileOf(databaseFile))];
   } finally {
     registry.close();
   }
@@ -82,6 +87,31 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
     { check: 'read model', fault: wrong === undefined ? null : `wrong: ${wrong}` },
     ...rows,
   ];
+}
+
+/** Whether the registry and the file of erasures know the same ones. */
+function checkErasures(registry: Connection, file: string): Finding[] {
+  const known = readErasures(registry);
+  const none = { secrets: [], erasedAt: new Map() };
+  if (!existsSync(file)) return [compareErasures(known, none)];
+  const db = openToRead('erasures', file, ERASURES_SCHEMA);
+  if ('check' in db) return [db];
+  try {
+    const found = checkFile('erasures', db);
+    return found.length === 1 ? found : [...found, compareErasures(known, readErasures(db))];
+  } finally {
+    db.close();
+  }
+}
+
+function compareErasures(known: Erasures, kept: Erasures): Finding {
+  const [missing, unknown] = [erasedSince(known, kept).length, erasedSince(kept, known).length];
+  const faults = [
+    ...(missing === 0 ? [] : [`${missing} are only in the registry`]),
+    ...(unknown === 0 ? [] : [`${unknown} are only in the file of erasures`]),
+  ];
+  const fault = faults.length === 0 ? null : `wrong: ${faults.join(', ')}`;
+  return { check: 'erased national IDs', fault, value: String(known.erasedAt.size) };
 }
 
 function checkKeys(keysFile: string): Finding[] {

@@ -1,5 +1,6 @@
 /** Erases a person from the rows, and from the log and free space of the file. */
 import type { CorrectionOptions, CorrectionRefused, CorrectionResult } from '../../ports/corrections.ts';
+import { keepErasures } from '../identity/erasures.ts';
 import type { OperationScope } from '../journal/perform.ts';
 import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';
 import { identifyPerson } from '../persons/identify.ts';
@@ -25,13 +26,15 @@ export function eraseCompletely(
   const { db } = scope;
   const mayBeRepeated = isUncleared(db);
   const texts = identifyPerson(db, identityCard)?.numbers ?? [];
-  const result = runCorrection(scope, erasePerson(db, identityCard, options.nowSeconds), options);
-  if (result.outcome === 'refused')
-    return result.message === ERASED_BEFORE && mayBeRepeated
-      ? clearAgain(scope, identityCard, options)
-      : result;
+  const result = runCorrection(scope, erasePerson(db, identityCard, options), options);
+  if (result.outcome === 'refused') {
+    if (result.message !== ERASED_BEFORE) return result;
+    if (options.isDryRun !== true) keepErasures(db, db.raw.name);
+    return mayBeRepeated ? clearAgain(scope, identityCard, options) : result;
+  }
   if (result.correctionId === null) return { ...result, isFinal: true };
   try {
+    keepErasures(db, db.raw.name);
     const { uncleared, hasText } = clearFreeSpace(db, texts, options.nowSeconds, scope.waitMs);
     const notes = uncleared !== undefined ? [LEFT[uncleared]] : hasText ? [IN_ROWS] : [];
     return { ...result, isFinal: true, notes: [...result.notes, ...notes] };

@@ -3,7 +3,7 @@ import { counted } from '../../../domain/values/text.ts';
 import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_FIELD, ERASED_VALUES } from '../identity/erased-rows.ts';
-import { openIdentityHash } from '../identity/identity-hash.ts';
+import { isErasedNumber, openIdentityHash } from '../identity/identity-hash.ts';
 import { forgetNumbers } from '../identity/redirects.ts';
 import { identifyPerson, keptResponsesSql, listOf, type Person } from '../persons/identify.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../schema/tables.ts';
@@ -12,24 +12,27 @@ import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 export const ERASED_BEFORE = 'This person was erased.';
 
-export const erasePerson = (db: Connection, identityCard: string, nowSeconds: number): Correction => ({
+/** Epoch seconds. */
+export interface ErasureTime {
+  readonly nowSeconds: number;
+  /** When the person was erased before, in a registry that knew more than this one. */
+  readonly erasedBefore?: number;
+}
+
+export const erasePerson = (db: Connection, identityCard: string, time: ErasureTime): Correction => ({
   kind: 'persons_erase',
   options: {},
-  decide: () => planErasure(db, identityCard, nowSeconds),
+  decide: () => planErasure(db, identityCard, time),
 });
 
 function planErasure(
   db: Connection,
   identityCard: string,
-  nowSeconds: number,
+  time: ErasureTime,
 ): CorrectionPlan | CorrectionRefused {
   const person = identifyPerson(db, identityCard);
-  if (person === undefined) {
-    const isErased = db.raw
-      .prepare('SELECT 1 FROM main.erased_persons WHERE identity_hash = ?')
-      .get(openIdentityHash(db)(identityCard));
-    return isErased === undefined ? refuseUnknown(db, identityCard) : refuse(ERASED_BEFORE);
-  }
+  if (person === undefined)
+    return isErasedNumber(db, identityCard) ? refuse(ERASED_BEFORE) : refuseUnknown(db, identityCard);
   const ids = listOf(person.members);
   const assignments = Object.entries(ERASED_VALUES).map(([column, value]) => `${column} = ${value}`);
   return {
@@ -38,7 +41,7 @@ function planErasure(
     members: person.members.map((id) => ({ id, fate: 'changes' })),
     notes: noteWhatStays(db, person),
     work(correctionId) {
-      rememberNumbers(db, person, nowSeconds);
+      rememberNumbers(db, person, time);
       db.exec(`UPDATE main.members SET ${assignments.join(', ')} WHERE id IN (${ids})`);
       clearHistory(db, person);
       const numbers = listOf(person.numbers);
@@ -49,18 +52,24 @@ function planErasure(
           `INSERT INTO main.changes (entity, row_id, field, at, actor)
            SELECT 'members', id, '${ERASED_FIELD}', ?, ? FROM main.members WHERE id IN (${ids}) ORDER BY id`,
         )
-        .run(nowSeconds, `correction:${correctionId}`);
+        .run(time.nowSeconds, `correction:${correctionId}`);
     },
   };
 }
 
-function rememberNumbers(db: Connection, { numbers }: Person, nowSeconds: number): void {
+/** Whoever is erased a second time gets a later time, whatever the clock says: a restore compares them. */
+function rememberNumbers(
+  db: Connection,
+  { numbers }: Person,
+  { nowSeconds, erasedBefore }: ErasureTime,
+): void {
   const hashOf = openIdentityHash(db);
+  const later = erasedBefore === undefined ? 'erased_at + 1' : 'erased_at';
   const insert = db.raw.prepare(
     `INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (?, ?)
-     ON CONFLICT DO UPDATE SET erased_at = excluded.erased_at, cleared_at = NULL`,
+     ON CONFLICT DO UPDATE SET erased_at = max(excluded.erased_at, ${later}), cleared_at = NULL`,
   );
-  for (const number of numbers) insert.run(hashOf(number), nowSeconds);
+  for (const number of numbers) insert.run(hashOf(number), erasedBefore ?? nowSeconds);
 }
 
 /** The rows stay, as imports are checked against them; their values go, wherever a number is among them. */

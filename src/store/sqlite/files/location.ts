@@ -6,11 +6,15 @@ import { existsSync, realpathSync, statfsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { KeptFile } from '../../ports/backup.ts';
 import type { Schema } from '../engine/migrate.ts';
+import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 
 /** The keys' file beside a database: `registry.db` → `registry.keys.db`. */
 export const keysFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.keys.db`;
+
+/** The file of erasures beside a database: `registry.db` → `registry.erasures.db`. */
+export const erasuresFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.erasures.db`;
 
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
@@ -21,6 +25,8 @@ export interface DatabaseFile {
   readonly schema: Schema;
   /** A registry without it is complete. */
   readonly isOptional: boolean;
+  /** A restore neither moves nor replaces it: it adds to it what the backup's has. */
+  readonly outlivesRestores: boolean;
   pathAt(databaseFile: string): string;
 }
 
@@ -29,9 +35,20 @@ export interface DatabaseFile {
  * the copy.
  */
 export const DATABASE_FILES: readonly DatabaseFile[] = [
-  { name: 'registry.db', schema: REGISTRY_SCHEMA, isOptional: false, pathAt: (file) => file },
+  {
+    ...{ name: 'registry.db', schema: REGISTRY_SCHEMA, isOptional: false, outlivesRestores: false },
+    pathAt: (file) => file,
+  },
   // Created with the first key.
-  { name: 'registry.keys.db', schema: KEYS_SCHEMA, isOptional: true, pathAt: keysFileOf },
+  {
+    ...{ name: 'registry.keys.db', schema: KEYS_SCHEMA, isOptional: true, outlivesRestores: false },
+    pathAt: keysFileOf,
+  },
+  // Created with the first erasure.
+  {
+    ...{ name: 'registry.erasures.db', schema: ERASURES_SCHEMA, isOptional: true, outlivesRestores: true },
+    pathAt: erasuresFileOf,
+  },
 ];
 
 /** What follows the name of a database in the names of its staging files. */
@@ -64,9 +81,17 @@ export const KEPT_FILES: readonly KeptFile[] = [
     isBackedUp: true,
   },
   {
+    name: 'registry.erasures.db',
+    mode: '0600',
+    contains: 'when persons were erased, so that a restore erases them again; from the first erasure on',
+    personalData: 'keyed hashes of erased national IDs',
+    secrets: 'the keys of these hashes',
+    isBackedUp: true,
+  },
+  {
     name: '…-wal, …-shm, …-journal',
     mode: '0600',
-    contains: 'beside both databases, while a process has them open: what is not in the main file yet',
+    contains: 'beside the databases, while a process has them open: what is not in the main file yet',
     personalData: 'as in the database',
     secrets: 'as in the database',
     isBackedUp: false,

@@ -1,11 +1,15 @@
 /** What is kept of the national ID of an erased person: a hash with a key of this registry. */
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import type { Connection } from '../engine/connection.ts';
 
-/** HMAC-SHA-256 (RFC 2104). @returns what gives the hash of a number */
+/** HMAC-SHA-256 (RFC 2104) of a national ID. */
+export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): Buffer =>
+  createHmac('sha256', secret).update(identityCard).digest();
+
+/** @returns what gives the hash of a number that is erased now, with the registry's own key */
 export function openIdentityHash(db: Connection): (identityCard: string) => Buffer {
-  const secret = db.raw.prepare('SELECT secret FROM main.erasure_secret').pluck().get() as Buffer;
-  return (identityCard) => createHmac('sha256', secret).update(identityCard).digest();
+  const secret = db.raw.prepare('SELECT secret FROM main.erasure_secrets WHERE id = 1').pluck().get();
+  return (identityCard) => hashIdentity(secret as Buffer, identityCard);
 }
 
 /** Whether anybody was erased: an import hashes no number otherwise. */
@@ -13,7 +17,8 @@ export const hasErasedPersons = (db: Connection): boolean =>
   db.raw.prepare('SELECT 1 FROM main.erased_persons LIMIT 1').get() !== undefined;
 
 /** Whether the person with this national ID was erased. */
-export const isErasedNumber = (db: Connection, identityCard: string): boolean =>
-  db.raw
-    .prepare('SELECT 1 FROM main.erased_persons WHERE identity_hash = ?')
-    .get(openIdentityHash(db)(identityCard)) !== undefined;
+export function isErasedNumber(db: Connection, identityCard: string): boolean {
+  const find = db.raw.prepare('SELECT 1 FROM main.erased_persons WHERE identity_hash = ?');
+  const secrets = db.raw.prepare('SELECT secret FROM main.erasure_secrets').pluck().all() as Buffer[];
+  return secrets.some((secret) => find.get(hashIdentity(secret, identityCard)) !== undefined);
+}

@@ -6,6 +6,7 @@ import type { Connection } from '../engine/connection.ts';
 import { openDatabase, openTemporary } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { exists } from '../files/location.ts';
+import { adoptErasures } from '../identity/erasures.ts';
 import { findSameImport } from '../journal/operations.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
@@ -47,6 +48,7 @@ export function openImportSession(
   };
   try {
     if (!isTemporary) {
+      if (use === 'import') adoptErasures(db, databaseFile);
       removeStaleStaging(databaseFile);
       // The log is copied back after the apply, when its lock is free.
       db.raw.pragma('wal_autocheckpoint = 0');

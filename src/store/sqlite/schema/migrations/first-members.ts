@@ -82,16 +82,18 @@ CREATE UNIQUE INDEX merged_members_id ON merged_members (id) WHERE ended_by IS N
 CREATE INDEX merged_members_into ON merged_members (into_id);
 CREATE VIEW former_members (id, into_id) AS SELECT id, into_id FROM merged_members WHERE ended_by IS NULL;
 
--- Keyed hashes of the national IDs of erased persons: an import does not bring them back. cleared_at is null
--- as long as the log and the free space of the file may still hold their values.
+-- Keyed hashes of the national IDs of erased persons: neither an import nor a restore brings them back. They
+-- are also in the file of erasures, under the same keys. erased_at rises each time that a person is erased;
+-- cleared_at is null as long as the log and the free space of the file may still hold their values.
 CREATE TABLE erased_persons (
   identity_hash BLOB PRIMARY KEY,
   erased_at INTEGER NOT NULL,
   cleared_at INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE erasure_secret (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  secret BLOB NOT NULL
+-- The keys: 1 is the registry's own, the others are of registries that were at its location before it.
+CREATE TABLE erasure_secrets (
+  id INTEGER PRIMARY KEY,
+  secret BLOB NOT NULL UNIQUE
 ) STRICT;
-INSERT INTO erasure_secret (id, secret) VALUES (1, randomblob(32));
+INSERT INTO erasure_secrets (id, secret) VALUES (1, randomblob(32));
 `;

@@ -8,7 +8,8 @@ import type { Check } from './check-statements.ts';
 /** Who was registered again since, over HTTP or despite the erasure, is imported like others. */
 const IS_ERASED = `r.identity_card IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM main.members m WHERE m.identity_card = r.identity_card)
-  AND identity_hash(r.identity_card) IN (SELECT identity_hash FROM main.erased_persons)`;
+  AND EXISTS (SELECT 1 FROM main.erasure_secrets s WHERE identity_hash(s.secret, r.identity_card)
+    IN (SELECT identity_hash FROM main.erased_persons))`;
 
 /** Finds the rows that name such a person; the checks look no further at whom they name. */
 export function findErasedRows({ db, kind }: FileScope): void {

@@ -5,17 +5,17 @@ import { haveCommonWord } from '../../../../domain/membership/names.ts';
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import { mayEcho } from '../../../../domain/values/errors.ts';
 import type { Connection } from '../../engine/connection.ts';
-import { openIdentityHash } from '../../identity/identity-hash.ts';
+import { hashIdentity } from '../../identity/identity-hash.ts';
 
 /**
- * Adds `identity_hash(number)`, under which erased persons are known,
+ * Adds `identity_hash(secret, number)`, under which erased persons are known,
  * `shown(what, code)`, how a message names a code or reference of the file, and
  * `have_common_word(name, name)`.
  */
-export function addSqlFunctions(db: Connection): void {
-  const { raw } = db;
-  const hashOf = openIdentityHash(db);
-  raw.function('identity_hash', { deterministic: true }, (number) => hashOf(String(number)));
+export function addSqlFunctions({ raw }: Connection): void {
+  raw.function('identity_hash', { deterministic: true }, (secret, number) =>
+    hashIdentity(secret as Buffer, String(number)),
+  );
   raw.function('shown', { deterministic: true }, (what, code) =>
     typeof code === 'string' && mayEcho(code) ? `the ${what} "${code}"` : `this ${what}`,
   );

@@ -1,0 +1,109 @@
+/** Who was erased, as the registry and the file of erasures beside it know (docs/decisions/0022-erasure.md). */
+import { existsSync } from 'node:fs';
+import type { Connection } from '../engine/connection.ts';
+import { openDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
+import { erasuresFileOf } from '../files/location.ts';
+import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
+
+export interface Erasures {
+  /** The keys of the hashes, in hexadecimal digits; a registry's own one is first. */
+  readonly secrets: readonly string[];
+  /** Epoch seconds, by the hash of a national ID in hexadecimal digits. */
+  readonly erasedAt: ReadonlyMap<string, number>;
+}
+
+/** @returns no secrets for a file without these tables */
+export function readErasures({ raw }: Connection): Erasures {
+  const isTable = "SELECT 1 FROM main.sqlite_schema WHERE name = 'erasure_secrets'";
+  if (raw.prepare(isTable).get() === undefined) return { secrets: [], erasedAt: new Map() };
+  const persons = raw
+    .prepare('SELECT lower(hex(identity_hash)), erased_at FROM main.erased_persons')
+    .raw()
+    .all() as [string, number][];
+  const secrets = raw.prepare('SELECT lower(hex(secret)) FROM main.erasure_secrets ORDER BY id').pluck();
+  return { secrets: secrets.all() as string[], erasedAt: new Map(persons) };
+}
+
+/** Of a person who was erased several times, the last time counts. */
+export function mergeErasures(...all: readonly Erasures[]): Erasures {
+  const erasedAt = new Map<string, number>();
+  for (const each of all)
+    for (const [hash, at] of each.erasedAt) erasedAt.set(hash, Math.max(at, erasedAt.get(hash) ?? at));
+  return { secrets: [...new Set(all.flatMap(({ secrets }) => secrets))], erasedAt };
+}
+
+/** The hashes of those who were erased, or erased again, since somebody knew this much. */
+export const erasedSince = (newest: Erasures, known: Erasures): string[] =>
+  [...newest.erasedAt].filter(([hash, at]) => at > (known.erasedAt.get(hash) ?? -1)).map(([hash]) => hash);
+
+/** Of a person whom the registry does not have nothing is to be cleared. */
+const INSERT = {
+  registry: 'INSERT INTO main.erased_persons (identity_hash, erased_at, cleared_at) VALUES (@hash, @at, @at)',
+  file: 'INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (@hash, @at)',
+};
+
+/** Adds what it does not have, in one transaction. @param to what the connection is open on */
+export function addErasures(db: Connection, { secrets, erasedAt }: Erasures, to: keyof typeof INSERT): void {
+  const { raw } = db;
+  db.transaction.immediate(() => {
+    const addSecret = raw.prepare(
+      'INSERT INTO main.erasure_secrets (secret) VALUES (?) ON CONFLICT DO NOTHING',
+    );
+    for (const secret of secrets) addSecret.run(Buffer.from(secret, 'hex'));
+    const addPerson = raw.prepare(
+      `${INSERT[to]} ON CONFLICT DO UPDATE SET erased_at = max(erased_at, excluded.erased_at)`,
+    );
+    for (const [hash, at] of erasedAt) addPerson.run({ hash: Buffer.from(hash, 'hex'), at });
+  });
+}
+
+/**
+ * What a file of erasures has.
+ * @returns undefined when it does not exist
+ * @throws StorageError when it cannot be read, or is another kind of file
+ */
+export function readErasuresFile(file: string): Erasures | undefined {
+  if (!existsSync(file)) return undefined;
+  return withErasuresFile(file, readErasures);
+}
+
+function withErasuresFile<T>(file: string, use: (db: Connection) => T): T {
+  const db = openDatabase(file, { create: true, schema: ERASURES_SCHEMA, waitMs: WAIT_MS.command });
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Adds to a file of erasures, which is created with the first.
+ * @returns whether there was anything to add
+ * @throws StorageError
+ */
+export function addToErasuresFile(file: string, erasures: Erasures): boolean {
+  if (erasures.erasedAt.size === 0) return false;
+  return withErasuresFile(file, (db) => {
+    if (erasedSince(erasures, readErasures(db)).length === 0) return false;
+    addErasures(db, erasures, 'file');
+    return true;
+  });
+}
+
+/**
+ * Brings the file of erasures up to what its registry knows: a command may have been killed between the two.
+ * @throws StorageError
+ */
+export const keepErasures = (registry: Connection, databaseFile: string): boolean =>
+  addToErasuresFile(erasuresFileOf(databaseFile), readErasures(registry));
+
+/** A registry that is created where another one was lost does not import whom that one has erased. */
+export function adoptErasures(registry: Connection, databaseFile: string): void {
+  const file = erasuresFileOf(databaseFile);
+  // An index answers this at once, whatever the size.
+  if (registry.raw.prepare('SELECT 1 FROM main.members LIMIT 1').get() !== undefined) return;
+  const erasures = readErasuresFile(file);
+  if (erasures !== undefined && erasedSince(erasures, readErasures(registry)).length > 0)
+    addErasures(registry, erasures, 'registry');
+}

@@ -1,0 +1,214 @@
+/** Who was erased stays erased when an older backup is restored (docs/backup.md#erased-persons). */
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { startApp } from '../support/app.ts';
+import { type ImportPlace, importPlace, members, nid } from '../support/importing.ts';
+import { filesWith } from '../support/registry-files.ts';
+import { openFile } from '../support/sqlite.ts';
+
+const WHY = ['--reason', 'Request of 12 June'];
+const ZIMULINDA = `A-1,${nid(1)},ZX-1,Zimulinda Aline`;
+const PERSONAL = [nid(1), 'Zimulinda', 'ZX-1'];
+
+const run = async (place: ImportPlace, ...args: string[]): Promise<{ out: string; err: string }> => {
+  const { status, out, err } = await place.command(...args);
+  assert.equal(status, 0, `${args.join(' ')}: ${err}${out}`);
+  return { out, err };
+};
+const load = async (place: ImportPlace, content: string, ...more: string[]): Promise<void> => {
+  const { status, err } = await place.load('members', content, ...more);
+  assert.equal(status, 0, err);
+};
+const erase = (place: ImportPlace, n: number) => run(place, 'persons', 'erase', nid(n), ...WHY);
+const restore = (place: ImportPlace, backup: string, ...more: string[]) =>
+  run(place, 'restore', join(place.folder, backup), '--replace', ...more);
+const backUp = (place: ImportPlace, name: string) => run(place, 'backup', join(place.folder, name));
+const erasuresFile = (place: ImportPlace): string => join(place.folder, 'registry.erasures.db');
+
+/** Persons 1, 2 and 3, a backup of them, and then person 1 is erased. */
+async function start(context: TestContext): Promise<ImportPlace> {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
+  await load(place, members(ZIMULINDA, `A-1,${nid(2)},M-2,Mugabo Jean`, `B-2,${nid(3)},M-3,Uwera Solange`));
+  await backUp(place, 'before');
+  rmSync(join(place.folder, 'members.csv'));
+  await erase(place, 1);
+  return place;
+}
+
+/** The files of the registry, without the folders of what restores have replaced. */
+function filesOf(place: ImportPlace): string[] {
+  for (const name of readdirSync(place.folder))
+    if (name.includes('.replaced-')) rmSync(join(place.folder, name), { recursive: true });
+  return filesWith(place.folder, PERSONAL);
+}
+const numbers = (place: ImportPlace): unknown[] =>
+  place.query("SELECT identity_card FROM members WHERE status <> 'erased' ORDER BY 1").flatMap(Object.values);
+
+test('a person who was erased after the backup is erased again by a restore, which says so', async (context) => {
+  const place = await start(context);
+  assert.equal(statSync(erasuresFile(place)).mode & 0o777, 0o600);
+  const { out, err } = await restore(place, 'before');
+  assert.match(out, /^Erased again, as they were erased after the backup: members 1\.$/m);
+  assert.match(out, /^The last erasure that is known is of \d{4}-\S+Z\.$/m);
+  assert.doesNotMatch(err, /unknown/);
+  assert.deepEqual(filesOf(place), []);
+  assert.deepEqual(numbers(place), [nid(2), nid(3)]);
+  await run(place, 'check');
+  const again = await place.load('members', members(ZIMULINDA));
+  assert.match(again.err, /This person was erased\. --despite-erasure imports the row\./);
+  const refused = await place.command('persons', 'erase', nid(1), ...WHY);
+  assert.equal(refused.err, 'This person was erased. Nothing was changed.\n');
+  // A second restore of it erases again, and a backup of what is there now has nobody to be erased.
+  assert.match((await restore(place, 'before')).out, /members 1\.$/m);
+  await backUp(place, 'after');
+  assert.doesNotMatch((await restore(place, 'after')).out, /Erased again/);
+  assert.deepEqual(
+    JSON.parse((await restore(place, 'before', '--json')).out).erasures.members_erased_again,
+    [1],
+  );
+});
+
+test('it is erased again also when the registry itself is lost or damaged', async (context) => {
+  const place = await start(context);
+  rmSync(place.databaseFile);
+  const lost = await run(place, 'restore', join(place.folder, 'before'));
+  assert.match(lost.out, /members 1\.$/m);
+  assert.doesNotMatch(lost.err, /unknown/);
+  writeFileSync(place.databaseFile, 'not a database');
+  assert.match((await restore(place, 'before')).out, /members 1\.$/m);
+  assert.deepEqual(filesOf(place), []);
+  await run(place, 'check');
+});
+
+test('on a new machine --erasures gives the newer file; without it the report says since when they are unknown', async (context) => {
+  const place = await start(context);
+  const elsewhere = importPlace(context);
+  cpSync(join(place.folder, 'before'), join(elsewhere.folder, 'before'), { recursive: true });
+  const without = await restore(elsewhere, 'before');
+  assert.match(
+    without.err,
+    /^Erasures since \S+Z are unknown: whoever was erased since is back\. Restore again with --erasures FILE, or/,
+  );
+  assert.equal(numbers(elsewhere).length, 3);
+  const { out, err } = await restore(elsewhere, 'before', '--erasures', erasuresFile(place));
+  assert.match(out, /members 1\.$/m);
+  assert.doesNotMatch(err, /unknown/);
+  assert.deepEqual(filesOf(elsewhere), []);
+  // It is kept there from now on, and the file of a newer backup does as well.
+  assert.match((await restore(elsewhere, 'before')).out, /members 1\.$/m);
+  await backUp(place, 'newer');
+  const third = importPlace(context);
+  cpSync(join(place.folder, 'before'), join(third.folder, 'before'), { recursive: true });
+  const newer = join(place.folder, 'newer', 'registry.erasures.db');
+  assert.match((await restore(third, 'before', '--erasures', newer)).out, /members 1\.$/m);
+  for (const each of [elsewhere, third]) await run(each, 'check');
+});
+
+test('a file that has no erasures is refused, and nothing is restored', async (context) => {
+  const place = await start(context);
+  for (const name of ['none.db', 'before/registry.db']) {
+    const file = join(place.folder, name);
+    const refused = await place.command(
+      ...['restore', join(place.folder, 'before'), '--replace', '--erasures', file],
+    );
+    assert.equal(refused.status, 2, refused.out);
+    assert.ok(refused.err.startsWith(`${file} is not a file of erasures that can be read. `), refused.err);
+    assert.ok(!refused.err.includes('.restoring'), refused.err);
+    assert.ok(!existsSync(`${place.databaseFile}.restoring`));
+  }
+  assert.deepEqual(numbers(place), [nid(2), nid(3)]);
+});
+
+test('who was registered again is not erased by a newer backup; an older one has only what was erased', async (context) => {
+  const place = await start(context);
+  await load(place, members(`A-1,${nid(1)},ZX-9,Zimulinda Again`), '--despite-erasure');
+  await backUp(place, 'newer');
+  assert.doesNotMatch((await restore(place, 'newer')).out, /Erased again/);
+  assert.deepEqual(numbers(place), [nid(1), nid(2), nid(3)]);
+  assert.match((await restore(place, 'before')).out, /members 1\.$/m);
+  assert.deepEqual(numbers(place), [nid(2), nid(3)]);
+  // To go back to the older one has not erased the person once more.
+  assert.doesNotMatch((await restore(place, 'newer')).out, /Erased again/);
+  assert.deepEqual(numbers(place), [nid(1), nid(2), nid(3)]);
+  // A second erasure does, within the same second, too.
+  await erase(place, 1);
+  assert.match((await restore(place, 'newer')).out, /members 4\.$/m);
+  assert.deepEqual(numbers(place), [nid(2), nid(3)]);
+  assert.deepEqual(filesOf(place), []);
+  await run(place, 'check');
+});
+
+test('over HTTP a person can be registered again after a restore', async (context) => {
+  const place = await start(context);
+  await restore(place, 'before');
+  const app = await startApp(context, { folder: place.folder });
+  const body = {
+    cooperative_id: '1',
+    identity_card: nid(1),
+    member_code: 'ZX-9',
+    full_name: 'Zimulinda Again',
+  };
+  assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
+  await backUp(place, 'newer');
+  const elsewhere = importPlace(context);
+  const backup = join(place.folder, 'newer');
+  const { out } = await run(elsewhere, 'restore', backup, '--erasures', erasuresFile(place));
+  assert.doesNotMatch(out, /Erased again/);
+  assert.deepEqual(numbers(elsewhere), [nid(1), nid(2), nid(3)]);
+});
+
+test('a registry that is created beside the file of erasures imports nobody who was erased', async (context) => {
+  const place = await start(context);
+  rmSync(place.databaseFile);
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje\n');
+  const refused = await place.load('members', members(ZIMULINDA));
+  assert.match(refused.err, /This person was erased\. --despite-erasure imports the row\./);
+  await load(place, members(`A-1,${nid(2)},M-2,Mugabo Jean`));
+  await erase(place, 2);
+  await run(place, 'check');
+  // The backup of the lost registry has another key: both are found in it.
+  assert.match((await restore(place, 'before')).out, /members 1, 2\.$/m);
+  assert.deepEqual(numbers(place), [nid(3)]);
+  await run(place, 'check');
+});
+
+test('check compares the registry with the file of erasures, and a backup completes the file', async (context) => {
+  const place = await start(context);
+  assert.match((await run(place, 'check')).out, /^erased national IDs +ok, 1$/m);
+  rmSync(erasuresFile(place));
+  const without = await place.command('check');
+  assert.equal(without.status, 1);
+  assert.match(without.out, /^erased national IDs +wrong: 1 are only in the registry$/m);
+  await backUp(place, 'after');
+  await run(place, 'check');
+  // A copy of an older file that was put in place by hand.
+  const db = openFile(place.databaseFile);
+  db.exec('DELETE FROM erased_persons');
+  db.close();
+  const put = await place.command('check');
+  assert.match(put.out, /^erased national IDs +wrong: 1 are only in the file of erasures$/m);
+});
+
+test('an erasure that was killed before it was in the file is not forgotten by a restore', async (context) => {
+  const place = await start(context);
+  rmSync(erasuresFile(place));
+  assert.match((await restore(place, 'before')).out, /members 1\.$/m);
+  await run(place, 'check');
+  rmSync(erasuresFile(place));
+  await place.command('persons', 'erase', nid(1), ...WHY);
+  await run(place, 'check');
+});
+
+test('a file of erasures that is damaged stops a restore before anything has changed', async (context) => {
+  const place = await start(context);
+  rmSync(erasuresFile(place));
+  writeFileSync(erasuresFile(place), 'not a database, and longer than the header of one '.repeat(20));
+  const refused = await place.command('restore', join(place.folder, 'before'), '--replace');
+  assert.equal(refused.status, 2);
+  assert.match(refused.err, /registry\.erasures\.db cannot be used as a database: .*\.\n$/);
+  assert.ok(!existsSync(`${place.databaseFile}.restoring`));
+  assert.deepEqual(numbers(place), [nid(2), nid(3)]);
+});

@@ -160,6 +160,26 @@ test('over HTTP a person can be registered again after a restore', async (contex
   assert.deepEqual(numbers(elsewhere), [nid(1), nid(2), nid(3)]);
 });
 
+test('of two members whose numbers were interchanged in the backup, the one who was erased is erased again', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje\n');
+  await load(place, members(`A-1,${nid(2)},ZX-1,Zimulinda Aline`, `A-1,${nid(1)},M-2,Mugabo Jean`));
+  await backUp(place, 'before');
+  for (const [old, current] of [[2, 5] as const, [1, 2] as const, [5, 1] as const])
+    await run(place, 'nid', 'replace', nid(old), nid(current), '--release', ...WHY);
+  rmSync(join(place.folder, 'members.csv'));
+  const rows = "SELECT id, full_name, identity_card FROM members WHERE status <> 'erased'";
+  assert.deepEqual(place.query(`${rows} AND id = 1`), [
+    { id: 1, full_name: 'Zimulinda Aline', identity_card: nid(1) },
+  ]);
+  await erase(place, 1);
+  assert.match((await restore(place, 'before')).out, /members 1\.$/m);
+  assert.deepEqual(place.query(rows), [{ id: 2, full_name: 'Mugabo Jean', identity_card: nid(1) }]);
+  filesOf(place);
+  assert.deepEqual(filesWith(place.folder, ['Zimulinda', 'ZX-1']), []);
+  await run(place, 'check');
+});
+
 test('a registry that is created beside the file of erasures imports nobody who was erased', async (context) => {
   const place = await start(context);
   rmSync(place.databaseFile);
@@ -177,11 +197,11 @@ test('a registry that is created beside the file of erasures imports nobody who 
 
 test('check compares the registry with the file of erasures, and a backup completes the file', async (context) => {
   const place = await start(context);
-  assert.match((await run(place, 'check')).out, /^erased national IDs +ok, 1$/m);
+  assert.match((await run(place, 'check')).out, /^hashes of erased persons +ok, 1$/m);
   rmSync(erasuresFile(place));
   const without = await place.command('check');
   assert.equal(without.status, 1);
-  assert.match(without.out, /^erased national IDs +wrong: 1 are only in the registry$/m);
+  assert.match(without.out, /^hashes of erased persons +wrong: 1 are only in the registry$/m);
   await backUp(place, 'after');
   await run(place, 'check');
   // A copy of an older file that was put in place by hand.
@@ -189,7 +209,7 @@ test('check compares the registry with the file of erasures, and a backup comple
   db.exec('DELETE FROM erased_persons');
   db.close();
   const put = await place.command('check');
-  assert.match(put.out, /^erased national IDs +wrong: 1 are only in the file of erasures$/m);
+  assert.match(put.out, /^hashes of erased persons +wrong: 1 are only in the file of erasures$/m);
 });
 
 test('an erasure that was killed before it was in the file is not forgotten by a restore', async (context) => {

@@ -4,13 +4,12 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { RestoredErasures, RestoreOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
-import { ERASED_BEFORE, erasePerson } from '../corrections/persons-erase.ts';
+import { eraseMembers } from '../corrections/persons-erase.ts';
 import { runCorrection } from '../corrections/run.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import { erasuresFileOf } from '../files/location.ts';
-import { ERASED_FIELD } from '../identity/erased-rows.ts';
 import {
   addErasures,
   type Erasures,
@@ -19,7 +18,7 @@ import {
   readErasures,
   readErasuresFile,
 } from '../identity/erasures.ts';
-import { hashIdentity } from '../identity/identity-hash.ts';
+import { hashIdentity, numberOfAnother, ownNumber } from '../identity/identity-hash.ts';
 import { type OperationScope, openOperationScope } from '../journal/perform.ts';
 import { clearFreeSpace } from '../persons/free-space.ts';
 
@@ -123,8 +122,7 @@ export function eraseAgain(
   const known = readRegistry(copy);
   const since = new Set(erasedSince(newest, known));
   const members = since.size === 0 ? [] : eraseFrom(copy, newest, since, scope, options);
-  // Under the own key, too, if they were erased from a registry with another one.
-  const all = mergeErasures(newest, since.size === 0 ? known : readRegistry(copy));
+  const all = mergeErasures(newest, known);
   // One that does not know what the backup does is older, or of another registry.
   const isNewer = beyond.secrets.includes(known.secrets[0] ?? '') && erasedSince(known, beyond).length === 0;
   const last = all.erasedAt.size === 0 ? undefined : Math.max(...all.erasedAt.values());
@@ -146,58 +144,53 @@ function eraseFrom(
   const { db } = scope;
   const nowSeconds = Math.floor(now() / 1000);
   try {
-    const numbers = findNumbers(db, newest.secrets, since);
-    const members = numbers.flatMap(([number, hash]) => {
-      const time = { nowSeconds, erasedBefore: newest.erasedAt.get(hash) as number };
-      const correction = erasePerson(db, number, time);
+    const persons = findPersons(db, newest, since);
+    for (const [identityCard, members] of persons) {
+      const correction = eraseMembers(db, identityCard, members, nowSeconds);
       const result = runCorrection(scope, correction, { reason: REASON, systemUser, nowSeconds });
-      // Under another number that the same person has had.
-      if (result.outcome === 'refused' && result.message === ERASED_BEFORE) return [];
       if (result.outcome === 'refused') throw new Error(result.message);
       if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
       onStep('erased a person');
-      return erasedMembers(db, result.correctionId as number);
-    });
+    }
     addErasures(db, newest, 'registry');
     onStep('erasures added');
-    if (numbers.length > 0) clear(scope, numbers, nowSeconds);
-    return members.sort((a, b) => a - b);
+    if (persons.size > 0) clear(scope, [...persons.keys()], nowSeconds);
+    return [...persons.values()].flat().sort((a, b) => a - b);
   } finally {
     db.close();
     syncPath(copy);
   }
 }
 
-function clear({ db }: OperationScope, numbers: readonly (readonly [string, string])[], nowSeconds: number) {
-  const texts = numbers.map(([number]) => number);
-  const { uncleared } = clearFreeSpace(db, texts, nowSeconds, 0);
-  if (uncleared === undefined) return;
+function clear({ db }: OperationScope, numbers: readonly string[], nowSeconds: number): void {
+  if (clearFreeSpace(db, numbers, nowSeconds, 0).uncleared === undefined) return;
   throw new StorageError(
     'failed',
     'The disk has no room to erase from the backup who was erased since. Nothing was restored.',
   );
 }
 
-const erasedMembers = (db: Connection, correctionId: number): number[] =>
-  db.raw
-    .prepare(`SELECT row_id FROM main.changes WHERE field = '${ERASED_FIELD}' AND actor = ?`)
-    .pluck()
-    .all(`correction:${correctionId}`) as number[];
+/** With the current national ID, and with each that led to it when the backup was made. */
+const NUMBERS = [
+  'SELECT id, identity_card, identity_card FROM members ORDER BY identity_card',
+  `SELECT m.id, m.identity_card, f.old FROM former_identity_cards f
+   JOIN members m ON m.identity_card = f.new`,
+];
 
-/** The national IDs that have one of the hashes, current and former ones, and the hash of each. */
-function findNumbers(
-  db: Connection,
-  secrets: readonly string[],
-  since: ReadonlySet<string>,
-): (readonly [number: string, hash: string])[] {
+/** The members who were erased since, by their national IDs. */
+function findPersons(db: Connection, newest: Erasures, since: ReadonlySet<string>): Map<string, number[]> {
   // As objects they are prepared once, not for each of millions of numbers.
-  const keys = secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));
-  const found: (readonly [string, string])[] = [];
-  for (const sql of ['SELECT DISTINCT identity_card FROM members', 'SELECT old FROM former_identity_cards'])
-    for (const number of db.raw.prepare(sql).pluck().iterate() as IterableIterator<string>)
-      for (const key of keys) {
-        const hash = hashIdentity(key, number).toString('hex');
-        if (since.has(hash)) found.push([number, hash]);
-      }
-  return found;
+  const keys = newest.secrets.map((secret) => createSecretKey(Buffer.from(secret, 'hex')));
+  const isAmong = (hashes: { has(hash: string): boolean }, text: string): boolean =>
+    keys.some((key) => hashes.has(hashIdentity(key, text).toString('hex')));
+  const found = new Map<string, Set<number>>();
+  for (const sql of NUMBERS)
+    for (const row of db.raw.prepare(sql).raw().iterate()) {
+      const [id, identityCard, number] = row as [number, string, string];
+      const isErased = isAmong(since, number)
+        ? !isAmong(newest.erasedAt, numberOfAnother(id, number))
+        : isAmong(since, ownNumber(id, number));
+      if (isErased) found.set(identityCard, (found.get(identityCard) ?? new Set()).add(id));
+    }
+  return new Map([...found].map(([identityCard, ids]) => [identityCard, [...ids]]));
 }

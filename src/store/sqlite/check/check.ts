@@ -111,7 +111,7 @@ function compareErasures(known: Erasures, kept: Erasures): Finding {
     ...(unknown === 0 ? [] : [`${unknown} are only in the file of erasures`]),
   ];
   const fault = faults.length === 0 ? null : `wrong: ${faults.join(', ')}`;
-  return { check: 'erased national IDs', fault, value: String(known.erasedAt.size) };
+  return { check: 'hashes of erased persons', fault, value: String(known.erasedAt.size) };
 }
 
 function checkKeys(keysFile: string): Finding[] {

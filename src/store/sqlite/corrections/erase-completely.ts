@@ -26,7 +26,7 @@ export function eraseCompletely(
   const { db } = scope;
   const mayBeRepeated = isUncleared(db);
   const texts = identifyPerson(db, identityCard)?.numbers ?? [];
-  const result = runCorrection(scope, erasePerson(db, identityCard, options), options);
+  const result = runCorrection(scope, erasePerson(db, identityCard, options.nowSeconds), options);
   if (result.outcome === 'refused') {
     if (result.message !== ERASED_BEFORE) return result;
     if (options.isDryRun !== true) keepErasures(db, db.raw.name);

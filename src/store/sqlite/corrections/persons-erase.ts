@@ -1,38 +1,45 @@
 /** Erases a person: what the sums of cooperatives need stays, without a person. It cannot be undone. */
 import { counted } from '../../../domain/values/text.ts';
-import type { CorrectionRefused } from '../../ports/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_FIELD, ERASED_VALUES } from '../identity/erased-rows.ts';
-import { isErasedNumber, openIdentityHash } from '../identity/identity-hash.ts';
+import { isErasedNumber, numberOfAnother, openIdentityHash, ownNumber } from '../identity/identity-hash.ts';
 import { forgetNumbers } from '../identity/redirects.ts';
-import { identifyPerson, keptResponsesSql, listOf, type Person } from '../persons/identify.ts';
+import { identifyPerson, keptResponsesSql, listOf, type Person, personOf } from '../persons/identify.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../schema/tables.ts';
 import { refuseUnknown } from './persons-deceased.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 export const ERASED_BEFORE = 'This person was erased.';
 
-/** Epoch seconds. */
-export interface ErasureTime {
-  readonly nowSeconds: number;
-  /** When the person was erased before, in a registry that knew more than this one. */
-  readonly erasedBefore?: number;
-}
-
-export const erasePerson = (db: Connection, identityCard: string, time: ErasureTime): Correction => ({
+export const erasePerson = (db: Connection, identityCard: string, nowSeconds: number): Correction => ({
   kind: 'persons_erase',
   options: {},
-  decide: () => planErasure(db, identityCard, time),
+  decide() {
+    const person = identifyPerson(db, identityCard);
+    if (person !== undefined)
+      return planErasure(db, person, nowSeconds, () => rememberNumbers(db, person, nowSeconds));
+    return isErasedNumber(db, identityCard) ? refuse(ERASED_BEFORE) : refuseUnknown(db, identityCard);
+  },
+});
+
+/** Erases memberships of somebody who was erased before; what is remembered stays as it is. */
+export const eraseMembers = (
+  db: Connection,
+  identityCard: string,
+  members: readonly number[],
+  nowSeconds: number,
+): Correction => ({
+  kind: 'persons_erase',
+  options: {},
+  decide: () => planErasure(db, personOf(db, identityCard, members), nowSeconds, () => undefined),
 });
 
 function planErasure(
   db: Connection,
-  identityCard: string,
-  time: ErasureTime,
-): CorrectionPlan | CorrectionRefused {
-  const person = identifyPerson(db, identityCard);
-  if (person === undefined)
-    return isErasedNumber(db, identityCard) ? refuse(ERASED_BEFORE) : refuseUnknown(db, identityCard);
+  person: Person,
+  nowSeconds: number,
+  remember: () => void,
+): CorrectionPlan {
   const ids = listOf(person.members);
   const assignments = Object.entries(ERASED_VALUES).map(([column, value]) => `${column} = ${value}`);
   return {
@@ -41,7 +48,7 @@ function planErasure(
     members: person.members.map((id) => ({ id, fate: 'changes' })),
     notes: noteWhatStays(db, person),
     work(correctionId) {
-      rememberNumbers(db, person, time);
+      remember();
       db.exec(`UPDATE main.members SET ${assignments.join(', ')} WHERE id IN (${ids})`);
       clearHistory(db, person);
       const numbers = listOf(person.numbers);
@@ -52,25 +59,36 @@ function planErasure(
           `INSERT INTO main.changes (entity, row_id, field, at, actor)
            SELECT 'members', id, '${ERASED_FIELD}', ?, ? FROM main.members WHERE id IN (${ids}) ORDER BY id`,
         )
-        .run(time.nowSeconds, `correction:${correctionId}`);
+        .run(nowSeconds, `correction:${correctionId}`);
     },
   };
 }
 
 /** Whoever is erased a second time gets a later time, whatever the clock says: a restore compares them. */
-function rememberNumbers(
-  db: Connection,
-  { numbers }: Person,
-  { nowSeconds, erasedBefore }: ErasureTime,
-): void {
+function rememberNumbers(db: Connection, person: Person, nowSeconds: number): void {
   const hashOf = openIdentityHash(db);
-  const later = erasedBefore === undefined ? 'erased_at + 1' : 'erased_at';
   const insert = db.raw.prepare(
     `INSERT INTO main.erased_persons (identity_hash, erased_at) VALUES (?, ?)
-     ON CONFLICT DO UPDATE SET erased_at = max(excluded.erased_at, ${later}), cleared_at = NULL`,
+     ON CONFLICT DO UPDATE SET erased_at = max(excluded.erased_at, erased_at + 1), cleared_at = NULL`,
   );
-  for (const number of numbers) insert.run(hashOf(number), erasedBefore ?? nowSeconds);
+  const { rows, numbers, mistaken } = person;
+  const texts = [
+    ...numbers,
+    ...mistaken.flatMap((number) => rows.map((id) => ownNumber(id, number))),
+    ...numbers.flatMap((number) => othersWith(db, number, rows).map((id) => numberOfAnother(id, number))),
+  ];
+  for (const text of texts) insert.run(hashOf(text), nowSeconds);
 }
+
+/** The members who had the number by mistake. */
+const othersWith = (db: Connection, number: string, rows: readonly number[]): number[] =>
+  db.raw
+    .prepare(
+      `SELECT DISTINCT row_id FROM main.changes WHERE entity = 'members' AND field = 'identity_card'
+         AND @number IN (old, new) AND row_id NOT IN (${listOf(rows)})`,
+    )
+    .pluck()
+    .all({ number }) as number[];
 
 /** The rows stay, as imports are checked against them; their values go, wherever a number is among them. */
 function clearHistory(db: Connection, { rows, numbers }: Person): void {

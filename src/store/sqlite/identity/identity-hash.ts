@@ -1,10 +1,20 @@
-/** What is kept of the national ID of an erased person: a hash with a key of this registry. */
+/** What is kept of the national ID of an erased person: hashes with a key of this registry. */
 import { createHmac, type KeyObject } from 'node:crypto';
 import type { Connection } from '../engine/connection.ts';
 
 /** HMAC-SHA-256 (RFC 2104) of a national ID. */
 export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): Buffer =>
   createHmac('sha256', secret).update(identityCard).digest();
+
+/**
+ * Hashed for a number that an erased person had by mistake: only the membership that had it in a backup is the
+ * person's.
+ */
+export const ownNumber = (memberId: number, identityCard: string): string => `${memberId}+${identityCard}`;
+
+/** Hashed for a membership of somebody else that had a number of an erased person by mistake. */
+export const numberOfAnother = (memberId: number, identityCard: string): string =>
+  `${memberId}-${identityCard}`;
 
 /** @returns what gives the hash of a number that is erased now, with the registry's own key */
 export function openIdentityHash(db: Connection): (identityCard: string) => Buffer {

@@ -10,6 +10,8 @@ export interface Person {
   readonly rows: readonly number[];
   /** Every national ID under which the person was registered, but for those that somebody else has now. */
   readonly numbers: readonly string[];
+  /** Those that somebody else has now: they were a mistake. */
+  readonly mistaken: readonly string[];
 }
 
 /** A list for an SQL text. @param values ids, or national IDs */
@@ -47,7 +49,11 @@ export const formerNumbers = (db: Connection, identityCard: string): string[] =>
 export function identifyPerson(db: Connection, given: string): Person | undefined {
   const identityCard = redirectOf<string>(db, REPLACED_NUMBERS, given) ?? given;
   const members = membersOf(db, identityCard);
-  if (members.length === 0) return undefined;
+  return members.length === 0 ? undefined : personOf(db, identityCard, members);
+}
+
+/** The person that these memberships are of. @param identityCard their current national ID */
+export function personOf(db: Connection, identityCard: string, members: readonly number[]): Person {
   const rows = [...members, ...mergedInto(db, members)];
   const recorded = (column: 'old' | 'new') => `SELECT ${column} FROM main.changes
     WHERE entity = 'members' AND field = 'identity_card' AND row_id IN (${listOf(rows)})
@@ -58,8 +64,9 @@ export function identifyPerson(db: Connection, given: string): Person | undefine
     .all() as string[];
   const all = new Set([identityCard, ...formerNumbers(db, identityCard), ...ofRows]);
   const isOfAnother = db.raw.prepare(OF_ANOTHER.replaceAll('%', listOf(members)));
-  const numbers = [...all].filter((number) => isOfAnother.get({ number }) === undefined);
-  return { identityCard, members, rows, numbers };
+  const mistaken = [...all].filter((number) => isOfAnother.get({ number }) !== undefined);
+  const numbers = [...all].filter((number) => !mistaken.includes(number));
+  return { identityCard, members, rows, numbers, mistaken };
 }
 
 /** A number that finds somebody else was a mistake in these rows, and stays theirs. */

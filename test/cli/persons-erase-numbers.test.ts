@@ -109,7 +109,10 @@ test('a number that somebody else has now stays theirs, with its redirect, histo
   const out = await done(place, 'persons', 'erase', '--yes', nid(2));
   assert.doesNotMatch(out, /Another process/);
   assert.deepEqual([place.query(redirects), place.query(theirs)], before);
-  assert.equal(place.value('SELECT count(*) FROM erased_persons'), 1);
+  const repeated = await place.command('persons', 'erase', '--yes', nid(2), '--reason', 'Request');
+  assert.match(repeated.err, /^This person was erased\./);
+  // The person's own one, and the mistake with each of the two memberships that had it.
+  assert.equal(place.value('SELECT count(*) FROM erased_persons'), 3);
   const again = await place.load('members', members(`B-2,${nid(1)},M-3,Mugabo Other`));
   assert.equal(again.status, 0, again.err);
   const undone = await place.command('imports', 'undo', '--yes', '3');

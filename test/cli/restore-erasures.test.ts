@@ -8,7 +8,7 @@ import { type ImportPlace, importPlace, members, nid } from '../support/importin
 import { filesWith } from '../support/registry-files.ts';
 import { openFile } from '../support/sqlite.ts';
 
-const WHY = ['--reason', 'Request of 12 June'];
+const WHY = ['--reason', 'Request of 12 June', '--yes'];
 const ZIMULINDA = `A-1,${nid(1)},ZX-1,Zimulinda Aline`;
 const PERSONAL = [nid(1), 'Zimulinda', 'ZX-1'];
 
@@ -83,14 +83,14 @@ test('it is erased again also when the registry itself is lost or damaged', asyn
   await run(place, 'check');
 });
 
-test('on a new machine --erasures gives the newer file; without it the report says since when they are unknown', async (context) => {
+test('on a new machine --erasures gives the newer file; without it the report says what is unknown', async (context) => {
   const place = await start(context);
   const elsewhere = importPlace(context);
   cpSync(join(place.folder, 'before'), join(elsewhere.folder, 'before'), { recursive: true });
   const without = await restore(elsewhere, 'before');
   assert.match(
     without.err,
-    /^Erasures since \S+Z are unknown: whoever was erased since is back\. Restore again with --erasures FILE, or/,
+    /^Erasures since \S+Z are unknown: whoever was erased since is back\. Restore again with --erasures/,
   );
   assert.equal(numbers(elsewhere).length, 3);
   const { out, err } = await restore(elsewhere, 'before', '--erasures', erasuresFile(place));

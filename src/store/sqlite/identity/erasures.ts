@@ -1,4 +1,4 @@
-/** Who was erased, as the registry and the file of erasures beside it know (docs/decisions/0022-erasure.md). */
+/** Who was erased, as the registry and the file of erasures know (docs/decisions/0022-erasure.md). */
 import { existsSync } from 'node:fs';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';

@@ -7,8 +7,7 @@ export const hashIdentity = (secret: Buffer | KeyObject, identityCard: string): 
   createHmac('sha256', secret).update(identityCard).digest();
 
 /**
- * Hashed for a number that an erased person had by mistake: only the membership that had it in a backup is the
- * person's.
+ * Hashed for a number that an erased person had by mistake: only the membership that had it is theirs.
  */
 export const ownNumber = (memberId: number, identityCard: string): string => `${memberId}+${identityCard}`;
 

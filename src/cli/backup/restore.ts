@@ -6,7 +6,7 @@ import type { Finding } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
-import { systemUser } from '../terminal/system-user.ts';
+import { describeUser } from '../terminal/system-user.ts';
 import { describeBackup, formatInstant } from './backup-text.ts';
 import { formatFindings } from './check.ts';
 
@@ -34,12 +34,13 @@ export function declareRestore(command: Command, context: CliContext): void {
 }
 
 async function restore(context: CliContext, folder: string, options: RestoreCommandOptions): Promise<void> {
-  const storage = openConfiguredStorage(configOf(context, options), context.clock);
+  const config = configOf(context, options);
+  const storage = openConfiguredStorage(config, context.clock);
   const database = storage.location;
   const restored = await storage.restore(folder, {
     replace: options.replace === true,
     erasuresFile: options.erasures,
-    systemUser: systemUser(),
+    systemUser: describeUser(config),
     now: context.clock.now,
   });
   // An older release's rows are checked when the first start has migrated them.

@@ -68,7 +68,7 @@ export interface RestoreOptions {
   readonly erasuresFile?: string | undefined;
   /** Epoch milliseconds, for the name of the folder of the old files and for erasures. */
   readonly now: () => number;
-  /** Who restores, as the operating system names them. */
+  /** Who restores, for the corrections that erase. */
   readonly systemUser: string;
 }
 

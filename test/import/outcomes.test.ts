@@ -71,7 +71,10 @@ test('an apply that fails says which files are imported, which failed and why, w
   const fault = 'members-2.csv line 3, column gender';
   const { status, out, err } = await runUntil(place, [folder, '--skip-invalid'], fault, takeCode(place));
   assert.equal(status, 1);
-  assert.match(out, /^cooperatives\.csv: 2 new.*\n.*undo 1\nmembers-1\.csv: 1 new.*\n.*undo 2\nmembers-2\.csv: failed/m);
+  assert.match(
+    out,
+    /^cooperatives\.csv: 2 new.*\n.*undo 1\nmembers-1\.csv: 1 new.*\n.*undo 2\nmembers-2\.csv: failed/m,
+  );
   assert.match(err, /^members-2\.csv: The registry was changed while the file was checked/m);
   assert.match(err, /^Imported: cooperatives\.csv, members-1\.csv\.\nNot reached: members-3\.csv\.$/m);
   assert.doesNotMatch(out + err, /Nothing was imported/);

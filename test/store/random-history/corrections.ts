@@ -47,10 +47,14 @@ const sameById =
       totalsOf(before, ({ id }) => renamed(id)),
     );
 
-/** @param rows as they are, of which a correction means some by their place */
+/**
+ * @param rows as they are, of which a correction means some by their place
+ * @param formers national IDs that lead to others
+ */
 export async function correct(
   store: CorrectionStore,
   rows: Rows,
+  formers: readonly string[],
   correction: Correction,
   options: CorrectionOptions,
 ): Promise<Corrected> {
@@ -80,7 +84,10 @@ export async function correct(
     );
   }
   if (kind === 'release')
-    return corrected(await store.releaseIdentityCard(nid(from), options), sameByNumber());
+    return corrected(
+      await store.releaseIdentityCard(formers[from % Math.max(formers.length, 1)] ?? nid(from), options),
+      sameByNumber(),
+    );
   if (kind === 'death')
     return corrected(await store.recordDeath(nid(from), '2025-06-01', options), sameByNumber());
   if (kind === 'erase') return corrected(await store.erasePerson(nid(from), options), sameById());

@@ -10,11 +10,13 @@ const PERSONAL = ['identity_card', 'member_code', 'full_name', 'mobile'] as cons
 export class PersonTexts {
   /** By text, the ids of all members who have had it. */
   private readonly holders = new Map<string, Set<number>>();
+  /** By a former number and the current one, the ids of all members that have been found by it. */
+  private readonly found = new Map<string, Set<number>>();
   private readonly forgotten = new Set<string>();
   private readonly folder: string;
-  private readonly members: Pick<MemberStore, 'find'>;
+  private readonly members: Pick<MemberStore, 'find' | 'findCurrentIdentityCard'>;
 
-  constructor(folder: string, members: Pick<MemberStore, 'find'>) {
+  constructor(folder: string, members: PersonTexts['members']) {
     this.folder = folder;
     this.members = members;
   }
@@ -44,26 +46,47 @@ export class PersonTexts {
     return merged;
   }
 
-  /** Every text that only the erased, and members who were merged into them, have had is gone. */
-  async checkErased(before: Rows, after: Rows): Promise<void> {
+  /** Those that lead to others. */
+  async formers(numbers: readonly string[]): Promise<string[]> {
+    const current = await Promise.all(numbers.map((number) => this.members.findCurrentIdentityCard(number)));
+    return numbers.filter((_, i) => current[i] !== undefined);
+  }
+
+  /** A former number goes on finding the members that it found, and who joins them: never only strangers. */
+  async checkFormers(rows: Rows, numbers: readonly string[]): Promise<void> {
+    const merged = await this.merged();
+    for (const number of numbers) {
+      const current = await this.members.findCurrentIdentityCard(number);
+      if (current === undefined) continue;
+      const found = rowsOf(rows, 'member').filter(({ identity_card }) => identity_card === current);
+      const ids = found.map(({ id }) => id as number);
+      const known = this.found.get(`${number} ${current}`) ?? new Set(ids);
+      const isKnown = [...known].some((id) => ids.includes(merged.get(id) ?? id));
+      assert.ok(isKnown, `${number} leads to a stranger who has ${current}.`);
+      this.found.set(`${number} ${current}`, new Set([...known, ...ids]));
+    }
+  }
+
+  /**
+   * Every text that only the erased, and members who were merged into them, have had is gone; all other rows
+   * are as before.
+   * @returns the national IDs that are gone
+   */
+  async checkErased(before: Rows, after: Rows): Promise<string[]> {
+    const isErasedNow = (key: string) => isErased(after.get(key)) && !isErased(before.get(key));
     const erased = new Set(
-      rowsOf(after, 'member')
-        .filter((row) => isErased(row) && !isErased(before.get(`member ${row.id}`)))
-        .map(({ id }) => id as number),
+      rowsOf(after, 'member').flatMap(({ id }) => (isErasedNow(`member ${id}`) ? [id as number] : [])),
     );
     assert.ok(erased.size > 0);
+    const others = (rows: Rows) => [...rows].filter(([key]) => !isErasedNow(key));
+    assert.deepEqual(others(after), others(before));
     const merged = await this.merged();
-    const theirs = [...this.holders].filter(([, ids]) =>
-      [...ids].every((id) => erased.has(merged.get(id) ?? id)),
+    const theirs = [...this.holders].flatMap(([text, ids]) =>
+      [...ids].every((id) => erased.has(merged.get(id) ?? id)) ? [text] : [],
     );
-    for (const [text] of theirs) this.forgotten.add(text);
-    assert.deepEqual(
-      filesWith(
-        this.folder,
-        theirs.map(([text]) => text),
-      ),
-      [],
-    );
+    for (const text of theirs) this.forgotten.add(text);
+    assert.deepEqual(filesWith(this.folder, theirs), []);
+    return theirs.filter((text) => /^\d{16}$/.test(text));
   }
 
   /** No undo or import has brought back what only erased persons have had. */

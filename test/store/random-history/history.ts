@@ -21,6 +21,8 @@ import { type Correction, type Import, NUMBERS, type Operation, type Writes } fr
 import { isBuiltOn, type Step, undoIn } from './undo-checks.ts';
 import { write } from './writes.ts';
 
+const WHY = { reason: 'Test', systemUser: 'operator' };
+
 interface Taken extends Step {
   readonly redirects: unknown;
   /** Nothing that it met was undone since: if it is the last that stands, it can be undone. */
@@ -78,7 +80,7 @@ export class History {
     return this.correct(operation);
   }
 
-  /** Undoes what can be undone, last to first, and compares everything with all rows. */
+  /** Undoes what can be undone, last to first, and compares everything with all rows. @returns what is left */
   async finish(): Promise<Rows> {
     await checkListed(this.registry, this.rows());
     for (const step of [...this.steps].reverse())
@@ -150,9 +152,11 @@ export class History {
   private correct(correction: Correction): Promise<void> {
     return this.record(correction.kind, async (before) => {
       const corrections = this.storage.openCorrections();
+      const formers = await this.texts.formers(NUMBERS);
+      await nextIteration();
       const run = (isDryRun: boolean) =>
-        correct(corrections, before, correction, {
-          ...{ reason: 'Test', systemUser: 'operator', nowSeconds: this.now + 1, isDryRun },
+        correct(corrections, before, formers, correction, {
+          ...{ ...WHY, nowSeconds: this.now + 1, isDryRun },
         });
       try {
         const untouched = readEverything(this.db);
@@ -166,7 +170,13 @@ export class History {
           return undefined;
         }
         done.check(before, this.rows());
-        if (correction.kind === 'erase') await this.texts.checkErased(before, this.rows());
+        if (correction.kind === 'erase') {
+          const numbers = await this.texts.checkErased(before, this.rows());
+          for (const number of numbers)
+            assert.deepEqual(await corrections.erasePerson(number, { ...WHY, nowSeconds: this.now }), {
+              ...{ outcome: 'refused', message: 'This person was erased.', collisions: [] },
+            });
+        }
         const id = done.result.correctionId as number;
         return { actor: `correction:${id}`, undoId: correction.kind === 'erase' ? undefined : id };
       } finally {
@@ -232,7 +242,8 @@ export class History {
     if (done === undefined) return assert.deepEqual(after, before);
     for (const { id } of rowsOf(before, 'member').filter(isErased))
       assert.ok(isErased(after.get(`member ${id}`)), 'An erased person is back.');
-    await this.texts.note(after);
+    this.texts.note(after);
+    await this.texts.checkFormers(after, NUMBERS);
     for (const at of [this.now, this.now - 90_000, this.now + 15])
       await checkLookups(this.registry, after, NUMBERS, at);
     if (done.isUndo === true) return;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { copyDemo } from '../support/demo.ts';
 
 async function prepare(context: TestContext) {
   const root = temporaryFolder(context);
-  const db = join(root, 'live', 'registry.db');
+  const db = await copyDemo(root);
   const all = join(root, 'all');
-  assert.equal((await command(['seed', '--db', db])).status, 0);
   return {
     root,
     db,

@@ -21,6 +21,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../support/app.ts';
 import { command, plainEnvironment } from '../support/command.ts';
+import { copyDemo, copyDemoBackup } from '../support/demo.ts';
 import { openFile } from '../support/sqlite.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -28,18 +29,20 @@ const modeOf = (path: string): number => statSync(path).mode & 0o777;
 /** The demo data, and a backup of it. */
 async function backedUp(context: TestContext) {
   const root = temporaryFolder(context);
-  const db = join(root, 'live', 'registry.db');
+  const db = await copyDemo(root);
   const folder = join(root, 'backup');
-  assert.equal((await command(['seed', '--db', db])).status, 0);
-  const outcome = await command(['backup', folder, '--db', db]);
-  assert.equal(outcome.status, 0, outcome.err);
-  return { root, db, folder, outcome };
+  await copyDemoBackup(folder);
+  return { root, db, folder };
 }
 
 const verify = (folder: string) => command(['backup', 'verify', folder]);
 
 test('a backup has the registry, the keys and a manifest, for its owner only', async (context) => {
-  const { db, folder, root, outcome } = await backedUp(context);
+  const root = temporaryFolder(context);
+  const db = await copyDemo(root);
+  const folder = join(root, 'backup');
+  const outcome = await command(['backup', folder, '--db', db]);
+  assert.equal(outcome.status, 0, outcome.err);
   assert.deepEqual(readdirSync(folder).sort(), ['manifest.json', 'registry.db', 'registry.keys.db']);
   assert.equal(modeOf(folder), 0o700);
   for (const name of readdirSync(folder)) assert.equal(modeOf(join(folder, name)), 0o600, name);
@@ -250,10 +253,10 @@ const SPOILT: readonly (readonly [what: string, spoil: (folder: string) => void,
 ];
 
 test('verify finds whatever is changed in a backup, and names the file', async (context) => {
-  const { root, db } = await backedUp(context);
+  const root = temporaryFolder(context);
   for (const [i, [what, spoil, fault]] of SPOILT.entries()) {
     const folder = join(root, `spoilt-${i}`);
-    assert.equal((await command(['backup', folder, '--db', db])).status, 0);
+    await copyDemoBackup(folder);
     spoil(folder);
     const outcome = await verify(folder);
     assert.equal(outcome.status, 1, `${what}: ${outcome.out}${outcome.err}`);

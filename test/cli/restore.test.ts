@@ -16,16 +16,16 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { copyDemo, copyDemoBackup } from '../support/demo.ts';
 import { serveProcess } from '../support/serving.ts';
 import { openFile } from '../support/sqlite.ts';
 
 /** The demo data with a backup, and a location where nothing is. */
 async function prepare(context: TestContext) {
   const root = temporaryFolder(context);
-  const db = join(root, 'live', 'registry.db');
+  const db = await copyDemo(root);
   const backup = join(root, 'backup');
-  assert.equal((await command(['seed', '--db', db])).status, 0);
-  assert.equal((await command(['backup', backup, '--db', db])).status, 0);
+  await copyDemoBackup(backup);
   return { root, db, backup, elsewhere: join(root, 'elsewhere', 'coop.db') };
 }
 

@@ -175,7 +175,7 @@ const anyWrites: fc.Arbitrary<Writes> = fc.record({
 const anyFile = fc
   .tuple(
     fc.oneof(
-      ...[...IMPORT_KINDS, 'members', 'loans', 'payments', 'savings'].map((of) =>
+      ...[...IMPORT_KINDS, 'members', 'loans', 'payments', 'payments', 'savings'].map((of) =>
         fileOf(of as ImportKind, 6),
       ),
     ),
@@ -248,6 +248,13 @@ export const START: readonly Import[] = [
     rows: [1, 2, 3].map((n) => ({
       ...{ cooperative_code: 'A-1', identity_card: nid(n), member_code: memberCode(n) },
       ...{ full_name: nameOf(n, 1), mobile: mobileOf(n, 1) },
+    })),
+  },
+  {
+    ...{ kind: 'import', of: 'loans', overwrites: false },
+    rows: [1, 2, 3, 4].map((n) => ({
+      ...{ cooperative_code: 'A-1', member_code: memberCode(1 + (n % 3)), reference: `L-${n}` },
+      ...{ amount: 4, interest_rate: 1, status: 'approved' },
     })),
   },
 ];

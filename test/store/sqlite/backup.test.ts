@@ -6,15 +6,14 @@ import { test } from 'node:test';
 import { writeBackup } from '../../../src/store/sqlite/backup/write-backup.ts';
 import { DATABASE_FILES, KEPT_FILES, ownsFile } from '../../../src/store/sqlite/files/location.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { command } from '../../support/command.ts';
+import { copyDemo } from '../../support/demo.ts';
 
 const OPTIONS = { program: '1.0.0', now: Date.now };
 const MIB = 1024 * 1024;
 
 test('a backup is refused that would leave the disk nearly full', async (context) => {
   const root = temporaryFolder(context);
-  const db = join(root, 'live', 'registry.db');
-  assert.equal((await command(['seed', '--db', db])).status, 0);
+  const db = await copyDemo(root);
   const folder = join(root, 'backup');
   // The reserve without the copies.
   await assert.rejects(

@@ -1,8 +1,8 @@
 /** The publishable package: packed, installed in an empty project, embedded and run (README.md#embed-it). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,7 +10,12 @@ import { temporaryFolder } from './support/app.ts';
 import { plainEnvironment } from './support/command.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const run = promisify(execFile);
+/** A child that hangs ends with its test. */
+const run = (
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+) => promisify(execFile)(program, args, { ...options, timeout: 60_000, killSignal: 'SIGKILL' });
 const env = plainEnvironment;
 
 const EMBEDDING = `
@@ -37,6 +42,32 @@ await two.close();
 console.log(JSON.stringify(responses));
 `;
 
+/**
+ * Puts the package where npm would, beside the packages that it depends on and no others: those of this
+ * checkout, so that no registry is asked.
+ */
+async function installOffline(project: string, archive: string): Promise<void> {
+  const target = join(project, 'node_modules', 'cooperative-registry');
+  mkdirSync(target, { recursive: true });
+  await run('tar', ['-xzf', archive, '-C', target, '--strip-components=1']);
+  const listed = await run('npm', ['ls', '--omit=dev', '--all', '--parseable', '--offline'], {
+    cwd: ROOT,
+    env,
+  });
+  const needed = listed.stdout.trim().split('\n').slice(1);
+  assert.ok(needed.length > 5, listed.stdout);
+  for (const path of needed) {
+    const link = join(project, relative(ROOT, path));
+    mkdirSync(dirname(link), { recursive: true });
+    if (!existsSync(link)) symlinkSync(path, link);
+  }
+  // Links the command.
+  await run('npm', ['rebuild', '--ignore-scripts', '--offline', 'cooperative-registry'], {
+    cwd: project,
+    env,
+  });
+}
+
 test('the package installs in an empty project, embeds twice and runs as a command', async (context) => {
   const folder = temporaryFolder(context);
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder, '--loglevel=error'], {
@@ -59,15 +90,7 @@ test('the package installs in an empty project, embeds twice and runs as a comma
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{"name":"embedding","private":true,"type":"module"}');
   writeFileSync(join(project, 'embed.js'), EMBEDDING);
-  const install = [
-    'install',
-    '--ignore-scripts',
-    '--prefer-offline',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-  ];
-  await run('npm', [...install, join(folder, packed.filename)], { cwd: project, env });
+  await installOffline(project, join(folder, packed.filename));
 
   const embedded = await run(process.execPath, ['embed.js'], { cwd: project, env });
   assert.deepEqual(JSON.parse(embedded.stdout), [

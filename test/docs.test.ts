@@ -281,6 +281,21 @@ test('every link and every file that a document names exists', () => {
   assert.ok(links > 25, `${links} links`);
 });
 
+test('every constant that the documents of the code name exists', () => {
+  const code = ['src', 'test', 'bench'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+      .map((name) => readFileSync(join(ROOT, folder, name), 'utf8')),
+  );
+  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
+    for (const [, name] of read(document).matchAll(/`([A-Z]+_[A-Z_]+)`/g))
+      assert.ok(
+        code.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
+        `${document}: ${name}`,
+      );
+  }
+});
+
 const toAnchor = (heading: string): string =>
   heading
     .toLowerCase()

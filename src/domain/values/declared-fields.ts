@@ -59,7 +59,7 @@ export const NOW = 'now';
 export type RecordedField = Field & {
   /**
    * Its bit in stored events, of which a field has its own for ever; null for one that no event names. A new
-   * one has the next (docs/api.md#events).
+   * one has the next that nothing of the entity has: `EVENT_FIELDS` in events.ts lists all.
    */
   readonly eventBit: number | null;
 };

@@ -80,7 +80,7 @@ export class History {
     return this.correct(operation);
   }
 
-  /** Undoes what can be undone, last to first, and compares everything with all rows. @returns what is left */
+  /** Undoes what can be undone, last to first, and compares all rows. @returns what is left */
   async finish(): Promise<Rows> {
     await checkListed(this.registry, this.rows());
     for (const step of [...this.steps].reverse())

@@ -1,6 +1,7 @@
 /**
  * The schema of a registry's file, as numbered migrations. One that has been released is never edited: files
- * in use have run it. The first creates everything and is in `first/`, by subject.
+ * in use have run it. The first creates everything and is in the files
+ * `first-…`, by subject.
  */
 import type { Schema } from '../../engine/migrate.ts';
 import { COUNTS } from './first-counts.ts';

@@ -3,7 +3,7 @@
 import type { TimeZone } from '../domain/values/date-time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { RateLimiter } from '../store/ports/rate-limiter.ts';
-import type { RegistryStore } from '../store/ports/registry.ts';
+import type { NarrowableStore, RegistryStore } from '../store/ports/registry.ts';
 import type { Route } from './declare/route.ts';
 import { withOpenApi } from './openapi/openapi.ts';
 import { cooperativeRoutes } from './resources/cooperatives.ts';
@@ -19,8 +19,11 @@ import { memberRoutes } from './resources/members/members.ts';
 /** Version of the API's description: the major one is the `v1` of the address (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
 
+/** Rows only by what the caller sees. */
+export type ServedStore = NarrowableStore & Pick<RegistryStore, 'isReady'>;
+
 export interface RouteDependencies {
-  readonly store: RegistryStore;
+  readonly store: ServedStore;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
@@ -29,14 +32,14 @@ export interface RouteDependencies {
 
 export function createRoutes({ store, limiter, clock, zone, isDraining }: RouteDependencies): Route[] {
   const routes = [
-    ...cooperativeRoutes(store.cooperatives, clock, zone),
-    ...memberRoutes(store.members, store.cooperatives, clock, zone),
-    ...memberEntryRoutes(store.members, store.entries, zone),
-    ...membershipRoutes(store.members, clock, zone),
-    ...loanRoutes(store.loans, clock, zone),
-    ...paymentRoutes(store.payments, store.loans, clock, zone),
-    ...eventRoutes(store.events, zone),
-    ...meRoutes(limiter, zone),
+    ...cooperativeRoutes(store, clock, zone),
+    ...memberRoutes(store, clock, zone),
+    ...memberEntryRoutes(store, zone),
+    ...membershipRoutes(store, clock, zone),
+    ...loanRoutes(store, clock, zone),
+    ...paymentRoutes(store, clock, zone),
+    ...eventRoutes(store, zone),
+    ...meRoutes(store, limiter, zone),
     ...healthRoutes(store, isDraining),
   ];
   return withOpenApi(routes, API_VERSION);

@@ -47,6 +47,8 @@ export const string = (keywords: StringKeywords = {}): Schema<string> => ({ type
 
 export const integer = (keywords: IntegerKeywords = {}): Schema<number> => ({ type: 'integer', ...keywords });
 
+export const boolean = (keywords: Annotations = {}): Schema<boolean> => ({ type: 'boolean', ...keywords });
+
 /** One of the given strings. */
 export const choiceOf = <T extends string>(choices: readonly T[], keywords: Annotations = {}): Schema<T> => ({
   type: 'string',

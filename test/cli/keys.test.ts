@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { isApiKey } from '../../src/domain/access/api-keys.ts';
+import { COOPERATIVE } from '../store/conformance/sample.ts';
 import { NOON, temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { openStore } from '../support/sqlite.ts';
 
 function place(context: TestContext) {
   const folder = temporaryFolder(context);
@@ -128,6 +130,62 @@ test('rotate keeps id and limits, with two valid secrets during the overlap', as
   assert.deepEqual([...second.prefixes].sort(), [first.prefix, second.prefix].sort());
   const third = await json('rotate', '1');
   assert.deepEqual(third.prefixes, [third.prefix]);
+});
+
+/** A registry with these cooperatives, beside the keys. */
+async function addCooperatives(folder: string, ...codes: string[]): Promise<void> {
+  const store = openStore(join(folder, 'registry.db'));
+  for (const code of codes) await store.cooperatives.create({ ...COOPERATIVE, code }, 1, 'key:1');
+  await store.close();
+}
+
+test('a key is narrowed, widened again, and keeps its restrictions when it is rotated', async (context) => {
+  const { folder, run, json } = place(context);
+  await addCooperatives(folder, 'A-1', 'B-2');
+  const narrow = ['--lookup-only', '--cooperative', 'B-2', '--cooperative', 'a-1,B-2'];
+  const created = await json('create', '--name', 'Bank', '--scope', 'members:read', ...narrow);
+  assert.deepEqual([created.lookup_only, created.cooperatives], [true, ['B-2', 'A-1']]);
+  const rotated = await json('rotate', '1');
+  assert.deepEqual([rotated.lookup_only, rotated.cooperatives], [true, ['B-2', 'A-1']]);
+  assert.match((await run('show', '1')).out, /^lookup only {2}yes\nsees {9}B-2, A-1$/m);
+  await json('create', '--name', 'open', '--scope', 'members:read');
+  const listed = (await run('list')).out;
+  assert.match(listed, /^1 +Bank .* 1000\/10000 {4}lookups of B-2, A-1$/m);
+  assert.match(listed, /^2 +open .* 1000\/10000$/m);
+  const kept = await json('update', '1', '--name', 'Bank of B');
+  assert.deepEqual([kept.lookup_only, kept.cooperatives], [true, ['B-2', 'A-1']]);
+  const replaced = await json('update', '1', '--cooperative', 'A-1', '--no-lookup-only');
+  assert.deepEqual([replaced.lookup_only, replaced.cooperatives], [false, ['A-1']]);
+  const widened = await json('update', '1', '--any-cooperative', '--lookup-only');
+  assert.deepEqual([widened.lookup_only, widened.cooperatives], [true, null]);
+  const both = await run('update', '1', '--any-cooperative', '--cooperative', 'A-1');
+  assert.equal(both.status, 2);
+});
+
+test('a code that no cooperative has is refused, and no key is issued', async (context) => {
+  const { folder, run, json } = place(context);
+  const create = ['create', '--name', 'a', '--scope', 'members:read'];
+  const early = await run(...create, '--cooperative', 'A-1');
+  assert.deepEqual([early.status, early.out], [2, '']);
+  await addCooperatives(folder, 'A-1');
+  const unknown = await run(...create, '--cooperative', 'A-1,X-9');
+  assert.deepEqual([unknown.status, unknown.out], [2, '']);
+  assert.match(unknown.err, /--cooperative: There is no cooperative with the code X-9\./);
+  assert.equal((await run('list')).status, 2);
+  await json(...create, '--cooperative', 'A-1');
+  assert.equal((await run('update', '1', '--cooperative', 'X-9')).status, 2);
+  assert.deepEqual((await json('show', '1')).cooperatives, ['A-1']);
+});
+
+test('a key follows its cooperative to a new code', async (context) => {
+  const { folder, json } = place(context);
+  await addCooperatives(folder, 'A-1', 'B-2');
+  await json('create', '--name', 'a', '--scope', 'members:read', '--cooperative', 'A-1');
+  const store = openStore(join(folder, 'registry.db'));
+  await store.cooperatives.update(1, (stored) => ({ ...stored, code: 'C-3' }), 2, 'key:1');
+  await store.cooperatives.update(2, (stored) => ({ ...stored, code: 'A-1' }), 2, 'key:1');
+  await store.close();
+  assert.deepEqual((await json('show', '1')).cooperatives, ['C-3']);
 });
 
 test('enable undoes disable', async (context) => {

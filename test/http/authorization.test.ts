@@ -42,6 +42,37 @@ const routes = declaredRoutes();
 const guarded = routes.filter((route) => route.access !== 'public');
 const name = (route: Route): string => `${route.method} ${fullPath(route)}`;
 
+/** What narrow keys get of each route: refused, or past the checks. */
+const NARROW: { readonly [route: string]: readonly [lookupOnly: boolean, cooperatives: boolean] } = {
+  'GET /api/v1/cooperatives': [true, true],
+  'GET /api/v1/cooperatives/{id}': [true, true],
+  'GET /api/v1/cooperatives/{id}/members': [false, true],
+  'GET /api/v1/cooperatives/{id}/members/{nid}': [true, true],
+  'GET /api/v1/events': [false, true],
+  'GET /api/v1/loans': [false, true],
+  'GET /api/v1/loans/{id}': [false, true],
+  'GET /api/v1/me': [true, true],
+  // By national ID only: test/http/narrow-keys.test.ts.
+  'GET /api/v1/members': [false, true],
+  'GET /api/v1/members/{id}': [false, true],
+  'GET /api/v1/members/{id}/deliveries': [false, true],
+  'GET /api/v1/members/{id}/savings-transactions': [false, true],
+  'GET /api/v1/payments': [false, true],
+  'GET /api/v1/payments/{id}': [false, true],
+  'PATCH /api/v1/cooperatives/{id}': [true, true],
+  'PATCH /api/v1/loans/{id}': [false, true],
+  'PATCH /api/v1/members/{id}': [false, true],
+  'PATCH /api/v1/payments/{id}': [false, true],
+  'POST /api/v1/cooperatives': [true, false],
+  'POST /api/v1/loans': [false, true],
+  'POST /api/v1/members': [false, true],
+  'POST /api/v1/payments': [false, true],
+  'PUT /api/v1/cooperatives/{id}': [true, true],
+  'PUT /api/v1/loans/{id}': [false, true],
+  'PUT /api/v1/members/{id}': [false, true],
+  'PUT /api/v1/payments/{id}': [false, true],
+};
+
 test('every path of the API is in the matrix', () => {
   assert.deepEqual(guarded.map(name).sort(), [
     'GET /api/v1/cooperatives',
@@ -144,6 +175,27 @@ for (const route of guarded) {
       else denied(response, undefined);
       // A key without the scope learns of the restriction first: no WWW-Authenticate.
       if (!isAllowed) denied(await call(app, route, { key: app.issue([], restriction).key }), undefined);
+    }
+  });
+
+  test(`${name(route)} is open to narrow keys only as far as it says, after the scope`, async (context) => {
+    const app = await startApp(context);
+    const [lookupOnly, cooperatives] = NARROW[name(route)] as readonly [boolean, boolean];
+    const cases: [restriction: Partial<ApiKeyValues>, isAllowed: boolean][] = [
+      [{ isLookupOnly: true }, lookupOnly],
+      [{ cooperatives: [1] }, cooperatives],
+      [{ cooperatives: [] }, cooperatives],
+      [{ isLookupOnly: true, cooperatives: [1] }, lookupOnly && cooperatives],
+    ];
+    const missing = typeof route.access === 'string' ? undefined : route.access.scope;
+    for (const [restriction, isAllowed] of cases) {
+      const response = await call(app, route, { key: app.issue(SCOPES, restriction).key });
+      if (isAllowed) passed(response);
+      else denied(response, undefined);
+      if (!isAllowed) assert.equal(response.headers.ratelimit, undefined);
+      if (missing === undefined) continue;
+      const challenge = `${REALM}, error="insufficient_scope", scope="${missing}"`;
+      denied(await call(app, route, { key: app.issue([], restriction).key }), challenge);
     }
   });
 

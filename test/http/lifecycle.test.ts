@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { SHOWS_NO_ROWS } from '../../src/http/declare/narrowing.ts';
 import { type ApiResponse, ok, refusal } from '../../src/http/declare/response.ts';
 import type { Route } from '../../src/http/declare/route.ts';
 import { createRouter } from '../../src/http/declare/router.ts';
@@ -37,6 +38,7 @@ async function serve(
     summary: 'Things',
     tag: 'operation',
     access: 'public',
+    narrowed: SHOWS_NO_ROWS,
     responses: {},
     handle,
   };

@@ -102,6 +102,8 @@ test('the caller sees its scopes, restrictions, limits and usage', async (contex
     scopes: ['members:read'],
     allowed_addresses: ['127.0.0.1/32'],
     allowed_hosts: [],
+    lookup_only: false,
+    cooperatives: null,
     expires_at: '2025-06-15T12:01:00+02:00',
     rate_limits: {
       hour: { limit: 5, window_seconds: 3600, remaining: 4, reset_seconds: 3600 },

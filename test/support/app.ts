@@ -117,6 +117,8 @@ export async function startApp(
       scopes,
       allowedAddresses: [],
       allowedHosts: [],
+      isLookupOnly: false,
+      cooperatives: null,
       limits: { perHour: 100_000, perDay: 1_000_000 },
       expiresAt: null,
       ...more,

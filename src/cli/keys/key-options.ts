@@ -10,6 +10,7 @@ import { onlyGiven } from '../../domain/values/given.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import {
   collectAddresses,
+  collectCodes,
   collectHosts,
   collectScopes,
   parseExpiry,
@@ -22,16 +23,23 @@ export interface KeyValueOptions {
   readonly scope?: readonly Scope[];
   readonly allowIp?: readonly string[];
   readonly allowHost?: readonly string[];
+  readonly lookupOnly?: true;
+  readonly cooperative?: readonly string[];
   readonly perHour?: number;
   readonly perDay?: number;
   readonly expires?: string;
 }
 
-export interface KeyChangeOptions extends KeyValueOptions {
+export interface KeyChangeOptions extends Omit<KeyValueOptions, 'lookupOnly'> {
+  readonly lookupOnly?: boolean;
   readonly anyIp?: true;
   readonly anyHost?: true;
+  readonly anyCooperative?: true;
   readonly neverExpires?: true;
 }
+
+/** @throws CommandError for a code that no cooperative has */
+type CooperativeIds = (codes: readonly string[]) => Promise<readonly number[]>;
 
 const REPEATED = 'repeat the option, or separate with commas';
 
@@ -56,6 +64,15 @@ export function addValueOptions(command: Command, use: 'create' | 'update'): Com
       `domain it may be used for, or *.a.rw for every domain below a.rw; ${REPEATED}${orDefault('any')}`,
       collectHosts,
     )
+    .option(
+      '--lookup-only',
+      `it finds persons by the full national ID, and shows nobody otherwise${orDefault('no')}`,
+    )
+    .option(
+      '--cooperative <code>',
+      `cooperative that it sees; others do not exist for it; ${REPEATED}${orDefault('all')}`,
+      collectCodes,
+    )
     .option('--per-hour <n>', `requests an hour${orDefault(DEFAULT_PER_HOUR)}`, parseLimit)
     .option('--per-day <n>', `requests a day${orDefault(DEFAULT_PER_DAY)}`, parseLimit)
     .option(
@@ -69,15 +86,23 @@ export function addRemovalOptions(command: Command): Command {
   return command
     .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
     .addOption(new Option('--any-host', 'remove the host allowlist').conflicts('allowHost'))
+    .option('--no-lookup-only', 'allow whatever the scopes allow')
+    .addOption(new Option('--any-cooperative', 'let it see all cooperatives').conflicts('cooperative'))
     .addOption(new Option('--never-expires', 'remove the expiry date').conflicts('expires'));
 }
 
 /**
  * The values of a new key.
+ * @param idsOf ids of the cooperatives with these codes
  * @param now epoch seconds
  * @throws CommandError when the name or the scopes are missing, or the expiry date is invalid or over
  */
-export function newKeyValues(options: KeyValueOptions, zone: TimeZone, now: number): ApiKeyValues {
+export async function newKeyValues(
+  options: KeyValueOptions,
+  idsOf: CooperativeIds,
+  zone: TimeZone,
+  now: number,
+): Promise<ApiKeyValues> {
   const { name, scope: scopes } = options;
   if (name === undefined) throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
   if (scopes === undefined) {
@@ -92,6 +117,8 @@ export function newKeyValues(options: KeyValueOptions, zone: TimeZone, now: numb
     scopes,
     allowedAddresses: options.allowIp ?? [],
     allowedHosts: options.allowHost ?? [],
+    isLookupOnly: options.lookupOnly === true,
+    cooperatives: options.cooperative === undefined ? null : await idsOf(options.cooperative),
     limits: { perHour: options.perHour ?? DEFAULT_PER_HOUR, perDay: options.perDay ?? DEFAULT_PER_DAY },
     expiresAt,
   };
@@ -99,17 +126,25 @@ export function newKeyValues(options: KeyValueOptions, zone: TimeZone, now: numb
 
 /**
  * The values that an update replaces; what is not named stays as it is stored.
- * @throws CommandError when nothing is named, or the expiry date is invalid
+ * @throws CommandError when nothing is named, a code is unknown, or the expiry date is invalid
  */
-export function keyChanges(options: KeyChangeOptions, stored: ApiKey, zone: TimeZone): Partial<ApiKeyValues> {
-  const { name, scope, perHour, perDay, expires } = options;
+export async function keyChanges(
+  options: KeyChangeOptions,
+  stored: ApiKey,
+  idsOf: CooperativeIds,
+  zone: TimeZone,
+): Promise<Partial<ApiKeyValues>> {
+  const { name, scope, perHour, perDay, expires, lookupOnly, cooperative } = options;
   const end = expires === undefined ? undefined : expiryOf(expires, zone);
   const keepsLimits = perHour === undefined && perDay === undefined;
+  const some = cooperative === undefined ? undefined : await idsOf(cooperative);
   const changes = onlyGiven({
     name,
     scopes: scope,
     allowedAddresses: options.anyIp === true ? [] : options.allowIp,
     allowedHosts: options.anyHost === true ? [] : options.allowHost,
+    isLookupOnly: lookupOnly,
+    cooperatives: some ?? (options.anyCooperative === true ? null : undefined),
     limits: keepsLimits ? undefined : { ...stored.limits, ...onlyGiven({ perHour, perDay }) },
     expiresAt: options.neverExpires === true ? null : end,
   });

@@ -3,8 +3,22 @@ import { type ApiKey, hasExpired, prefixOf } from '../../domain/access/api-keys.
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
 
-/** What may be shown of a key: never its secret. @param now epoch seconds */
-export function describeKey(key: ApiKey, now: number, zone: TimeZone) {
+/** What is needed beside keys to show them. */
+export interface Showing {
+  /** Epoch seconds. */
+  readonly now: number;
+  readonly zone: TimeZone;
+  /** Of cooperatives, by id. */
+  readonly codes: ReadonlyMap<number, string>;
+}
+
+/** One that was undone has no code any more, and no other will have its id. */
+const codesOf = ({ cooperatives }: ApiKey, { codes }: Showing): string[] | null =>
+  cooperatives?.map((id) => codes.get(id) ?? `#${id}`) ?? null;
+
+/** What may be shown of a key: never its secret. */
+export function describeKey(key: ApiKey, showing: Showing) {
+  const { now, zone } = showing;
   return {
     id: String(key.id),
     name: key.name,
@@ -12,6 +26,8 @@ export function describeKey(key: ApiKey, now: number, zone: TimeZone) {
     scopes: key.scopes,
     allowed_addresses: key.allowedAddresses,
     allowed_hosts: key.allowedHosts,
+    lookup_only: key.isLookupOnly,
+    cooperatives: codesOf(key, showing),
     per_hour: key.limits.perHour,
     per_day: key.limits.perDay,
     state: stateOf(key, now),
@@ -23,19 +39,15 @@ export function describeKey(key: ApiKey, now: number, zone: TimeZone) {
 }
 
 /** The same of a key whose secret was just issued, with the secret. */
-export const describeIssuedKey = (
-  key: ApiKey,
-  secret: string,
-  { now, zone }: { now: number; zone: TimeZone },
-) => ({
-  ...describeKey(key, now, zone),
+export const describeIssuedKey = (key: ApiKey, secret: string, showing: Showing) => ({
+  ...describeKey(key, showing),
   key: secret,
   prefix: prefixOf(secret),
 });
 
-/** A line for each property. @param now epoch seconds */
-export function formatKey(key: ApiKey, now: number, zone: TimeZone): string {
-  const shown = describeKey(key, now, zone);
+/** A line for each property. */
+export function formatKey(key: ApiKey, showing: Showing): string {
+  const shown = describeKey(key, showing);
   return formatFields([
     ['id', shown.id],
     ['name', shown.name],
@@ -44,22 +56,40 @@ export function formatKey(key: ApiKey, now: number, zone: TimeZone): string {
     ['scopes', shown.scopes.join(', ')],
     ['addresses', shown.allowed_addresses.join(', ') || 'any'],
     ['hosts', shown.allowed_hosts.join(', ') || 'any'],
+    ['lookup only', shown.lookup_only ? 'yes' : 'no'],
+    ['sees', cooperativesText(shown.cooperatives)],
     ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
     ['expires', shown.expires_at ?? 'never'],
   ]);
 }
 
-/** A row for each key. @param now epoch seconds */
-export function formatKeys(keys: readonly ApiKey[], now: number): string {
+/** A row for each key. */
+export function formatKeys(keys: readonly ApiKey[], showing: Showing): string {
   const rows = keys.map((key) => [
     String(key.id),
     key.name,
-    stateOf(key, now),
+    stateOf(key, showing.now),
     key.prefixes.join(' '),
     key.scopes.join(' '),
     `${key.limits.perHour}/${key.limits.perDay}`,
+    narrowingText(key, showing),
   ]);
-  return formatTable(['ID', 'NAME', 'STATE', 'STARTS WITH', 'SCOPES', 'PER HOUR/DAY'], rows);
+  return formatTable(['ID', 'NAME', 'STATE', 'STARTS WITH', 'SCOPES', 'PER HOUR/DAY', 'ONLY'], rows);
+}
+
+const cooperativesText = (codes: readonly string[] | null): string => {
+  if (codes === null) return 'all cooperatives';
+  return codes.length === 0 ? 'no cooperative' : codes.join(', ');
+};
+
+/** What a narrow key is limited to; empty for others. */
+function narrowingText(key: ApiKey, showing: Showing): string {
+  const codes = codesOf(key, showing);
+  const parts = [
+    ...(key.isLookupOnly ? ['lookups'] : []),
+    ...(codes === null ? [] : [cooperativesText(codes)]),
+  ];
+  return parts.join(' of ');
 }
 
 function stateOf(key: ApiKey, now: number): string {

@@ -11,6 +11,7 @@ import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseDuration, parsePositiveId } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { codesOfKeys, idsOfCodes } from './key-cooperatives.ts';
 import {
   addRemovalOptions,
   addValueOptions,
@@ -20,7 +21,7 @@ import {
   newKeyValues,
 } from './key-options.ts';
 import { issueSecret } from './key-secret.ts';
-import { describeIssuedKey, describeKey, formatKey, formatKeys } from './key-text.ts';
+import { describeIssuedKey, describeKey, formatKey, formatKeys, type Showing } from './key-text.ts';
 
 /** What every command of the group takes. */
 interface CommonOptions extends SettingOptions {
@@ -74,23 +75,28 @@ function found(key: ApiKey | undefined): ApiKey {
   return key;
 }
 
-function printKey(context: CliContext, { config, now }: Run, key: ApiKey, options: CommonOptions): void {
-  const isJson = options.json === true;
-  context.out(isJson ? formatJson(describeKey(key, now, config.zone)) : formatKey(key, now, config.zone));
+async function showingOf({ config, storage, now }: Run, keys: readonly ApiKey[]): Promise<Showing> {
+  return { now, zone: config.zone, codes: await codesOfKeys(storage, keys) };
+}
+
+async function printKey(context: CliContext, run: Run, key: ApiKey, options: CommonOptions): Promise<void> {
+  const showing = await showingOf(run, [key]);
+  context.out(options.json === true ? formatJson(describeKey(key, showing)) : formatKey(key, showing));
 }
 
 /** Prints a key with its secret: the only time that it is shown. */
-function printIssued(
+async function printIssued(
   context: CliContext,
-  { config, now }: Run,
+  run: Run,
   { key, secret }: { key: ApiKey; secret: string },
   options: CommonOptions,
-): void {
+): Promise<void> {
+  const showing = await showingOf(run, [key]);
   if (options.json === true) {
-    context.out(formatJson(describeIssuedKey(key, secret, { now, zone: config.zone })));
+    context.out(formatJson(describeIssuedKey(key, secret, showing)));
     return;
   }
-  context.out(`${formatKey(key, now, config.zone)}\n${secret}\n`);
+  context.out(`${formatKey(key, showing)}\n${secret}\n`);
   context.err('This is the only time the key is shown. Keep it like a password.\n');
 }
 
@@ -104,10 +110,11 @@ function declareCreate(command: Command, context: CliContext): void {
     .action(async (options: CommonOptions & KeyValueOptions) => {
       const run = startRun(context, options);
       const { config, now } = run;
-      const values = newKeyValues(options, config.zone, now);
+      const idsOf = (codes: readonly string[]) => idsOfCodes(run.storage, codes);
+      const values = await newKeyValues(options, idsOf, config.zone, now);
       const secret = issueSecret();
       const key = await withKeys(run, (store) => store.create(values, secret, now), 'issue');
-      printIssued(context, run, { key, secret: secret.text }, options);
+      await printIssued(context, run, { key, secret: secret.text }, options);
       if (!(await run.storage.exists())) context.err(`There is no registry at ${config.storage} yet.\n`);
     });
 }
@@ -115,13 +122,12 @@ function declareCreate(command: Command, context: CliContext): void {
 function declareList(command: Command, context: CliContext): void {
   command.description('list all keys').action(async (options: CommonOptions) => {
     const run = startRun(context, options);
-    const { config, now } = run;
-    const keys = await withKeys(run, (store) => store.list(now));
-    const isJson = options.json === true;
+    const keys = await withKeys(run, (store) => store.list(run.now));
+    const showing = await showingOf(run, keys);
     context.out(
-      isJson
-        ? formatJson({ keys: keys.map((key) => describeKey(key, now, config.zone)) })
-        : formatKeys(keys, now),
+      options.json === true
+        ? formatJson({ keys: keys.map((key) => describeKey(key, showing)) })
+        : formatKeys(keys, showing),
     );
   });
 }
@@ -131,7 +137,7 @@ function declareShow(command: Command, context: CliContext): void {
     .description('show one key with its restrictions')
     .action(async (id: number, options: CommonOptions) => {
       const run = startRun(context, options);
-      printKey(context, run, found(await withKeys(run, (store) => store.find(id, run.now))), options);
+      await printKey(context, run, found(await withKeys(run, (store) => store.find(id, run.now))), options);
     });
 }
 
@@ -141,10 +147,12 @@ function declareUpdate(command: Command, context: CliContext): void {
     .action(async (id: number, options: CommonOptions & KeyChangeOptions) => {
       const run = startRun(context, options);
       const key = await withKeys(run, async (store) => {
-        const changes = keyChanges(options, found(await store.find(id, run.now)), run.config.zone);
+        const stored = found(await store.find(id, run.now));
+        const idsOf = (codes: readonly string[]) => idsOfCodes(run.storage, codes);
+        const changes = await keyChanges(options, stored, idsOf, run.config.zone);
         return store.update(id, changes, run.now);
       });
-      printKey(context, run, found(key), options);
+      await printKey(context, run, found(key), options);
     });
 }
 
@@ -154,7 +162,7 @@ function declareSwitch(command: Command, context: CliContext, isActive: boolean)
     .action(async (id: number, options: CommonOptions) => {
       const run = startRun(context, options);
       const key = await withKeys(run, (store) => store.update(id, { isActive }, run.now));
-      printKey(context, run, found(key), options);
+      await printKey(context, run, found(key), options);
     });
 }
 
@@ -170,6 +178,6 @@ function declareRotate(command: Command, context: CliContext): void {
       const run = startRun(context, options);
       const secret = issueSecret();
       const key = await withKeys(run, (store) => store.rotate(id, secret, options.overlap ?? 0, run.now));
-      printIssued(context, run, { key: found(key), secret: secret.text }, options);
+      await printIssued(context, run, { key: found(key), secret: secret.text }, options);
     });
 }

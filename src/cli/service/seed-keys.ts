@@ -64,6 +64,8 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
         scopes: demo.scopes,
         allowedAddresses: [],
         allowedHosts: [],
+        isLookupOnly: false,
+        cooperatives: null,
         limits: { perHour: demo.perHour, perDay: demo.perDay },
         expiresAt: null,
       };

@@ -58,6 +58,13 @@ export function collectHosts(text: string, before: readonly string[] = []): read
   return withNew(before, hosts);
 }
 
+/** Codes of cooperatives, which have no lower-case letters. */
+export const collectCodes = (text: string, before: readonly string[] = []): readonly string[] =>
+  withNew(
+    before,
+    split(text).map((code) => code.toUpperCase()),
+  );
+
 export function parseLimit(text: string): number {
   const limit = /^[0-9]{1,8}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > MAX_LIMIT)

@@ -1,5 +1,6 @@
 /** API keys: their text, scopes and restrictions. */
 import type { RateLimits } from './rate-limit.ts';
+import type { Visible } from './visible.ts';
 
 export const SCOPES = [
   'cooperatives:read',
@@ -38,6 +39,10 @@ export interface ApiKeyValues {
   readonly allowedAddresses: readonly string[];
   /** Domains in lower case, `*.` in front for any depth below; empty: for any host. */
   readonly allowedHosts: readonly string[];
+  /** Finds a person by the full national ID only. */
+  readonly isLookupOnly: boolean;
+  /** Everything else does not exist for the key. */
+  readonly cooperatives: Visible;
   readonly limits: RateLimits;
   /** Epoch seconds; the key is refused from then on. */
   readonly expiresAt: number | null;

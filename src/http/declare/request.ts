@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
+import type { Visible } from '../../domain/access/visible.ts';
 import { type ApiResponse, type Headers, refusal } from './response.ts';
 import type { Route, RouteRequest } from './route.ts';
 
@@ -52,6 +53,10 @@ export class ApiRequest implements RouteRequest {
 
   whenClosed(work: () => void): void {
     this.outgoing.once('close', work);
+  }
+
+  get visible(): Visible {
+    return this.caller?.cooperatives ?? null;
   }
 
   get search(): URLSearchParams {

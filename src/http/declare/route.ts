@@ -3,10 +3,12 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { ApiKey, Scope } from '../../domain/access/api-keys.ts';
+import type { Visible } from '../../domain/access/visible.ts';
 import type { Schema } from '../../json/schema.ts';
 import type { Awaitable } from '../../store/ports/awaitable.ts';
 import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
 import type { BodyDeclaration } from './body-fields.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';
 import type { ApiResponse } from './response.ts';
 
@@ -55,6 +57,8 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   readonly body: unknown;
   /** Undefined on public routes. */
   readonly caller: ApiKey | undefined;
+  /** What the caller sees; every store is narrowed to it. */
+  readonly visible: Visible;
   /** The path as it was sent, without the query. */
   readonly path: string;
   /** The header fields; a route reads only those that it declares in `requestHeaders`. */
@@ -97,6 +101,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly description?: string;
   readonly tag: string;
   readonly access: Access;
+  readonly narrowed: Narrowing;
   /** Scopes that change the response without being required. */
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };

@@ -11,6 +11,7 @@ import type { ApiResponse } from '../declare/response.ts';
 import { authenticate } from './authenticate.ts';
 import { limitRate } from './limit-rate.ts';
 import type { Middleware } from './middleware.ts';
+import { refuseNarrow } from './refuse-narrow.ts';
 import { requireScope } from './require-scope.ts';
 import { restrict } from './restrict.ts';
 
@@ -34,6 +35,7 @@ export function createMiddleware({
     authenticate({ keys, clock, scheduler }),
     restrict(trustedProxies),
     requireScope,
+    refuseNarrow,
     limitRate(limiter, clock),
   ]);
 }

@@ -1,8 +1,10 @@
 /** OpenAPI 3.1, derived from the routes. */
+
 import { SCOPES } from '../../domain/access/api-keys.ts';
 import type { Schema } from '../../json/schema.ts';
 import { type BodyDeclaration, bodySchema, mediaTypesOf } from '../declare/body-fields.ts';
 import { PAGE_PARAMETERS } from '../declare/list.ts';
+import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
 import { JsonText, ok } from '../declare/response.ts';
 import { fullPath, type Route, requestHeadersOf } from '../declare/route.ts';
 import { Components, type Json } from './components.ts';
@@ -115,6 +117,7 @@ export function withOpenApi(routes: readonly Route[], version: string): Route[] 
     summary: 'This description',
     tag: 'operation',
     access: 'public',
+    narrowed: SHOWS_NO_ROWS,
     responses: {
       200: {
         description: 'OpenAPI 3.1.',

@@ -1,4 +1,5 @@
 /** A cooperative in bodies and responses, from the declarations of its fields. */
+
 import {
   COOPERATIVE_FIELDS,
   type Cooperative,
@@ -6,6 +7,7 @@ import {
 } from '../../domain/membership/cooperatives.ts';
 import { otherFields, type ShownProperties } from '../../json/declared-fields.ts';
 import { integer } from '../../json/schema.ts';
+import { SHOWS_COOPERATIVES } from '../declare/narrowing.ts';
 import { idFilter } from '../declare/query.ts';
 import { representCounted } from '../writes/preconditions.ts';
 import { COOPERATIVE_BODY_EXAMPLE, COOPERATIVE_EXAMPLE, COOPERATIVE_PATCH_EXAMPLE } from './examples.ts';
@@ -44,6 +46,7 @@ const PROPERTIES: ShownProperties<Cooperative> = {
 const counted = declareResource(COOPERATIVE_FIELDS, {
   tag: 'cooperatives',
   title: 'Cooperative',
+  narrowed: SHOWS_COOPERATIVES,
   properties: PROPERTIES,
   example: COOPERATIVE_EXAMPLE,
   examples: { body: COOPERATIVE_BODY_EXAMPLE, patch: COOPERATIVE_PATCH_EXAMPLE },

@@ -1,4 +1,5 @@
 /** Cooperatives: list, one, create, replace, change. */
+import type { Visible } from '../../domain/access/visible.ts';
 import {
   COOPERATIVE_STATUSES,
   type CooperativeValues,
@@ -8,23 +9,31 @@ import type { TimeZone } from '../../domain/values/date-time.ts';
 import { findIgnoringCase, parseChoice } from '../../domain/values/text.ts';
 import { anyOf, choiceOf, string } from '../../json/schema.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { CooperativeStore } from '../../store/ports/registry.ts';
+import type { CooperativeStore, NarrowableStore } from '../../store/ports/registry.ts';
 import { parseBody } from '../declare/body-fields.ts';
 import type { Parameter, Route } from '../declare/route.ts';
 import { COOPERATIVE } from './cooperative-fields.ts';
 import { changeRoutes, createRoute, getRoute, listRoute, type ResourceDependencies } from './resource.ts';
 
-export function cooperativeRoutes(store: CooperativeStore, clock: Clock, zone: TimeZone): Route[] {
-  const dependencies = { store, clock, zone };
+export function cooperativeRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
+  const storeOf = (visible: Visible) => store.narrowedTo(visible).cooperatives;
+  const dependencies = { storeOf, clock, zone };
   return [
     listRoute(COOPERATIVE, FILTERS, (query) => query, dependencies),
-    createRoute(COOPERATIVE, { summary: 'Create a cooperative' }, dependencies, async (body, ...by) =>
-      store.create(await readNewValues(dependencies, body), ...by),
-    ),
+    createRoute(COOPERATIVE, CREATING, dependencies, async (visible, body, ...by) => {
+      const cooperatives = storeOf(visible);
+      return cooperatives.create(await readNewValues(cooperatives, dependencies, body), ...by);
+    }),
     getRoute(COOPERATIVE, dependencies),
     ...changeRoutes(COOPERATIVE, CHANGING, { toValues: (body) => body }, dependencies),
   ];
 }
+
+const CREATING = {
+  summary: 'Create a cooperative',
+  // The new one would be none of those that the key sees.
+  narrowed: { lookupOnly: 'allowed', cooperatives: 'refused' },
+} as const;
 
 const CHANGING = {
   put: {
@@ -34,7 +43,8 @@ const CHANGING = {
 
 /** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
 async function readNewValues(
-  { store, clock, zone }: ResourceDependencies<CooperativeStore>,
+  store: CooperativeStore,
+  { clock, zone }: Pick<ResourceDependencies<unknown>, 'clock' | 'zone'>,
   body: unknown,
 ): Promise<CooperativeValues> {
   const context = { zone, nowSeconds: nowSeconds(clock) };

@@ -8,6 +8,8 @@ import { array, choiceOf, integer, object, type Static, string } from '../../jso
 import { instant, plain, quote, serializeArray, serializeObject } from '../../json/serializer.ts';
 import { whenReady } from '../../store/ports/awaitable.ts';
 import type { EventStore, FeedPage } from '../../store/ports/events.ts';
+import type { NarrowableStore } from '../../store/ports/registry.ts';
+import { SHOWS_PERSONS } from '../declare/narrowing.ts';
 import type { QueryParameter } from '../declare/query.ts';
 import { JsonParts, JsonText, ok } from '../declare/response.ts';
 import { defineRoute, type Route } from '../declare/route.ts';
@@ -119,11 +121,11 @@ function openEventTexts(zone: TimeZone): (page: FeedPage) => string {
 const startOf = ({ epoch }: FeedPage): string => `{"epoch":${quote(epoch)},"results":[`;
 const endOf = ({ lastSequence }: FeedPage): string => `],"last_sequence":${lastSequence}}`;
 
-export function eventRoutes(store: EventStore, zone: TimeZone): Route[] {
+export function eventRoutes(stores: NarrowableStore, zone: TimeZone): Route[] {
   const textOf = openEventTexts(zone);
 
   /** @param page the first part */
-  async function* readOn(page: FeedPage, limit: number): AsyncGenerator<string> {
+  async function* readOn(store: EventStore, page: FeedPage, limit: number): AsyncGenerator<string> {
     yield startOf(page) + textOf(page);
     let part = page;
     let left = limit - part.events.length;
@@ -147,12 +149,15 @@ export function eventRoutes(store: EventStore, zone: TimeZone): Route[] {
         'An event says what has changed, not to which value: read the resource again.',
       tag: 'events',
       access: { scope: 'webhooks:receive' },
+      // An event leads to members by their ids.
+      narrowed: SHOWS_PERSONS,
       query: QUERY,
       responses: {
         200: { description: 'The next events.', schema: EVENT_PAGE, example: EVENT_PAGE_EXAMPLE },
       },
       refusals: [400, 410],
       handle(request) {
+        const store = stores.narrowedTo(request.visible).events;
         const { after, limit = DEFAULT_LIMIT, wait = 0, epoch } = request.query;
         const asked = { after, limit: Math.min(limit, PART_LENGTH), epoch };
         const page =
@@ -164,7 +169,7 @@ export function eventRoutes(store: EventStore, zone: TimeZone): Route[] {
           return ok(
             isAll
               ? new JsonText(startOf(found) + textOf(found) + endOf(found))
-              : new JsonParts(readOn(found, limit)),
+              : new JsonParts(readOn(store, found, limit)),
           );
         });
       },

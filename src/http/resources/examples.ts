@@ -134,6 +134,8 @@ export const CALLER_EXAMPLE = {
   scopes: ['cooperatives:read', 'members:read', 'members:financials'],
   allowed_addresses: ['10.0.0.0/8'],
   allowed_hosts: [],
+  lookup_only: false,
+  cooperatives: null,
   expires_at: null,
   rate_limits: {
     hour: { limit: 1000, window_seconds: 3600, remaining: 998, reset_seconds: 3600 },

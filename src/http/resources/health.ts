@@ -3,6 +3,7 @@
 import { literal, object } from '../../json/schema.ts';
 import type { RegistryStore } from '../../store/ports/registry.ts';
 import { HttpError } from '../declare/errors.ts';
+import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
 import { ok } from '../declare/response.ts';
 import type { Route } from '../declare/route.ts';
 
@@ -18,6 +19,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       summary: 'Whether the process is up',
       tag: 'operation',
       access: 'public',
+      narrowed: SHOWS_NO_ROWS,
       responses: { 200: { description: 'Yes.', schema: HEALTH, example: { status: 'ok' } } },
       handle: () => ok({ status: 'ok' }),
     },
@@ -29,6 +31,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       summary: 'Whether the database answers and the server is not shutting down',
       tag: 'operation',
       access: 'public',
+      narrowed: SHOWS_NO_ROWS,
       responses: { 200: { description: 'Yes.', schema: HEALTH, example: { status: 'ok' } } },
       refusals: [503],
       async handle() {

@@ -1,10 +1,21 @@
 /** The caller itself: what its key may do, from where and how often, and how much of that is used. */
 import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
 import type { Decision, WindowUsage } from '../../domain/access/rate-limit.ts';
+import type { Visible } from '../../domain/access/visible.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
-import { array, choiceOf, integer, nullable, object, type Static, string } from '../../json/schema.ts';
-import { whenReady } from '../../store/ports/awaitable.ts';
+import {
+  array,
+  boolean,
+  choiceOf,
+  integer,
+  nullable,
+  object,
+  type Static,
+  string,
+} from '../../json/schema.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
+import type { NarrowableStore } from '../../store/ports/registry.ts';
+import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
 import { ok } from '../declare/response.ts';
 import type { Route } from '../declare/route.ts';
 import { CALLER_EXAMPLE } from './examples.ts';
@@ -26,6 +37,10 @@ const ME = object(
     scopes: array(choiceOf(SCOPES)),
     allowed_addresses: array(string(), { description: 'Empty: from anywhere.' }),
     allowed_hosts: array(string(), { description: 'Empty: for any host.' }),
+    lookup_only: boolean({ description: 'Finds a person by the full national ID only.' }),
+    cooperatives: nullable(
+      array(string(), { description: 'Codes; everything else does not exist for the key. Null: all.' }),
+    ),
     expires_at: nullable(string({ format: 'date-time' })),
     rate_limits: object({ hour: WINDOW, day: WINDOW }),
   },
@@ -39,14 +54,32 @@ const formatWindow = (usage: WindowUsage): Static<typeof WINDOW> => ({
   reset_seconds: Math.ceil(usage.resetMs / 1000),
 });
 
-export function meRoutes(limiter: Pick<RateLimiter, 'usage'>, zone: TimeZone): Route[] {
-  function format(key: ApiKey, usage: Pick<Decision, 'hour' | 'day'>): Static<typeof ME> {
+export function meRoutes(
+  store: NarrowableStore,
+  limiter: Pick<RateLimiter, 'usage'>,
+  zone: TimeZone,
+): Route[] {
+  /** In the order in which the key names them. */
+  async function codesOf(visible: Visible): Promise<string[] | null> {
+    if (visible === null) return null;
+    const { cooperatives } = store.narrowedTo(visible);
+    const found = await Promise.all(visible.map((id) => cooperatives.find(id)));
+    return found.flatMap((cooperative) => cooperative?.code ?? []);
+  }
+
+  function format(
+    key: ApiKey,
+    cooperatives: string[] | null,
+    usage: Pick<Decision, 'hour' | 'day'>,
+  ): Static<typeof ME> {
     return {
       id: String(key.id),
       name: key.name,
       scopes: [...key.scopes],
       allowed_addresses: [...key.allowedAddresses],
       allowed_hosts: [...key.allowedHosts],
+      lookup_only: key.isLookupOnly,
+      cooperatives,
       expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
       rate_limits: { hour: formatWindow(usage.hour), day: formatWindow(usage.day) },
     };
@@ -60,10 +93,11 @@ export function meRoutes(limiter: Pick<RateLimiter, 'usage'>, zone: TimeZone): R
       summary: "The calling key's scopes, restrictions, limits and usage",
       tag: 'operation',
       access: 'any key',
+      narrowed: SHOWS_NO_ROWS,
       responses: { 200: { description: 'The caller.', schema: ME, example: CALLER_EXAMPLE } },
-      handle({ caller }) {
+      async handle({ caller, visible }) {
         const key = caller as ApiKey;
-        return whenReady(limiter.usage(key), (usage) => ok(format(key, usage)));
+        return ok(format(key, await codesOf(visible), await limiter.usage(key)));
       },
     },
   ];

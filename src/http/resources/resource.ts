@@ -1,4 +1,5 @@
 /** The routes that resources have in common: one is listed, created, read, replaced and changed. */
+import type { Visible } from '../../domain/access/visible.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { Fields, GivenValues } from '../../domain/values/declared-fields.ts';
 import { notFound } from '../../domain/values/errors.ts';
@@ -10,9 +11,11 @@ import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { Awaitable } from '../../store/ports/awaitable.ts';
 import type { Actor } from '../../store/ports/history.ts';
 import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
+import type { StoreOf } from '../../store/ports/registry.ts';
 import type { BodyDeclaration } from '../declare/body-fields.ts';
 import { type Bodies, declareBodies } from '../declare/declared-bodies.ts';
 import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../declare/list.ts';
+import type { Narrowing } from '../declare/narrowing.ts';
 import { pathId, readPathId } from '../declare/path-id.ts';
 import type { ParsedQuery, QueryParameters } from '../declare/query.ts';
 import { API_PREFIX, createWith, defineRoute, type Parameter, type Route } from '../declare/route.ts';
@@ -31,6 +34,7 @@ interface Named {
   readonly tag: 'cooperatives' | 'members' | 'loans' | 'payments';
   /** Its schema and operations are called after it. */
   readonly title: 'Cooperative' | 'Member' | 'Loan' | 'Payment';
+  readonly narrowed: Narrowing;
   /** Of a response. */
   readonly example: object;
 }
@@ -45,12 +49,12 @@ export interface Resource<Stored, Body> extends Named {
 
 /** What the routes of a resource need. */
 export interface ResourceDependencies<Store> {
-  readonly store: Store;
+  readonly storeOf: StoreOf<Store>;
   readonly clock: Clock;
   readonly zone: TimeZone;
 }
 
-type Reading<Store> = Pick<ResourceDependencies<Store>, 'store' | 'zone'>;
+type Reading<Store> = Pick<ResourceDependencies<Store>, 'storeOf' | 'zone'>;
 
 interface Declaration<Stored> extends Named {
   readonly properties: ShownProperties<Stored>;
@@ -64,12 +68,13 @@ interface Declaration<Stored> extends Named {
 /** @param fields whose values bodies give */
 export function declareResource<Declared extends Fields, Stored>(
   fields: Declared,
-  { tag, title, example, properties, oneOf, examples }: Declaration<Stored>,
+  { tag, title, narrowed, example, properties, oneOf, examples }: Declaration<Stored>,
 ): Resource<Stored, GivenValues<Declared>> {
   const { schema, serialize } = shownObject(title, properties);
   return {
     tag,
     title,
+    narrowed,
     example,
     schema,
     serialize,
@@ -87,10 +92,10 @@ const responseOf = (resource: Pick<Resource<never, unknown>, 'title' | 'schema' 
 
 /** @param toFilter gives the filter of the store from the query */
 export const listRoute = <Query extends QueryParameters, Filter, Stored>(
-  { tag, title, schema, example, serialize }: Resource<Stored, unknown>,
+  { tag, title, narrowed, schema, example, serialize }: Resource<Stored, unknown>,
   query: Query,
   toFilter: (query: ParsedQuery<Query>) => Filter,
-  { store, zone }: Reading<{ list(filter: Filter, page: PageRequest): Awaitable<Page<Stored>> }>,
+  { storeOf, zone }: Reading<{ list(filter: Filter, page: PageRequest): Awaitable<Page<Stored>> }>,
 ): Route =>
   defineRoute({
     method: 'GET',
@@ -99,13 +104,14 @@ export const listRoute = <Query extends QueryParameters, Filter, Stored>(
     summary: `List ${tag}`,
     tag,
     access: { scope: `${tag}:read` },
+    narrowed,
     query: { ...PAGE_PARAMETERS, ...query },
     responses: { 200: pageResponse(tag, `/${tag}`, schema, example) },
     refusals: [400, 404],
     async handle(request) {
       const { page, page_size, ...filters } = request.query as ParsedQuery<typeof PAGE_PARAMETERS>;
       const pageRequest = toPageRequest({ page, page_size });
-      const found = await store.list(toFilter(filters as ParsedQuery<Query>), pageRequest);
+      const found = await storeOf(request.visible).list(toFilter(filters as ParsedQuery<Query>), pageRequest);
       return envelope(request, pageRequest, found, serialize, zone);
     },
   });
@@ -115,6 +121,7 @@ export const listRoute = <Query extends QueryParameters, Filter, Stored>(
  * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
  */
 type Create<Stored> = (
+  visible: Visible,
   body: unknown,
   nowSeconds: number,
   actor: Actor,
@@ -123,21 +130,23 @@ type Create<Stored> = (
 
 export const createRoute = <Stored extends { readonly id: number }>(
   resource: Resource<Stored, unknown>,
-  texts: Pick<Route, 'summary' | 'description'>,
+  own: Pick<Route, 'summary' | 'description'> & Partial<Pick<Route, 'narrowed'>>,
   { clock, zone }: Pick<ResourceDependencies<unknown>, 'clock' | 'zone'>,
   create: Create<Stored>,
 ): Route => ({
   method: 'POST',
   path: `/${resource.tag}`,
   operationId: `create${resource.title}`,
-  ...texts,
   tag: resource.tag,
   access: { scope: `${resource.tag}:write` },
+  narrowed: resource.narrowed,
+  ...own,
   body: resource.bodies.post,
   responses: { 201: responseOf(resource) },
   refusals: [400, 503],
   creation: createWith<Stored>({
-    create: (request, keep) => create(request.body, nowSeconds(clock), actorOf(request), keep),
+    create: (request, keep) =>
+      create(request.visible, request.body, nowSeconds(clock), actorOf(request), keep),
     respond: (stored) =>
       taggedCreated(`${API_PREFIX}/${resource.tag}/${stored.id}`, resource.represent(stored, zone)),
   }),
@@ -145,7 +154,7 @@ export const createRoute = <Stored extends { readonly id: number }>(
 
 export const getRoute = <Stored>(
   resource: Resource<Stored, unknown>,
-  { store, zone }: Reading<{ find(id: number): Awaitable<Stored | undefined> }>,
+  { storeOf, zone }: Reading<{ find(id: number): Awaitable<Stored | undefined> }>,
 ): Route => ({
   method: 'GET',
   path: `/${resource.tag}/{id}`,
@@ -153,12 +162,13 @@ export const getRoute = <Stored>(
   summary: `Read a ${noun(resource)}`,
   tag: resource.tag,
   access: { scope: `${resource.tag}:read` },
+  narrowed: resource.narrowed,
   params: { id: resource.id },
   responses: { 200: responseOf(resource) },
   requestHeaders: ['If-None-Match'],
   refusals: [400, 404],
   async handle(request) {
-    const stored = await store.find(readPathId(request));
+    const stored = await storeOf(request.visible).find(readPathId(request));
     if (stored === undefined) throw notFound();
     return readTagged(request, resource.represent(stored, zone));
   },
@@ -181,13 +191,18 @@ export const changeRoutes = <Stored, Body, Values, Beside extends readonly unkno
   resource: Resource<Stored, Body>,
   { put, patch, refusals = [] }: Changing,
   updating: OwnUpdating<Stored, Body, Values, Beside>,
-  { store, clock, zone }: ResourceDependencies<Updating<Stored, Body, Values, Beside>['store']>,
+  {
+    storeOf,
+    clock,
+    zone,
+  }: ResourceDependencies<ReturnType<Updating<Stored, Body, Values, Beside>['storeOf']>>,
 ): Route[] => {
-  const { tag, title, id, bodies } = resource;
+  const { tag, title, narrowed, id, bodies } = resource;
   return updateRoutes<Stored, Body, Values, Beside>(
     {
       path: `/${tag}/{id}`,
       tag,
+      narrowed,
       params: { id },
       refusals,
       bodies,
@@ -196,7 +211,7 @@ export const changeRoutes = <Stored, Body, Values, Beside extends readonly unkno
       responses: { 200: responseOf(resource) },
     },
     {
-      store,
+      storeOf,
       clock,
       zone,
       readId: readPathId,

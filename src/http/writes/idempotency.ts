@@ -73,12 +73,16 @@ export function openCreate(responses: IdempotentResponses, clock: Clock): Create
 
 type IdentifiedRequest = Omit<ResponseToKeep<unknown>, 'compose'>;
 
-/** The same request has the same path, with or without its closing slash, and the same bytes of the body. */
+/**
+ * The same request has the same path, with or without its closing slash, and the same bytes of the body. Of a
+ * key that sees other cooperatives since, it is another request: what was answered then is not shown.
+ */
 function identify(
-  { caller, path, bodyHash }: Pick<RouteRequest, 'caller' | 'path' | 'bodyHash'>,
+  { caller, visible, path, bodyHash }: Pick<RouteRequest, 'caller' | 'visible' | 'path' | 'bodyHash'>,
   idempotencyKey: string,
 ): IdentifiedRequest {
-  const requestHash = hash('sha256', `POST ${path.replace(/\/$/, '')}\n${bodyHash}`);
+  const seen = visible === null ? '' : `\n${visible.join()}`;
+  const requestHash = hash('sha256', `POST ${path.replace(/\/$/, '')}\n${bodyHash}${seen}`);
   return { keyId: (caller as ApiKey).id, idempotencyKey, requestHash };
 }
 

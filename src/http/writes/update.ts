@@ -1,11 +1,13 @@
 /** PUT and PATCH of one resource, from one declaration: they differ only in what a body leaves out. */
 
 import type { Scope } from '../../domain/access/api-keys.ts';
+import type { Visible } from '../../domain/access/visible.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldErrorList, type FieldMessages, notFound } from '../../domain/values/errors.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { Awaitable } from '../../store/ports/awaitable.ts';
 import type { Actor } from '../../store/ports/history.ts';
+import type { StoreOf } from '../../store/ports/registry.ts';
 import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
 import type { Bodies } from '../declare/declared-bodies.ts';
 import type { ApiResponse } from '../declare/response.ts';
@@ -35,7 +37,7 @@ interface Decision {
 
 /** How a resource is updated. */
 export interface Updating<Stored, Body, Values, Beside extends readonly unknown[] = []> {
-  readonly store: UpdatedStore<Stored, Values, Beside>;
+  readonly storeOf: StoreOf<UpdatedStore<Stored, Values, Beside>>;
   readonly clock: Clock;
   readonly zone: TimeZone;
   /** @throws HttpError or RegistryError for what is not an id */
@@ -45,7 +47,7 @@ export interface Updating<Stored, Body, Values, Beside extends readonly unknown[
    * What is needed beside the row to decide, as it is now; inside the transaction the store gives it.
    * @throws RegistryError `not_found`
    */
-  readonly findBeside: (stored: Stored) => Awaitable<Beside>;
+  readonly findBeside: (stored: Stored, visible: Visible) => Awaitable<Beside>;
   /**
    * The values of a checked body, in which those of invalid fields are missing; adds what is wrong with them
    * together, or beside what is stored. With faults, only those values that may conflict with other rows.
@@ -62,7 +64,8 @@ export interface Updating<Stored, Body, Values, Beside extends readonly unknown[
 export const NOTHING_BESIDE = (): [] => [];
 
 /** What PUT and PATCH have in common, and what each has of its own. */
-export interface UpdateDeclaration<Body> extends Pick<Route, 'path' | 'params' | 'responses' | 'refusals'> {
+export interface UpdateDeclaration<Body>
+  extends Pick<Route, 'path' | 'params' | 'responses' | 'refusals' | 'narrowed'> {
   /** Its scopes are called after it, too. */
   readonly tag: 'cooperatives' | 'members' | 'loans' | 'payments';
   readonly bodies: Pick<Bodies<Body>, 'put' | 'patch'>;
@@ -98,11 +101,14 @@ export function updateRoutes<Stored, Body, Values, Beside extends readonly unkno
 }
 
 async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
-  { store, clock, zone, readId, represent, findBeside, toValues }: Updating<Stored, Body, Values, Beside>,
+  updating: Updating<Stored, Body, Values, Beside>,
   declared: BodyDeclaration<Body>,
   request: RouteRequest,
   readScope: Scope,
 ): Promise<ApiResponse> {
+  const { clock, zone, readId, represent, findBeside, toValues } = updating;
+  const { visible } = request;
+  const store = updating.storeOf(visible);
   const id = readId(request);
   const requireMatch = readIfMatch(request, (stored: Stored) => represent(stored).tag);
   const stored = await store.find(id);
@@ -115,7 +121,7 @@ async function update<Stored, Body, Values, Beside extends readonly unknown[]>(
     const body = declared.isPatch === true ? { ...row, ...given } : given;
     return toValues(body, row, { faults: found, nowSeconds: now }, ...beside);
   };
-  const known = toDecided(stored, faults, await findBeside(stored));
+  const known = toDecided(stored, faults, await findBeside(stored, visible));
   if (!faults.isEmpty) faults.addAll(await store.conflicts(known, id));
   faults.throwIfAny();
   let before: Stored = stored;

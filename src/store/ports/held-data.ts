@@ -1,5 +1,6 @@
 /** What the registry holds, row by row and with every value: for the operator's commands. */
 import type { EntryKind, EntrySelection } from '../../domain/entries/entries.ts';
+import type { CooperativeSummary } from '../../domain/membership/cooperatives.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ChangedEntity } from './corrections.ts';
 import type { HistoryEntry } from './history.ts';
@@ -44,6 +45,8 @@ export interface HeldPerson {
 }
 
 export interface HeldDataStore {
+  /** All, in order of code. */
+  listCooperatives(): Awaitable<readonly CooperativeSummary[]>;
   /** @returns undefined when nobody has or had the number */
   findPerson(identityCard: string): Awaitable<HeldPerson | undefined>;
   /** In order of id; empty when nothing is selected. */

@@ -1,4 +1,5 @@
 /** The registry as the rest of the program sees it: its cooperatives, members, loans and payments. */
+import type { Visible } from '../../domain/access/visible.ts';
 import type {
   Cooperative,
   CooperativeFilter,
@@ -110,13 +111,26 @@ export interface MemberStore {
   ): Promise<Member>;
 }
 
-export interface RegistryStore {
+/** What belongs to cooperatives. */
+export interface OwnedRows {
   readonly cooperatives: CooperativeStore;
   readonly members: MemberStore;
   readonly entries: EntryStore;
   readonly loans: LoanStore;
   readonly payments: PaymentStore;
   readonly events: EventStore;
+}
+
+/** A store by what is seen. */
+export type StoreOf<Store> = (visible: Visible) => Store;
+
+/** All that is served to the holders of keys: nothing is read or written without saying what they see. */
+export interface NarrowableStore {
+  /** The same rows as far as they are seen: no others exist there, for reads nor for writes. */
+  readonly narrowedTo: StoreOf<OwnedRows>;
+}
+
+export interface RegistryStore extends OwnedRows, NarrowableStore {
   readonly responses: IdempotentResponses;
   /** Whether the database answers reads and takes writes. */
   isReady(): Awaitable<boolean>;

@@ -1,5 +1,6 @@
 /** The registry in a SQLite file: opens it and gives its entities one group commit and one read snapshot. */
-import type { RegistryStore } from '../ports/registry.ts';
+import type { Visible } from '../../domain/access/visible.ts';
+import type { OwnedRows, RegistryStore } from '../ports/registry.ts';
 import type { EndOfIteration } from '../ports/storage.ts';
 import { StorageError } from '../ports/storage-error.ts';
 import type { Connection } from './engine/connection.ts';
@@ -62,16 +63,20 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
   const responses = openIdempotentResponses(db, { commits, snapshot });
   const dependencies = { commits, snapshot, cooperativeSummaries, responses };
-  const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
-
-  return {
-    connection: db,
+  const narrowedTo = openNarrowing({
     cooperatives: openCooperatives(db, dependencies),
     members: openMembers(db, dependencies, options.format),
     entries: openEntries(db, dependencies),
     loans: openLoans(db, dependencies, options.format),
     payments: openPayments(db, dependencies, options.format),
-    events,
+    events: events.narrowedTo,
+  });
+  const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
+
+  return {
+    connection: db,
+    ...narrowedTo(null),
+    narrowedTo,
     responses,
     failed: failure.promise,
     isReady() {
@@ -88,6 +93,34 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
       snapshot.end();
       db.close();
     },
+  };
+}
+
+/** @param stores each by what is seen */
+function openNarrowing(
+  stores: {
+    readonly [name in keyof OwnedRows]: (visible: Visible) => OwnedRows[name];
+  },
+): (visible: Visible) => OwnedRows {
+  const open = (visible: Visible): OwnedRows => ({
+    cooperatives: stores.cooperatives(visible),
+    members: stores.members(visible),
+    entries: stores.entries(visible),
+    loans: stores.loans(visible),
+    payments: stores.payments(visible),
+    events: stores.events(visible),
+  });
+  const all = open(null);
+  // The array of a key stays the same until a change of keys is seen.
+  const narrowed = new WeakMap<readonly number[], OwnedRows>();
+  return (visible) => {
+    if (visible === null) return all;
+    let rows = narrowed.get(visible);
+    if (rows === undefined) {
+      rows = open(visible);
+      narrowed.set(visible, rows);
+    }
+    return rows;
   };
 }
 

@@ -75,7 +75,7 @@ export function testEntries(engine: string, open: (context: TestContext) => Awai
     for (const [kind, each] of rows) await (await accepted(session, kind, each)).apply(NOW, RECORD);
     await session.close();
     await nextIteration();
-    return { entries, store: place.registry.entries };
+    return { entries, store: place.registry.entries, registry: place.registry };
   }
 
   async function comparePages<Row extends { readonly id: number }>(
@@ -119,7 +119,9 @@ export function testEntries(engine: string, open: (context: TestContext) => Awai
   });
 
   test(`${engine}: an entry is listed with all its values`, async (context) => {
-    const { store } = await load(context, [{ member: 2, at: NOW - 400, product: 'Café', account: '2' }]);
+    const { store, registry } = await load(context, [
+      { member: 2, at: NOW - 400, product: 'Café', account: '2' },
+    ]);
     const request = { page: 1, pageSize: 9 };
     assert.deepEqual(await store.listDeliveries(2, {}, request), {
       count: 1,
@@ -134,5 +136,14 @@ export function testEntries(engine: string, open: (context: TestContext) => Awai
         },
       ],
     });
+    for (const [visible, count] of [
+      [[1], 1],
+      [[2], 0],
+      [[], 0],
+    ] as const) {
+      const narrowed = registry.narrowedTo(visible).entries;
+      assert.equal((await narrowed.listDeliveries(2, {}, request)).count, count);
+      assert.equal((await narrowed.listSavingsTransactions(2, {}, request)).count, count);
+    }
   });
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { isVisible } from '../../../src/domain/access/visible.ts';
 import { MEMBER_STATUSES, type MemberValues } from '../../../src/domain/membership/members.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
@@ -243,13 +244,16 @@ export function membersConformance(engine: Engine): void {
             await store.members.create(member, 1, 'key:1');
           }
           await nextIteration();
-          for (const filter of each) {
+          for (const [at, filter] of each.entries()) {
+            const visible = [null, [1], [3, 2], [1, 2, 3, 4]][at % 4] ?? null;
             const wanted = Object.entries(filter) as [keyof MemberValues, unknown][];
             const expected = rows.flatMap((row, i) =>
-              wanted.every(([name, value]) => row[name] === value) ? [i + 1] : [],
+              isVisible(visible, row.cooperativeId) && wanted.every(([name, value]) => row[name] === value)
+                ? [i + 1]
+                : [],
             );
             for (let page = 1; page <= expected.length / 2 + 1; page++) {
-              const found = await store.members.list(filter, { page, pageSize: 2 });
+              const found = await store.narrowedTo(visible).members.list(filter, { page, pageSize: 2 });
               assert.equal(found.count, expected.length, JSON.stringify(filter));
               assert.deepEqual(
                 found.rows.map(({ id }) => id),

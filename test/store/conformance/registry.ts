@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { RegistryError } from '../../../src/domain/values/errors.ts';
 import { StorageError } from '../../../src/store/ports/storage-error.ts';
 import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts';
-import { COOPERATIVE, MEMBER, memberOf } from './sample.ts';
+import { fillWithMembers, hasCode, refusedWith } from './loans.ts';
+import { COOPERATIVE, LOAN, MEMBER, memberOf, PAYMENT } from './sample.ts';
 
 export function registryConformance(engine: Engine): void {
   const title = (text: string) => `${engine.name}: ${text}`;
@@ -113,5 +114,33 @@ export function registryConformance(engine: Engine): void {
     await store.close();
     assert.equal((await writing).id, 1);
     assert.equal((await openRegistry(context, elsewhere).cooperatives.find(1))?.code, 'A-1');
+  });
+
+  test(title('narrowed to some cooperatives, no write reaches the rows of others'), async (context) => {
+    const store = openRegistry(context, openPlace(engine, context).storage);
+    await fillWithMembers(store);
+    const lent = { ...LOAN, memberId: 1, reference: 'L-1', status: 'approved' } as const;
+    await store.loans.create(lent, 1, 'key:1');
+    await store.payments.create(PAYMENT, () => PAYMENT, 1, 'key:1');
+    const { cooperatives, members, loans, payments } = store.narrowedTo([2, 99]);
+    await nextIteration();
+    const unknown = (id: number) => [`Invalid pk "${id}" - object does not exist.`];
+    const missing = hasCode('not_found');
+    const decided = () => assert.fail('nothing is decided of a row that is not seen');
+    await assert.rejects(cooperatives.update(1, decided, 2, 'key:1'), missing);
+    await assert.rejects(members.update(1, decided, 2, 'key:1'), missing);
+    await assert.rejects(loans.update(1, decided, 2, 'key:1'), missing);
+    await assert.rejects(payments.update(1, decided, 2, 'key:1'), missing);
+    const refused = { cooperative_id: unknown(1) };
+    await assert.rejects(members.create(memberOf(9), 2, 'key:1'), refusedWith(refused));
+    await assert.rejects(members.create(memberOf(1), 2, 'key:1'), refusedWith(refused));
+    await assert.rejects(loans.create(lent, 2, 'key:1'), refusedWith({ member_id: unknown(1) }));
+    const paid = payments.create(PAYMENT, decided, 2, 'key:1');
+    await assert.rejects(paid, refusedWith({ loan_id: unknown(1) }));
+    assert.deepEqual({ ...(await members.conflicts(memberOf(1))) }, refused);
+    assert.deepEqual({ ...(await loans.conflicts(lent)) }, { member_id: unknown(1) });
+    assert.deepEqual({ ...(await payments.conflicts(PAYMENT)) }, { loan_id: unknown(1) });
+    assert.equal((await members.create(memberOf(9, { cooperativeId: 2 }), 2, 'key:1')).cooperativeId, 2);
+    assert.equal((await cooperatives.update(2, (stored) => stored, 2, 'key:1')).id, 2);
   });
 }

@@ -65,6 +65,8 @@ export const KEY: ApiKeyValues = {
   scopes: ['members:read'],
   allowedAddresses: ['10.0.0.0/8'],
   allowedHosts: [],
+  isLookupOnly: true,
+  cooperatives: [3, 1],
   limits: { perHour: 5, perDay: 50 },
   expiresAt: null,
 };

@@ -73,7 +73,7 @@ test('after any additions, changes, moves and removals counts and seeks are thos
         assert.equal(index.count({ value }), ids.length);
         for (const group of [1, 2, 3])
           assert.equal(
-            index.count({ group, value }),
+            index.count({ groups: [group], value }),
             ids.filter((each) => rows.get(each)?.group === group).length,
           );
         for (const [offset, expected] of ids.entries()) {

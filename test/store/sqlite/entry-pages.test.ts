@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
+import { isVisible, type Visible } from '../../../src/domain/access/visible.ts';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
 import { PAYMENT_STATUSES } from '../../../src/domain/lending/payments.ts';
 import type { Page, PageRequest } from '../../../src/domain/values/page.ts';
@@ -67,6 +68,9 @@ const ENTRIES = [
 // Ids on both sides of the boundaries of blocks, small and large.
 const BORDERS = [1, 15, 16, 17, 255, 256, 257, 65_535, 65_536, 65_537, 131_071, 131_072, 200_000];
 
+/** What keys see: all, nothing, one, some in any order. */
+const SEEN: readonly Visible[] = [null, [], [2], [1, 3], [3, 99, 2]];
+
 /** Cooperatives 1 to 3, each with a member of the same id and its loan. */
 function fillByHand(store: Store): void {
   store.connection.exec(`PRAGMA foreign_keys = OFF;
@@ -102,7 +106,6 @@ for (const { counts: declaration, statuses, table } of ENTRIES) {
       value: fc.constantFrom<string>(...statuses),
       later: fc.constantFrom<string>(...statuses),
     });
-    const list = async (filter: never, request: PageRequest) => store[table].list(filter, request);
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(row, { maxLength: 25, selector: ({ id }) => id }),
@@ -126,8 +129,13 @@ for (const { counts: declaration, statuses, table } of ENTRIES) {
               identityCard: '',
             }))
             .sort((a, b) => a.id - b.id);
-          for (const filter of combinations({ cooperativeId: [1, 2, 3, 99], status: statuses }))
-            await compare(list, model, filter, pageSize);
+          for (const visible of SEEN) {
+            const seen = model.filter(({ cooperativeId }) => isVisible(visible, cooperativeId));
+            const list = async (filter: never, request: PageRequest) =>
+              store.narrowedTo(visible)[table].list(filter, request);
+            for (const filter of combinations({ cooperativeId: [1, 2, 3, 99], status: statuses }))
+              await compare(list, seen, filter, pageSize);
+          }
         },
       ),
       { numRuns: 40 },
@@ -237,10 +245,24 @@ test('after any writes, imports of loans and their undo lists, counters and read
            JOIN loans l ON l.id = p.loan_id JOIN members m ON m.id = l.member_id ORDER BY p.id`,
           );
           const people = { identityCard: [nid(1), nid(2), nid(9)], cooperativeId: [1, 2, 99] };
-          for (const filter of combinations({ ...people, memberId: [1, 4, 99], status: LOAN_STATUSES }))
-            await compare(async (...given) => store.loans.list(...given), loans, filter, pageSize);
-          for (const filter of combinations({ ...people, loanId: [1, 2, 99], status: PAYMENT_STATUSES }))
-            await compare(async (...given) => store.payments.list(...given), payments, filter, pageSize);
+          for (const visible of [null, [2], [2, 1]]) {
+            const narrowed = store.narrowedTo(visible);
+            const seen = ({ cooperativeId }: ModelRow) => isVisible(visible, cooperativeId);
+            for (const filter of combinations({ ...people, memberId: [1, 4, 99], status: LOAN_STATUSES }))
+              await compare(
+                async (...given) => narrowed.loans.list(...given),
+                loans.filter(seen),
+                filter,
+                pageSize,
+              );
+            for (const filter of combinations({ ...people, loanId: [1, 2, 99], status: PAYMENT_STATUSES }))
+              await compare(
+                async (...given) => narrowed.payments.list(...given),
+                payments.filter(seen),
+                filter,
+                pageSize,
+              );
+          }
           const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
           assert.deepEqual(faults, []);
         } finally {

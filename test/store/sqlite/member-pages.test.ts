@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
+import { isVisible, type Visible } from '../../../src/domain/access/visible.ts';
 import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/membership/members.ts';
 import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
 import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
@@ -38,8 +39,11 @@ test('every list of a random registry has the right count and the right rows on 
 
   async function compare(
     rows: readonly Row[],
-    cooperativeId: number | undefined,
-    status: MemberStatus | undefined,
+    {
+      visible,
+      cooperativeId,
+      status,
+    }: { visible: Visible; cooperativeId: number | undefined; status: MemberStatus | undefined },
     pageSize: number,
   ) {
     const filter = {
@@ -49,12 +53,14 @@ test('every list of a random registry has the right count and the right rows on 
     const expected = rows
       .filter(
         (row) =>
-          (cooperativeId ?? row.cooperativeId) === row.cooperativeId && (status ?? row.status) === row.status,
+          isVisible(visible, row.cooperativeId) &&
+          (cooperativeId ?? row.cooperativeId) === row.cooperativeId &&
+          (status ?? row.status) === row.status,
       )
       .map(({ id }) => id)
       .sort((a, b) => a - b);
     for (let page = 1; page <= Math.ceil(expected.length / pageSize) + 1; page++) {
-      const found = await store.members.list(filter, { page, pageSize });
+      const found = await store.narrowedTo(visible).members.list(filter, { page, pageSize });
       assert.equal(found.count, expected.length);
       assert.deepEqual(
         found.rows.map(({ id }) => id),
@@ -78,7 +84,8 @@ test('every list of a random registry has the right count and the right rows on 
         const rows: Row[] = drawn.map((each) => ({ ...each }));
         // The reads of an iteration share a snapshot.
         await nextTurn();
-        db.exec('BEGIN; DELETE FROM members; DELETE FROM member_counts; DELETE FROM member_blocks');
+        db.exec(`BEGIN; DELETE FROM members; DELETE FROM member_counts; DELETE FROM member_blocks;
+          DELETE FROM member_cooperative_blocks`);
         for (const { id, cooperativeId, status } of rows) {
           insert.run(id, cooperativeId, String(1_198_589_000_000_000 + id), `M${id}`, status);
           counts.change(id, undefined, { group: cooperativeId, value: status });
@@ -94,7 +101,8 @@ test('every list of a random registry has the right count and the right rows on 
         db.exec('COMMIT');
         for (const cooperativeId of [undefined, 1, 2, 3, 99]) {
           for (const status of [undefined, ...MEMBER_STATUSES])
-            await compare(rows, cooperativeId, status, pageSize);
+            for (const visible of [null, [], [2], [1, 3], [3, 99, 2]])
+              await compare(rows, { visible, cooperativeId, status }, pageSize);
         }
       },
     ),

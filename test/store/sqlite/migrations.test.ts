@@ -30,6 +30,7 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
       VALUES (1, 1, '1198589000123042', 'M-1', 'First', 'MEMBER', 'active', 1, 1, 1),
         (2, 1, '1198589000123043', 'M-2', 'Second', 'MEMBER', 'active', 1, 1, 1);
     INSERT INTO member_counts VALUES (1, 'active', 2);
+    INSERT INTO member_cooperative_blocks VALUES (1, 'active', 0, 2);
     INSERT INTO member_blocks SELECT value, 'any', 0, 2 FROM json_each('[16, 256, 4096, 65536]');
     INSERT INTO member_blocks SELECT span, 'active', 0, 2 FROM member_blocks;
     INSERT INTO production_entries (cooperative_id, member_id, reference, delivered_at, grams)
@@ -70,5 +71,5 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
   assert.deepEqual(faults, []);
 });
 
-const REGISTRY_FINGERPRINTS: readonly string[] = ['56ea07ee8f4a5fb1'];
-const KEYS_FINGERPRINTS: readonly string[] = ['4070d1d3e00c2020'];
+const REGISTRY_FINGERPRINTS: readonly string[] = ['7fb81432aabe85e3'];
+const KEYS_FINGERPRINTS: readonly string[] = ['4a4c8694238ee886'];

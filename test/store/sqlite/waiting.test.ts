@@ -28,7 +28,7 @@ function start() {
     waitMs: number,
     request: Partial<FeedRequest & { readonly after: number }> = {},
   ): Promise<FeedPage> => {
-    const asked = { after: 0, limit: 100, epoch: undefined, ...request };
+    const asked = { after: 0, limit: 100, epoch: undefined, visible: null, ...request };
     return followers.add(asked, empty(asked.after), waitMs, (leave) => void leaves.push(leave));
   };
   return { state, followers, add, leaves };

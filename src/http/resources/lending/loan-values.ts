@@ -34,7 +34,8 @@ function addEndFault(
  * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
  */
 export async function readNewLoan(
-  { store, clock, zone }: ResourceDependencies<LoanStore>,
+  loans: Pick<LoanStore, 'conflicts'>,
+  { clock, zone }: Pick<ResourceDependencies<unknown>, 'clock' | 'zone'>,
   body: unknown,
 ): Promise<LoanValues> {
   const now = nowSeconds(clock);
@@ -42,7 +43,7 @@ export async function readNewLoan(
   addEndFault(faults, values);
   if (!faults.isEmpty && values.memberId !== undefined) {
     const { memberId, reference } = values;
-    faults.addAll(await store.conflicts(onlyGiven({ memberId, reference })));
+    faults.addAll(await loans.conflicts(onlyGiven({ memberId, reference })));
   }
   faults.throwIfAny();
   return decideNewLoan(values as GivenLoan & { memberId: number }, now);

@@ -1,5 +1,5 @@
 /** Loans: list, one, create, replace, change. */
-
+import type { Visible } from '../../../domain/access/visible.ts';
 import { LOAN_FIELDS, LOAN_STATUSES } from '../../../domain/lending/loans.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
@@ -7,7 +7,7 @@ import { onlyGiven } from '../../../domain/values/given.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { LoanStore } from '../../../store/ports/loans.ts';
+import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
@@ -16,8 +16,9 @@ import { IDENTITY_CARD } from '../row-properties.ts';
 import { LOAN } from './loan-fields.ts';
 import { readLoanValues, readNewLoan } from './loan-values.ts';
 
-export function loanRoutes(store: LoanStore, clock: Clock, zone: TimeZone): Route[] {
-  const dependencies = { store, clock, zone };
+export function loanRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
+  const storeOf = (visible: Visible) => store.narrowedTo(visible).loans;
+  const dependencies = { storeOf, clock, zone };
   return [
     listRoute(
       LOAN,
@@ -26,9 +27,10 @@ export function loanRoutes(store: LoanStore, clock: Clock, zone: TimeZone): Rout
         onlyGiven({ identityCard, cooperativeId, memberId, status }),
       dependencies,
     ),
-    createRoute(LOAN, CREATING, dependencies, async (body, ...by) =>
-      store.create(await readNewLoan(dependencies, body), ...by),
-    ),
+    createRoute(LOAN, CREATING, dependencies, async (visible, body, ...by) => {
+      const loans = storeOf(visible);
+      return loans.create(await readNewLoan(loans, dependencies, body), ...by);
+    }),
     getRoute(LOAN, dependencies),
     ...changeRoutes(LOAN, CHANGING, { toValues: readLoanValues }, dependencies),
   ];

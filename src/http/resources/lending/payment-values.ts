@@ -17,14 +17,10 @@ import { type FieldErrorList, notFound } from '../../../domain/values/errors.ts'
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
-import type { PaymentStore } from '../../../store/ports/payments.ts';
+import type { OwnedRows } from '../../../store/ports/registry.ts';
 import { parseBody } from '../../declare/body-fields.ts';
 import type { ResourceDependencies } from '../resource.ts';
 import { PAYMENT } from './payment-fields.ts';
-
-interface PaymentDependencies extends ResourceDependencies<PaymentStore> {
-  readonly loans: Pick<LoanStore, 'find'>;
-}
 
 /** What is missing or wrong has its fault already; its substitute only lets the rules see the rest. */
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
@@ -35,7 +31,8 @@ const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS 
  * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
  */
 export async function readNewPayment(
-  { store, loans, clock, zone }: PaymentDependencies,
+  { payments, loans }: Pick<OwnedRows, 'payments' | 'loans'>,
+  { clock, zone }: Pick<ResourceDependencies<unknown>, 'clock' | 'zone'>,
   body: unknown,
 ): Promise<{ values: PaymentValues; decide: (loan: LoanRecord) => PaymentValues }> {
   const now = nowSeconds(clock);
@@ -53,7 +50,7 @@ export async function readNewPayment(
   }
   if (!faults.isEmpty && given.loanId !== undefined) {
     const { loanId, reference } = given;
-    faults.addAll(await store.conflicts(onlyGiven({ loanId, reference })));
+    faults.addAll(await payments.conflicts(onlyGiven({ loanId, reference })));
   }
   faults.throwIfAny();
   return { values, decide };
@@ -61,7 +58,7 @@ export async function readNewPayment(
 
 /** The loan of a payment, beside which a change of the payment is decided. */
 export async function findLoanOf(
-  loans: PaymentDependencies['loans'],
+  loans: Pick<LoanStore, 'find'>,
   { loanId }: PaymentRecord,
 ): Promise<[loan: LoanRecord]> {
   const loan = await loans.find(loanId);

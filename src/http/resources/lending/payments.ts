@@ -1,5 +1,5 @@
 /** Payments on loans: list, one, create, replace, change. */
-
+import type { Visible } from '../../../domain/access/visible.ts';
 import { PAYMENT_FIELDS, PAYMENT_STATUSES } from '../../../domain/lending/payments.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
@@ -7,8 +7,7 @@ import { onlyGiven } from '../../../domain/values/given.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { LoanStore } from '../../../store/ports/loans.ts';
-import type { PaymentStore } from '../../../store/ports/payments.ts';
+import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
@@ -17,8 +16,8 @@ import { IDENTITY_CARD } from '../row-properties.ts';
 import { PAYMENT } from './payment-fields.ts';
 import { findLoanOf, readNewPayment, readPaymentValues } from './payment-values.ts';
 
-export function paymentRoutes(store: PaymentStore, loans: LoanStore, clock: Clock, zone: TimeZone): Route[] {
-  const dependencies = { store, loans, clock, zone };
+export function paymentRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
+  const dependencies = { storeOf: (visible: Visible) => store.narrowedTo(visible).payments, clock, zone };
   return [
     listRoute(
       PAYMENT,
@@ -27,16 +26,17 @@ export function paymentRoutes(store: PaymentStore, loans: LoanStore, clock: Cloc
         onlyGiven({ identityCard, cooperativeId, loanId, status }),
       dependencies,
     ),
-    createRoute(PAYMENT, CREATING, dependencies, async (body, ...by) => {
-      const { values, decide } = await readNewPayment(dependencies, body);
-      return store.create(values, decide, ...by);
+    createRoute(PAYMENT, CREATING, dependencies, async (visible, body, ...by) => {
+      const rows = store.narrowedTo(visible);
+      const { values, decide } = await readNewPayment(rows, dependencies, body);
+      return rows.payments.create(values, decide, ...by);
     }),
     getRoute(PAYMENT, dependencies),
     ...changeRoutes(
       PAYMENT,
       CHANGING,
       {
-        findBeside: (payment) => findLoanOf(loans, payment),
+        findBeside: (payment, visible) => findLoanOf(store.narrowedTo(visible).loans, payment),
         toValues: (body, payment, { faults }, loan) => readPaymentValues(body, payment, loan, faults, zone),
       },
       dependencies,

@@ -18,8 +18,9 @@ import {
 } from '../../../lookup/financial-blocks.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import { type Awaitable, whenReady } from '../../../store/ports/awaitable.ts';
-import type { MemberStore } from '../../../store/ports/registry.ts';
+import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
 import { badRequest } from '../../declare/errors.ts';
+import { SHOWS_ONE_PERSON } from '../../declare/narrowing.ts';
 import { readPathId } from '../../declare/path-id.ts';
 import { type ApiResponse, JsonText, ok } from '../../declare/response.ts';
 import { API_PREFIX, type Parameter, type Route } from '../../declare/route.ts';
@@ -125,7 +126,7 @@ const NATIONAL_ID: Parameter = {
   takesAnyByte: true,
 };
 
-export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZone): Route[] {
+export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
   return [
     {
       method: 'GET',
@@ -134,6 +135,7 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
       summary: "Look up a person's membership in a cooperative",
       tag: 'members',
       access: { scope: 'members:read' },
+      narrowed: SHOWS_ONE_PERSON,
       optionalScopes: ['members:financials'],
       params: { id: COOPERATIVE.id, nid: NATIONAL_ID },
       responses: {
@@ -146,6 +148,7 @@ export function membershipRoutes(store: MemberStore, clock: Clock, zone: TimeZon
       },
       refusals: [400, 404],
       async handle(request) {
+        const store = stores.narrowedTo(request.visible).members;
         const cooperativeId = readPathId(request);
         const identityCard = request.params.nid ?? '';
         if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');

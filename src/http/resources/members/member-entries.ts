@@ -19,9 +19,9 @@ import { onlyGiven } from '../../../domain/values/given.ts';
 import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
 import { otherFields, shownObject } from '../../../json/declared-fields.ts';
 import { anyOf, type Schema, string } from '../../../json/schema.ts';
-import type { EntryStore } from '../../../store/ports/entries.ts';
-import type { MemberStore } from '../../../store/ports/registry.ts';
+import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
+import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import type { QueryParameters } from '../../declare/query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
 import { DELIVERY_EXAMPLE, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
@@ -75,18 +75,20 @@ const declare = <Query extends QueryParameters>(
     description: 'Newest first; of equal moments the higher id first. Takes a member id only.',
     tag: 'members',
     access: { scope: 'members:financials' },
+    narrowed: SHOWS_PERSONS,
     params: { id: MEMBER_ID },
     query: { ...PAGE_PARAMETERS, ...query },
     responses: { 200: pageResponse(what, `/members/2/${name}`, schema, example) },
     refusals: [400, 404, 410],
   }) as const;
 
-export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zone: TimeZone): Route[] {
+export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route[] {
   /** @throws RegistryError `not_found`, HttpError 400 for what is not a member id */
-  async function findMemberId(request: Pick<RouteRequest, 'params'>): Promise<number> {
+  async function find(request: Pick<RouteRequest, 'params' | 'visible'>) {
     const id = readMemberId(request);
+    const { members, entries } = store.narrowedTo(request.visible);
     if ((await members.find(id)) === undefined) throw notFound();
-    return id;
+    return { id, entries };
   }
   const period = periodParameters(zone);
   const product = {
@@ -107,7 +109,8 @@ export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zon
         const { product: only } = request.query;
         const pageRequest = toPageRequest(request.query);
         const filter = { ...toPeriod(request.query), ...onlyGiven({ product: only }) };
-        const page = await entries.listDeliveries(await findMemberId(request), filter, pageRequest);
+        const { id, entries } = await find(request);
+        const page = await entries.listDeliveries(id, filter, pageRequest);
         return envelope(request, pageRequest, page, DELIVERY.serialize, zone);
       },
     }),
@@ -122,7 +125,8 @@ export function memberEntryRoutes(members: MemberStore, entries: EntryStore, zon
       async handle(request) {
         const pageRequest = toPageRequest(request.query);
         const filter = toPeriod(request.query);
-        const page = await entries.listSavingsTransactions(await findMemberId(request), filter, pageRequest);
+        const { id, entries } = await find(request);
+        const page = await entries.listSavingsTransactions(id, filter, pageRequest);
         return envelope(request, pageRequest, page, SAVINGS_TRANSACTION.serialize, zone);
       },
     }),

@@ -1,4 +1,5 @@
 /** A member in bodies and responses, from the declarations of its fields. */
+
 import { LISTED_TEXTS, MEMBER_FIELDS, type Member } from '../../../domain/membership/members.ts';
 import { formatDateTime } from '../../../domain/values/date-time.ts';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../../../json/declared-fields.ts';
 import type { Serialize } from '../../../json/serializer.ts';
 import type { ListedMember } from '../../../store/ports/registry.ts';
+import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { serializeCooperativeSummary } from '../cooperative-fields.ts';
 import { MEMBER_BODY_EXAMPLE, MEMBER_EXAMPLE, MEMBER_PATCH_EXAMPLE } from '../examples.ts';
 import { declareResource } from '../resource.ts';
@@ -28,6 +30,7 @@ export const MEMBER_ROW = shownObject('MemberRow', LISTED).schema;
 const declared = declareResource(MEMBER_FIELDS, {
   tag: 'members',
   title: 'Member',
+  narrowed: SHOWS_PERSONS,
   properties: {
     ...LISTED,
     ...otherFields<Member>(MEMBER_FIELDS, [...LISTED_TEXTS, 'registrationDate']),

@@ -10,8 +10,9 @@ import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.
 import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
 import { whenReady } from '../../../store/ports/awaitable.ts';
-import type { CooperativeStore, MemberStore } from '../../../store/ports/registry.ts';
+import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
+import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { readPathId } from '../../declare/path-id.ts';
 import type { ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
@@ -47,11 +48,7 @@ const COOPERATIVE_LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS };
 
 const RESPONSE = pageResponse('members', '/members', MEMBER_ROW, MEMBER_ROW_EXAMPLE);
 
-export const memberListRoutes = (
-  store: MemberStore,
-  cooperatives: CooperativeStore,
-  zone: TimeZone,
-): Route[] => [
+export const memberListRoutes = (store: NarrowableStore, zone: TimeZone): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/members',
@@ -60,13 +57,14 @@ export const memberListRoutes = (
     description: 'One row per person and cooperative, in order of id, of every status.',
     tag: 'members',
     access: { scope: 'members:read' },
+    narrowed: { lookupOnly: ({ search }) => search.has('identity_card'), cooperatives: 'narrowed' },
     query: LIST_QUERY,
     responses: { 200: RESPONSE },
     refusals: [400, 404],
     handle(request) {
       const pageRequest = toPageRequest(request.query);
       const filter = toFilter(request.query, request.query.cooperative);
-      return whenReady(store.list(filter, pageRequest), (page) =>
+      return whenReady(store.narrowedTo(request.visible).members.list(filter, pageRequest), (page) =>
         envelope(request, pageRequest, page, serializeMemberRow, zone),
       );
     },
@@ -78,18 +76,20 @@ export const memberListRoutes = (
     summary: 'List the members of a cooperative',
     tag: 'members',
     access: { scope: 'members:read' },
+    narrowed: SHOWS_PERSONS,
     params: { id: COOPERATIVE.id },
     query: COOPERATIVE_LIST_QUERY,
     responses: { 200: RESPONSE },
     refusals: [400, 404],
     async handle(request) {
       const id = readPathId(request);
+      const { cooperatives, members } = store.narrowedTo(request.visible);
       if ((await cooperatives.find(id)) === undefined) throw notFound();
       const pageRequest = toPageRequest(request.query);
       return envelope(
         request,
         pageRequest,
-        await store.list(toFilter(request.query, id), pageRequest),
+        await members.list(toFilter(request.query, id), pageRequest),
         serializeMemberRow,
         zone,
       );

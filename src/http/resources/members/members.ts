@@ -1,5 +1,6 @@
 /** Members: one by id or by national ID, create, replace, change. */
 
+import type { Visible } from '../../../domain/access/visible.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { MemberValues } from '../../../domain/membership/members.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
@@ -8,7 +9,7 @@ import { ID, parseId } from '../../../domain/values/ids.ts';
 import { anyOf, string } from '../../../json/schema.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
 import { whenReady } from '../../../store/ports/awaitable.ts';
-import type { CooperativeStore, MemberStore } from '../../../store/ports/registry.ts';
+import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
 import { parseBody } from '../../declare/body-fields.ts';
 import { badRequest } from '../../declare/errors.ts';
 import { JsonText, ok } from '../../declare/response.ts';
@@ -32,18 +33,15 @@ const ID_OR_NATIONAL_ID: Parameter = {
 
 type Dependencies = ResourceDependencies<MemberStore>;
 
-export function memberRoutes(
-  store: MemberStore,
-  cooperatives: CooperativeStore,
-  clock: Clock,
-  zone: TimeZone,
-): Route[] {
-  const dependencies = { store, clock, zone };
+export function memberRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
+  const storeOf = (visible: Visible) => store.narrowedTo(visible).members;
+  const dependencies = { storeOf, clock, zone };
   return [
-    ...memberListRoutes(store, cooperatives, zone),
-    createRoute(MEMBER, { summary: 'Create a member' }, dependencies, async (body, ...by) =>
-      store.create(await readNewValues(dependencies, body), ...by),
-    ),
+    ...memberListRoutes(store, zone),
+    createRoute(MEMBER, { summary: 'Create a member' }, dependencies, async (visible, body, ...by) => {
+      const members = storeOf(visible);
+      return members.create(await readNewValues(members, dependencies, body), ...by);
+    }),
     getRoute(dependencies),
     ...changeRoutes(
       MEMBER,
@@ -67,7 +65,11 @@ const CHANGING = {
 } as const;
 
 /** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
-async function readNewValues({ store, clock, zone }: Dependencies, body: unknown): Promise<MemberValues> {
+async function readNewValues(
+  store: MemberStore,
+  { clock, zone }: Pick<Dependencies, 'clock' | 'zone'>,
+  body: unknown,
+): Promise<MemberValues> {
   const now = nowSeconds(clock);
   const parsed = parseBody(MEMBER.bodies.post, body, { zone, nowSeconds: now });
   const { faults } = parsed;
@@ -77,13 +79,14 @@ async function readNewValues({ store, clock, zone }: Dependencies, body: unknown
   return values as MemberValues;
 }
 
-const getRoute = (dependencies: Dependencies): Route => ({
+const getRoute = ({ storeOf, clock, zone }: Dependencies): Route => ({
   method: 'GET',
   path: '/members/{id}',
   operationId: 'getMember',
   summary: 'Look up a person by national ID, or read a member by id',
   tag: 'members',
   access: { scope: 'members:read' },
+  narrowed: { lookupOnly: ({ params }) => parseId(params.id ?? '') === undefined, cooperatives: 'narrowed' },
   optionalScopes: ['members:financials'],
   params: { id: ID_OR_NATIONAL_ID },
   responses: {
@@ -98,7 +101,7 @@ const getRoute = (dependencies: Dependencies): Route => ({
   requestHeaders: ['If-None-Match'],
   refusals: [400, 404, 410],
   handle(request) {
-    const { store, clock, zone } = dependencies;
+    const store = storeOf(request.visible);
     const given = request.params.id ?? '';
     if (isIdentityCard(given)) {
       const person = lookUp(store, given, request.caller, clock);

@@ -1,5 +1,6 @@
 /** Cooperatives in SQLite. There are a few thousand of them, so their list may be scanned and counted. */
 
+import { isVisible, type Visible } from '../../../domain/access/visible.ts';
 import {
   COOPERATIVE_FIELDS,
   type Cooperative,
@@ -22,6 +23,8 @@ interface Filters {
   sector: string | null;
   /** JSON array of the spellings to list. */
   districts: string | null;
+  /** JSON array of ids; null for all. */
+  visible: string | null;
 }
 
 const ROW = `c.id, ${selected('c', listFields(COOPERATIVE_FIELDS))},
@@ -30,7 +33,8 @@ const ROW = `c.id, ${selected('c', listFields(COOPERATIVE_FIELDS))},
   c.created_at AS createdAt, c.updated_at AS updatedAt`;
 const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.status = @status)
   AND (@sector IS NULL OR c.sector = @sector)
-  AND (@districts IS NULL OR c.district IN (SELECT value FROM json_each(@districts)))`;
+  AND (@districts IS NULL OR c.district IN (SELECT value FROM json_each(@districts)))
+  AND (@visible IS NULL OR c.id IN (SELECT value FROM json_each(@visible)))`;
 const FEW = 'a few thousand cooperatives';
 
 /** @returns what gives a page of the cooperatives that match */
@@ -50,16 +54,17 @@ function openList(db: Connection) {
   );
 
   /** SQLite ignores the case of ASCII letters only, so it is given the spellings that are stored. */
-  function toFilters({ code, status, sector, district }: CooperativeFilter): Filters {
-    const filters = { code: code ?? null, status: status ?? null, sector: sector ?? null };
+  function toFilters({ code, status, sector, district }: CooperativeFilter, seen: Visible): Filters {
+    const visible = seen === null ? null : JSON.stringify(seen);
+    const filters = { code: code ?? null, status: status ?? null, sector: sector ?? null, visible };
     if (district === undefined) return { ...filters, districts: null };
     const stored = selectDistricts.all().map((row) => row.district);
     const wanted = stored.filter((each) => isSameIgnoringCase(each, district));
     return { ...filters, districts: JSON.stringify(wanted) };
   }
 
-  return function list(filter: CooperativeFilter, request: PageRequest): Page<Cooperative> {
-    const matches = toFilters(filter);
+  return function list(filter: CooperativeFilter, request: PageRequest, visible: Visible): Page<Cooperative> {
+    const matches = toFilters(filter, visible);
     const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
     return { count: (count.get(matches) as { count: number }).count, rows };
   };
@@ -68,13 +73,14 @@ function openList(db: Connection) {
 export function openCooperatives(
   db: Connection,
   { snapshot, cooperativeSummaries, responses }: StoreDependencies,
-): CooperativeStore {
+): (visible: Visible) => CooperativeStore {
   const selectOne = db.prepare<[number], Cooperative>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
   const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
   const list = openList(db);
   const rows = openRowWriter<CooperativeValues>(db, 'cooperatives', COOPERATIVE_FIELDS);
 
   const find = (id: number): Cooperative | undefined => snapshot.read(() => selectOne.get(id));
+  const findVisible = (id: number, visible: Visible) => (isVisible(visible, id) ? find(id) : undefined);
 
   function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
     const { code } = values;
@@ -84,11 +90,11 @@ export function openCooperatives(
     return faults.fields;
   }
 
-  return {
-    find,
+  return (visible) => ({
+    find: (id) => findVisible(id, visible),
     conflicts,
 
-    list: (filter, request) => snapshot.read(() => list(filter, request)),
+    list: (filter, request) => snapshot.read(() => list(filter, request, visible)),
 
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
@@ -98,7 +104,7 @@ export function openCooperatives(
 
     update: (id, decide, nowSeconds, actor) =>
       responses.update(nowSeconds, () => {
-        const stored = find(id);
+        const stored = findVisible(id, visible);
         if (stored === undefined) throw notFound();
         const values = decide(stored);
         refuseFields(conflicts(values, id));
@@ -106,5 +112,5 @@ export function openCooperatives(
         cooperativeSummaries.invalidate();
         return find(id) as Cooperative;
       }),
-  };
+  });
 }

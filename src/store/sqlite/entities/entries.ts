@@ -1,4 +1,5 @@
 /** Deliveries and savings transactions of one member in SQLite. */
+import { isVisible, type Visible } from '../../../domain/access/visible.ts';
 import {
   type DeliveryFilter,
   type Period,
@@ -8,7 +9,7 @@ import {
   type SavingsTransaction,
 } from '../../../domain/entries/entries.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import { offsetOf } from '../../../domain/values/page.ts';
+import { offsetOf, type Page } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { EntryStore } from '../../ports/entries.ts';
 import type { Connection } from '../engine/connection.ts';
@@ -62,6 +63,9 @@ const prepareStatements = (db: Connection) => ({
     `SELECT count(*) AS count FROM ${TRANSACTIONS}`,
     ONE_MEMBER,
   ),
+  selectCooperative: db.prepare<[number], { id: number }>(
+    'SELECT cooperative_id AS id FROM members WHERE id = ?',
+  ),
   selectTransactions: db.prepare<[MemberPeriod & Place], SavingsTransaction>(
     `SELECT t.id, a.account_number AS accountNumber, ${selected('t', listFields(SAVINGS_FIELDS))}
      FROM (SELECT t.id FROM ${TRANSACTIONS} ${TRANSACTION_ORDER} ${PAGE}) page
@@ -77,10 +81,13 @@ const toBounds = (memberId: number, { from, to }: Period): MemberPeriod => ({
   to: to ?? Number.MAX_SAFE_INTEGER,
 });
 
-export function openEntries(db: Connection, { snapshot }: Pick<StoreDependencies, 'snapshot'>): EntryStore {
+export function openEntries(
+  db: Connection,
+  { snapshot }: Pick<StoreDependencies, 'snapshot'>,
+): (visible: Visible) => EntryStore {
   const statements = prepareStatements(db);
   const { selectProducts, countDeliveries, selectDeliveries } = statements;
-  const { countTransactions, selectTransactions } = statements;
+  const { countTransactions, selectTransactions, selectCooperative } = statements;
 
   /** The stored spellings of a product: SQLite ignores the case of ASCII letters only. */
   function productsLike(period: MemberPeriod, { product }: DeliveryFilter): Products {
@@ -89,9 +96,19 @@ export function openEntries(db: Connection, { snapshot }: Pick<StoreDependencies
     return { products: JSON.stringify(stored.filter((each) => isSameIgnoringCase(each, product))) };
   }
 
-  return {
+  /** Of a member that is not seen there are none. */
+  const read = <Entry>(memberId: number, visible: Visible, list: () => Page<Entry>): Page<Entry> =>
+    snapshot.read(() => {
+      if (visible === null) return list();
+      const cooperative = selectCooperative.get(memberId);
+      return cooperative !== undefined && isVisible(visible, cooperative.id)
+        ? list()
+        : { count: 0, rows: [] };
+    });
+
+  return (visible) => ({
     listDeliveries: (memberId, filter, request) =>
-      snapshot.read(() => {
+      read(memberId, visible, () => {
         const period = toBounds(memberId, filter);
         const wanted = { ...period, ...productsLike(period, filter) };
         const { count } = countDeliveries.get(wanted) as { count: number };
@@ -100,11 +117,11 @@ export function openEntries(db: Connection, { snapshot }: Pick<StoreDependencies
       }),
 
     listSavingsTransactions: (memberId, filter, request) =>
-      snapshot.read(() => {
+      read(memberId, visible, () => {
         const wanted = toBounds(memberId, filter);
         const { count } = countTransactions.get(wanted) as { count: number };
         const place = { limit: request.pageSize, offset: offsetOf(request) };
         return { count, rows: selectTransactions.all({ ...wanted, ...place }) };
       }),
-  };
+  });
 }

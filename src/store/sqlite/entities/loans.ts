@@ -1,5 +1,6 @@
 /** Loans in SQLite. What is paid on one is changed by payments.ts. */
 
+import { isVisible, type Visible } from '../../../domain/access/visible.ts';
 import { LOAN_FIELDS, type LoanRecord, type LoanValues } from '../../../domain/lending/loans.ts';
 import {
   FieldErrorList,
@@ -38,10 +39,15 @@ function openConflicts({
   selectLoan,
   selectByReference,
 }: ReturnType<typeof prepareStatements>) {
-  return function findConflicts(values: Partial<LoanValues>, exceptId?: number): FieldMessages {
+  return function findConflicts(
+    values: Partial<LoanValues>,
+    visible: Visible,
+    exceptId?: number,
+  ): FieldMessages {
     const faults = new FieldErrorList();
     const { memberId, reference } = values;
-    const member = memberId === undefined ? undefined : selectMember.get(memberId);
+    const found = memberId === undefined ? undefined : selectMember.get(memberId);
+    const member = found !== undefined && isVisible(visible, found.cooperative_id) ? found : undefined;
     const isUnknown = member === undefined || (exceptId === undefined && isErased(member));
     if (memberId !== undefined && isUnknown) faults.add('member_id', unknownReference(memberId));
     const owned = exceptId === undefined ? member : selectLoan.get(exceptId);
@@ -62,7 +68,7 @@ export function openLoans(
   db: Connection,
   { snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
-): LoanStore {
+): (visible: Visible) => LoanStore {
   const statements = prepareStatements(db);
   const findConflicts = openConflicts(statements);
   const refreshLoanHistory = openLoanHistoryRefresh(db, format);
@@ -70,14 +76,19 @@ export function openLoans(
   const rows = openRowWriter<LoanValues>(db, 'loans', LOAN_FIELDS, counts);
   const read = openLoanReader(db);
 
-  return {
-    find: (id) => snapshot.read(() => read(id)),
-    list: (filter, request) => snapshot.read(() => list(filter, request)),
-    conflicts: (values, exceptId) => snapshot.read(() => findConflicts(values, exceptId)),
+  const readVisible = (id: number, visible: Visible): LoanRecord | undefined => {
+    const loan = read(id);
+    return loan !== undefined && isVisible(visible, loan.cooperativeId) ? loan : undefined;
+  };
+
+  return (visible) => ({
+    find: (id) => snapshot.read(() => readVisible(id, visible)),
+    list: (filter, request) => snapshot.read(() => list(filter, request, visible)),
+    conflicts: (values, exceptId) => snapshot.read(() => findConflicts(values, visible, exceptId)),
 
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
-        refuseFields(findConflicts(values));
+        refuseFields(findConflicts(values, visible));
         const { memberId } = values;
         const { cooperative_id: cooperativeId } = statements.selectMember.get(memberId) as Owned;
         const nothing = { cooperativeId, paidAmountMinor: 0, openingBalanceMinor: 0 };
@@ -88,15 +99,15 @@ export function openLoans(
 
     update: (id, decide, nowSeconds, actor) =>
       responses.update(nowSeconds, () => {
-        const stored = read(id);
+        const stored = readVisible(id, visible);
         if (stored === undefined) throw notFound();
         const values = decide(stored);
         if (values.memberId !== stored.memberId)
           refuseFields({ member_id: ['This field cannot be changed.'] });
-        refuseFields(findConflicts(values, id));
+        refuseFields(findConflicts(values, visible, id));
         if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
         refreshLoanHistory(values.memberId);
         return read(id) as LoanRecord;
       }),
-  };
+  });
 }

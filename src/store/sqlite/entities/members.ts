@@ -1,5 +1,6 @@
 /** Members in SQLite: one row per person and cooperative. */
 
+import { isVisible, type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { MEMBER_FIELDS, type Member, type MemberValues } from '../../../domain/membership/members.ts';
 import {
   FieldErrorList,
@@ -61,9 +62,13 @@ function openLookups(
   cooperativeSummaries: CooperativeSummaries,
   financialsOf: ReturnType<typeof openReadModel>,
 ) {
-  return function activeOf(identityCard: string, at: number | null, cooperativeId?: number): Membership[] {
+  return function activeOf(
+    identityCard: string,
+    at: number | null,
+    wantedGroups: readonly number[] | undefined,
+  ): Membership[] {
     const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
-      cooperativeId === undefined ? rows : rows.filter((row) => row.cooperativeId === cooperativeId);
+      wantedGroups === undefined ? rows : rows.filter((row) => wantedGroups.includes(row.cooperativeId));
     // The driver's row becomes the membership: a copy of it would cost a fiftieth of a lookup.
     const toMembership = (row: LookupRow & Draft, financials: Financials | null): Membership => {
       row.identityCard = identityCard;
@@ -95,10 +100,19 @@ interface Conflicts {
 
 /** @returns what gives the messages for values that other rows have */
 function openConflicts({ selectConflicts }: Statements) {
-  return function findConflicts(values: Partial<MemberValues>, exceptId?: number): FieldMessages {
+  return function findConflicts(
+    values: Partial<MemberValues>,
+    visible: Visible,
+    exceptId?: number,
+  ): FieldMessages {
     const faults = new FieldErrorList();
     const { cooperativeId, identityCard = null, memberCode = null } = values;
     if (cooperativeId === undefined) return faults.fields;
+    // Nothing is said of what is there.
+    if (!isVisible(visible, cooperativeId)) {
+      faults.add('cooperative_id', unknownReference(cooperativeId));
+      return faults.fields;
+    }
     const found = selectConflicts.get({ cooperativeId, identityCard, memberCode });
     const { cooperative, samePerson, sameCode, currentNumber } = found as Conflicts;
     const isAnother = (id: number | null): boolean => id !== null && id !== exceptId;
@@ -116,7 +130,7 @@ export function openMembers(
   db: Connection,
   { snapshot, cooperativeSummaries, responses }: StoreDependencies,
   format: ReadModelFormat,
-): MemberStore {
+): (visible: Visible) => MemberStore {
   const statements = prepareStatements(db);
   const { selectOne, selectMergedInto, selectCurrentNumber, selectFormerNumber } = statements;
   const { counts, list } = openMemberLists(db);
@@ -124,27 +138,33 @@ export function openMembers(
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
   const findConflicts = openConflicts(statements);
 
-  function find(id: number): Member | undefined {
+  const selectVisible = (id: number, visible: Visible): Member | undefined => {
+    const row = selectOne.get(id);
+    return row !== undefined && isVisible(visible, row.cooperativeId) ? row : undefined;
+  };
+
+  function find(id: number, visible: Visible): Member | undefined {
     return snapshot.read(() => {
-      const row = selectOne.get(id);
+      const row = selectVisible(id, visible);
       if (row !== undefined && !isErased(row)) return row;
       if (row !== undefined) throw new RegistryError('gone', 'Erased.');
       const into = selectMergedInto.get(id);
-      if (into !== undefined) throw new RegistryError('gone', `Merged into member ${into.to}.`);
+      if (into !== undefined && (visible === null || selectVisible(into.to, visible) !== undefined))
+        throw new RegistryError('gone', `Merged into member ${into.to}.`);
       return undefined;
     });
   }
 
-  const conflicts: typeof findConflicts = (values, exceptId) =>
-    snapshot.read(() => findConflicts(values, exceptId));
+  const conflicts: typeof findConflicts = (values, visible, exceptId) =>
+    snapshot.read(() => findConflicts(values, visible, exceptId));
 
-  return {
-    find,
-    conflicts,
+  return (visible) => ({
+    find: (id) => find(id, visible),
+    conflicts: (values, exceptId) => conflicts(values, visible, exceptId),
 
     list: (filter, request) =>
       snapshot.read(() => {
-        const page = list(filter, request);
+        const page = list(filter, request, visible);
         return {
           ...page,
           rows: page.rows.map((row) => toListedMember(row, cooperativeSummaries.get(row[2]))),
@@ -152,34 +172,34 @@ export function openMembers(
       }),
 
     listActiveMemberships(identityCard, at) {
-      const memberships = snapshot.read(() => activeOf(identityCard, at));
+      const memberships = snapshot.read(() => activeOf(identityCard, at, visible ?? undefined));
       return memberships.length < 2 ? memberships : memberships.sort(byNewestRegistration);
     },
 
     findActiveMembership: (cooperativeId, identityCard, at) =>
-      snapshot.read(() => activeOf(identityCard, at, cooperativeId)[0]),
+      snapshot.read(() => activeOf(identityCard, at, visibleGroups(visible, cooperativeId))[0]),
 
     findCurrentIdentityCard: (former) => snapshot.read(() => selectCurrentNumber.get(former)?.to),
 
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
-        refuseFields(conflicts(values));
-        return find(rows.insert(values, nowSeconds, actor)) as Member;
+        refuseFields(conflicts(values, visible));
+        return find(rows.insert(values, nowSeconds, actor), visible) as Member;
       }),
 
     update: (id, decide, nowSeconds, actor) =>
       responses.update(nowSeconds, () => {
-        const stored = find(id);
+        const stored = find(id, visible);
         if (stored === undefined) throw notFound();
         const values = decide(stored);
         refuseMove(stored, values);
         if (values.identityCard !== stored.identityCard)
           refuseSplit(selectFormerNumber.get(stored.identityCard));
-        refuseFields(conflicts(values, id));
+        refuseFields(conflicts(values, visible, id));
         if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
-        return find(id) as Member;
+        return find(id, visible) as Member;
       }),
-  };
+  });
 }
 
 /** The entries of a member belong to its cooperative, too. */

@@ -1,5 +1,6 @@
 /** Payments in SQLite: each write also changes what is paid on the loan, in the same transaction. */
 
+import { isVisible, type Visible } from '../../../domain/access/visible.ts';
 import type { LoanRecord } from '../../../domain/lending/loans.ts';
 import {
   PAYMENT_FIELDS,
@@ -45,10 +46,15 @@ type Statements = ReturnType<typeof prepareStatements>;
 
 /** @returns what gives the messages for values that cannot be written */
 function openConflicts({ selectLoan, selectPayment, selectByReference }: Statements) {
-  return function findConflicts(values: Partial<PaymentValues>, exceptId?: number): FieldMessages {
+  return function findConflicts(
+    values: Partial<PaymentValues>,
+    visible: Visible,
+    exceptId?: number,
+  ): FieldMessages {
     const faults = new FieldErrorList();
     const { loanId, reference } = values;
-    const loan = loanId === undefined ? undefined : selectLoan.get(loanId);
+    const found = loanId === undefined ? undefined : selectLoan.get(loanId);
+    const loan = found !== undefined && isVisible(visible, found.cooperative_id) ? found : undefined;
     if (loanId !== undefined && loan === undefined) faults.add('loan_id', unknownReference(loanId));
     const owned = exceptId === undefined ? loan : selectPayment.get(exceptId);
     if (owned === undefined || reference === undefined) return faults.fields;
@@ -78,7 +84,7 @@ export function openPayments(
   db: Connection,
   { snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
-): PaymentStore {
+): (visible: Visible) => PaymentStore {
   const statements = prepareStatements(db);
   const findConflicts = openConflicts(statements);
   const { counts, list } = openPaymentLists(db);
@@ -88,14 +94,19 @@ export function openPayments(
 
   const read = (id: number): PaymentRecord | undefined => statements.selectOne.get(id);
 
-  return {
-    find: (id) => snapshot.read(() => read(id)),
-    list: (filter, request) => snapshot.read(() => list(filter, request)),
-    conflicts: (values, exceptId) => snapshot.read(() => findConflicts(values, exceptId)),
+  const readVisible = (id: number, visible: Visible): PaymentRecord | undefined => {
+    const payment = read(id);
+    return payment !== undefined && isVisible(visible, payment.cooperativeId) ? payment : undefined;
+  };
+
+  return (visible) => ({
+    find: (id) => snapshot.read(() => readVisible(id, visible)),
+    list: (filter, request) => snapshot.read(() => list(filter, request, visible)),
+    conflicts: (values, exceptId) => snapshot.read(() => findConflicts(values, visible, exceptId)),
 
     create: (given, decide, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
-        refuseFields(findConflicts(given));
+        refuseFields(findConflicts(given, visible));
         const loan = readLoan(given.loanId) as LoanRecord;
         const values = decide(loan);
         const paidMinor = paidAfter(loan, undefined, values);
@@ -107,16 +118,16 @@ export function openPayments(
 
     update: (id, decide, nowSeconds, actor) =>
       responses.update(nowSeconds, () => {
-        const stored = read(id);
+        const stored = readVisible(id, visible);
         if (stored === undefined) throw notFound();
         const loan = readLoan(stored.loanId) as LoanRecord;
         const values = decide(stored, loan);
         if (values.loanId !== stored.loanId) refuseFields({ loan_id: ['This field cannot be changed.'] });
-        refuseFields(findConflicts(values, id));
+        refuseFields(findConflicts(values, visible, id));
         const paidMinor = paidAfter(loan, stored, values);
         if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
         setPaidAmount(loan, paidMinor, nowSeconds, actor);
         return read(id) as PaymentRecord;
       }),
-  };
+  });
 }

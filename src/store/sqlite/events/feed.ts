@@ -1,5 +1,6 @@
 /** Reads the sequence of changes (docs/api.md#events). */
 
+import type { Visible } from '../../../domain/access/visible.ts';
 import {
   actorOfCode,
   entityOfType,
@@ -23,17 +24,24 @@ interface Extent {
   readonly last: number;
 }
 
+export interface NarrowedFeedRequest extends FeedRequest {
+  readonly visible: Visible;
+}
+
 export interface Feed {
   /** The number of the newest event; 0 when nothing has happened yet. */
   lastSequence(): number;
   /** @throws RegistryError `gone` */
-  read(request: FeedRequest): FeedPage;
+  read(request: NarrowedFeedRequest): FeedPage;
 }
 
 const gone = (): RegistryError => new RegistryError('gone', 'Start again from an export.');
 
 /** The full pages that were read last are kept: thousands of followers of one import want the same ones. */
 const KEPT_PAGES = 64;
+/** Events that are read at most for a page of those that are seen; the next page goes on after them. */
+const MOST_READ = 10_000;
+const READ_AT_ONCE = 1_000;
 
 /** Both are called inside a read snapshot. */
 export function openFeed(db: Connection): Feed {
@@ -67,14 +75,32 @@ export function openFeed(db: Connection): Feed {
     return page;
   }
 
+  /** Also the last sequence number of a page says how far was read, not what is seen. */
+  function readVisible(epoch: string, first: number, limit: number, visible: readonly number[]): FeedPage {
+    const events: RegistryEvent[] = [];
+    let after = first;
+    while (after < first + MOST_READ) {
+      const read = readPage(epoch, after, READ_AT_ONCE);
+      for (const event of read.events) {
+        if (!visible.includes(event.cooperativeId)) continue;
+        events.push(event);
+        if (events.length === limit) return { epoch, events, lastSequence: event.sequence };
+      }
+      after = read.lastSequence;
+      if (read.events.length < READ_AT_ONCE) break;
+    }
+    return { epoch, events, lastSequence: after };
+  }
+
   return {
     lastSequence: () => selectLast.get()?.last ?? 0,
-    read({ after: given, limit, epoch: expected }) {
+    read({ after: given, limit, epoch: expected, visible }) {
       const { epoch, first, last } = selectExtent.get() as Extent;
       const after = given ?? last;
       if (expected !== undefined && expected !== epoch) throw gone();
       if (after > last || (first !== null && after < first - 1)) throw gone();
-      return after === last ? { epoch, events: [], lastSequence: after } : readPage(epoch, after, limit);
+      if (after === last) return { epoch, events: [], lastSequence: after };
+      return visible === null ? readPage(epoch, after, limit) : readVisible(epoch, after, limit, visible);
     },
   };
 }

@@ -3,8 +3,8 @@
  * something may have happened, and one page for all that have read equally far: the timer looks for commits
  * of other processes, and for those whose time is over.
  */
-import type { FeedPage, FeedRequest } from '../../ports/events.ts';
-import type { Feed } from './feed.ts';
+import type { FeedPage } from '../../ports/events.ts';
+import type { Feed, NarrowedFeedRequest } from './feed.ts';
 
 /** How late an event of another process may be, and the end of a wait. */
 const LOOK_MS = 100;
@@ -15,12 +15,12 @@ const LOOK_MS = 100;
 const ANSWERS_AT_ONCE = 100;
 
 /** Of a follower that has read everything. */
-type WaitingRequest = FeedRequest & { readonly after: number };
+type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
 
 interface Follower {
-  readonly request: WaitingRequest;
-  /** What it gets when nothing happens. */
-  readonly empty: FeedPage;
+  request: WaitingRequest;
+  /** What it gets when nothing happens that it sees. */
+  empty: FeedPage;
   readonly deadlineMs: number;
   readonly resolve: (page: FeedPage) => void;
   readonly reject: (error: unknown) => void;
@@ -71,7 +71,7 @@ export class WaitingFollowers {
       whenLeft(() => {
         if (!queue.delete(follower)) return;
         this.removed(1);
-        resolve(empty);
+        resolve(follower.empty);
       });
     });
   }
@@ -118,17 +118,26 @@ export class WaitingFollowers {
   private answerNews(): void {
     const last = this.options.feed.lastSequence();
     const pages = new Map<string, FeedPage>();
-    for (const follower of this.take(({ request }) => request.after < last)) {
-      const { after, limit } = follower.request;
-      const key = `${after} ${limit}`;
-      try {
-        const page = pages.get(key) ?? this.options.feed.read(follower.request);
-        pages.set(key, page);
-        this.answer(() => follower.resolve(page));
-      } catch (error) {
-        this.answer(() => follower.reject(error));
+    this.take((follower) => follower.request.after < last && this.answerNewsTo(follower, pages));
+  }
+
+  /** @returns whether the follower has its answer: not when it sees nothing of what has happened */
+  private answerNewsTo(follower: Follower, pages: Map<string, FeedPage>): boolean {
+    const { after, limit, visible } = follower.request;
+    const key = `${after} ${limit} ${visible?.join() ?? ''}`;
+    try {
+      const page = pages.get(key) ?? this.options.feed.read(follower.request);
+      pages.set(key, page);
+      if (visible !== null && page.events.length === 0) {
+        follower.request = { ...follower.request, after: page.lastSequence };
+        follower.empty = page;
+        return false;
       }
+      this.answer(() => follower.resolve(page));
+    } catch (error) {
+      this.answer(() => follower.reject(error));
     }
+    return true;
   }
 
   /** Removes those that fulfil a condition. */

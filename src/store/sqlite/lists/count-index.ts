@@ -11,7 +11,7 @@
  */
 import type { Connection } from '../engine/connection.ts';
 import { BLOCK_SPANS, LARGE_BLOCK } from '../schema/block-sizes.ts';
-import { blocksSql, openSeek, type SeekPosition } from './count-seek.ts';
+import { blocksSql, openSeek, type SeekPosition, type SeekRange } from './count-seek.ts';
 import { ANY, added, type CountDeclaration } from './counted-tables.ts';
 
 /** What a row is counted by. */
@@ -21,8 +21,15 @@ export interface Counted {
 }
 
 export interface CountFilter {
-  readonly group?: number | undefined;
+  /** All groups when undefined. */
+  readonly groups?: readonly number[] | undefined;
   readonly value?: string | undefined;
+}
+
+/** The rows of a page, fewer than the list has. */
+export interface RowsWanted {
+  readonly offset: number;
+  readonly limit: number;
 }
 
 export interface CountIndex {
@@ -40,6 +47,8 @@ export interface CountIndex {
   seek(value: string | undefined, offset: number): SeekPosition;
   /** The same inside a group, of an entity that has `groupBlockTable`. */
   seekInGroup(group: number, value: string | undefined, offset: number): SeekPosition;
+  /** A page inside several groups, of an entity that has `groupBlockTable`. */
+  seekInGroups(groups: readonly number[], value: string | undefined, page: RowsWanted): SeekRange;
 }
 
 /**
@@ -69,6 +78,11 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     for (const span of BLOCK_SPANS) blocks.add(span, value, Math.floor(id / span), delta);
   }
 
+  function listGroupBlocks(within: number, value: string | undefined): string {
+    if (groupBlocks === undefined) throw new Error(`${declaration.table} has no blocks inside a group.`);
+    return groupBlocks.list(within, value);
+  }
+
   return {
     change(id, before, after) {
       for (const [counted, delta] of [[before, -1] as const, [after, 1] as const]) {
@@ -81,13 +95,12 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
       if (before !== undefined && after === undefined) add(id, ANY, -1);
     },
 
-    count({ group: within, value }) {
+    count({ groups, value }) {
       db.transaction.writeCollected();
-      const row =
-        within === undefined
-          ? countAll.get(value ?? ANY)
-          : countInGroup.get({ group: within, value: value ?? null });
-      return (row as { count: number }).count;
+      if (groups === undefined) return (countAll.get(value ?? ANY) as { count: number }).count;
+      const countOf = (within: number): number =>
+        (countInGroup.get({ group: within, value: value ?? null }) as { count: number }).count;
+      return groups.reduce((sum, within) => sum + countOf(within), 0);
     },
 
     // Page 1 is asked for most, and needs no counts to be found.
@@ -100,8 +113,16 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     seekInGroup(within, value, offset) {
       if (offset === 0) return FIRST;
       db.transaction.writeCollected();
-      if (groupBlocks === undefined) throw new Error(`${declaration.table} has no blocks inside a group.`);
-      return seek.inGroup(groupBlocks.list(within, value), value ?? ANY, offset);
+      return seek.inGroup(listGroupBlocks(within, value), value ?? ANY, offset);
+    },
+
+    seekInGroups(groups, value, { offset, limit }) {
+      db.transaction.writeCollected();
+      return seek.inGroups(
+        groups.map((within) => listGroupBlocks(within, value)),
+        offset,
+        limit,
+      );
     },
   };
 }
@@ -140,7 +161,7 @@ function openBlockChanges(db: Connection, declaration: CountDeclaration) {
 }
 
 /** The large blocks of a group; undefined for an entity that is not counted by them. */
-function openGroupBlocks(db: Connection, declaration: CountDeclaration) {
+export function openGroupBlocks(db: Connection, declaration: CountDeclaration) {
   const { dimension, group, groupBlockTable, count } = declaration;
   if (groupBlockTable === undefined) return undefined;
   const addTo = db.prepare<[group: number, value: string, block: number, delta: number]>(

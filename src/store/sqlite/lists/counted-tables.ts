@@ -40,6 +40,7 @@ export const MEMBER_COUNTS: CountDeclaration = {
   group: 'cooperative_id',
   blockTable: 'member_blocks',
   groupTable: 'member_counts',
+  groupBlockTable: 'member_cooperative_blocks',
   count: 'members',
   excluded: ERASED_STATUS,
 };

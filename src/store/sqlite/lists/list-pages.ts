@@ -5,7 +5,7 @@
  */
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import type { Connection, Statement } from '../engine/connection.ts';
-import { type CountFilter, type CountIndex, openCountIndex } from './count-index.ts';
+import { type CountFilter, type CountIndex, openCountIndex, type RowsWanted } from './count-index.ts';
 import { type CountDeclaration, wrongCounts } from './counted-tables.ts';
 
 /** What is read of the rows of a page. */
@@ -28,10 +28,17 @@ interface Window {
   readonly limit: number;
 }
 type WindowFrom = Window & { readonly firstId: number };
+type WindowOfGroups = WindowFrom & {
+  readonly untilId: number;
+  /** JSON arrays. */
+  readonly groups: string;
+  readonly values: string;
+};
 
 const LIMIT = 'LIMIT @limit OFFSET @skip';
 const ONE_PAGE = 'one page and fewer than 16 rows before it';
 const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
+const SOME_GROUPS = 'one page, and less than two large blocks of entries of the covering index';
 
 /** @returns what prepares the rows of a page of ids: those before the page are never read */
 function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }: ListRows) {
@@ -89,11 +96,29 @@ export function openCountedList<Row>(
     ONE_GROUP,
   );
 
-  function read({ group: within, value }: CountFilter, offset: number, limit: number): Row[] {
-    if (within === undefined) {
+  const ofGroups = rows.withIds<WindowOfGroups>(
+    `SELECT t.id AS id FROM json_each(@groups) g CROSS JOIN json_each(@values) v
+       CROSS JOIN ${table} t INDEXED BY ${index}
+       ON t.${group} = g.value AND t.${dimension} = v.value AND t.id >= @firstId AND t.id < @untilId`,
+    SOME_GROUPS,
+  );
+
+  function readInGroups(groups: readonly number[], value: string | undefined, page: RowsWanted): Row[] {
+    return ofGroups.all({
+      ...counts.seekInGroups(groups, value, page),
+      limit: page.limit,
+      groups: JSON.stringify(groups),
+      values: JSON.stringify(value === undefined ? values : [value]),
+    });
+  }
+
+  function read({ groups, value }: CountFilter, offset: number, limit: number): Row[] {
+    if (groups === undefined) {
       const window = { ...counts.seek(value, offset), limit };
       return value === undefined ? all.all(window) : ofValue.all({ ...window, value });
     }
+    const [within, ...others] = groups;
+    if (within === undefined || others.length > 0) return readInGroups(groups, value, { offset, limit });
     const isStepped = groupBlockTable === undefined;
     const position = isStepped ? { firstId: 0, skip: offset } : counts.seekInGroup(within, value, offset);
     const window = { ...position, limit, group: within };

@@ -1,10 +1,12 @@
 /** Lists of loans: those of a person or member are found by index, all others by the count index. */
+import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { LOAN_STATUSES, type LoanFilter, type LoanRecord } from '../../../domain/lending/loans.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
 import { currentNumberSql } from '../identity/redirects.ts';
 import { LOAN_OWNER, LOAN_ROW } from '../rows/loan-rows.ts';
 import { LOAN_COUNTS } from './counted-tables.ts';
+import { isInGroupsSql, toGroupsParameter } from './groups.ts';
 import { type ListRows, openCountedList, openFewRows } from './list-pages.ts';
 
 const LOANS: ListRows = {
@@ -16,11 +18,11 @@ const LOANS: ListRows = {
 };
 
 interface Few {
-  readonly cooperativeId: number | null;
+  readonly cooperatives: string | null;
   readonly status: string | null;
 }
 
-const OTHERS = `(@cooperativeId IS NULL OR l.cooperative_id = @cooperativeId)
+const OTHERS = `${isInGroupsSql('l.cooperative_id')}
   AND (@status IS NULL OR l.status = @status)`;
 
 export function openLoanLists(db: Connection) {
@@ -41,13 +43,14 @@ export function openLoanLists(db: Connection) {
   );
   const { counts, list: listCounted } = openCountedList<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES);
 
-  function list(filter: LoanFilter, request: PageRequest): Page<LoanRecord> {
+  function list(filter: LoanFilter, request: PageRequest, visible: Visible): Page<LoanRecord> {
     const { identityCard, memberId, cooperativeId, status } = filter;
-    const few = { cooperativeId: cooperativeId ?? null, status: status ?? null };
+    const groups = visibleGroups(visible, cooperativeId);
+    const few = { cooperatives: toGroupsParameter(groups), status: status ?? null };
     if (identityCard !== undefined)
       return ofPerson({ ...few, identityCard, memberId: memberId ?? null }, request);
     if (memberId !== undefined) return ofMember({ ...few, memberId }, request);
-    return listCounted({ group: cooperativeId, value: status }, request);
+    return listCounted({ groups, value: status }, request);
   }
 
   return { counts, list };

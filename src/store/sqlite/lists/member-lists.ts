@@ -2,12 +2,14 @@
  * Lists of members: those of a person, a code or a telephone number are found by index, all others by the
  * count index.
  */
+import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
 import { currentNumberSql } from '../identity/redirects.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from '../rows/member-rows.ts';
 import { MEMBER_COUNTS } from './counted-tables.ts';
+import { type Groups, isInGroupsSql, toGroupsParameter } from './groups.ts';
 import { type ListRows, openCountedList, openFewRows } from './list-pages.ts';
 
 const MEMBERS: ListRows = {
@@ -22,7 +24,9 @@ interface Wanted {
   readonly identityCard: string | null;
   readonly memberCode: string | null;
   readonly mobile: string | null;
+  /** The only one, for a code. */
   readonly cooperativeId: number | null;
+  readonly cooperatives: string | null;
   readonly status: string | null;
 }
 
@@ -31,6 +35,7 @@ const EVERY: Wanted = {
   memberCode: null,
   mobile: null,
   cooperativeId: null,
+  cooperatives: null,
   status: null,
 };
 
@@ -38,7 +43,7 @@ const isOrAny = (column: string, parameter: string): string =>
   `(@${parameter} IS NULL OR m.${column} = @${parameter})`;
 const CODE = isOrAny('member_code', 'memberCode');
 const MOBILE = isOrAny('mobile', 'mobile');
-const COOPERATIVE = isOrAny('cooperative_id', 'cooperativeId');
+const COOPERATIVE = isInGroupsSql('m.cooperative_id');
 const STATUS = isOrAny('status', 'status');
 
 /** The index is named: without statistics the planner may take that on status, and walk most of the table. */
@@ -55,7 +60,7 @@ const BY = {
   },
   code: {
     rows: `members m INDEXED BY members_member_code
-      WHERE m.member_code = @memberCode AND ${MOBILE} AND ${STATUS}`,
+      WHERE m.member_code = @memberCode AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
     bound: 'one row for each of a few thousand cooperatives',
   },
   mobile: {
@@ -67,9 +72,9 @@ const BY = {
 type Way = keyof typeof BY;
 
 /** The way that finds the fewest rows; undefined when no filter finds few. */
-function wayOf({ identityCard, memberCode, mobile, cooperativeId }: MemberFilter): Way | undefined {
+function wayOf({ identityCard, memberCode, mobile }: MemberFilter, groups: Groups): Way | undefined {
   if (identityCard !== undefined) return 'person';
-  if (memberCode !== undefined) return cooperativeId === undefined ? 'code' : 'codeInCooperative';
+  if (memberCode !== undefined) return groups?.length === 1 ? 'codeInCooperative' : 'code';
   return mobile === undefined ? undefined : 'mobile';
 }
 
@@ -89,10 +94,13 @@ export function openMemberLists(db: Connection) {
     MEMBER_STATUSES,
   );
 
-  function list(filter: MemberFilter, request: PageRequest): Page<ListedRow> {
-    const way = wayOf(filter);
-    if (way !== undefined) return few[way]({ ...EVERY, ...filter }, request);
-    return listCounted({ group: filter.cooperativeId, value: filter.status }, request);
+  function list(filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedRow> {
+    const groups = visibleGroups(visible, filter.cooperativeId);
+    const way = wayOf(filter, groups);
+    if (way === undefined) return listCounted({ groups, value: filter.status }, request);
+    const cooperativeId = groups?.[0] ?? null;
+    const wanted = { ...EVERY, ...filter, cooperativeId, cooperatives: toGroupsParameter(groups) };
+    return few[way](wanted, request);
   }
 
   return { counts, list };

@@ -1,5 +1,6 @@
 /** Lists of payments: those of a person or loan are found by index, all others by the count index. */
 
+import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import {
   PAYMENT_STATUSES,
   type PaymentFilter,
@@ -10,6 +11,7 @@ import type { Connection } from '../engine/connection.ts';
 import { currentNumberSql } from '../identity/redirects.ts';
 import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
 import { PAYMENT_COUNTS } from './counted-tables.ts';
+import { isInGroupsSql, toGroupsParameter } from './groups.ts';
 import { type ListRows, openCountedList, openFewRows } from './list-pages.ts';
 
 const PAYMENTS: ListRows = {
@@ -21,12 +23,12 @@ const PAYMENTS: ListRows = {
 };
 
 interface Few {
-  readonly cooperativeId: number | null;
+  readonly cooperatives: string | null;
   readonly status: string | null;
 }
 
 // The cooperative is that of the loan, so the payments are read from their index only.
-const OTHERS = `(@cooperativeId IS NULL OR l.cooperative_id = @cooperativeId)
+const OTHERS = `${isInGroupsSql('l.cooperative_id')}
   AND (@status IS NULL OR p.status = @status)`;
 const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
 
@@ -54,12 +56,13 @@ export function openPaymentLists(db: Connection) {
     PAYMENT_STATUSES,
   );
 
-  function list(filter: PaymentFilter, request: PageRequest): Page<PaymentRecord> {
+  function list(filter: PaymentFilter, request: PageRequest, visible: Visible): Page<PaymentRecord> {
     const { identityCard, loanId, cooperativeId, status } = filter;
-    const few = { cooperativeId: cooperativeId ?? null, status: status ?? null };
+    const groups = visibleGroups(visible, cooperativeId);
+    const few = { cooperatives: toGroupsParameter(groups), status: status ?? null };
     if (loanId !== undefined) return ofLoan({ ...few, loanId, identityCard: identityCard ?? null }, request);
     if (identityCard !== undefined) return ofPerson({ ...few, identityCard }, request);
-    return listCounted({ group: cooperativeId, value: status }, request);
+    return listCounted({ groups, value: status }, request);
   }
 
   return { counts, list };

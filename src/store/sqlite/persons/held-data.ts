@@ -1,4 +1,5 @@
 /** What the registry holds, for commands: read from a connection of its own. */
+import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
 import type { HeldDataStore } from '../../ports/held-data.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
@@ -10,6 +11,8 @@ import { findPerson } from './person.ts';
 export function openHeldData(databaseFile: string): HeldDataStore {
   const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
+    listCooperatives: () =>
+      db.raw.prepare('SELECT id, code, name FROM cooperatives ORDER BY code').all() as CooperativeSummary[],
     findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),
     close: () => db.close(),

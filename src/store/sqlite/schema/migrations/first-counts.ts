@@ -41,6 +41,7 @@ CREATE TRIGGER ${table}_removed AFTER DELETE ON ${table} BEGIN
 
 export const COUNTS = `
 ${countTables('member', 'members')}
+${cooperativeBlocks('member', 'members')}
 ${countTables('loan', 'loans')}
 ${cooperativeBlocks('loan', 'loans')}
 ${countTables('payment', 'payments')}

@@ -9,6 +9,9 @@ CREATE TABLE api_keys (
   scopes TEXT NOT NULL,
   allowed_addresses TEXT NOT NULL,
   allowed_hosts TEXT NOT NULL,
+  is_lookup_only INTEGER NOT NULL,
+  -- A JSON array of ids, which are never given to another cooperative; NULL: all.
+  cooperatives TEXT,
   per_hour INTEGER NOT NULL,
   per_day INTEGER NOT NULL,
   is_active INTEGER NOT NULL,

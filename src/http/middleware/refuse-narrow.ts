@@ -1,0 +1,20 @@
+/** What a narrow key may not ask at all, whatever its scopes (docs/keys.md#narrow-keys). */
+import { PERMISSION_DENIED } from '../declare/errors.ts';
+import type { ApiRequest } from '../declare/request.ts';
+import { type ApiResponse, refusal } from '../declare/response.ts';
+
+const LOOKUP_ONLY = refusal(403, PERMISSION_DENIED, {}, 'key for lookups only');
+const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'key of some cooperatives');
+
+/** @returns status 403 for what the route does not allow to a narrow key */
+export function refuseNarrow(request: ApiRequest): ApiResponse | undefined {
+  const { caller, route } = request;
+  if (caller === undefined || route === undefined) return undefined;
+  if (caller.isLookupOnly) {
+    const { lookupOnly } = route.narrowed;
+    const isAllowed = typeof lookupOnly === 'function' ? lookupOnly(request) : lookupOnly === 'allowed';
+    if (!isAllowed) return LOOKUP_ONLY;
+  }
+  if (caller.cooperatives !== null && route.narrowed.cooperatives === 'refused') return SOME_COOPERATIVES;
+  return undefined;
+}

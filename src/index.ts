@@ -10,8 +10,8 @@ export type { Registry } from './app/registry.ts';
 export { RegistryError } from './domain/values/errors.ts';
 export type { RunningServer } from './http/server/server.ts';
 export type { Clock } from './runtime/clock.ts';
-export type { CorrectionResult } from './store/ports/corrections.ts';
-export type { UndoResult } from './store/ports/imports.ts';
+export type { CorrectionResult } from './store/ports/journal/corrections.ts';
+export type { UndoResult } from './store/ports/journal/operations.ts';
 export { StorageError } from './store/ports/storage-error.ts';
 export { ConfigError };
 

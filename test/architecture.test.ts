@@ -145,6 +145,14 @@ test('no directory imports itself by way of others', () => {
   assert.deepEqual(circles(betweenDirectories(imports)), []);
 });
 
+test('no directory has more than 16 files', () => {
+  const all = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
+  const files = all.filter((name) => name.endsWith('.ts'));
+  const byDirectory = Map.groupBy(files, (file) => dirname(file));
+  const crowded = [...byDirectory].filter(([, names]) => names.length > 16).map(([directory]) => directory);
+  assert.deepEqual(crowded, []);
+});
+
 test('a circle would be found, one of types too', () => {
   const edge = (file: string, target: string): Import => ({ file, target, isOurs: true });
   const edges = [edge('a.ts', 'b.ts'), edge('b.ts', 'c.ts'), edge('c.ts', 'b.ts'), edge('d.ts', 'a.ts')];

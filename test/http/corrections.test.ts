@@ -1,9 +1,9 @@
 /** What clients see of corrected people: replaced numbers, merged and moved members. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { Awaitable } from '../../src/domain/values/awaitable.ts';
 import { nowSeconds } from '../../src/runtime/clock.ts';
-import type { Awaitable } from '../../src/store/ports/awaitable.ts';
-import type { CorrectionResult, CorrectionStore } from '../../src/store/ports/corrections.ts';
+import type { CorrectionResult, CorrectionStore } from '../../src/store/ports/journal/corrections.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { nid } from '../support/importing.ts';
 

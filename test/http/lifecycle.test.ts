@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Awaitable } from '../../src/domain/values/awaitable.ts';
 import { SHOWS_NO_ROWS } from '../../src/http/declare/narrowing.ts';
 import { type ApiResponse, ok, refusal } from '../../src/http/declare/response.ts';
 import type { Route } from '../../src/http/declare/route.ts';
@@ -15,7 +16,6 @@ import { createAccessLog } from '../../src/http/server/access-log.ts';
 import { createHandler } from '../../src/http/server/lifecycle.ts';
 import { createSender } from '../../src/http/server/send.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
-import type { Awaitable } from '../../src/store/ports/awaitable.ts';
 import { sendToOwnRoute, startApp, type TestClock, testClock } from '../support/app.ts';
 import { openSocket } from '../support/raw.ts';
 

@@ -8,7 +8,7 @@ import { typeOf } from '../../src/import/map/column-types.ts';
 import { dateSigns, decimalSign, isPersonsName, valueIn } from '../../src/import/proposal/cell-signs.ts';
 import { guessColumns } from '../../src/import/proposal/guess-columns.ts';
 import { createObserver } from '../../src/import/proposal/observe-cells.ts';
-import type { ImportKind } from '../../src/store/ports/import-session.ts';
+import type { ImportKind } from '../../src/store/ports/import/import-session.ts';
 import { nid } from '../support/importing.ts';
 
 const cells = cellContext(KIGALI, 1_784_000_000);

@@ -14,7 +14,7 @@ import type {
   ImportSession,
   StagedRow,
   StagedValue,
-} from '../../src/store/ports/import-session.ts';
+} from '../../src/store/ports/import/import-session.ts';
 import { nid } from '../support/importing.ts';
 
 type Row = Readonly<Record<string, string>>;

@@ -8,7 +8,7 @@ import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
 import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { parseReadingMap } from '../../src/import/map/parse-reading-map.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
 import {
   IMPORT_MAP_SCHEMA_FILE,
   importMapSchema,

@@ -7,7 +7,7 @@ import { cellContext } from '../../src/import/cells/context.ts';
 import type { MapFault } from '../../src/import/map/map-json.ts';
 import { parseReadingMap } from '../../src/import/map/parse-reading-map.ts';
 import type { ReadingMap } from '../../src/import/map/reading-map.ts';
-import type { ImportKind } from '../../src/store/ports/import-session.ts';
+import type { ImportKind } from '../../src/store/ports/import/import-session.ts';
 
 const cells = cellContext(KIGALI, 1_784_000_000);
 const parse = (text: string, kind: ImportKind = 'members', constants?: ReadonlyMap<string, string>) =>

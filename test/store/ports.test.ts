@@ -1,7 +1,7 @@
 /** A value that a port returns is used at once, a promise is waited for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isThenable, whenReady } from '../../src/store/ports/awaitable.ts';
+import { isThenable, whenReady } from '../../src/domain/values/awaitable.ts';
 
 /** As another engine's driver may have it: not an instance of Promise. */
 const later = <T>(value: T): PromiseLike<T> => ({

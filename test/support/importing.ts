@@ -7,7 +7,7 @@ import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { type ImportOptions, importFiles } from '../../src/import/run/import-files.ts';
 import type { FileReport, ImportFile } from '../../src/import/run/import-report.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import type { ImportFault, ImportKind } from '../../src/store/ports/import-session.ts';
+import type { ImportFault, ImportKind } from '../../src/store/ports/import/import-session.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
 import { openFile } from './sqlite.ts';
 import { storageAt } from './storage.ts';

@@ -3,17 +3,17 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { parseReason } from '../../domain/corrections.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseId } from '../../domain/values/ids.ts';
 import { parseCooperativeCode } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { Awaitable } from '../../store/ports/awaitable.ts';
 import type {
   CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
   CorrectionStore,
-} from '../../store/ports/corrections.ts';
+} from '../../store/ports/journal/corrections.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';

@@ -7,7 +7,7 @@ import {
   type CorrectionRefused,
   type CorrectionResult,
   type NamedMember,
-} from '../../store/ports/corrections.ts';
+} from '../../store/ports/journal/corrections.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 
 /** Collisions shown of those found; the rest is counted. */

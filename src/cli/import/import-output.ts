@@ -3,7 +3,7 @@
 import type { RecordSource } from '../../import/formats/source/records.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
-import type { CheckedFile, RegistrySize } from '../../store/ports/import-session.ts';
+import type { CheckedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
 
 /** A file that was read and checked, before anything of it is written. */
 export interface FileToShow {

@@ -2,7 +2,7 @@
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
-import type { AcceptedFile, StagedChange } from '../../store/ports/import-session.ts';
+import type { AcceptedFile, StagedChange } from '../../store/ports/import/import-session.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 
 const SHOWN_EXAMPLES = 3;

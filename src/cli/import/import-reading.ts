@@ -7,7 +7,7 @@ import { parseReadingMap } from '../../import/map/parse-reading-map.ts';
 import type { ReadingMap } from '../../import/map/reading-map.ts';
 import type { ImportOptions } from '../../import/run/import-files.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { ImportKind } from '../../store/ports/import-session.ts';
+import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { readMapFile } from '../map/map-file.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { configOf, type SettingOptions } from '../terminal/settings.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../import/rejects/rejects.ts';
 import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
-import type { CheckedFile } from '../../store/ports/import-session.ts';
+import type { CheckedFile } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { openSideFile } from './import-side-files.ts';
 

@@ -14,7 +14,7 @@ import {
   nameOf,
   systemCodeOf,
 } from '../../import/run/import-report.ts';
-import type { StagedChange } from '../../store/ports/import-session.ts';
+import type { StagedChange } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';

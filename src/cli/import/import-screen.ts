@@ -3,8 +3,8 @@
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import { type FileReport, nameOf } from '../../import/run/import-report.ts';
-import type { AcceptedFile, ImportChanges, RegistrySize } from '../../store/ports/import-session.ts';
-import type { ImportWarning } from '../../store/ports/import-warnings.ts';
+import type { AcceptedFile, ImportChanges, RegistrySize } from '../../store/ports/import/import-session.ts';
+import type { ImportWarning } from '../../store/ports/import/import-warnings.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';

@@ -1,7 +1,7 @@
 /** Changes and their actors as commands show them: text for people, JSON for programs. */
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
-import type { Actor, HistoryEntry, RowHistory } from '../../store/ports/history.ts';
+import type { Actor, HistoryEntry, RowHistory } from '../../store/ports/journal/history.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { formatTable } from '../terminal/output.ts';
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { parseId } from '../../domain/values/ids.ts';
-import type { HistoryStore, RowHistory } from '../../store/ports/history.ts';
+import type { HistoryStore, RowHistory } from '../../store/ports/journal/history.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';

@@ -2,7 +2,7 @@
 
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
-import type { RecordedImport, UndoBlocker, UndoResult } from '../../store/ports/imports.ts';
+import type { RecordedImport, UndoBlocker, UndoResult } from '../../store/ports/journal/operations.ts';
 import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';

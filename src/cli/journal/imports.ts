@@ -1,11 +1,11 @@
 /** `imports`: list, show, changes and undo (docs/import-reference.md#history-and-undo). */
 import { type Command, InvalidArgumentError } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { Awaitable } from '../../store/ports/awaitable.ts';
-import type { ImportLog, UndoResult } from '../../store/ports/imports.ts';
+import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';

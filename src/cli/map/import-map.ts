@@ -11,7 +11,7 @@ import { type MapProposal, proposeMap } from '../../import/proposal/propose-map.
 import { systemCodeOf } from '../../import/run/import-report.ts';
 import { scoreHeader } from '../../import/table/headings.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import-session.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { configOf } from '../terminal/settings.ts';

@@ -4,8 +4,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiKey, Scope } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { Schema } from '../../json/schema.ts';
-import type { Awaitable } from '../../store/ports/awaitable.ts';
 import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
 import type { BodyDeclaration } from './body-fields.ts';
 import type { Narrowing } from './narrowing.ts';

@@ -1,11 +1,11 @@
 /** Who calls: the bearer key, checked on every request (docs/api.md#authentication). */
 import { crc32 } from 'node:zlib';
 import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey } from '../../domain/access/api-keys.ts';
+import { isThenable } from '../../domain/values/awaitable.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import { hashKeyAsText } from '../../runtime/key-hash.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
-import { isThenable } from '../../store/ports/awaitable.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
 import type { Middleware } from './middleware.ts';

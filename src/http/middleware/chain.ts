@@ -1,10 +1,10 @@
 /** The middleware that every request passes through, in the order of docs/api.md#order-of-checks. */
 
 import type { AddressBlocks } from '../../domain/access/address-blocks.ts';
+import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
-import { type Awaitable, isThenable } from '../../store/ports/awaitable.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import type { ApiResponse } from '../declare/response.ts';

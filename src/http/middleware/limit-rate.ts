@@ -8,9 +8,9 @@ import {
   type RateLimits,
   type WindowUsage,
 } from '../../domain/access/rate-limit.ts';
+import { isThenable } from '../../domain/values/awaitable.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { isThenable } from '../../store/ports/awaitable.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import { type ApiResponse, type Headers, refusal } from '../declare/response.ts';

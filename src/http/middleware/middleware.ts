@@ -1,5 +1,5 @@
 /** What a middleware is. */
-import type { Awaitable } from '../../store/ports/awaitable.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import type { ApiResponse } from '../declare/response.ts';
 

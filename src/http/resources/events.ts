@@ -1,12 +1,12 @@
 /** The sequence of changes, for systems that follow it (docs/api.md#events). */
 
 import { EVENT_TYPES, type RegistryEvent } from '../../domain/events.ts';
+import { whenReady } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { BLANK } from '../../domain/values/text.ts';
 import { array, choiceOf, integer, object, type Static, string } from '../../json/schema.ts';
 import { instant, plain, quote, serializeArray, serializeObject } from '../../json/serializer.ts';
-import { whenReady } from '../../store/ports/awaitable.ts';
 import type { EventStore, FeedPage } from '../../store/ports/events.ts';
 import type { NarrowableStore } from '../../store/ports/registry.ts';
 import { SHOWS_PERSONS } from '../declare/narrowing.ts';

@@ -1,5 +1,6 @@
 /** The routes that resources have in common: one is listed, created, read, replaced and changed. */
 import type { Visible } from '../../domain/access/visible.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { Fields, GivenValues } from '../../domain/values/declared-fields.ts';
 import { notFound } from '../../domain/values/errors.ts';
@@ -8,9 +9,8 @@ import { type ShownProperties, shownObject } from '../../json/declared-fields.ts
 import type { Schema } from '../../json/schema.ts';
 import type { Serialize } from '../../json/serializer.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { Awaitable } from '../../store/ports/awaitable.ts';
-import type { Actor } from '../../store/ports/history.ts';
 import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
+import type { Actor } from '../../store/ports/journal/history.ts';
 import type { StoreOf } from '../../store/ports/registry.ts';
 import type { BodyDeclaration } from '../declare/body-fields.ts';
 import { type Bodies, declareBodies } from '../declare/declared-bodies.ts';

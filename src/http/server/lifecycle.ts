@@ -4,8 +4,8 @@
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type Awaitable, isThenable } from '../../store/ports/awaitable.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { parseQuery } from '../declare/query.ts';
 import { ApiRequest, refuseAmbiguous } from '../declare/request.ts';

@@ -2,11 +2,11 @@
 
 import type { Scope } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldErrorList, type FieldMessages, notFound } from '../../domain/values/errors.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { Awaitable } from '../../store/ports/awaitable.ts';
-import type { Actor } from '../../store/ports/history.ts';
+import type { Actor } from '../../store/ports/journal/history.ts';
 import type { StoreOf } from '../../store/ports/registry.ts';
 import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
 import type { Bodies } from '../declare/declared-bodies.ts';

@@ -2,8 +2,8 @@
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { formatDecimal } from '../../domain/values/decimal.ts';
 import { listFields } from '../../domain/values/declared-fields.ts';
-import { FILE_FIELDS } from '../../store/ports/import-columns.ts';
-import type { StagedValue } from '../../store/ports/import-session.ts';
+import { FILE_FIELDS } from '../../store/ports/import/import-columns.ts';
+import type { StagedValue } from '../../store/ports/import/import-session.ts';
 
 /** The numbers that are not instants; those of one name have the same unit in every kind. */
 const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map(

@@ -4,8 +4,8 @@
  * else is left for a map to say: `Secteur` is also a place, `Quantité` may count litres, `Contact` may be a
  * name.
  */
-import type { FileColumnName } from '../../store/ports/import-columns.ts';
-import type { ImportKind } from '../../store/ports/import-session.ts';
+import type { FileColumnName } from '../../store/ports/import/import-columns.ts';
+import type { ImportKind } from '../../store/ports/import/import-session.ts';
 
 export type Headings = { readonly [column: string]: readonly string[] };
 

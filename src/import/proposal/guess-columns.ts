@@ -3,7 +3,7 @@
  * guess only if nearly all of its values fit one column, and the column no other heading.
  */
 import { FieldError } from '../../domain/values/errors.ts';
-import type { ImportKind } from '../../store/ports/import-session.ts';
+import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';

@@ -5,7 +5,7 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { ImportFault } from '../../store/ports/import-session.ts';
+import type { ImportFault } from '../../store/ports/import/import-session.ts';
 import { encodingOf, headText, markOf } from '../formats/csv/encoding.ts';
 import { encodeText, formatRow } from '../formats/csv/write-csv.ts';
 import { scanContent } from '../formats/source/file-content.ts';

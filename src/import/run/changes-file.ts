@@ -4,7 +4,7 @@
  */
 import { open, rm } from 'node:fs/promises';
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import type { StagedChange } from '../../store/ports/import-session.ts';
+import type { StagedChange } from '../../store/ports/import/import-session.ts';
 import { formatStored } from '../columns/stored-values.ts';
 import { formatCsvRow } from '../formats/csv/write-csv.ts';
 

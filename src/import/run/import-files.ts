@@ -2,13 +2,13 @@
 
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { ImportRecord } from '../../store/ports/import-record.ts';
+import type { ImportRecord } from '../../store/ports/import/import-record.ts';
 import type {
   AcceptedFile,
   CheckedFile,
   CheckOptions,
   ImportSession,
-} from '../../store/ports/import-session.ts';
+} from '../../store/ports/import/import-session.ts';
 import { cellContext } from '../cells/context.ts';
 import { openFile } from '../formats/open-file.ts';
 import type { RecordSource } from '../formats/source/records.ts';

@@ -1,7 +1,7 @@
 /** What became of each file of an import. */
 import { basename } from 'node:path';
 import { RegistryError } from '../../domain/values/errors.ts';
-import type { ImportChanges, ImportKind } from '../../store/ports/import-session.ts';
+import type { ImportChanges, ImportKind } from '../../store/ports/import/import-session.ts';
 import type { ImportNote } from '../cells/notes.ts';
 
 export interface ImportFile {

@@ -1,6 +1,6 @@
 /** The cells of a row, each read as its column in this file requires. */
 import { FieldError } from '../../domain/values/errors.ts';
-import type { ImportKind, StagedValue } from '../../store/ports/import-session.ts';
+import type { ImportKind, StagedValue } from '../../store/ports/import/import-session.ts';
 import { isEmptyWord, MAX_CELL_CHARACTERS, mayBeSpecial, unwrapText } from '../cells/blanks.ts';
 import { type CellContext, type DecimalEvidence, noDecimals } from '../cells/context.ts';
 import type { NoteKind } from '../cells/notes.ts';

@@ -2,7 +2,7 @@
 
 import { composeNames } from '../../domain/membership/names.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import type { StagedValue } from '../../store/ports/import-session.ts';
+import type { StagedValue } from '../../store/ports/import/import-session.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { FileFault, type FileRecord } from '../formats/source/records.ts';
 import {

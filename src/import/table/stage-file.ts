@@ -6,7 +6,7 @@ import type {
   ImportFault,
   ImportKind,
   ImportSession,
-} from '../../store/ports/import-session.ts';
+} from '../../store/ports/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import { createNoteTaker, type ImportNote } from '../cells/notes.ts';
 import { FileFault, fileFault, type RecordSource, type SourceFormat } from '../formats/source/records.ts';

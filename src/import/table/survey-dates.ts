@@ -1,5 +1,5 @@
 /** A reading of an entire file for the order of day and month in its dates, before its rows are staged. */
-import type { ImportKind } from '../../store/ports/import-session.ts';
+import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { trimmedCell, unwrapText } from '../cells/blanks.ts';
 import type { DateEvidence } from '../cells/context.ts';
 import { collectEvidence, readsDates } from '../cells/dates.ts';

@@ -1,6 +1,6 @@
 /** The store of API keys. */
 import type { ApiKey, ApiKeyValues } from '../../domain/access/api-keys.ts';
-import type { Awaitable } from './awaitable.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 
 /** One secret of a key: only its SHA-256 is stored. */
 export interface KeySecret {

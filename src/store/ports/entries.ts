@@ -5,8 +5,8 @@ import type {
   ProductionEntry,
   SavingsTransaction,
 } from '../../domain/entries/entries.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { Page, PageRequest } from '../../domain/values/page.ts';
-import type { Awaitable } from './awaitable.ts';
 
 /** Lists are in order of the instant, newest first; of equal ones the higher id comes first. */
 export interface EntryStore {

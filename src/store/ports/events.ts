@@ -1,6 +1,6 @@
 /** The sequence of changes, for those who follow it (docs/api.md#events). */
 import type { RegistryEvent } from '../../domain/events.ts';
-import type { Awaitable } from './awaitable.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 
 export interface FeedRequest {
   /**

@@ -1,5 +1,5 @@
 /** Responses that a repeated request gets again (docs/api.md#repeating-a-request). */
-import type { Awaitable } from './awaitable.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 
 /** For how long a response is kept. */
 export const KEPT_SECONDS = 86_400;

@@ -1,11 +1,11 @@
 /** The loans of a registry. */
 
 import type { LoanFilter, LoanRecord, LoanValues } from '../../domain/lending/loans.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { FieldMessages } from '../../domain/values/errors.ts';
 import type { Page, PageRequest } from '../../domain/values/page.ts';
-import type { Awaitable } from './awaitable.ts';
-import type { Actor } from './history.ts';
 import type { ResponseToKeep } from './idempotent-responses.ts';
+import type { Actor } from './journal/history.ts';
 
 export interface LoanStore {
   find(id: number): Awaitable<LoanRecord | undefined>;

@@ -2,11 +2,11 @@
 
 import type { LoanRecord } from '../../domain/lending/loans.ts';
 import type { PaymentFilter, PaymentRecord, PaymentValues } from '../../domain/lending/payments.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { FieldMessages } from '../../domain/values/errors.ts';
 import type { Page, PageRequest } from '../../domain/values/page.ts';
-import type { Awaitable } from './awaitable.ts';
-import type { Actor } from './history.ts';
 import type { ResponseToKeep } from './idempotent-responses.ts';
+import type { Actor } from './journal/history.ts';
 
 export interface PaymentStore {
   find(id: number): Awaitable<PaymentRecord | undefined>;

@@ -7,14 +7,14 @@ import type {
   CooperativeValues,
 } from '../../domain/membership/cooperatives.ts';
 import type { Member, MemberFilter, MemberValues } from '../../domain/membership/members.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { FieldMessages } from '../../domain/values/errors.ts';
 import type { Page, PageRequest } from '../../domain/values/page.ts';
 import type { Membership } from '../../lookup/consolidate.ts';
-import type { Awaitable } from './awaitable.ts';
 import type { EntryStore } from './entries.ts';
 import type { EventStore } from './events.ts';
-import type { Actor } from './history.ts';
 import type { IdempotentResponses, ResponseToKeep } from './idempotent-responses.ts';
+import type { Actor } from './journal/history.ts';
 import type { LoanStore } from './loans.ts';
 import type { PaymentStore } from './payments.ts';
 import type { StorageError } from './storage-error.ts';

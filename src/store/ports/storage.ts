@@ -4,9 +4,9 @@
  * as file names; `open.ts` knows them.
  */
 
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { ReadModelSerializer } from '../../lookup/financial-blocks.ts';
 import type { ApiKeyStore } from './api-keys.ts';
-import type { Awaitable } from './awaitable.ts';
 import type {
   Backup,
   BackupOptions,
@@ -16,11 +16,11 @@ import type {
   Restored,
   RestoreOptions,
 } from './backup.ts';
-import type { CorrectionStore } from './corrections.ts';
-import type { HeldDataStore } from './held-data.ts';
-import type { HistoryStore } from './history.ts';
-import type { ImportSession } from './import-session.ts';
-import type { ImportLog } from './imports.ts';
+import type { ImportSession } from './import/import-session.ts';
+import type { CorrectionStore } from './journal/corrections.ts';
+import type { HeldDataStore } from './journal/held-data.ts';
+import type { HistoryStore } from './journal/history.ts';
+import type { ImportLog } from './journal/operations.ts';
 import type { RegistryStore } from './registry.ts';
 
 /** How storage has work done at the end of the current event-loop iteration. */

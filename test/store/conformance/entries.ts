@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { DeliveryFilter, Period } from '../../../src/domain/entries/entries.ts';
+import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
 import type { Page, PageRequest } from '../../../src/domain/values/page.ts';
-import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
 import {
   accepted,
   type Cells,

@@ -1,9 +1,9 @@
 /** What is recorded of imports and writes, and how an import is undone, on every engine. */
 import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/membership/members.ts';
-import type { Actor, HistoryStore, RowHistory } from '../../../src/store/ports/history.ts';
-import type { ImportKind, ImportSession } from '../../../src/store/ports/import-session.ts';
-import type { ImportLog, RecordedChange } from '../../../src/store/ports/imports.ts';
+import type { ImportKind, ImportSession } from '../../../src/store/ports/import/import-session.ts';
+import type { Actor, HistoryStore, RowHistory } from '../../../src/store/ports/journal/history.ts';
+import type { ImportLog, RecordedChange } from '../../../src/store/ports/journal/operations.ts';
 import {
   accepted,
   allMembers,

@@ -1,10 +1,9 @@
 /** Rows for the tests of import sessions, and their repeated steps. */
 import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/membership/members.ts';
+import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
-import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
-import type { HistoryStore } from '../../../src/store/ports/history.ts';
-import type { ImportRecord } from '../../../src/store/ports/import-record.ts';
+import type { ImportRecord } from '../../../src/store/ports/import/import-record.ts';
 import type {
   AcceptedFile,
   CheckedFile,
@@ -17,8 +16,9 @@ import type {
   StagedChange,
   StagedRow,
   StagedValue,
-} from '../../../src/store/ports/import-session.ts';
-import type { ImportLog } from '../../../src/store/ports/imports.ts';
+} from '../../../src/store/ports/import/import-session.ts';
+import type { HistoryStore } from '../../../src/store/ports/journal/history.ts';
+import type { ImportLog } from '../../../src/store/ports/journal/operations.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 
 export interface ImportPlace {

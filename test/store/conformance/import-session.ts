@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
-import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
-import type { ImportSession } from '../../../src/store/ports/import-session.ts';
+import type { ImportSession } from '../../../src/store/ports/import/import-session.ts';
 import { testChanges } from './import-changes.ts';
 import { testChecks } from './import-checks.ts';
 import { testImportLog } from './import-log.ts';

@@ -4,7 +4,7 @@ import type {
   CorrectionOptions,
   CorrectionResult,
   CorrectionStore,
-} from '../../../src/store/ports/corrections.ts';
+} from '../../../src/store/ports/journal/corrections.ts';
 import { nid } from '../conformance/import-rows.ts';
 import { type Row, type Rows, rowsOf } from './rows.ts';
 import { CODES, type Correction } from './steps.ts';

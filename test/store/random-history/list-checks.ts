@@ -1,7 +1,7 @@
 /** Lists, counts and single rows as the service gives them, against all rows. */
 import assert from 'node:assert/strict';
+import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
 import type { Page, PageRequest } from '../../../src/domain/values/page.ts';
-import type { Awaitable } from '../../../src/store/ports/awaitable.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import { isErased, type Row, type Rows, rowsOf } from './rows.ts';
 

@@ -7,7 +7,7 @@ import { EVENT_ACTIONS, EVENT_ENTITIES } from '../../../src/domain/events.ts';
 import type { LoanValues } from '../../../src/domain/lending/loans.ts';
 import type { PaymentValues } from '../../../src/domain/lending/payments.ts';
 import type { Member } from '../../../src/domain/membership/members.ts';
-import type { ImportKind, ImportSession } from '../../../src/store/ports/import-session.ts';
+import type { ImportKind, ImportSession } from '../../../src/store/ports/import/import-session.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';
 import type { SqliteRegistry } from '../../../src/store/sqlite/registry.ts';
 import { temporaryFolder } from '../../support/app.ts';

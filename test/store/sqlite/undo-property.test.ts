@@ -13,7 +13,7 @@ import {
 import type { Member } from '../../../src/domain/membership/members.ts';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
-import type { ImportKind, ImportSession } from '../../../src/store/ports/import-session.ts';
+import type { ImportKind, ImportSession } from '../../../src/store/ports/import/import-session.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';
 import { temporaryFolder } from '../../support/app.ts';

@@ -1,7 +1,7 @@
 /** Every declared warning is looked for in the files that it is declared for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WARNINGS } from '../../../src/store/ports/import-warnings.ts';
+import { WARNINGS } from '../../../src/store/ports/import/import-warnings.ts';
 import { WARNING_STATEMENTS } from '../../../src/store/sqlite/staging/checks/warning-statements.ts';
 
 test('each kind of file is examined for the warnings that are declared for it, and no other', () => {

@@ -4,6 +4,7 @@ import type { ApiKey } from '../../../domain/access/api-keys.ts';
 import { LOAN_HISTORY_LIMIT } from '../../../domain/lending/loan-history.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS } from '../../../domain/membership/members.ts';
+import { type Awaitable, whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { shownFields, shownObject } from '../../../json/declared-fields.ts';
@@ -17,7 +18,6 @@ import {
   serializeProduction,
 } from '../../../lookup/financial-blocks.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
-import { type Awaitable, whenReady } from '../../../store/ports/awaitable.ts';
 import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
 import { badRequest } from '../../declare/errors.ts';
 import { SHOWS_ONE_PERSON } from '../../declare/narrowing.ts';

@@ -3,13 +3,13 @@
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { MEMBER_FIELDS, MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
 import { parseMobile } from '../../../domain/membership/mobile.ts';
+import { whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
-import { whenReady } from '../../../store/ports/awaitable.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';

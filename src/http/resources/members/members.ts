@@ -3,12 +3,12 @@
 import type { Visible } from '../../../domain/access/visible.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { MemberValues } from '../../../domain/membership/members.ts';
+import { whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { ID, parseId } from '../../../domain/values/ids.ts';
 import { anyOf, string } from '../../../json/schema.ts';
 import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
-import { whenReady } from '../../../store/ports/awaitable.ts';
 import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
 import { parseBody } from '../../declare/body-fields.ts';
 import { badRequest } from '../../declare/errors.ts';

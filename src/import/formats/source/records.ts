@@ -1,5 +1,5 @@
 /** What every format of file is read into: records of texts, with the lines on which they start. */
-import type { ImportFault } from '../../../store/ports/import-session.ts';
+import type { ImportFault } from '../../../store/ports/import/import-session.ts';
 
 export interface FileRecord {
   /** Line of a text file on which it starts; in a workbook, the number of the row. The first is 1. */

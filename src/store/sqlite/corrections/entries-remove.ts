@@ -1,6 +1,6 @@
 /** Removes deliveries, savings transactions or loans that should not be there. */
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
-import type { Collision, CorrectionRefused } from '../../ports/corrections.ts';
+import type { Collision, CorrectionRefused } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readEntryIds } from '../persons/entry-rows.ts';
 import { tableOf } from '../schema/tables.ts';

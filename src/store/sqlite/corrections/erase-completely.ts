@@ -1,5 +1,9 @@
 /** Erases a person from the rows, and from the log and free space of the file. */
-import type { CorrectionOptions, CorrectionRefused, CorrectionResult } from '../../ports/corrections.ts';
+import type {
+  CorrectionOptions,
+  CorrectionRefused,
+  CorrectionResult,
+} from '../../ports/journal/corrections.ts';
 import { keepErasures } from '../identity/erasures.ts';
 import type { OperationScope } from '../journal/perform.ts';
 import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';

@@ -1,5 +1,5 @@
 /** Merges two members who are one person. */
-import type { CorrectionRefused } from '../../ports/corrections.ts';
+import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
 import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';

@@ -7,7 +7,7 @@ import type {
   CorrectionRefused,
   CorrectionResult,
   NamedMember,
-} from '../../ports/corrections.ts';
+} from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { nameMember } from '../journal/labels.ts';
 import { beginOperation, endOperation } from '../journal/operations.ts';

@@ -2,7 +2,7 @@
 
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { FieldErrorList } from '../../../domain/values/errors.ts';
-import type { CorrectionStore } from '../../ports/corrections.ts';
+import type { CorrectionStore } from '../../ports/journal/corrections.ts';
 import { openOperationScope } from '../journal/perform.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';

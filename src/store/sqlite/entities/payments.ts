@@ -15,7 +15,7 @@ import {
   refuseFields,
   unknownReference,
 } from '../../../domain/values/errors.ts';
-import type { Actor } from '../../ports/history.ts';
+import type { Actor } from '../../ports/journal/history.ts';
 import type { PaymentStore } from '../../ports/payments.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';

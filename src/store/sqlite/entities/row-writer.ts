@@ -5,7 +5,7 @@ import {
   listFields,
   type NamedField,
 } from '../../../domain/values/declared-fields.ts';
-import type { Actor } from '../../ports/history.ts';
+import type { Actor } from '../../ports/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
 import { newIdSql } from '../journal/removed-ids.ts';

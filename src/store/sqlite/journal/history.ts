@@ -1,5 +1,10 @@
 /** The history of single rows, for commands: read from a connection of its own. */
-import { CREATED, type HistoryEntry, type HistoryStore, type RowHistory } from '../../ports/history.ts';
+import {
+  CREATED,
+  type HistoryEntry,
+  type HistoryStore,
+  type RowHistory,
+} from '../../ports/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';

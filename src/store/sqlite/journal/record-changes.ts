@@ -11,7 +11,7 @@ import {
   fieldBit,
   typeCode,
 } from '../../../domain/events.ts';
-import type { ChangedEntity } from '../../ports/corrections.ts';
+import type { ChangedEntity } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { appendTypedEvents } from '../events/append.ts';
 import { ERASED_STATUS } from '../identity/erased-rows.ts';

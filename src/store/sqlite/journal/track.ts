@@ -2,7 +2,7 @@
  * Finds what a piece of work has changed by comparing rows with what they were, set by set, and records it.
  * The work itself is plain SQL on the tables; it changes and removes rows, and creates none.
  */
-import type { ChangedEntity, ChangedRows } from '../../ports/corrections.ts';
+import type { ChangedEntity, ChangedRows } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { recordedColumns, TABLES, type Table } from '../schema/tables.ts';
 import {

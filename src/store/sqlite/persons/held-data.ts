@@ -1,6 +1,6 @@
 /** What the registry holds, for commands: read from a connection of its own. */
 import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
-import type { HeldDataStore } from '../../ports/held-data.ts';
+import type { HeldDataStore } from '../../ports/journal/held-data.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';

@@ -1,7 +1,12 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
 import { RegistryError } from '../../../domain/values/errors.ts';
-import type { ImportRecord } from '../../ports/import-record.ts';
-import type { CheckedFile, CheckOptions, ImportChanges, ImportResult } from '../../ports/import-session.ts';
+import type { ImportRecord } from '../../ports/import/import-record.ts';
+import type {
+  CheckedFile,
+  CheckOptions,
+  ImportChanges,
+  ImportResult,
+} from '../../ports/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toUnavailable } from '../engine/errors.ts';
 import {

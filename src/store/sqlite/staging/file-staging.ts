@@ -1,6 +1,6 @@
 /** The staging of one file: its rows and faults as they are read, then the checks over all of them. */
 import type { TimeZone } from '../../../domain/values/date-time.ts';
-import type { FileStaging } from '../../ports/import-session.ts';
+import type { FileStaging } from '../../ports/import/import-session.ts';
 import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks/checks.ts';
 import { readFormerMembers } from './checks/former-members.ts';

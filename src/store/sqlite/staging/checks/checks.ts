@@ -1,5 +1,5 @@
 /** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
-import type { ImportKind } from '../../../ports/import-session.ts';
+import type { ImportKind } from '../../../ports/import/import-session.ts';
 import { type Check, shared, twice, unknown, where } from './check-statements.ts';
 import { entryOfAnother } from './equal-entries.ts';
 import { OPENING_BALANCE_CHECKS } from './opening-balance-checks.ts';

@@ -1,5 +1,5 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
-import type { ImportFault } from '../../../ports/import-session.ts';
+import type { ImportFault } from '../../../ports/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import type { Check } from './check-statements.ts';

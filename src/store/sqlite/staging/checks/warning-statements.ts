@@ -7,8 +7,8 @@
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
 import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
 import { counted } from '../../../../domain/values/text.ts';
-import type { ImportKind } from '../../../ports/import-session.ts';
-import { WARNINGS, type WarningKind } from '../../../ports/import-warnings.ts';
+import type { ImportKind } from '../../../ports/import/import-session.ts';
+import { WARNINGS, type WarningKind } from '../../../ports/import/import-warnings.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { lookalikesSql } from './lookalikes.ts';

@@ -3,7 +3,7 @@
  * exactly these cells: one that was taken off this list keeps what is stored.
  */
 
-import type { ImportChanges, StagedChange } from '../../../ports/import-session.ts';
+import type { ImportChanges, StagedChange } from '../../../ports/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readPages } from '../../engine/read-pages.ts';
 import { fieldOfColumn } from '../../schema/tables.ts';

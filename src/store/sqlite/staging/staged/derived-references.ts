@@ -4,7 +4,7 @@
  * reference, whatever has become of the member that it names.
  */
 import { hash } from 'node:crypto';
-import type { ImportKind, StagedRow } from '../../../ports/import-session.ts';
+import type { ImportKind, StagedRow } from '../../../ports/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 
 /** How such references begin. */

@@ -1,6 +1,11 @@
 /** The tables of an import's staging file, and how rows and faults enter and leave them. */
 
-import type { ImportFault, ImportKind, StagedRow, StagedValue } from '../../../ports/import-session.ts';
+import type {
+  ImportFault,
+  ImportKind,
+  StagedRow,
+  StagedValue,
+} from '../../../ports/import/import-session.ts';
 import type { Connection, Statement } from '../../engine/connection.ts';
 import { toUnavailable } from '../../engine/errors.ts';
 import { readPages } from '../../engine/read-pages.ts';

@@ -1,10 +1,10 @@
 /** The imports and corrections that were applied: what is recorded of each, and how one is undone. */
-import type { CorrectionKind } from '../../domain/corrections.ts';
-import type { Awaitable } from './awaitable.ts';
+import type { CorrectionKind } from '../../../domain/corrections.ts';
+import type { Awaitable } from '../../../domain/values/awaitable.ts';
+import type { ImportRecord } from '../import/import-record.ts';
+import type { ImportKind, StagedChange } from '../import/import-session.ts';
 import type { ChangedEntity } from './corrections.ts';
 import type { Actor } from './history.ts';
-import type { ImportRecord } from './import-record.ts';
-import type { ImportKind, StagedChange } from './import-session.ts';
 
 export interface RecordedImport extends ImportRecord {
   readonly id: number;

@@ -1,7 +1,7 @@
 /** What has changed in the registry, by whom and when. It holds personal data, former values too. */
-import type { EventActor } from '../../domain/events.ts';
-import type { Awaitable } from './awaitable.ts';
-import type { StagedValue } from './import-session.ts';
+import type { EventActor } from '../../../domain/events.ts';
+import type { Awaitable } from '../../../domain/values/awaitable.ts';
+import type { StagedValue } from '../import/import-session.ts';
 
 /** Who made a change: an API key, an import, a correction by a command, or the undo of one of these. */
 export type Actor = EventActor;

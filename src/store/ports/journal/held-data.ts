@@ -1,10 +1,10 @@
 /** What the registry holds, row by row and with every value: for the operator's commands. */
-import type { EntryKind, EntrySelection } from '../../domain/entries/entries.ts';
-import type { CooperativeSummary } from '../../domain/membership/cooperatives.ts';
-import type { Awaitable } from './awaitable.ts';
+import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
+import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
+import type { Awaitable } from '../../../domain/values/awaitable.ts';
+import type { StagedValue } from '../import/import-session.ts';
 import type { ChangedEntity } from './corrections.ts';
 import type { HistoryEntry } from './history.ts';
-import type { StagedValue } from './import-session.ts';
 
 /**
  * The values of a row by the names of bodies and import files: as stored, so amounts in minor units, weights

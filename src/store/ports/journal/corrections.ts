@@ -1,6 +1,6 @@
 /** Corrections of who is who: one method is one transaction, recorded like an import and undone by its id. */
-import type { EntryKind, EntrySelection } from '../../domain/entries/entries.ts';
-import type { Awaitable } from './awaitable.ts';
+import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
+import type { Awaitable } from '../../../domain/values/awaitable.ts';
 
 /** What a correction changes rows of, by the names that the history uses; parents before children. */
 export const CHANGED_ENTITIES = [

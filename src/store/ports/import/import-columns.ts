@@ -2,12 +2,17 @@
  * The columns of each kind of file, in the order in which they are staged: those that name the row and what
  * it belongs to, then the values, which are declared fields.
  */
-import { ACCOUNT_FIELDS, PRODUCTION_FIELDS, SAVINGS_FIELDS } from '../../domain/entries/entries.ts';
-import { LOAN_FIELDS } from '../../domain/lending/loans.ts';
-import { PAYMENT_FIELDS } from '../../domain/lending/payments.ts';
-import { COOPERATIVE_FIELDS } from '../../domain/membership/cooperatives.ts';
-import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
-import { type Field, type Fields, listFields, type NamedField } from '../../domain/values/declared-fields.ts';
+import { ACCOUNT_FIELDS, PRODUCTION_FIELDS, SAVINGS_FIELDS } from '../../../domain/entries/entries.ts';
+import { LOAN_FIELDS } from '../../../domain/lending/loans.ts';
+import { PAYMENT_FIELDS } from '../../../domain/lending/payments.ts';
+import { COOPERATIVE_FIELDS } from '../../../domain/membership/cooperatives.ts';
+import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
+import {
+  type Field,
+  type Fields,
+  listFields,
+  type NamedField,
+} from '../../../domain/values/declared-fields.ts';
 import { IMPORT_KINDS, type ImportKind } from './import-session.ts';
 
 export interface FileColumn {

@@ -1,6 +1,7 @@
 /** An import, from its first row to its commit. */
-import type { TimeZone } from '../../domain/values/date-time.ts';
-import type { Awaitable } from './awaitable.ts';
+
+import type { Awaitable } from '../../../domain/values/awaitable.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { ImportWarning } from './import-warnings.ts';
 

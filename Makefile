@@ -4,13 +4,21 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-TESTS = $(sort $(shell find test -name '*.test.ts'))
+# Long tests are called *.long.test.ts: those that kill, wait, pack or try many random cases.
+TESTS := $(sort $(shell find test -name '*.test.ts'))
+LONG := $(filter %.long.test.ts,$(TESTS))
+QUICK := $(filter-out $(LONG),$(TESTS))
+# The quick tests of a directory run in one process, which loads the code once.
+QUICK_GROUPS := $(addsuffix quick,$(sort $(dir $(QUICK))))
+# Each commit of a test waits for its disk: files in memory make the tests faster, where there is room for them.
+MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 > 2000000 { print "/dev/shm" }')
+TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test dev build openapi docs kills bench clean types lint format unit install
+.PHONY: help run test test-long dev build openapi docs kills bench clean types lint format unit install $(QUICK_GROUPS)
 
 help: ## what each target does
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # No script of a package runs but the one that puts Node in place: the database driver's would look for a compiler
 # that its prebuilt binary does not need.
@@ -29,7 +37,11 @@ run: $(INSTALLED) ## serve the demo data on http://127.0.0.1:8080, creating it w
 dev: $(INSTALLED) ## serve, and start anew on every change of the code
 	@npm run -s dev
 
-test: $(INSTALLED) types lint unit ## type check, lint and format check, tests with coverage
+test: $(INSTALLED) types lint unit ## type check, lint and format check, quick tests with coverage
+
+test-long: $(INSTALLED) ## the tests that kill, wait, pack or try many random cases
+	@test -n '$(LONG)' || { echo 'No long tests found.' >&2; exit 1; }
+	node --test --test-concurrency=2 --test-timeout=900000 $(LONG)
 
 types: $(INSTALLED)
 	tsc -p .
@@ -38,10 +50,14 @@ lint: $(INSTALLED)
 	npm run -s lint
 
 unit: $(INSTALLED)
-	@test -n '$(TESTS)' || { echo 'No tests found.' >&2; exit 1; }
-	@# Of a function that comes out of the compile cache, V8 does not count the lines. Three files at a time on two cores:
-	@# many wait for processes that they have started.
-	NODE_DISABLE_COMPILE_CACHE=1 c8 node --test --test-concurrency=3 $(TESTS)
+	@test -n '$(QUICK)' || { echo 'No tests found.' >&2; exit 1; }
+	@# Of a function that comes out of the compile cache, V8 does not count the lines. Three directories at a time on
+	@# two cores: some tests wait.
+	$(TEST_ENVIRONMENT) c8 $(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync $(QUICK_GROUPS)
+
+$(QUICK_GROUPS): %quick:
+	@timeout --kill-after=5 600 node --test --test-isolation=none --test-timeout=60000 \
+		$(foreach file,$(QUICK),$(if $(filter $*,$(dir $(file))),$(file)))
 
 format: $(INSTALLED) ## format the code and mend what the linter can
 	npm run -s format

@@ -94,13 +94,19 @@ export const notFound = (): RegistryError => new RegistryError('not_found', 'Not
 
 const MAX_ECHO_CHARACTERS = 32;
 
+/** Six digits, or nine in groups: more than a date has, and as many as a telephone number. */
+const PERSONAL_DIGITS = /\p{Nd}{6}|(?:\p{Nd}[^\p{L}\p{Nd}]*){9}/u;
+
 /**
- * Whether a value that a client sent may be repeated in a response: short, printable, and without a run of
- * six digits that could be part of a national ID (docs/api.md#responses-and-errors).
+ * Whether a value that a client sent may be repeated in a response: short, printable, and without digits that
+ * could be part of a national ID (docs/api.md#responses-and-errors).
  */
 export function mayEcho(text: string): boolean {
-  return text.length <= MAX_ECHO_CHARACTERS && !/\p{Nd}{6}|\p{C}/u.test(text);
+  return text.length <= MAX_ECHO_CHARACTERS && !/\p{C}/u.test(text) && !PERSONAL_DIGITS.test(text);
 }
+
+/** The same of a cell of a file, which may be in the wrong column: two words of letters may be a name. */
+export const mayEchoCell = (cell: string): boolean => mayEcho(cell) && !/\p{L}.*\s.*\p{L}/u.test(cell);
 
 /**
  * The name under which the fault of a field or parameter is reported: its own, where that may be repeated and

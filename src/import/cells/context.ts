@@ -41,6 +41,8 @@ export interface CellContext {
   /** Whether a workbook stores this cell as a number. */
   readonly isNumber: boolean;
   readonly decimals: DecimalEvidence;
+  /** The unknown words of a column of words so far, folded; undefined where none of them is shown. */
+  readonly unknownWords: Set<string> | undefined;
   /** Undefined until the dates of the column were surveyed. */
   readonly dates: DateEvidence | undefined;
   /** The order of day and month cannot be known before the entire column is. */
@@ -59,6 +61,7 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
   ...{ dateOrder: undefined, decimalMark: undefined, isSeparatedBySemicolons: false, isNumber: false },
   line: 0,
   decimals: noDecimals(),
+  unknownWords: undefined,
   dates: { hasDayFirst: false, hasMonthFirst: false },
   askForSurvey() {},
   note() {},

@@ -1,7 +1,7 @@
 /** Words of people → the values of a choice (docs/import-reference.md#words). */
 
 import { GENDERS, type Gender } from '../../domain/membership/members.ts';
-import { FieldError, mayEcho } from '../../domain/values/errors.ts';
+import { FieldError, mayEchoCell } from '../../domain/values/errors.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import { GENDER_WORDS, type Words } from '../dictionary/words.ts';
 import type { CellContext } from './context.ts';
@@ -30,7 +30,7 @@ export function readChoice<T extends string>(choices: readonly T[], words: Words
     if (choice !== undefined) return choice;
     meanings ??= meaningsOf(choices, words);
     const meant = cell.includes('?') ? undefined : meanings.get(foldHeading(cell));
-    if (meant === undefined) return unknownChoice(cell, choices);
+    if (meant === undefined) return unknownChoice(cell, choices, context);
     context.note('word');
     return meant;
   };
@@ -47,10 +47,15 @@ export const meaningsOf = <T extends string>(
     ),
   );
 
-function unknownChoice(cell: string, choices: readonly string[]): FieldError {
+/** More different words than these are hardly those of a choice, and may be names. */
+export const MOST_UNKNOWN_WORDS = 3;
+
+function unknownChoice(cell: string, choices: readonly string[], { unknownWords }: CellContext): FieldError {
   const known = choices.join(', ');
+  if (unknownWords !== undefined && unknownWords.size <= MOST_UNKNOWN_WORDS)
+    unknownWords.add(foldHeading(cell));
   return new FieldError(
-    mayEcho(cell)
+    unknownWords !== undefined && mayEchoCell(cell)
       ? `"${cell}" is not a valid choice. Known: ${known}.`
       : `Not a valid choice. Known: ${known}.`,
   );

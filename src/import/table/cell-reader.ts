@@ -4,12 +4,13 @@ import type { ImportKind, StagedValue } from '../../store/ports/import/import-se
 import { isEmptyWord, MAX_CELL_CHARACTERS, mayBeSpecial, unwrapText } from '../cells/blanks.ts';
 import { type CellContext, type DecimalEvidence, noDecimals } from '../cells/context.ts';
 import type { NoteKind } from '../cells/notes.ts';
+import { MOST_UNKNOWN_WORDS } from '../cells/words.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import type { FileRecord, SourceFormat } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
 import type { Header } from './header.ts';
-import type { DateSurvey } from './survey-dates.ts';
+import type { FileSurvey } from './survey-dates.ts';
 
 /** Receives what is found in a row; `column` is empty when it concerns no single one. */
 export interface RowFindings {
@@ -23,8 +24,7 @@ export interface CellReaderOptions {
   readonly context: CellContext;
   readonly format: SourceFormat;
   readonly map?: ReadingMap | undefined;
-  /** Undefined before the first survey. */
-  readonly dates?: DateSurvey | undefined;
+  readonly survey: FileSurvey;
 }
 
 /** What is wrong with a column as a whole. */
@@ -40,8 +40,13 @@ export interface CellReader {
    * @returns null for an empty cell
    */
   read(record: FileRecord, i: number, findings: RowFindings): StagedValue | FieldError;
-  /** Whether a date was met that cannot be read before all dates of its column are surveyed. */
+  /**
+   * Whether a date was met that cannot be read before all dates of its column are surveyed, or more unknown
+   * words than may be shown.
+   */
   needsSurvey(): boolean;
+  /** The columns with these words. */
+  columnsOfUnknownWords(): string[];
   /** Forgets what the last row has shown of its columns: it is not one of the table's. */
   forgetRow(): void;
   /** The columns whose decimals contradict each other. */
@@ -92,7 +97,9 @@ export function createCellReader(options: CellReaderOptions): CellReader {
       context.isNumber = numbers?.has(place) === true;
       return (declared[i] as ImportColumn).parse(cell, context);
     },
-    needsSurvey: () => isSurveyNeeded,
+    needsSurvey: () => isSurveyNeeded || contexts.some(hasManyUnknownWords),
+    columnsOfUnknownWords: () =>
+      declared.flatMap(({ name }, i) => (hasManyUnknownWords(contexts[i] as OwnContext) ? name : [])),
     forgetRow: () => contexts.forEach(forgetLine),
     unclearDecimals: () =>
       declared.flatMap(({ name: column }, i) => {
@@ -101,6 +108,9 @@ export function createCellReader(options: CellReaderOptions): CellReader {
       }),
   };
 }
+
+const hasManyUnknownWords = ({ unknownWords }: OwnContext): boolean =>
+  unknownWords !== undefined && unknownWords.size > MOST_UNKNOWN_WORDS;
 
 function forgetLine({ line, decimals }: OwnContext): void {
   for (const form of Object.keys(decimals) as (keyof DecimalEvidence)[])
@@ -134,7 +144,7 @@ interface OwnContext extends CellContext {
 }
 
 function columnContext(
-  { context, map, format, dates }: CellReaderOptions,
+  { context, map, format, survey }: CellReaderOptions,
   column: string,
   found: Pick<CellContext, 'note' | 'askForSurvey'>,
 ): OwnContext {
@@ -144,7 +154,8 @@ function columnContext(
     decimalMark: map?.decimal,
     isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
     decimals: noDecimals(),
-    dates: dates?.get(column),
+    dates: survey.dates?.get(column),
+    unknownWords: survey.hidden.has(column) ? undefined : new Set(),
     ...found,
   };
 }

@@ -6,15 +6,15 @@ import type { StagedValue } from '../../store/ports/import/import-session.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { FileFault, type FileRecord } from '../formats/source/records.ts';
 import {
+  type CellReader,
   type CellReaderOptions,
-  type ColumnFault,
   createCellReader,
   type RowFindings,
 } from './cell-reader.ts';
 import { completeOpeningBalance, OPENING_BALANCE } from './opening-balance.ts';
 import { createWidthCheck } from './row-width.ts';
 
-export interface RowReader {
+export interface RowReader extends Omit<CellReader, 'read'> {
   /** The columns that the file has, those made from others included. */
   readonly columns: ReadonlySet<string>;
   /**
@@ -22,12 +22,6 @@ export interface RowReader {
    * @returns the values in the order of the kind's columns, null where a cell is empty or invalid
    */
   read(record: FileRecord, findings: RowFindings): StagedValue[];
-  /** Whether a date was met that cannot be read before all dates of its column are surveyed. */
-  needsSurvey(): boolean;
-  /** Forgets what the last row has shown of its columns: it is not one of the table's. */
-  forgetRow(): void;
-  /** The columns whose decimals contradict each other. */
-  unclearDecimals(): ColumnFault[];
 }
 
 const NAMES = {
@@ -80,11 +74,9 @@ export function createRowReader(options: CellReaderOptions): RowReader {
   }
 
   return {
+    ...cellReader,
     columns: composed === undefined ? columns : new Set([...columns, composed]),
     read,
-    needsSurvey: cellReader.needsSurvey,
-    forgetRow: cellReader.forgetRow,
-    unclearDecimals: cellReader.unclearDecimals,
   };
 }
 

@@ -13,7 +13,7 @@ import { FileFault, fileFault, type RecordSource, type SourceFormat } from '../f
 import type { ReadingMap } from '../map/reading-map.ts';
 import { withHeaderRows } from './find-header.ts';
 import type { Header } from './header.ts';
-import { type DateSurvey, surveyDates } from './survey-dates.ts';
+import { type FileSurvey, surveyDates } from './survey-dates.ts';
 import { openTable, type Table } from './table.ts';
 
 export interface StageOptions extends CheckOptions {
@@ -43,24 +43,34 @@ export async function stageFile(
   source: RecordSource,
   options: StageOptions,
 ): Promise<{ checked: CheckedFile; reading: FileReading }> {
-  let staged = await stageOnce(session, source, options);
-  if (staged.needsSurvey && staged.header !== undefined) {
-    // Rare, so that a file with dates in one order only is read once.
-    const dates = await surveyDates(source, options.kind, staged.header, options.onBatch);
-    staged = await stageOnce(session, source, options, dates);
+  let survey: FileSurvey = { hidden: new Set() };
+  let staged = await stageOnce(session, source, options, survey);
+  // Rare, so that a file with dates in one order, and known words, is read once.
+  while (staged.needsSurvey && staged.table !== undefined) {
+    const { table } = staged;
+    survey = {
+      dates: survey.dates ?? (await surveyDates(source, options.kind, table.header, options.onBatch)),
+      hidden: new Set([...survey.hidden, ...table.columnsOfUnknownWords()]),
+    };
+    staged = await stageOnce(session, source, options, survey);
   }
-  const { staging, header, notes, isReferenceMissing } = staged;
-  const cellOfFault = (fault: Pick<ImportFault, 'line' | 'column'>) => cellOf(source.format, header, fault);
+  const { staging, table, notes } = staged;
   const checked = await staging.check(options);
-  return { checked, reading: { notes, header, isReferenceMissing, cellOf: cellOfFault } };
+  const reading: FileReading = {
+    notes,
+    header: table?.header,
+    isReferenceMissing: table?.isReferenceMissing() === true,
+    cellOf: (fault) => cellOf(source.format, table?.header, fault),
+  };
+  return { checked, reading };
 }
 
 interface Staged {
   readonly staging: FileStaging;
-  readonly header: Header | undefined;
+  /** Undefined for a file without a header that can be read. */
+  readonly table: Table | undefined;
   readonly notes: readonly ImportNote[];
-  readonly isReferenceMissing: boolean;
-  /** Whether it is to be staged again, with the dates surveyed. */
+  /** Whether it is to be staged again, with what its table asks for. */
   readonly needsSurvey: boolean;
 }
 
@@ -68,7 +78,7 @@ async function stageOnce(
   session: ImportSession,
   source: RecordSource,
   { kind, map, cells, isStrict, onBatch }: StageOptions,
-  dates?: DateSurvey,
+  survey: FileSurvey,
 ): Promise<Staged> {
   const { format } = source;
   const notes = createNoteTaker(isStrict === true);
@@ -79,11 +89,10 @@ async function stageOnce(
     for await (const batch of withHeaderRows(source.read(), map)) {
       onBatch(batch.bytesRead);
       if (batch.records.length === 0 && table === undefined) continue;
-      table ??= openTable(batch.records, { kind, map, cells, format, notes, dates });
+      table ??= openTable(batch.records, { kind, map, cells, format, notes, survey });
       staging ??= await session.stage(kind, table.columns);
       const { rows, faults } = table.read(batch);
-      if (table.needsSurvey())
-        return { staging, header: table.header, notes: [], isReferenceMissing: false, needsSurvey: true };
+      if (table.needsSurvey()) return { staging, table, notes: [], needsSurvey: true };
       await staging.addRows(rows);
       if (faults.length > 0) await staging.addFaults(faults);
     }
@@ -94,8 +103,7 @@ async function stageOnce(
     staging ??= await session.stage(kind, new Set());
     await staging.addFaults([...notes.takeFaults(), ...error.faults]);
   }
-  const isReferenceMissing = table?.isReferenceMissing() === true;
-  return { staging, header: table?.header, notes: notes.list(), isReferenceMissing, needsSurvey: false };
+  return { staging, table, notes: notes.list(), needsSurvey: false };
 }
 
 const isEncodingGuessed = (format: SourceFormat, map: ReadingMap | undefined): boolean =>

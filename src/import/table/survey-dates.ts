@@ -12,6 +12,14 @@ import { isTotalsRow } from './totals.ts';
 /** By column, what its dates show. */
 export type DateSurvey = ReadonlyMap<string, DateEvidence>;
 
+/** What is known of all of a file from earlier readings. */
+export interface FileSurvey {
+  /** Undefined before the dates were surveyed. */
+  readonly dates?: DateSurvey | undefined;
+  /** Columns of which no unknown word is shown, as there are too many. */
+  readonly hidden: ReadonlySet<string>;
+}
+
 /** @param onBatch called between batches; what it throws ends the reading */
 export async function surveyDates(
   source: RecordSource,

@@ -10,7 +10,7 @@ import { createFilesReader } from './file-column.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
 import { createRowReader } from './rows.ts';
-import type { DateSurvey } from './survey-dates.ts';
+import type { FileSurvey } from './survey-dates.ts';
 import { isTotalsRow } from './totals.ts';
 
 export interface TableOptions {
@@ -19,8 +19,7 @@ export interface TableOptions {
   readonly cells: CellContext;
   readonly format: SourceFormat;
   readonly notes: NoteTaker;
-  /** Undefined before the dates of the file were surveyed. */
-  readonly dates?: DateSurvey | undefined;
+  readonly survey: FileSurvey;
 }
 
 export interface Table {
@@ -31,6 +30,8 @@ export interface Table {
   read(batch: RecordBatch): { rows: StagedRow[]; faults: ImportFault[] };
   /** Whether the file must be surveyed, and then read again. */
   needsSurvey(): boolean;
+  /** Columns of which no unknown word is to be shown then. */
+  columnsOfUnknownWords(): string[];
   /** Whether rows of the file come without a reference. */
   isReferenceMissing(): boolean;
   /** Ends the file. @returns faults of its columns as a whole */
@@ -42,13 +43,13 @@ export interface Table {
  * @throws FileFault with every fault of the header
  */
 export function openTable(records: readonly FileRecord[], options: TableOptions): Table {
-  const { kind, map, format, notes, dates } = options;
+  const { kind, map, format, notes, survey } = options;
   const { index, isCertain } = findHeader(kind, records, map);
   const header = readHeader(kind, records[index] as FileRecord, { map, isCertain, notes });
   // Where a map says where the header is, nothing was guessed.
   if (map?.headerRow === undefined)
     for (const { line } of records.slice(0, index)) notes.note('title_row', '', line);
-  const reader = createRowReader({ kind, header, map, format, dates, context: options.cells });
+  const reader = createRowReader({ kind, header, map, format, survey, context: options.cells });
   const unnamed = createUnnamedColumns(header, notes);
 
   let lastLine = header.line;
@@ -105,6 +106,7 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
       return { rows, faults: [...faults, ...notes.takeFaults()] };
     },
     needsSurvey: reader.needsSurvey,
+    columnsOfUnknownWords: reader.columnsOfUnknownWords,
     isReferenceMissing: () => isReferenceMissing,
     end: () =>
       reader.unclearDecimals().map((fault) => ({ line: header.line, ...fault, refuses: 'file' as const })),

@@ -3,7 +3,7 @@ import type { LoanStatus } from '../../../../domain/lending/loans.ts';
 import { refuseCountedPayment, refuseNewPayment } from '../../../../domain/lending/payments.ts';
 import { haveCommonWord } from '../../../../domain/membership/names.ts';
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
-import { mayEcho } from '../../../../domain/values/errors.ts';
+import { mayEchoCell } from '../../../../domain/values/errors.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { hashIdentity } from '../../identity/identity-hash.ts';
 
@@ -17,7 +17,7 @@ export function addSqlFunctions({ raw }: Connection): void {
     hashIdentity(secret as Buffer, String(number)),
   );
   raw.function('shown', { deterministic: true }, (what, code) =>
-    typeof code === 'string' && mayEcho(code) ? `the ${what} "${code}"` : `this ${what}`,
+    typeof code === 'string' && mayEchoCell(code) ? `the ${what} "${code}"` : `this ${what}`,
   );
   raw.function('have_common_word', { deterministic: true }, (one, other) =>
     typeof one === 'string' && typeof other === 'string' && haveCommonWord(one, other) ? 1 : 0,

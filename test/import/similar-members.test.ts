@@ -33,7 +33,6 @@ async function warned(place: ImportPlace, content: string): Promise<string[]> {
 }
 
 test('only equal name, phone and cooperative make a number that differs in one digit a mistyped one', async (context) => {
-  // Among few members all are compared, among many the similar numbers are looked up.
   for (const others of [1, 300]) {
     const place = await placeWith(context, others);
     const row = (cooperative: string, name: string, phone: string) =>

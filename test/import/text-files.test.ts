@@ -227,3 +227,37 @@ test('a list in Windows-1252 with semicolons is imported', async (context) => {
   assert.equal(result.status, 0, result.err);
   assert.equal(place.value("SELECT full_name FROM members WHERE member_code = 'M-31'"), 'Espérance d’Août');
 });
+
+for (const separator of [',', ';', '\t', '|']) {
+  test(`cells such as ="1198…" without quotes around them are texts, with ${JSON.stringify(separator)} between cells`, async (context) => {
+    const cells = [
+      ['="A-1"', '="Abahuje"'],
+      ['A-2', '="it is 5 o\'clock"'],
+      ['="A-3"', `"a${separator}=""x""${separator}""b"""`],
+      [`"A-4${separator}="`, '""'],
+      [`"A-5${separator}="`, `"${separator}\n=""${separator}"`],
+    ];
+    const text = ['code', 'name'].join(separator) + cells.map((row) => `\r\n${row.join(separator)}`).join('');
+    const { rows } = await read(context, text);
+    assert.deepEqual(rows.slice(1), [
+      ['="A-1"', '="Abahuje"'],
+      ['A-2', '="it is 5 o\'clock"'],
+      ['="A-3"', `a${separator}="x"${separator}"b"`],
+      [`A-4${separator}=`, ''],
+      [`A-5${separator}=`, `${separator}\n="${separator}`],
+    ]);
+  });
+}
+
+test('a file of a database tool, with a national ID in ="…", is imported with a note', async (context) => {
+  const place = await startedPlace(context);
+  const content = `cooperative_code,identity_card,member_code,full_name\nA-1,="${nid(20)}",="M-20",Keza "la Grande"\n`;
+  const { faults } = await importText(place, 'members', content);
+  assert.match(faults[0]?.message ?? '', /^A quote \("\) appears inside a cell\./);
+  const { report, notes } = await importText(place, 'members', content.replaceAll(/ "la Grande"/g, ''));
+  assert.deepEqual(
+    [report.outcome, notes],
+    ['imported', ['spreadsheet_text identity_card 2', 'spreadsheet_text member_code 2']],
+  );
+  assert.equal(place.value(`SELECT count(*) FROM members WHERE identity_card = '${nid(20)}'`), 1);
+});

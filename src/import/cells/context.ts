@@ -51,14 +51,22 @@ export interface CellContext {
 }
 
 export const noDecimals = (): DecimalEvidence => ({
-  ...{ commaLine: 0, thousandsLine: 0 },
-  ...{ commaBeforeThreeLine: 0, pointLine: 0, pointBeforeThreeLine: 0 },
+  commaLine: 0,
+  thousandsLine: 0,
+  commaBeforeThreeLine: 0,
+  pointLine: 0,
+  pointBeforeThreeLine: 0,
 });
 
 /** For cells of no particular file. */
 export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
-  ...{ zone, nowSeconds, today: formatDate(nowSeconds, zone) },
-  ...{ dateOrder: undefined, decimalMark: undefined, isSeparatedBySemicolons: false, isNumber: false },
+  zone,
+  nowSeconds,
+  today: formatDate(nowSeconds, zone),
+  dateOrder: undefined,
+  decimalMark: undefined,
+  isSeparatedBySemicolons: false,
+  isNumber: false,
   line: 0,
   decimals: noDecimals(),
   unknownWords: undefined,

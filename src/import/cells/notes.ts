@@ -66,7 +66,9 @@ export class NoteLog {
 
   list(): ImportNote[] {
     return [...this.#entries.values()].map(({ kind, column, count, runs }) => ({
-      ...{ kind, column, count },
+      kind,
+      column,
+      count,
       lines: () => linesOf(runs),
     }));
   }

@@ -10,8 +10,10 @@ type ReadChoice<T> = (cell: string, context: CellContext) => T | FieldError;
 
 /** Forms of the registry's own, which need no note. */
 const GENDER_FORMS: { readonly [word: string]: Gender } = {
-  ...{ m: 'MALE', gabo: 'MALE' },
-  ...{ f: 'FEMALE', gore: 'FEMALE' },
+  m: 'MALE',
+  gabo: 'MALE',
+  f: 'FEMALE',
+  gore: 'FEMALE',
 };
 
 const readGenderWord = readChoice(GENDERS, GENDER_WORDS);

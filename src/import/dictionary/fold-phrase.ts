@@ -2,10 +2,14 @@
 import { foldHeading } from './fold.ts';
 
 /** Spellings of one word, which headings mix freely. */
-const SAME_WORDS: { readonly [word: string]: string } = {
-  ...{ n: 'no', nr: 'no', num: 'no', numero: 'no', nomero: 'no', nimero: 'no', inomero: 'no', number: 'no' },
-  ...{ italiki: 'itariki', kode: 'code', telefone: 'telefoni', terefone: 'telefoni', terefoni: 'telefoni' },
-};
+const SAME_WORDS = new Map(
+  Object.entries({
+    no: 'n nr num numero nomero nimero inomero number',
+    itariki: 'italiki',
+    code: 'kode',
+    telefoni: 'telefone terefone terefoni',
+  }).flatMap(([word, others]) => others.split(' ').map((other) => [other, word] as const)),
+);
 /** Words that only join others, in English, French and Kinyarwanda. */
 const JOINING = new Set([
   ...['of', 'the', 'and', 's'],
@@ -24,6 +28,6 @@ export function foldPhrase(heading: string): string {
     .split(/[^\p{L}\p{N}]+/u)
     .map(foldHeading)
     .filter((word) => word !== '')
-    .map((word) => (Object.hasOwn(SAME_WORDS, word) ? (SAME_WORDS[word] as string) : word));
+    .map((word) => SAME_WORDS.get(word) ?? word);
   return words.filter((word, i) => i === words.length - 1 || !JOINING.has(word)).join('');
 }

@@ -49,7 +49,10 @@ export function parseReadingMap(text: string, context: MapContext): ReadingMap |
   const sheet = readSheet(entries.get('sheet'), onFault);
   if (faults.length > 0) return faults;
   return {
-    ...{ kind, columns, constants: new Map([...constants, ...given]), values },
+    kind,
+    columns,
+    constants: new Map([...constants, ...given]),
+    values,
     ...(dates !== undefined && { dates }),
     ...(decimal !== undefined && { decimal }),
     ...(encoding !== undefined && { encoding }),

@@ -128,7 +128,13 @@ function checkFile(
   const { acceptTrailingZero, skipInvalid, overwritesCorrections, despiteErasure } = options;
   const { map, isStrict, zone, clock, signal } = options;
   return stageFile(session, source, {
-    ...{ kind: file.kind, map, isStrict, acceptTrailingZero, skipInvalid, overwritesCorrections, zone },
+    kind: file.kind,
+    map,
+    isStrict,
+    acceptTrailingZero,
+    skipInvalid,
+    overwritesCorrections,
+    zone,
     despiteErasure,
     cells: cellContext(zone, nowSeconds(clock)),
     onBatch(bytesRead) {

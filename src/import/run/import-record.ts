@@ -19,7 +19,9 @@ export const toImportRecord = ({ map, notes, ...file }: ImportedFile): ImportRec
   ...file,
   map: map === undefined ? null : describeMap(map),
   notes: notes.map((note) => ({
-    ...{ kind: note.kind, column: note.column, count: note.count },
+    kind: note.kind,
+    column: note.column,
+    count: note.count,
     lines: firstOf(note.lines()),
   })),
 });

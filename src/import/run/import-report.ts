@@ -63,8 +63,17 @@ const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0, kept: 
 
 /** Of a file before it is reached. */
 export const emptyReport = (file: ImportFile): FileReport => ({
-  ...{ file, outcome: 'not_reached', rows: 0, refusedRows: 0, faults: 0, isFileFaulty: false, notes: [] },
-  ...{ changes: NO_CHANGES, columns: new Map(), lockMs: 0, seconds: 0 },
+  file,
+  outcome: 'not_reached',
+  rows: 0,
+  refusedRows: 0,
+  faults: 0,
+  isFileFaulty: false,
+  notes: [],
+  changes: NO_CHANGES,
+  columns: new Map(),
+  lockMs: 0,
+  seconds: 0,
 });
 
 export function toFailure(error: unknown): Failure {

@@ -57,7 +57,9 @@ export function readHeader(kind: ImportKind, { line, cells }: FileRecord, option
     throw new FileFault(faults.map((fault) => ({ line, ...fault, refuses: 'file' as const })));
   for (const { column, by } of headings) if (by === 'dictionary') notes.note('heading', column ?? '', line);
   return {
-    ...{ line, headings, columns },
+    line,
+    headings,
+    columns,
     places: IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name)),
     filePlace: headings.findIndex(({ text }) => text.toLowerCase() === FILE_COLUMN),
     isOfRejects: headings.some(({ text }) => text.toLowerCase() === FAULTS_COLUMN),

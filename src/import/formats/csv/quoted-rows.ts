@@ -13,9 +13,25 @@ export interface QuotedRows {
   take(): FileRecord[];
 }
 
+/**
+ * Cells such as `="1198…"` without quotes around them, as database tools write them, become cells in quotes.
+ * In a quoted cell every quote is doubled, so nothing in one looks like this.
+ * @returns a function of the bytes of entire lines
+ */
+function createFormulaQuoting(separator: string): (bytes: Buffer) => Buffer {
+  const ends = `\\r\\n${separator}`;
+  const cell = new RegExp(`(^|[${ends}])="([^"${ends}]+)"(?=[${ends}]|$)`, 'g');
+  return (bytes) =>
+    bytes.includes('="') ? Buffer.from(bytes.toString('utf8').replace(cell, QUOTED)) : bytes;
+}
+
+/** What precedes the cell, and the cell in quotes, with its own doubled. */
+const QUOTED = '$1"=""$2"""';
+
 /** @param linesBefore lines of the file that were read without this */
 export function createQuotedRows(separator: string, linesBefore: number): QuotedRows {
   const lineCount = createLineCount(linesBefore);
+  const quoteFormulas = createFormulaQuoting(separator);
   let records: FileRecord[] = [];
   const parser = parse({
     // All of them, so that a file put together from several keeps its rows apart.
@@ -43,8 +59,10 @@ export function createQuotedRows(separator: string, linesBefore: number): Quoted
   }
 
   return {
-    write: async (bytes) =>
-      toFault(await new Promise<Error | null | undefined>((resolve) => parser.write(bytes, resolve))),
+    async write(bytes) {
+      const quoted = quoteFormulas(bytes);
+      return toFault(await new Promise<Error | null | undefined>((resolve) => parser.write(quoted, resolve)));
+    },
     end: async () =>
       toFault(
         await new Promise<Error | undefined>((resolve) => {

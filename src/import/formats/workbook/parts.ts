@@ -50,7 +50,8 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   });
   const [texts, styles] = [pathOf('sharedStrings'), pathOf('styles')];
   return {
-    ...{ sheets: [...sheets.values()], is1904 },
+    sheets: [...sheets.values()],
+    is1904,
     texts: texts === undefined || !archive.has(texts) ? [] : await readTexts(archive, texts),
     styles: styles === undefined || !archive.has(styles) ? [] : await readStyles(archive, styles),
   };

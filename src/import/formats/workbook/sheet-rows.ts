@@ -89,8 +89,13 @@ function startRow(number: string | undefined, before: RowInProgress | undefined)
 }
 
 const startCell = ({ r: place, t: type = 'n', s: style }: Readonly<Record<string, string>>): StoredCell => ({
-  ...{ place, type, style: style === undefined ? undefined : Number(style) },
-  ...{ value: '', inlineText: '', hasValue: false, hasFormula: false },
+  place,
+  type,
+  style: style === undefined ? undefined : Number(style),
+  value: '',
+  inlineText: '',
+  hasValue: false,
+  hasFormula: false,
 });
 
 const refuse = (line = 0, what: string, cure: string): UnreadableWorkbook =>

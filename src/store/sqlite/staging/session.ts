@@ -72,7 +72,11 @@ export function openImportSession(
       const own = Symbol(kind);
       current = own;
       const scope: FileScope = {
-        ...{ db, kind, columns, format, monotonicMs },
+        db,
+        kind,
+        columns,
+        format,
+        monotonicMs,
         assertCurrent() {
           if (current !== own) throw new Error('This file was applied or kept, or another one was staged.');
         },

@@ -1,4 +1,4 @@
-/** What faults repeat of a file: no national ID, in whatever groups, and no name (docs/import-reference.md#faults). */
+/** What faults repeat of a file: no national ID in any groups, and no name (docs/import-reference.md). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importText, MEMBERS_HEADER, member, nid, startedPlace } from '../support/importing.ts';

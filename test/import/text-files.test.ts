@@ -229,7 +229,7 @@ test('a list in Windows-1252 with semicolons is imported', async (context) => {
 });
 
 for (const separator of [',', ';', '\t', '|']) {
-  test(`cells such as ="1198…" without quotes around them are texts, with ${JSON.stringify(separator)} between cells`, async (context) => {
+  test(`cells such as ="1198…" without quotes are texts, with ${JSON.stringify(separator)} between`, async (context) => {
     const cells = [
       ['="A-1"', '="Abahuje"'],
       ['A-2', '="it is 5 o\'clock"'],
@@ -251,7 +251,8 @@ for (const separator of [',', ';', '\t', '|']) {
 
 test('a file of a database tool, with a national ID in ="…", is imported with a note', async (context) => {
   const place = await startedPlace(context);
-  const content = `cooperative_code,identity_card,member_code,full_name\nA-1,="${nid(20)}",="M-20",Keza "la Grande"\n`;
+  const header = 'cooperative_code,identity_card,member_code,full_name';
+  const content = `${header}\nA-1,="${nid(20)}",="M-20",Keza "la Grande"\n`;
   const { faults } = await importText(place, 'members', content);
   assert.match(faults[0]?.message ?? '', /^A quote \("\) appears inside a cell\./);
   const { report, notes } = await importText(place, 'members', content.replaceAll(/ "la Grande"/g, ''));

@@ -17,7 +17,7 @@ import {
 export type { Connection } from '../../src/store/sqlite/engine/connection.ts';
 export { isBusy } from '../../src/store/sqlite/engine/errors.ts';
 export type { SqliteApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
-export { keysFileOf } from '../../src/store/sqlite/files/location.ts';
+export { keysFileOf } from '../../src/store/sqlite/files/registry-files.ts';
 export { openImportSession } from '../../src/store/sqlite/staging/session.ts';
 export { SqliteError };
 

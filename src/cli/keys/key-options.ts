@@ -4,7 +4,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ApiKey, type ApiKeyValues, SCOPES, type Scope } from '../../domain/access/api-keys.ts';
-import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/rate-limit.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/sliding-window.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { onlyGiven } from '../../domain/values/given.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import type { Scope } from '../../domain/access/api-keys.ts';
-import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/rate-limit.ts';
+import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/sliding-window.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import { issueSecret } from '../keys/key-secret.ts';
 import type { CliContext } from '../terminal/context.ts';

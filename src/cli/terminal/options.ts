@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseAddressBlocks } from '../../domain/access/address-blocks.ts';
 import { SCOPES, type Scope } from '../../domain/access/api-keys.ts';
-import { MAX_LIMIT } from '../../domain/access/rate-limit.ts';
+import { MAX_LIMIT } from '../../domain/access/sliding-window.ts';
 import {
   DAY_SECONDS,
   parseDate,

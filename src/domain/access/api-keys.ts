@@ -1,5 +1,5 @@
 /** API keys: their text, scopes and restrictions. */
-import type { RateLimits } from './rate-limit.ts';
+import type { RateLimits } from './sliding-window.ts';
 import type { Visible } from './visible.ts';
 
 export const SCOPES = [

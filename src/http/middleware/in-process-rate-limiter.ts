@@ -1,7 +1,7 @@
 /** The rate limiter of one process: exact, and empty after a restart (docs/operating.md#limits). */
 
 import type { ApiKey } from '../../domain/access/api-keys.ts';
-import { type Decision, SlidingWindowLog, type WindowUsage } from '../../domain/access/rate-limit.ts';
+import { type Decision, SlidingWindowLog, type WindowUsage } from '../../domain/access/sliding-window.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
 

@@ -7,7 +7,7 @@ import {
   HOUR_MS,
   type RateLimits,
   type WindowUsage,
-} from '../../domain/access/rate-limit.ts';
+} from '../../domain/access/sliding-window.ts';
 import { isThenable } from '../../domain/values/awaitable.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { Clock } from '../../runtime/clock.ts';

@@ -1,6 +1,6 @@
 /** The caller itself: what its key may do, from where and how often, and how much of that is used. */
 import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
-import type { Decision, WindowUsage } from '../../domain/access/rate-limit.ts';
+import type { Decision, WindowUsage } from '../../domain/access/sliding-window.ts';
 import type { Visible } from '../../domain/access/visible.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import {

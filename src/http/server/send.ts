@@ -9,7 +9,7 @@ import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './connection.ts';
 import { endAfterDraining } from './drain.ts';
 import { hasFailed } from './read-body.ts';
-import { createPartSender, type PartSender } from './send-parts.ts';
+import { createPartSender, type PartSender } from './send-streamed.ts';
 
 export interface SenderDependencies {
   readonly scheduler: Scheduler;

@@ -1,6 +1,6 @@
 /** What limits how often a key may call. */
 import type { ApiKey } from '../../domain/access/api-keys.ts';
-import type { Decision } from '../../domain/access/rate-limit.ts';
+import type { Decision } from '../../domain/access/sliding-window.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 
 /** Counts the requests of each key in its two windows, both exact (docs/api.md#rate-limits). */

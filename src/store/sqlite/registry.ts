@@ -15,7 +15,7 @@ import { openLoans } from './entities/loans.ts';
 import { openMembers } from './entities/members.ts';
 import { openPayments } from './entities/payments.ts';
 import { openEvents } from './events/store.ts';
-import { RESERVED_BYTES, readFreeBytes } from './files/location.ts';
+import { RESERVED_BYTES, readFreeBytes } from './files/registry-files.ts';
 import { adoptErasures } from './identity/erasures.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';

@@ -10,7 +10,7 @@ import { openCorrections } from './corrections/store.ts';
 import { openDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
-import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files/location.ts';
+import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files/registry-files.ts';
 import { openHistory } from './journal/history.ts';
 import { openImportLog } from './journal/log.ts';
 import { openHeldData } from './persons/held-data.ts';

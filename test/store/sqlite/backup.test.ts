@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { writeBackup } from '../../../src/store/sqlite/backup/write-backup.ts';
-import { DATABASE_FILES, KEPT_FILES, ownsFile } from '../../../src/store/sqlite/files/location.ts';
+import { DATABASE_FILES, KEPT_FILES, ownsFile } from '../../../src/store/sqlite/files/registry-files.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { copyDemo } from '../../support/demo.ts';
 

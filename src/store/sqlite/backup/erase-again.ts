@@ -9,7 +9,7 @@ import { runCorrection } from '../corrections/run.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
-import { erasuresFileOf } from '../files/location.ts';
+import { erasuresFileOf } from '../files/registry-files.ts';
 import {
   addErasures,
   type Erasures,

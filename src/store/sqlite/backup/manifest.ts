@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Backup, BackupFile } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
-import { DATABASE_FILES } from '../files/location.ts';
+import { DATABASE_FILES } from '../files/registry-files.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 /** Rises when an older release would misread a backup. */

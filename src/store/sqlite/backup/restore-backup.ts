@@ -13,7 +13,7 @@ import {
   erasuresFileOf,
   RESERVED_BYTES,
   readFreeBytes,
-} from '../files/location.ts';
+} from '../files/registry-files.ts';
 import { addToErasuresFile } from '../identity/erasures.ts';
 import { removeStaleStaging } from '../staging/staged/staging-file.ts';
 import { type ErasedAgain, eraseAgain, findErasures, type RestoreScope } from './erase-again.ts';

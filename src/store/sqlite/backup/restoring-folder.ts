@@ -10,7 +10,12 @@ import { createFolder } from '../../../runtime/create-folder.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { isBusy } from '../engine/errors.ts';
 import { createPrivateFile, syncPath } from '../files/durable-files.ts';
-import { DATABASE_FILES, replacedFolderOf, restoringFolderOf, withSideFiles } from '../files/location.ts';
+import {
+  DATABASE_FILES,
+  replacedFolderOf,
+  restoringFolderOf,
+  withSideFiles,
+} from '../files/registry-files.ts';
 
 /** Held open with an exclusive lock while a restore runs: one that was killed has lost it. */
 const LOCK = '.lock';

@@ -12,7 +12,7 @@ import { readVersion } from '../engine/migrate.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { createPrivateFile, syncPath } from '../files/durable-files.ts';
-import { DATABASE_FILES, type DatabaseFile } from '../files/location.ts';
+import { DATABASE_FILES, type DatabaseFile } from '../files/registry-files.ts';
 
 export interface Snapshot {
   readonly file: DatabaseFile;

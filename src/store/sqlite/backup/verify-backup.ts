@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CheckedBackup } from '../../ports/backup.ts';
 import { COUNTED } from '../check/check.ts';
 import { hashFile } from '../files/durable-files.ts';
-import { DATABASE_FILES, SIDE_SUFFIXES } from '../files/location.ts';
+import { DATABASE_FILES, SIDE_SUFFIXES } from '../files/registry-files.ts';
 import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 

@@ -8,7 +8,7 @@ import { isDiskFull } from '../engine/errors.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { hashFile, writePrivateFile } from '../files/durable-files.ts';
-import { RESERVED_BYTES, readFreeBytes } from '../files/location.ts';
+import { RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 import { keepErasures } from '../identity/erasures.ts';
 import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';

@@ -7,7 +7,7 @@ import type { Schema } from '../engine/migrate.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { LOAN_CHECKS } from '../entities/loan-checks.ts';
-import { erasuresFileOf, keysFileOf } from '../files/location.ts';
+import { erasuresFileOf, keysFileOf } from '../files/registry-files.ts';
 import { type Erasures, erasedSince, readErasures } from '../identity/erasures.ts';
 import { countChecksOf } from '../lists/count-checks.ts';
 import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';

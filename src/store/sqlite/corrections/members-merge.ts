@@ -2,7 +2,7 @@
 import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
-import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
+import { addRedirect, MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
 import { noteBirthAndGender, noteNames } from './differences.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';

@@ -4,7 +4,7 @@ import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
 import { counted } from '../../../domain/values/text.ts';
 import type { Connection } from '../engine/connection.ts';
-import { addRedirect, MERGED_MEMBERS } from '../identity/redirects.ts';
+import { addRedirect, MERGED_MEMBERS } from '../identity/former-keys.ts';
 import type { Touched } from '../journal/track.ts';
 import { type OwnedEntity, ownedIdsSql, TABLES } from '../schema/tables.ts';
 

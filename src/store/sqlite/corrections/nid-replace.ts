@@ -2,8 +2,8 @@
 import { haveCommonWord } from '../../../domain/membership/names.ts';
 import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
+import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
 import { isErasedNumber } from '../identity/identity-hash.ts';
-import { addRedirect, endRedirect, REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
 import { noteBirthAndGender } from './differences.ts';
 import { type MemberPair, mergePairs, notePairs, stagePairs, TOUCHED_BY_MERGE } from './merge.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';

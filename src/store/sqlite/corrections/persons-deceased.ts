@@ -2,7 +2,7 @@
 import { counted } from '../../../domain/values/text.ts';
 import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
-import { REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
+import { REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
 interface Holder {

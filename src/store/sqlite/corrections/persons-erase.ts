@@ -2,8 +2,8 @@
 import { counted } from '../../../domain/values/text.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_FIELD, ERASED_VALUES } from '../identity/erased-rows.ts';
+import { forgetNumbers } from '../identity/former-keys.ts';
 import { isErasedNumber, numberOfAnother, openIdentityHash, ownNumber } from '../identity/identity-hash.ts';
-import { forgetNumbers } from '../identity/redirects.ts';
 import { identifyPerson, keptResponsesSql, listOf, type Person, personOf } from '../persons/identify.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../schema/tables.ts';
 import { refuseUnknown } from './persons-deceased.ts';

@@ -15,7 +15,7 @@ import { byNewestRegistration, type Financials, type Membership } from '../../..
 import type { MemberStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/redirects.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/former-keys.ts';
 import { openMemberLists } from '../lists/member-lists.ts';
 import type { ReadModelFormat, StoredColumns } from '../read-model/columns.ts';
 import { openReadModel } from '../read-model/read.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { erasuresFileOf } from '../files/location.ts';
+import { erasuresFileOf } from '../files/registry-files.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 
 export interface Erasures {

@@ -8,7 +8,7 @@ import {
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { REPLACED_NUMBERS, redirectOf } from '../identity/redirects.ts';
+import { REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { openOrigins } from './origin.ts';
 

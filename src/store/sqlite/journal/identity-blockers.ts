@@ -1,5 +1,5 @@
 /** What of the national IDs of its members keeps an operation from being undone (undo-blockers.ts). */
-import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../identity/redirects.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../identity/former-keys.ts';
 import { type IdRange, isImport, type Operation } from './operations.ts';
 import { changedRows, ownChanges } from './own-rows.ts';
 

@@ -1,6 +1,6 @@
 /** Undoes an operation, set by set, inside the caller's transaction: nothing builds on its rows. */
 import type { Connection } from '../engine/connection.ts';
-import { undoRedirects } from '../identity/redirects.ts';
+import { undoRedirects } from '../identity/former-keys.ts';
 import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
 import { recordedColumns } from '../schema/tables.ts';
 import type { IdRange, Operation } from './operations.ts';

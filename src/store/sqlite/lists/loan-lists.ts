@@ -3,7 +3,7 @@ import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { LOAN_STATUSES, type LoanFilter, type LoanRecord } from '../../../domain/lending/loans.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
-import { currentNumberSql } from '../identity/redirects.ts';
+import { currentNumberSql } from '../identity/former-keys.ts';
 import { LOAN_OWNER, LOAN_ROW } from '../rows/loan-rows.ts';
 import { LOAN_COUNTS } from './counted-tables.ts';
 import { isInGroupsSql, toGroupsParameter } from './groups.ts';

@@ -6,7 +6,7 @@ import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
-import { currentNumberSql } from '../identity/redirects.ts';
+import { currentNumberSql } from '../identity/former-keys.ts';
 import { LISTED_ROW, type ListedRow, PERSON } from '../rows/member-rows.ts';
 import { MEMBER_COUNTS } from './counted-tables.ts';
 import { type Groups, isInGroupsSql, toGroupsParameter } from './groups.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../domain/lending/payments.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
-import { currentNumberSql } from '../identity/redirects.ts';
+import { currentNumberSql } from '../identity/former-keys.ts';
 import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
 import { PAYMENT_COUNTS } from './counted-tables.ts';
 import { isInGroupsSql, toGroupsParameter } from './groups.ts';

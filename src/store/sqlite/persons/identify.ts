@@ -1,6 +1,6 @@
 /** Who somebody is: the rows and the national IDs of a person, and the kept responses about them. */
 import type { Connection } from '../engine/connection.ts';
-import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf, redirectSql } from '../identity/redirects.ts';
+import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectOf, redirectSql } from '../identity/former-keys.ts';
 
 export interface Person {
   readonly identityCard: string;

@@ -5,7 +5,7 @@ import type { ImportSession } from '../../ports/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase, openTemporary } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { exists } from '../files/location.ts';
+import { exists } from '../files/registry-files.ts';
 import { adoptErasures } from '../identity/erasures.ts';
 import { findSameImport } from '../journal/operations.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';

@@ -5,7 +5,7 @@
  */
 import type { Connection } from '../../engine/connection.ts';
 import { ERASED_STATUS } from '../../identity/erased-rows.ts';
-import { wasReplacedSql } from '../../identity/redirects.ts';
+import { wasReplacedSql } from '../../identity/former-keys.ts';
 import { stagedColumns } from '../../schema/targets.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 

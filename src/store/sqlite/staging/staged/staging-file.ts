@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from '
 import { basename, dirname, join } from 'node:path';
 import type { Connection } from '../../engine/connection.ts';
 import { isLocked, isRunning } from '../../engine/file-use.ts';
-import { STAGING_INFIX } from '../../files/location.ts';
+import { STAGING_INFIX } from '../../files/registry-files.ts';
 
 const JOURNAL = '-journal';
 /** An empty file this young may belong to an import that is about to lock it, if its process runs. */

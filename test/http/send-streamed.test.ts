@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { JsonParts } from '../../src/http/declare/response.ts';
-import { createPartSender } from '../../src/http/server/send-parts.ts';
+import { createPartSender } from '../../src/http/server/send-streamed.ts';
 
 test('many responses of many parts leave room for other work, and each has its turn', async () => {
   const sendParts = createPartSender();

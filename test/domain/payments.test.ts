@@ -5,6 +5,7 @@ import { LOAN_STATUSES } from '../../src/domain/lending/loans.ts';
 import {
   decideNewPayment,
   decidePayment,
+  OVERPAID,
   type PaidLoan,
   type PaymentRecord,
   type PaymentValues,
@@ -23,7 +24,7 @@ const STORED: PaymentRecord = {
   ...{ memberId: 3, identityCard: '1198589000123042', fullName: 'Uwase' },
   ...{ cooperativeId: 1, cooperativeCode: 'A-1', cooperativeName: 'Abahuje' },
 };
-const LOAN: PaidLoan = { status: 'approved', paidUntil: null, paidAmountMinor: 1_000 };
+const LOAN: PaidLoan = { status: 'approved', paidUntil: null, paidAmountMinor: 1_000, amountMinor: 1_000 };
 
 const faultsOf = (work: () => unknown): object => {
   try {
@@ -98,10 +99,26 @@ test('what is paid follows each new, corrected and void payment, up to 12 digits
   assert.equal(paidAfter(LOAN, STORED, { ...VALUES, amountMinor: 300 }), 300);
   assert.equal(paidAfter(LOAN, STORED, { ...VALUES, status: 'void' }), 0);
   assert.equal(paidAfter(LOAN, { ...STORED, status: 'void' }, { ...VALUES, status: 'void' }), 1_000);
-  const full = { paidAmountMinor: MAX_MONEY_MINOR - 1_000 };
+  const full = { amountMinor: MAX_MONEY_MINOR, paidAmountMinor: MAX_MONEY_MINOR - 1_000 };
   assert.equal(paidAfter(full, undefined, VALUES), 999_999_999_999_99);
   assert.deepEqual(
     faultsOf(() => paidAfter(full, undefined, { ...VALUES, amountMinor: 1_001 })),
     { amount: ['What is paid on this loan would have more than 12 digits before the decimal point.'] },
+  );
+});
+
+test('beyond three times the amount of a loan, what is paid only becomes less', () => {
+  const overpaid = [OVERPAID];
+  assert.equal(paidAfter(LOAN, undefined, { ...VALUES, amountMinor: 2_000 }), 3_000);
+  assert.deepEqual(
+    faultsOf(() => paidAfter(LOAN, undefined, { ...VALUES, amountMinor: 2_001 })),
+    { amount: overpaid },
+  );
+  const imported = { amountMinor: 1_000, paidAmountMinor: 9_000 };
+  assert.equal(paidAfter(imported, STORED, VALUES), 9_000);
+  assert.equal(paidAfter(imported, STORED, { ...VALUES, amountMinor: 999 }), 8_999);
+  assert.deepEqual(
+    faultsOf(() => paidAfter(imported, STORED, { ...VALUES, amountMinor: 1_001 })),
+    { amount: overpaid },
   );
 });

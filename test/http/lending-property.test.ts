@@ -52,7 +52,7 @@ const reference = mostly(
 const loanBody = fc.record({
   member_id: mostly(['1', '1', '2', '3', undefined], ['9']),
   reference,
-  amount: mostly(['250.10'], ['1', '0', undefined]),
+  amount: mostly(['250.10', '250.10', '999999999999.90'], ['1', '0', undefined]),
   interest_rate: mostly(['18.5'], ['0', '101']),
   status: mostly(
     ['approved', 'approved', undefined, undefined, 'paid', 'defaulted'],
@@ -86,6 +86,10 @@ class Model {
       (each) => each.loan === loan && each.status === 'recorded' && each !== without,
     );
     return counted.reduce((sum, each) => sum + each.amount, 0);
+  }
+
+  private isTooMuch(loan: Loan, paid: number): boolean {
+    return paid > LARGEST || (paid > this.paid(loan) && paid > 3 * loan.amount);
   }
 
   /** Whether another row of the cooperative has the reference. */
@@ -159,9 +163,9 @@ class Model {
         if (values[field as keyof typeof NAMES] !== stored[field as keyof typeof NAMES]) wrong.add(name);
     } else if (loan !== undefined && newAmount !== undefined && status !== 'void') {
       const counts = status === 'lost' && stored !== undefined ? stored.status === 'recorded' : true;
-      if (counts && this.paid(loan, stored) + newAmount > LARGEST) wrong.add('amount');
+      if (counts && this.isTooMuch(loan, this.paid(loan, stored) + newAmount)) wrong.add('amount');
     } else if (loan !== undefined && stored === undefined && newAmount !== undefined) {
-      if (this.paid(loan) + newAmount > LARGEST) wrong.add('amount');
+      if (this.isTooMuch(loan, this.paid(loan) + newAmount)) wrong.add('amount');
     }
     if (wrong.size === 0) {
       if (stored === undefined) this.payments.push({ loan: loan as Loan, ...values });

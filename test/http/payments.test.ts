@@ -14,7 +14,7 @@ const PAYMENT = { amount: '100', method: 'cash', reference: 'P' };
 
 test('a payment is recorded as of now, returned in full, and found at its Location', async (context) => {
   const { get, lend, post } = await startLending(context);
-  await lend({ status: 'approved', member_id: '2' });
+  await lend({ status: 'approved', member_id: '2', amount: '200000' });
   const body = { loan_id: '1', amount: '105000.5', method: 'mobile_money', reference: ' HUY  12 ' };
   const response = await post('/payments', body);
   assert.equal(response.status, 201, response.text);
@@ -76,13 +76,13 @@ test('the lookup shows what is paid as soon as a payment is recorded, corrected 
   assert.equal((await put(`/payments/${second.id}`, { ...second, amount: '0.10' })).status, 200);
   assert.deepEqual(await shown(), ['approved', '100000.11']);
   // More than was lent, which may be interest, ends nothing by itself.
-  await paid('P-4', '900000');
-  assert.deepEqual(await shown(), ['approved', '1000000.11']);
+  await paid('P-4', '799999.89');
+  assert.deepEqual(await shown(), ['approved', '900000.00']);
 });
 
 test('a loan of a large amount is paid back exactly, to at most 12 digits before the point', async (context) => {
   const { get, lend, pay, post, put } = await startLending(context);
-  const { id } = await lend({ status: 'approved' });
+  const { id } = await lend({ status: 'approved', amount: '500000000000' });
   const first = await pay(id, { amount: '999999999999.98' });
   const one = { ...PAYMENT, loan_id: id, amount: '0.01' };
   assert.equal((await post('/payments', one)).status, 201);
@@ -94,6 +94,30 @@ test('a loan of a large amount is paid back exactly, to at most 12 digits before
   assert.deepEqual((await put('/payments/2', { ...one, amount: '0.02' })).json, tooMuch);
   assert.equal((await put(`/payments/${first.id}`, { ...first, amount: '999999999999.97' })).status, 200);
   assert.equal((await get(`/loans/${id}`)).json.paid_amount, '999999999999.98');
+});
+
+test('a payment beyond three times the amount of its loan is left to an import', async (context) => {
+  const { app, get, lend, pay, post, put } = await startLending(context);
+  const { id } = await lend({ status: 'approved' });
+  const first = await pay(id, { amount: '2900' });
+  const second = await pay(id, { amount: '100' });
+  const refused = {
+    amount: [
+      'What is paid on this loan would be more than three times its amount. ' +
+        'If that is right, an operator can import it.',
+    ],
+  };
+  const patch = (path: string, body: unknown) => app.send(path, { method: 'PATCH', body });
+  const more = { ...PAYMENT, loan_id: id, amount: '100.01' };
+  for (const response of [
+    await post('/payments', { ...more, amount: '0.01' }),
+    await put(`/payments/${second.id}`, { ...second, amount: '100.01' }),
+    await patch(`/payments/${second.id}`, { amount: '100.01' }),
+  ])
+    assert.deepEqual([response.status, response.json], [400, refused]);
+  assert.equal((await get(`/loans/${id}`)).json.paid_amount, '3000.00');
+  assert.equal((await patch(`/payments/${first.id}`, { status: 'void' })).status, 200);
+  assert.equal((await post('/payments', more)).status, 201);
 });
 
 test('only an approved or a defaulted loan takes new payments', async (context) => {
@@ -249,7 +273,7 @@ test('what GET gave of a payment can be changed and sent back, and changes nothi
 test('every fault of a payment is reported at once: of fields, of rules and of conflicts', async (context) => {
   const { lend, pay, post, put } = await startLending(context);
   const pending = await lend();
-  const loan = await lend({ status: 'approved' });
+  const loan = await lend({ status: 'approved', amount: '500000000000' });
   const payment = await pay(loan.id, { reference: 'P' });
   assert.deepEqual((await post('/payments', { loan_id: pending.id, reference: 'P', by: 'x' })).json, {
     amount: ['This field is required.'],

@@ -222,6 +222,22 @@ test('what is paid on a loan has at most 12 digits, however large the payments a
   await assertSound(place);
 });
 
+test('payments on loans paid beyond three times the amount are imported, with a warning', async (context) => {
+  const place = await lendingPlace(context, 'A-1,M-2,L-2,1000,5,approved,,');
+  await accept(place, 'payments', payments(pay('P-1', '2900')));
+  const warnings = async (...rows: string[]) =>
+    JSON.parse(await accept(place, 'payments', payments(...rows), '--json')).files[0].warnings;
+  assert.deepEqual(await warnings(pay('P-2', '100'), pay('P-3', '5', { status: 'void' })), []);
+  const overpaid = { kind: 'overpaid', stops: false };
+  assert.deepEqual(await warnings(pay('Q-1', '3000', { loan: 'L-2' }), pay('P-4', '0.01')), [
+    { ...overpaid, message: '1 payment is on loans paid beyond three times the amount.', lines: [3] },
+  ]);
+  assert.deepEqual(await warnings(pay('P-1', '2900'), pay('P-4', '0.01')), [
+    { ...overpaid, message: '2 payments are on loans paid beyond three times the amount.', lines: [2, 3] },
+  ]);
+  assert.deepEqual(await warnings(pay('P-1', '2900', { status: 'void' })), []);
+});
+
 test('payments whose sum exceeds 64 bits are refused like any that are too much', async (context) => {
   const place = await lendingPlace(context);
   const rows = Array.from({ length: 93_000 }, (_, i) => pay(`Q-${i}`, LARGEST));

@@ -86,7 +86,7 @@ export interface PaymentFilter {
 export interface GivenPayment extends GivenValues<typeof PAYMENT_FIELDS> {}
 
 /** What decides about a payment: its loan, see docs/api.md#loans-and-payments. */
-export type PaidLoan = Pick<LoanRecord, 'status' | 'paidUntil' | 'paidAmountMinor'>;
+export type PaidLoan = Pick<LoanRecord, 'status' | 'amountMinor' | 'paidUntil' | 'paidAmountMinor'>;
 
 const TAKES_PAYMENTS: readonly LoanStatus[] = ['approved', 'defaulted'];
 /** The loans that also take new payments from files. */
@@ -161,22 +161,34 @@ export function decidePayment(
 export const TOO_MUCH_PAID =
   'What is paid on this loan would have more than 12 digits before the decimal point.';
 
+/** How many times its amount can be paid on a loan: with interest it is rarely twice. */
+export const MOST_TIMES_PAID = 3;
+
+/** The fault of a payment over HTTP that takes a loan beyond that; an import only warns of it. */
+export const OVERPAID =
+  'What is paid on this loan would be more than three times its amount. ' +
+  'If that is right, an operator can import it.';
+
 /** What a payment adds to the paid amount of its loan. */
 const countedMinor = (payment: Pick<PaymentValues, 'status' | 'amountMinor'> | undefined): number =>
   payment?.status === 'recorded' ? payment.amountMinor : 0;
 
 /**
- * What is paid on a loan after a change of one of its payments, in hundredths.
+ * What is paid on a loan after a change of one of its payments, in hundredths. A total that an import has
+ * taken beyond three times the amount may stay there, or become less.
  * @param before undefined for a new payment
- * @throws RegistryError `invalid` for a total with more digits than amounts have
+ * @throws RegistryError `invalid` for a total with more digits than amounts have, or beyond three times the
+ * amount of the loan
  */
 export function paidAfter(
-  loan: Pick<LoanRecord, 'paidAmountMinor'>,
+  loan: Pick<PaidLoan, 'amountMinor' | 'paidAmountMinor'>,
   before: PaymentRecord | undefined,
   after: PaymentValues,
 ): number {
   // The part without this payment first: each step is an integer far below 2^53.
   const paid = loan.paidAmountMinor - countedMinor(before) + countedMinor(after);
   if (paid > MAX_MONEY_MINOR) refuseFields({ amount: [TOO_MUCH_PAID] });
+  if (paid > loan.paidAmountMinor && paid > MOST_TIMES_PAID * loan.amountMinor)
+    refuseFields({ amount: [OVERPAID] });
   return paid;
 }

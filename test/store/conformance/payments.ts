@@ -9,6 +9,9 @@ import { type Engine, nextIteration, openPlace, openRegistry } from './engine.ts
 import { fillWithMembers, hasCode, refusedWith } from './loans.ts';
 import { LOAN, MEMBER, memberOf, PAYMENT } from './sample.ts';
 
+/** It takes payments of any amount. */
+const LARGE_LOAN = { ...LOAN, amountMinor: MAX_MONEY_MINOR };
+
 export const pay = (store: RegistryStore, values: Partial<PaymentValues>, nowSeconds = 2) =>
   store.payments.create({ ...PAYMENT, ...values }, () => ({ ...PAYMENT, ...values }), nowSeconds, 'key:2');
 
@@ -19,7 +22,7 @@ export function paymentsConformance(engine: Engine): void {
     const store = openRegistry(context, openPlace(engine, context).storage);
     await fillWithMembers(store);
     for (const memberId of [1, 2, 3, 4]) {
-      const values = { ...LOAN, memberId, reference: `L-${memberId}`, status: 'approved' } as const;
+      const values = { ...LARGE_LOAN, memberId, reference: `L-${memberId}`, status: 'approved' } as const;
       await store.loans.create(values, 1, 'key:1');
     }
     return store;
@@ -157,7 +160,7 @@ export function paymentsConformance(engine: Engine): void {
       const [store] = stores as [RegistryStore];
       await fillWithMembers(store);
       for (const memberId of [1, 2, 3])
-        await store.loans.create({ ...LOAN, memberId, reference: `L-${memberId}` }, 1, 'key:1');
+        await store.loans.create({ ...LARGE_LOAN, memberId, reference: `L-${memberId}` }, 1, 'key:1');
       const expected = [0, 0, 0];
       async function write(writer: number): Promise<void> {
         const own = stores[writer % 2] as RegistryStore;

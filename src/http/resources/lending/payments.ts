@@ -1,6 +1,6 @@
 /** Payments on loans: list, one, create, replace, change. */
 import type { Visible } from '../../../domain/access/visible.ts';
-import { PAYMENT_FIELDS, PAYMENT_STATUSES } from '../../../domain/lending/payments.ts';
+import { MOST_TIMES_PAID, PAYMENT_FIELDS, PAYMENT_STATUSES } from '../../../domain/lending/payments.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
@@ -61,7 +61,9 @@ const FILTERS = {
 
 const CREATING = {
   summary: 'Record a payment on a loan',
-  description: 'Only an approved or defaulted loan takes payments. Its paid_amount changes with it, at once.',
+  description:
+    'Only an approved or defaulted loan takes payments. Its paid_amount changes with it, at once, and at ' +
+    `most to ${MOST_TIMES_PAID} times the amount: beyond that, an operator can import the payment.`,
 };
 
 const CHANGING = {
@@ -69,7 +71,8 @@ const CHANGING = {
     summary: 'Replace a payment, or make it void',
     description:
       'An omitted status or paid_at stays. A void payment is not changed any more. ' +
-      "The loan's paid_amount changes with it, at once. Read-only fields are ignored.",
+      `The loan's paid_amount changes with it, at once, and grows at most to ${MOST_TIMES_PAID} times the ` +
+      'amount. Read-only fields are ignored.',
   },
   patch: { summary: 'Change fields of a payment, or make it void' },
 };

@@ -39,14 +39,14 @@ export const WARNINGS = {
   ),
   impossible_id: only(['members'], 'a NID begins with neither 1, 2 nor 3, such as one of zeros'),
   born_after_registration: only(['members'], 'the date of birth is after the registration'),
-  overpaid: only(['loans'], 'more than three times the amount is paid'),
+  overpaid: only(['loans', 'payments'], 'more than three times the amount of a loan is paid'),
   after_death: only(['production', 'savings'], 'an entry is dated after the day on which the member died'),
   end_before_start: only(['loans'], 'the end is before the start'),
 } as const satisfies { readonly [kind: string]: WarningMeaning };
 
 export type WarningKind = keyof typeof WARNINGS;
 
-type WarnedKind = 'cooperatives' | 'members' | 'production' | 'loans' | 'savings';
+type WarnedKind = 'cooperatives' | 'members' | 'production' | 'loans' | 'payments' | 'savings';
 
 interface WarningMeaning {
   /** Whether an import goes on only after somebody has looked at it. */

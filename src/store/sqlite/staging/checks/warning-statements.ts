@@ -4,6 +4,7 @@
  * only, so that one which was accepted can be imported again; the others look at all of its rows.
  */
 
+import { MOST_TIMES_PAID } from '../../../../domain/lending/payments.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
 import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
 import { counted } from '../../../../domain/values/text.ts';
@@ -114,6 +115,11 @@ const afterDeath = (instant: string): string => `SELECT r.line, ''
   WHERE m.date_of_death IS NOT NULL AND m.status = 'deceased'
     AND r.${instant} >= unixepoch(m.date_of_death, '+36 hours')`;
 
+/** Payments of loans on which so much will be paid. */
+const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
+  CROSS JOIN main.loans l ON l.id = p.loan_id LEFT JOIN staging.paid_amounts a ON a.loan_id = l.id
+  WHERE l.paid_amount_minor + coalesce(a.delta, 0) > ${MOST_TIMES_PAID} * l.amount_minor`;
+
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
   cooperatives: [
     statement(
@@ -204,11 +210,19 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       (n) => `${counted(n, 'transaction is', 'transactions are')} dated after the death of the member.`,
     ),
   ],
+  payments: [
+    statement(
+      'overpaid',
+      [],
+      OVERPAID_LOANS,
+      (n) => `${counted(n, 'payment is', 'payments are')} on loans paid beyond three times the amount.`,
+    ),
+  ],
   loans: [
     statement(
       'overpaid',
       ['paid_amount'],
-      `SELECT line, '' FROM staging.rows WHERE paid_amount > 3 * amount`,
+      `SELECT line, '' FROM staging.rows WHERE paid_amount > ${MOST_TIMES_PAID} * amount`,
       (n) => `${counted(n, 'loan is', 'loans are')} paid beyond three times the amount.`,
     ),
     statement(

@@ -46,7 +46,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./corrections/nid.ts')).declareNid,
   },
   members: {
-    description: 'members who are one person, or in the wrong cooperative: merge, move',
+    description: 'members: show; who are one person, or in the wrong cooperative: merge, move',
     load: async () => (await import('./corrections/members.ts')).declareMembers,
   },
   cooperatives: {

@@ -154,8 +154,8 @@ test('an active member who would be merged into an ended membership is pointed o
 test('ids and codes that cannot be one are wrong usage, and unknown ones are refused', async (context) => {
   const place = await start(context);
   const wrong = [
-    [['members', 'merge', '--yes', 'x', '2', ...WHY], 2, /Expected the id of a member/],
-    [['members', 'merge', '--yes', nid(1), '2', ...WHY], 2, /Expected the id of a member/],
+    [['members', 'merge', '--yes', 'x', '2', ...WHY], 2, /Expected a member/],
+    [['members', 'merge', '--yes', nid(1), nid(1), ...WHY], 1, /cannot be merged into itself/],
     [['members', 'merge', '--yes', '1', '1', ...WHY], 1, /cannot be merged into itself/],
     [['members', 'merge', '--yes', '1', '99', ...WHY], 1, /There is no member 99\./],
     [['members', 'move', '--yes', '1', ...WHY], 2, /--to/],

@@ -1,7 +1,8 @@
-/** Whom a correction is about: members that are named, and signs that two of them are two people. */
+/** Whom a command is about: how members are named, and signs that two of them are two people. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type ImportPlace, importPlace, MEMBERS_HEADER, nid } from '../support/importing.ts';
+import { runCommand } from '../../src/cli/program.ts';
+import { type ImportPlace, importPlace, MEMBERS_HEADER, members, nid } from '../support/importing.ts';
 
 const WHY = ['--reason', 'Both lists were joined'];
 const DRY = [...WHY, '--dry-run'];
@@ -93,4 +94,124 @@ test('history of a member finds the person by a former national ID, too', async 
     const found = await place.command('history', 'member', former);
     assert.deepEqual([found.status, found.out], [0, current.out]);
   }
+});
+
+/** Members 1 and 2 of A-1 with the codes 3 and 2, and 3 and 4 of B-2 with the codes 1 and 7/8. */
+async function startWithNumbers(context: TestContext): Promise<ImportPlace> {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
+  const rows = [
+    `A-1,${nid(1)},3,Keza`,
+    `A-1,${nid(2)},2,Mugabo`,
+    `B-2,${nid(1)},1,Keza`,
+    `B-2,${nid(4)},7/8,Ineza`,
+  ];
+  await place.load('members', members(...rows));
+  await place.load(
+    'production',
+    'cooperative_code,member_code,reference,delivered_at,kg\n' +
+      'A-1,3,P-1,2025-06-01,10\nB-2,1,P-2,2025-06-01,20\n',
+  );
+  return place;
+}
+
+test('every command that takes a member takes each of its names', async (context) => {
+  const place = await startWithNumbers(context);
+  const commands = [
+    [['members', 'show'], [], (name: string) => new RegExp(`^named by .*${name}`, 's')],
+    [['history', 'member'], [], () => /^A-1 2 \(id 2\)/],
+    [['entries', 'list', 'production', '--member'], [], () => /^There is no such entry\./],
+    [['members', 'move'], ['--to', 'B-2', ...DRY], () => /member 2: A-1 2, Mugabo/],
+    [['members', 'merge', 'A-1/3'], DRY, () => /member 2: A-1 2, Mugabo \(stays\)/],
+  ] as const;
+  // Its id is no member code of anybody else.
+  for (const name of ['2', 'A-1/2', 'a-1/2', `A-1/${nid(2)}`, nid(2)])
+    for (const [before, after, expected] of commands) {
+      const { status, out, err } = await place.command(...before, name, ...after);
+      assert.equal(status, 0, `${[...before, name].join(' ')}: ${err}`);
+      assert.match(out, expected(name.toUpperCase()));
+    }
+  const withSlash = await place.command('members', 'show', 'B-2/7/8');
+  assert.match(withSlash.out, /^full_name +Ineza$/m);
+});
+
+test('members show prints what names the member and nobody else, its fields and counts', async (context) => {
+  const place = await startWithNumbers(context);
+  const { out } = await place.command('members', 'show', 'A-1/3', '--json');
+  const { names, id, cooperative, status, counts } = JSON.parse(out);
+  // Not 1, which is the code of another member, nor the national ID, which has two memberships.
+  assert.deepEqual(names, ['A-1/3', `A-1/${nid(1)}`]);
+  assert.deepEqual([id, cooperative, status, counts.deliveries, counts.loans], ['1', 'A-1', 'active', 1, 0]);
+  const text = await place.command('members', 'show', '2');
+  assert.match(text.out, new RegExp(`^named by +2\n +A-1/2\n +A-1/${nid(2)}\n +${nid(2)}\nid `));
+  assert.match(text.out, /^registration_date +20\d\d-.*\ncreated_at/m);
+  for (const name of names) assert.equal((await place.command('members', 'show', name, '--json')).out, out);
+});
+
+test('a number that is an id and a member code, and a national ID of several memberships, are asked about', async (context) => {
+  const place = await startWithNumbers(context);
+  const shown = '  1. A-1/3, Keza (id 1)\n  2. B-2/1, Keza (id 3)\n';
+  const move = (name: string) => ['members', 'move', name, '--to', 'B-2', '--yes', ...WHY];
+  for (const name of ['1', '3', nid(1)]) {
+    const refused = await place.command(...move(name));
+    assert.deepEqual(
+      [refused.status, refused.err],
+      [
+        1,
+        `Several members may be meant:\n${shown}` +
+          'No member was chosen. Name the one that is meant: A-1/3, for example.\n',
+      ],
+    );
+  }
+  const nobodys = await place.command(...move('7'));
+  assert.equal(nobodys.status, 1);
+  assert.match(nobodys.err, /There is no member 7\./);
+  assert.equal(place.value('SELECT count(*) FROM operations'), 3);
+  const answered = async (answer: string) => {
+    const texts: string[] = [];
+    const status = await runCommand(['members', 'show', '1'], {
+      env: { REGISTRY_DB: place.databaseFile },
+      clock: place.clock,
+      out: (text) => void texts.push(text),
+      err: () => undefined,
+      terminal: undefined,
+      ask: async (question) => {
+        assert.equal(question, 'Which one? [1-2] ');
+        return answer;
+      },
+    });
+    return [status, /^id +(\d)/m.exec(texts.join(''))?.[1]];
+  };
+  assert.deepEqual(await answered('1'), [0, '1']);
+  assert.deepEqual(await answered(' 2 '), [0, '3']);
+  for (const answer of ['', '0', '3', 'x', 'y']) assert.deepEqual(await answered(answer), [1, undefined]);
+});
+
+test('a number that is no id names the members that have it as their code, and nobody is taken for another', async (context) => {
+  const place = await startWithNumbers(context);
+  await place.load('members', members(`A-1,${nid(9)},77,Gasore`), '--yes');
+  const refused = await place.command('entries', 'remove', 'production', '--member', '77', '--yes', ...WHY);
+  assert.equal(refused.status, 1);
+  assert.match(refused.err, /^No member has this id\. These have the member code:\n {2}1\. A-1\/77, Gasore/);
+});
+
+test('what names nobody is refused without repeating it', async (context) => {
+  const place = await startWithNumbers(context);
+  for (const [name, status, message] of [
+    ['x', 2, /Expected a member: an id, CODE\/MEMBERCODE/],
+    ['A-1/', 2, /Expected a member/],
+    [`${nid(2)}0`, 2, /Expected a member/],
+    [nid(5), 1, /^Nobody has this national ID\.$/m],
+    [`B-2/${nid(2)}`, 1, /^There is no member with this code or national ID in B-2\.$/m],
+    ['Z-9/1', 1, /^There is no member with this code or national ID in Z-9\.$/m],
+    ['99', 1, /^There is no member with this id\.$/m],
+  ] as const) {
+    const shown = await place.command('members', 'show', name);
+    assert.deepEqual([shown.status, shown.out], [status, ''], name);
+    assert.match(shown.err, message);
+    assert.doesNotMatch(shown.err, /[0-9]{16}/);
+  }
+  await place.command('persons', 'erase', nid(2), '--yes', ...WHY);
+  const erased = await place.command('members', 'show', '2');
+  assert.deepEqual([erased.status, erased.out], [1, '']);
 });

@@ -5,7 +5,6 @@ import { parseReason } from '../../domain/corrections.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import { parseId } from '../../domain/values/ids.ts';
 import { parseCooperativeCode } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type {
@@ -42,13 +41,6 @@ export const addCorrectionOptions = (command: Command): Command =>
 export function readNumber(text: string): string {
   if (isIdentityCard(text)) return text;
   throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
-}
-
-/** @throws CommandError with status 2 for what cannot be one */
-export function readMemberId(text: string): number {
-  const id = parseId(text);
-  if (id !== undefined) return id;
-  throw new CommandError(EXIT.usage, 'Expected the id of a member: 1 to 12 digits.');
 }
 
 /** @throws CommandError with status 2 for what cannot be one */

@@ -2,8 +2,8 @@
 import { Argument, type Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../../domain/entries/entries.ts';
-import { parseId } from '../../domain/values/ids.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { findMemberId, MEMBER_HELP } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 import { addCorrectionOptions, type CorrectionCommandOptions, correct } from './correction-command.ts';
@@ -27,7 +27,7 @@ export function declareEntries(entries: Command, context: CliContext): void {
   addSelecting(addCorrectionOptions(entries.command('remove')))
     .description('remove entries that should not be there')
     .action(async (kind: EntryKind, options: CorrectionCommandOptions & Selecting) => {
-      const selection = readSelection(options);
+      const selection = await readSelection(context, options);
       await correct(context, options, (store, given) => store.removeEntries(kind, selection, given));
     });
 }
@@ -35,24 +35,25 @@ export function declareEntries(entries: Command, context: CliContext): void {
 const addSelecting = (command: Command): Command =>
   command
     .addArgument(new Argument('<kind>', 'kind of entries').choices(ENTRY_KINDS))
-    .option('--member <id>', 'all of this member')
+    .option('--member <member>', `all of this member: ${MEMBER_HELP}`)
     .option('--cooperative <code>', 'with --reference: the one of this cooperative')
     .option('--reference <reference>', 'with --cooperative: the one with this reference');
 
-/** @throws CommandError with status 2 unless it is one of the two ways to select */
-function readSelection({ member, cooperative, reference }: Selecting): EntrySelection {
-  if (member !== undefined && cooperative === undefined && reference === undefined) {
-    const memberId = parseId(member);
-    if (memberId !== undefined) return { memberId };
-    throw new CommandError(EXIT.usage, '--member: Expected the id of a member: 1 to 12 digits.');
-  }
+/** @throws CommandError with status 2 unless it is one of the two ways to select, or as `findMemberId` */
+async function readSelection(
+  context: CliContext,
+  options: SettingOptions & Selecting,
+): Promise<EntrySelection> {
+  const { member, cooperative, reference } = options;
+  if (member !== undefined && cooperative === undefined && reference === undefined)
+    return { memberId: await findMemberId(context, options, member) };
   if (member === undefined && cooperative !== undefined && reference !== undefined)
     return { cooperativeCode: cooperative, reference };
   throw new CommandError(EXIT.usage, 'Give either --member, or --cooperative and --reference.');
 }
 
 async function list(context: CliContext, kind: EntryKind, options: ListOptions): Promise<void> {
-  const selection = readSelection(options);
+  const selection = await readSelection(context, options);
   const config = configOf(context, options);
   const store = openConfiguredStorage(config, context.clock).openHeldData();
   try {

@@ -1,32 +1,57 @@
-/** `members`: merging and moving them (docs/correcting.md#registered-twice). */
+/** `members`: showing, merging and moving them (docs/correcting.md#registered-twice). */
 import type { Command } from 'commander';
-import type { CliContext } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../terminal/named-member.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 import {
   addCorrectionOptions,
   type CorrectionCommandOptions,
   correct,
   readCode,
-  readMemberId,
 } from './correction-command.ts';
+import { describeMember, formatMember } from './member-text.ts';
 
 interface MoveOptions extends CorrectionCommandOptions {
   readonly to: string;
 }
 
+interface ShowOptions extends SettingOptions {
+  readonly json?: true;
+}
+
 export function declareMembers(members: Command, context: CliContext): void {
+  addSettingOptions(members.command('show'), 'REGISTRY_DB')
+    .description('show a member in short, and everything that names it: personal data')
+    .argument('<member>', MEMBER_HELP)
+    .option('--json', 'print one JSON document')
+    .action((member: string, options: ShowOptions) => show(context, member, options));
   addCorrectionOptions(members.command('merge'))
     .description('give everything of one member to another who is the same person')
-    .argument('<from>', 'id of the member that goes')
-    .argument('<into>', 'id of the member that stays')
+    .argument('<from>', `the member that goes: ${MEMBER_HELP}`)
+    .argument('<into>', 'the member that stays')
     .action(async (from: string, into: string, options: CorrectionCommandOptions) => {
-      const ids = [readMemberId(from), readMemberId(into)] as const;
-      await correct(context, options, (store, given) => store.mergeMembers(...ids, given));
+      const fromId = await findMemberId(context, options, from);
+      const intoId = await findMemberId(context, options, into);
+      await correct(context, options, (store, given) => store.mergeMembers(fromId, intoId, given));
     });
   addCorrectionOptions(members.command('move').requiredOption('--to <code>', 'code of the cooperative'))
     .description('move a member with everything to another cooperative')
-    .argument('<id>', 'id of the member')
-    .action(async (given: string, options: MoveOptions) => {
-      const [id, code] = [readMemberId(given), readCode(options.to)];
-      await correct(context, options, (store, each) => store.moveMember(id, code, each));
+    .argument('<member>', MEMBER_HELP)
+    .action(async (member: string, options: MoveOptions) => {
+      const code = readCode(options.to);
+      const id = await findMemberId(context, options, member);
+      await correct(context, options, (store, given) => store.moveMember(id, code, given));
     });
+}
+
+async function show(context: CliContext, member: string, options: ShowOptions): Promise<void> {
+  const { zone } = configOf(context, options);
+  await withMember(context, options, member, async (store, id) => {
+    const found = await store.findMembership(id);
+    if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
+    const names = await namesOf(store, found.member);
+    const isJson = options.json === true;
+    context.out(isJson ? formatJson(describeMember(found, names, zone)) : formatMember(found, names, zone));
+  });
 }

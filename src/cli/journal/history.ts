@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
-import { parseId } from '../../domain/values/ids.ts';
 import type { HistoryStore, RowHistory } from '../../store/ports/journal/history.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { findMemberId } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 import { describeEntry, formatHistory } from './history-text.ts';
@@ -17,10 +17,13 @@ type Find = (history: HistoryStore) => Promise<readonly RowHistory[]>;
 
 export function declareHistory(history: Command, context: CliContext): void {
   addOptions(history.command('member'))
-    .argument('<id-or-nid>', 'id of a member, or a national ID for all memberships of the person')
+    .argument('<member>', 'id, CODE/MEMBERCODE, CODE/NID; or a NID for all memberships of the person')
     .description('what has changed in a member, the newest last; holds personal data')
     .action(async (given: string, options: Options) => {
-      await print(context, options, (store) => findMembers(store, given));
+      const find = isIdentityCard(given)
+        ? ofPerson(given)
+        : ofMember(await findMemberId(context, options, given));
+      await print(context, options, find);
     });
   addOptions(history.command('cooperative'))
     .argument('<code>', 'code of a cooperative')
@@ -38,23 +41,21 @@ export function declareHistory(history: Command, context: CliContext): void {
 const addOptions = (command: Command) =>
   addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
 
-async function findMembers(store: HistoryStore, given: string): Promise<readonly RowHistory[]> {
-  if (isIdentityCard(given)) {
-    const found = await store.ofPerson(given);
+const ofPerson =
+  (identityCard: string): Find =>
+  async (store) => {
+    const found = await store.ofPerson(identityCard);
     if (found.length === 0) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
     return found;
-  }
-  const id = parseId(given);
-  if (id === undefined) {
-    throw new CommandError(
-      EXIT.usage,
-      'Expected the id of a member (1 to 12 digits) or a national ID of exactly 16 digits.',
-    );
-  }
-  const found = await store.ofMember(id);
-  if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
-  return [found];
-}
+  };
+
+const ofMember =
+  (id: number): Find =>
+  async (store) => {
+    const found = await store.ofMember(id);
+    if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
+    return [found];
+  };
 
 async function print(context: CliContext, options: Options, find: Find): Promise<void> {
   const config = configOf(context, options);

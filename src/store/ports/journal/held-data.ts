@@ -32,6 +32,24 @@ export interface HeldChange extends HistoryEntry {
   readonly row: string;
 }
 
+/** What a member may be named by; each that is given finds members. */
+export interface MemberName {
+  readonly id?: number;
+  readonly memberCode?: string;
+  /** Also a former one. */
+  readonly identityCard?: string;
+  /** Only members of this cooperative. */
+  readonly cooperativeCode?: string;
+}
+
+/** A member that was found by a name. */
+export interface FoundMember {
+  readonly id: number;
+  readonly cooperativeCode: string;
+  readonly memberCode: string;
+  readonly fullName: string;
+}
+
 /** Everything about a person, in all cooperatives and statuses. */
 export interface HeldPerson {
   readonly identityCard: string;
@@ -49,6 +67,10 @@ export interface HeldDataStore {
   listCooperatives(): Awaitable<readonly CooperativeSummary[]>;
   /** @returns undefined when nobody has or had the number */
   findPerson(identityCard: string): Awaitable<HeldPerson | undefined>;
+  /** In order of id, without those who were erased. */
+  findMembers(name: MemberName): Awaitable<readonly FoundMember[]>;
+  /** @returns undefined when there is no member with this id, or an erased one */
+  findMembership(memberId: number): Awaitable<HeldMembership | undefined>;
   /** In order of id; empty when nothing is selected. */
   listEntries(kind: EntryKind, selection: EntrySelection): Awaitable<readonly HeldRow[]>;
   close(): Awaitable<void>;

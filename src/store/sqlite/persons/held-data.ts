@@ -5,7 +5,8 @@ import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { readEntries } from './entry-rows.ts';
-import { findPerson } from './person.ts';
+import { findMembers } from './find-members.ts';
+import { findMembership, findPerson } from './person.ts';
 
 /** @throws StorageError `unusable` when there is no registry */
 export function openHeldData(databaseFile: string): HeldDataStore {
@@ -14,6 +15,8 @@ export function openHeldData(databaseFile: string): HeldDataStore {
     listCooperatives: () =>
       db.raw.prepare('SELECT id, code, name FROM cooperatives ORDER BY code').all() as CooperativeSummary[],
     findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
+    findMembers: (name) => findMembers(db, name),
+    findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),
     close: () => db.close(),
   };

@@ -3,6 +3,7 @@ import { CHANGED_ENTITIES, type ChangedEntity } from '../../ports/journal/correc
 import type { HeldChange, HeldMembership, HeldPerson, HeldRow } from '../../ports/journal/held-data.ts';
 import { CREATED } from '../../ports/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
+import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { labelSql, SHOWN_CHANGE } from '../journal/labels.ts';
 import { openOrigins } from '../journal/origin.ts';
 import { ownedIdsSql, recordedColumns, tableOf } from '../schema/tables.ts';
@@ -26,7 +27,7 @@ export function findPerson(db: Connection, given: string): HeldPerson | undefine
   return {
     identityCard,
     formerIdentityCards: formerNumbers(db, identityCard),
-    memberships: members.map((id) => readMembership(db, id)),
+    memberships: members.flatMap((id) => findMembership(db, id) ?? []),
     history: readHistory(db, members, rows),
     keptResponses: kept.get() as number,
   };
@@ -47,9 +48,11 @@ function readRows(db: Connection, entity: Held, member: number): HeldRow[] {
     .all() as HeldRow[];
 }
 
-function readMembership(db: Connection, id: number): HeldMembership {
+export function findMembership(db: Connection, id: number): HeldMembership | undefined {
+  const member = readRows(db, 'members', id)[0];
+  if (member === undefined || member.status === ERASED_STATUS) return undefined;
   return {
-    member: readRows(db, 'members', id)[0] as HeldRow,
+    member,
     deliveries: readEntries(db, 'production', { memberId: id }),
     loans: readEntries(db, 'loans', { memberId: id }),
     payments: readRows(db, 'payments', id),

@@ -1,0 +1,109 @@
+/**
+ * The member that an operator names: by its id, by its cooperative with its member code or national ID, or by
+ * a national ID alone (docs/correcting.md#naming-a-member).
+ */
+import { openConfiguredStorage } from '../../app/storage.ts';
+import { isIdentityCard } from '../../domain/membership/identity-card.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import { parseId } from '../../domain/values/ids.ts';
+import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
+import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
+import { type CliContext, CommandError, EXIT } from './context.ts';
+import { hideIdentityCards } from './hide-identity-cards.ts';
+import { configOf, type SettingOptions } from './settings.ts';
+
+/** For `--help`, after what the argument is. */
+export const MEMBER_HELP = 'an id, CODE/MEMBERCODE, CODE/NID, or a NID of one membership only';
+
+/** Members shown of those that a name may mean; the rest is counted. */
+const SHOWN_MEMBERS = 10;
+
+// Not parsers of commander's: it repeats a wrong value, which may be a mistyped national ID.
+
+/** @throws CommandError with status 2 for what cannot name a member */
+function readName(text: string): MemberName {
+  const slash = text.indexOf('/');
+  const rest = parseText(text.slice(slash + 1), MAX_LENGTH.memberCode);
+  if (!(rest instanceof FieldError)) {
+    const id = parseId(rest);
+    const number = isIdentityCard(rest) ? { identityCard: rest } : {};
+    if (slash >= 0)
+      return { ...number, memberCode: rest, cooperativeCode: text.slice(0, slash).toUpperCase() };
+    if (id !== undefined) return { id, memberCode: rest };
+    if (isIdentityCard(rest)) return number;
+  }
+  throw new CommandError(EXIT.usage, `Expected a member: ${MEMBER_HELP}.`);
+}
+
+/** What names the member and nobody else. */
+const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
+  `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
+
+/**
+ * Runs work with what the registry holds, and the id of the member that is meant.
+ * @throws CommandError with status 1 when nobody has this name, or several have and nobody has chosen one
+ */
+export async function withMember<T>(
+  context: CliContext,
+  options: SettingOptions,
+  text: string,
+  work: (store: HeldDataStore, id: number) => T | Promise<T>,
+): Promise<T> {
+  const name = readName(text);
+  const store = openConfiguredStorage(configOf(context, options), context.clock).openHeldData();
+  try {
+    const found = await store.findMembers(name);
+    const [first] = found;
+    // Whoever asks for an id that nobody has says why: the member may have been merged.
+    if (first === undefined && name.id !== undefined) return await work(store, name.id);
+    if (first === undefined) throw new CommandError(EXIT.refused, nobody(name));
+    const isMeant = found.length === 1 && (name.id === undefined || name.id === first.id);
+    return await work(store, isMeant ? first.id : (await choose(context, found, name)).id);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The id of the member that is meant. @throws as `withMember` */
+export const findMemberId = (context: CliContext, options: SettingOptions, text: string): Promise<number> =>
+  withMember(context, options, text, (_, id) => id);
+
+/** The texts that name a member and nobody else. */
+export async function namesOf(
+  store: HeldDataStore,
+  { id, cooperative, member_code: code, identity_card: number }: HeldRow,
+): Promise<string[]> {
+  const names: string[] = [];
+  for (const name of [`${id}`, `${cooperative}/${code}`, `${cooperative}/${number}`, `${number}`])
+    if ((await store.findMembers(readName(name))).length === 1) names.push(name);
+  return [...new Set(names)];
+}
+
+const nobody = ({ cooperativeCode }: MemberName): string =>
+  cooperativeCode === undefined
+    ? 'Nobody has this national ID.'
+    : `There is no member with this code or national ID in ${hideIdentityCards(cooperativeCode)}.`;
+
+async function choose(
+  { err, ask }: CliContext,
+  found: readonly FoundMember[],
+  { id }: MemberName,
+): Promise<FoundMember> {
+  const isNobodys = id !== undefined && !found.some((each) => each.id === id);
+  const shown = found.slice(0, SHOWN_MEMBERS);
+  const lines = shown.map(
+    (each, i) => `  ${i + 1}. ${refer(each)}, ${hideIdentityCards(each.fullName)} (id ${each.id})\n`,
+  );
+  const more = found.length > shown.length ? `  ${found.length - shown.length} more\n` : '';
+  err(
+    `${isNobodys ? 'No member has this id. These have the member code' : 'Several members may be meant'}:\n`,
+  );
+  err(`${lines.join('')}${more}`);
+  const answer = await ask?.(`Which one? [1-${shown.length}] `, new AbortController().signal);
+  const chosen = shown[Number(answer?.trim()) - 1];
+  if (chosen !== undefined) return chosen;
+  throw new CommandError(
+    EXIT.refused,
+    `No member was chosen. Name the one that is meant: ${refer(found[0] as FoundMember)}, for example.`,
+  );
+}

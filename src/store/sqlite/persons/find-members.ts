@@ -1,0 +1,21 @@
+/** Members by what people call them: ids, member codes, national IDs. */
+import type { FoundMember, MemberName } from '../../ports/journal/held-data.ts';
+import type { Connection } from '../engine/connection.ts';
+import { ERASED_STATUS } from '../identity/erased-rows.ts';
+import { currentNumberSql } from '../identity/former-keys.ts';
+
+/** Codes are unique in a cooperative: one seek in each is as good as an index of codes. */
+const FOUND = `SELECT id FROM main.members WHERE id = @id
+  UNION SELECT m.id FROM main.cooperatives c
+    CROSS JOIN main.members m ON m.cooperative_id = c.id AND m.member_code = @memberCode
+  UNION SELECT id FROM main.members WHERE identity_card = ${currentNumberSql('@identityCard')}`;
+
+export const findMembers = (db: Connection, name: MemberName): FoundMember[] =>
+  db.raw
+    .prepare(
+      `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
+       FROM (${FOUND}) f CROSS JOIN main.members m ON m.id = f.id
+       CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+       WHERE c.code = coalesce(@cooperativeCode, c.code) AND m.status <> '${ERASED_STATUS}' ORDER BY m.id`,
+    )
+    .all({ id: null, memberCode: null, identityCard: null, cooperativeCode: null, ...name }) as FoundMember[];

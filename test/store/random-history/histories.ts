@@ -46,7 +46,8 @@ function parametersOf(runs: number, seed: number | undefined) {
       ? {}
       : { seed: chosen }),
     // Making a failure smaller takes minutes.
-    ...(HISTORY_PATH === undefined ? { endOnFailure: true } : { path: HISTORY_PATH }),
+    endOnFailure: true,
+    ...(HISTORY_PATH === undefined ? {} : { path: HISTORY_PATH }),
   };
 }
 
@@ -55,7 +56,7 @@ function parametersOf(runs: number, seed: number | undefined) {
  * @param seed for always the same histories; without it others each time
  */
 export function testHistories(runs: number, seed?: number): void {
-  const timeout = 2_000 * runs;
+  const timeout = 2_000 * Math.max(runs, Number(HISTORY_RUNS ?? 0));
 
   test('imports that are undone in any order leave nothing behind, and a refused one has what builds on it', {
     timeout,

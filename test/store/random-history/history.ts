@@ -47,7 +47,10 @@ export class History {
   private now = NOW;
   private sequence = 0;
 
-  /** @param isRefusalExact whether an undo is refused exactly where something builds on the import */
+  /**
+   * @param isRefusalExact whether an undo is refused exactly where something builds on the import; then keys
+   *   write one after the other, as a payment that is made void at once would not be seen
+   */
   constructor(context: TestContext, isRefusalExact: boolean) {
     this.folder = temporaryFolder(context);
     const file = join(this.folder, 'registry.db');
@@ -137,11 +140,17 @@ export class History {
       const heal = step.isCommitted ? () => undefined : failCommits(this.registry);
       try {
         const now = ++this.now;
-        const writes = step.writes.map((each) => write(this.registry, this.rows(), each, now));
-        const results = await Promise.allSettled(writes);
+        const between: Rows[] = [];
+        const results: PromiseSettledResult<unknown>[] = [];
+        const inTurn = this.isRefusalExact ? step.writes.map((each) => [each]) : [step.writes];
+        for (const writes of inTurn) {
+          const written = writes.map((each) => write(this.registry, this.rows(), each, now));
+          results.push(...(await Promise.allSettled(written)));
+          between.push(this.rows());
+        }
         const done = results.filter(({ status }) => status === 'fulfilled');
         assert.ok(step.isCommitted || done.length === 0);
-        return done.length === 0 ? undefined : { actor: 'key:7', undoId: undefined };
+        return done.length === 0 ? undefined : { actor: 'key:7', undoId: undefined, between };
       } finally {
         heal();
       }
@@ -224,7 +233,9 @@ export class History {
     what: string,
     work: (
       before: Rows,
-    ) => Promise<{ actor: string; undoId: number | undefined; isUndo?: boolean } | undefined>,
+    ) => Promise<
+      { actor: string; undoId: number | undefined; between?: readonly Rows[]; isUndo?: boolean } | undefined
+    >,
   ): Promise<void> {
     await nextIteration();
     const before = this.rows();

@@ -7,6 +7,8 @@ export interface Step {
   readonly undoId: number | undefined;
   readonly before: Rows;
   readonly after: Rows;
+  /** After each of its writes, where they came one after the other. */
+  readonly between?: readonly Rows[];
   isUndone: boolean;
 }
 
@@ -22,6 +24,11 @@ export function undoIn(rows: Rows, { before, after }: Step): Rows {
   return next;
 }
 
+type Change = Pick<Step, 'before' | 'after'>;
+
+const changesOf = ({ before, after, between }: Step): Change[] =>
+  (between ?? [after]).map((rows, i, all) => ({ before: all[i - 1] ?? before, after: rows }));
+
 /** Keys of the rows that one refers to. */
 const parentsOf = (row: Row | undefined): string[] =>
   ['cooperative', 'member', 'loan', 'account'].flatMap((parent) =>
@@ -29,7 +36,7 @@ const parentsOf = (row: Row | undefined): string[] =>
   );
 
 /** The loans of which a step changes what is paid by payments. */
-function paidBy({ before, after }: Step): string[] {
+function paidBy({ before, after }: Change): string[] {
   const byPayments = (rows: Rows) => {
     const opening = new Map(rowsOf(rows, 'loan').map((loan) => [loan.id, loan.opening_balance_minor]));
     return new Map([...paidOf(rows)].map(([id, paid]) => [id, paid - (opening.get(id) as number)]));
@@ -40,7 +47,7 @@ function paidBy({ before, after }: Step): string[] {
 }
 
 /** The stored loans of which a step moves the end of the opening balance. */
-const cutOffsOf = ({ before, after }: Step): string[] =>
+const cutOffsOf = ({ before, after }: Change): string[] =>
   [...after.keys()].filter(
     (key) =>
       key.startsWith('loan ') &&
@@ -69,7 +76,9 @@ export function isBuiltOn(steps: readonly Step[], step: Step, rows: Rows): boole
   const written = new Set([...created, ...changed]);
   const own = new Set(created);
   const voided = new Set(voidedBy(step));
-  const later = steps.slice(steps.indexOf(step) + 1).filter(({ isUndone }) => !isUndone);
+  const later = steps
+    .slice(steps.indexOf(step) + 1)
+    .flatMap((each) => (each.isUndone ? [] : changesOf(each)));
   return (
     hasCollision(undoIn(rows, step)) ||
     later.some((other) => {

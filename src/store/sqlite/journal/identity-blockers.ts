@@ -1,6 +1,6 @@
 /** What of the national IDs of its members keeps an operation from being undone (undo-blockers.ts). */
 import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../identity/former-keys.ts';
-import { type IdRange, isImport, type Operation } from './operations.ts';
+import { type IdRange, isImport, type Operation, REVERSED_ACTORS } from './operations.ts';
 import { changedRows, ownChanges } from './own-rows.ts';
 
 /**
@@ -14,7 +14,12 @@ export const identityBlockers = (operation: Operation, created: IdRange | undefi
   // An import gives a number to one membership; the person may have had the other one elsewhere before.
   ...(isImport(operation)
     ? []
-    : [numberTaken(operation), leadsElsewhere(operation), ...redirected(operation)]),
+    : [
+        numberTaken(operation),
+        leadsElsewhere(operation),
+        leadsToNobody(operation),
+        ...redirected(operation),
+      ]),
 ];
 
 /** A national ID that would be put back was that of a person who was erased since. */
@@ -49,6 +54,13 @@ const leadsElsewhere = (operation: Operation): string =>
    CROSS JOIN main.members o ON o.identity_card = q.number
    WHERE r.ended_by = ${operation.id} AND q.actor IS NOT 'correction:${operation.id}'
      AND o.id NOT IN (${changedRows(operation, 'members')})`;
+
+/** Whom a number that this would let lead to its person again has found has another number since. */
+const leadsToNobody = (operation: Operation): string =>
+  `SELECT 'members' AS kind, c.row_id AS id, 'changed' AS reason, c.actor
+   FROM main.${REPLACED_NUMBERS.table} r CROSS JOIN main.changes c ON c.id > ${operation.last_change}
+     AND c.entity = 'members' AND c.field = 'identity_card' AND c.old = r.new
+   WHERE r.ended_by = ${operation.id} AND c.actor NOT IN (${REVERSED_ACTORS})`;
 
 /** What it lets a former number or member lead to was changed since. */
 const redirected = (operation: Operation): string[] =>

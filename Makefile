@@ -15,7 +15,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long dev build openapi docs kills bench clean types lint format unit install $(QUICK_GROUPS)
+.PHONY: help run test test-long dev build openapi docs kills histories bench clean types lint format unit install $(QUICK_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,9 @@ docs: $(INSTALLED) ## write the tables of the documents from the declarations
 
 kills: $(INSTALLED) ## kill the service 50 times during payments and merges, and look for what was lost
 	node test/kills/main.ts
+
+histories: $(INSTALLED) ## try 500 new random histories of all operations; a failure prints how to repeat it
+	HISTORY_RUNS=500 node --test --test-timeout=3600000 test/store/random-history/random-history.long.test.ts
 
 bench: $(INSTALLED) ## measure lookups, pages, writes and imports beside the peers; needs wrk
 	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk' >&2; exit 2; }

@@ -1,4 +1,4 @@
-/** Random histories, the same at each run; `HISTORY_SEED` and `HISTORY_RUNS` try others. */
+/** Many random histories, the same at each run; `make histories` tries others. */
 import { testHistories } from './histories.ts';
 
-testHistories(12, 20_261_122);
+testHistories(100, 20_261_122);

@@ -6,18 +6,18 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../../support/app.ts';
 import { command, spawnPlainly } from '../../support/command.ts';
-import { changesBetween, readEvents, type Snapshot, takeSnapshot } from '../../support/event-feed.ts';
+import { readEvents } from '../../support/event-feed.ts';
 import { issueWriter, post, serveProcess, writeMembers } from '../../support/serving.ts';
 import { openFile } from '../../support/sqlite.ts';
-
-const NOTHING: Snapshot = new Map();
+import { eventsBetween } from '../random-history/feed-checks.ts';
+import { readRows } from '../random-history/rows.ts';
 
 /** Events of rows that were only created, without their actors. */
 function assertComplete(databaseFile: string): number {
   const db = openFile(databaseFile);
   try {
     const events = readEvents(db, 0).map((text) => text.replace(/ by .*/, ''));
-    const expected = changesBetween(NOTHING, takeSnapshot(db), '').map((text) => text.replace(/ by .*/, ''));
+    const expected = eventsBetween(new Map(), readRows(db), '').map((text) => text.replace(/ by .*/, ''));
     assert.deepEqual(events.sort(), expected.sort());
     return events.length;
   } finally {

@@ -203,6 +203,18 @@ test('a release is not undone once somebody else has the number', async (context
   assert.equal((await place.command('check')).status, 0);
 });
 
+test('a release is not undone once its person has another number', async (context) => {
+  const place = await start(context);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  await place.command('nid', 'release', '--yes', nid(1), ...WHY);
+  await place.command('nid', 'replace', '--yes', nid(9), nid(8), ...WHY);
+  const refused = await place.command('imports', 'undo', '--yes', '6');
+  assert.equal(refused.status, 1);
+  assert.match(refused.err, /member M-1 was changed since, by correction 7/);
+  for (const id of ['7', '6']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
+  assert.equal((await place.command('check')).status, 0);
+});
+
 test('a number that was replaced twice and taken back finds its person at each step', async (context) => {
   const place = await start(context);
   const leads = () =>

@@ -1,4 +1,4 @@
-/** The order of the events of one import, whichever way it writes, also where others wrote since its check. */
+/** The order of the events of one import, however it writes, and where others wrote since its check. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';

@@ -42,6 +42,16 @@ const MEMBER_CODE = [
   ...['Code membre', 'N° membre', 'Code adhérent', 'N° adhérent'],
   ...["Nomero y'umunyamuryango", "Kode y'umunyamuryango", 'Umunyamuryango N°', 'Matricule', 'N° matricule'],
 ];
+/** Of a member, in ledgers too. */
+const FULL_NAME = [
+  ...['Full names', 'Name', 'Names', 'Member name', 'Member names', 'Name of the member'],
+  ...['Names of the member', 'Complete name', 'First and last name', 'Surname and first name'],
+  ...['Nom', 'Noms', 'Nom complet', 'Noms complets', 'Nom et prénom', 'Nom et prénoms', 'Noms et prénom'],
+  ...['Noms et prénoms', 'Prénom et nom', 'Prénoms et nom', 'Prénoms et noms', 'Nom du membre'],
+  ...['Noms du membre', 'Noms des membres', 'Nom des membres', "Nom de l'adhérent", 'Nom & post-nom'],
+  ...['Amazina', 'Izina', 'Amazina yombi', 'Amazina yose', "Amazina y'umunyamuryango"],
+  ...["Amazina y'abanyamuryango", "Izina ry'umunyamuryango"],
+];
 const REFERENCE = [
   ...['Ref', 'Ref number', 'Reference number', 'N° référence', 'N° réf'],
   ...['Receipt', 'Receipt number', 'Voucher', 'Voucher number', 'Slip number', 'Transaction ID'],
@@ -74,15 +84,7 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     cooperative_code: COOPERATIVE_CODE,
     identity_card: IDENTITY_CARD,
     member_code: MEMBER_CODE,
-    full_name: [
-      ...['Full names', 'Name', 'Names', 'Member name', 'Member names', 'Name of the member'],
-      ...['Names of the member', 'Complete name', 'First and last name', 'Surname and first name'],
-      ...['Nom', 'Noms', 'Nom complet', 'Noms complets', 'Nom et prénom', 'Nom et prénoms', 'Noms et prénom'],
-      ...['Noms et prénoms', 'Prénom et nom', 'Prénoms et nom', 'Prénoms et noms', 'Nom du membre'],
-      ...['Noms du membre', 'Noms des membres', 'Nom des membres', "Nom de l'adhérent", 'Nom & post-nom'],
-      ...['Amazina', 'Izina', 'Amazina yombi', 'Amazina yose', "Amazina y'umunyamuryango"],
-      ...["Amazina y'abanyamuryango", "Izina ry'umunyamuryango"],
-    ],
+    full_name: FULL_NAME,
     first_name: [
       ...[
         'First names',
@@ -150,6 +152,7 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     cooperative_code: COOPERATIVE_CODE,
     identity_card: IDENTITY_CARD,
     member_code: MEMBER_CODE,
+    full_name: FULL_NAME,
     reference: [...REFERENCE, 'Delivery number', 'Delivery note', 'N° livraison', 'Bon de livraison'],
     delivered_at: [
       ...DATE,
@@ -207,6 +210,7 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     cooperative_code: COOPERATIVE_CODE,
     identity_card: IDENTITY_CARD,
     member_code: MEMBER_CODE,
+    full_name: FULL_NAME,
     reference: [
       ...REFERENCE,
       ...[
@@ -277,6 +281,7 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
   },
   payments: {
     cooperative_code: COOPERATIVE_CODE,
+    full_name: FULL_NAME,
     loan_reference: [
       ...['Loan number', 'Loan ID', 'Loan code', 'Loan ref', 'N° prêt', 'N° crédit', 'Référence du prêt'],
       ...['Réf prêt', 'Code du prêt', 'Code du crédit', 'N° dossier', "Nomero y'inguzanyo"],
@@ -316,6 +321,7 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
     cooperative_code: COOPERATIVE_CODE,
     identity_card: IDENTITY_CARD,
     member_code: MEMBER_CODE,
+    full_name: FULL_NAME,
     account_number: [
       ...[
         'Account',

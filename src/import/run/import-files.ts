@@ -136,6 +136,7 @@ function checkFile(
     overwritesCorrections,
     zone,
     despiteErasure,
+    sha256: source.sha256,
     cells: cellContext(zone, nowSeconds(clock)),
     onBatch(bytesRead) {
       signal?.throwIfAborted();

@@ -26,7 +26,17 @@ export interface Heading {
 /** What each heading of a row means (docs/import-reference.md#headings). */
 export function recogniseHeadings(kind: ImportKind, cells: readonly string[], map?: ReadingMap): Heading[] {
   const headings = cells.map((cell) => recognise(kind, cell.trim(), map));
-  return kind === 'members' ? withFamilyName(headings) : headings;
+  return kind === 'members' ? withFamilyName(headings) : withOneName(headings);
+}
+
+/** In a ledger the name is only compared: of several headings of one, the first is enough. */
+function withOneName(headings: Heading[]): Heading[] {
+  const first = headings.findIndex(({ column }) => column === 'full_name');
+  return headings.map((heading, i) =>
+    heading.column === 'full_name' && heading.by === 'dictionary' && i !== first
+      ? { text: heading.text, column: undefined }
+      : heading,
+  );
 }
 
 function recognise(kind: ImportKind, text: string, map: ReadingMap | undefined): Heading {

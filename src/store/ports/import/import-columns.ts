@@ -20,14 +20,19 @@ export interface FileColumn {
   /** Whether the file must have it and no cell of it may be empty. */
   readonly isRequired: boolean;
   readonly field: NamedField;
-  /** What it is for a stored row: it names what the row belongs to, finds the row, or may change it. */
-  readonly role: 'owner' | 'key' | 'value';
+  /**
+   * What it is for a stored row: it names what the row belongs to, finds the row, may change it, or is only
+   * compared with what the row belongs to.
+   */
+  readonly role: 'owner' | 'key' | 'value' | 'compared';
 }
 
 interface Owner {
   readonly name: string;
   readonly field: Field;
   readonly isRequired: boolean;
+  /** It names nothing: a warning compares it with what the row belongs to. */
+  readonly isCompared?: true;
 }
 
 const COOPERATIVE = {
@@ -40,6 +45,13 @@ const MEMBER = [
   { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false },
   { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false },
 ] as const satisfies readonly Owner[];
+/** Of the member, as the ledger has it. */
+const NAME = {
+  name: 'full_name',
+  field: MEMBER_FIELDS.fullName,
+  isRequired: false,
+  isCompared: true,
+} as const satisfies Owner;
 const LOAN = {
   name: 'loan_reference',
   field: LOAN_FIELDS.reference,
@@ -54,10 +66,10 @@ const ACCOUNT = {
 const FILES = {
   cooperatives: { owners: [], fields: COOPERATIVE_FIELDS },
   members: { owners: [COOPERATIVE], fields: MEMBER_FIELDS },
-  production: { owners: [COOPERATIVE, ...MEMBER], fields: PRODUCTION_FIELDS },
-  loans: { owners: [COOPERATIVE, ...MEMBER], fields: LOAN_FIELDS },
-  payments: { owners: [COOPERATIVE, LOAN], fields: PAYMENT_FIELDS },
-  savings: { owners: [COOPERATIVE, ...MEMBER, ACCOUNT], fields: SAVINGS_FIELDS },
+  production: { owners: [COOPERATIVE, ...MEMBER, NAME], fields: PRODUCTION_FIELDS },
+  loans: { owners: [COOPERATIVE, ...MEMBER, NAME], fields: LOAN_FIELDS },
+  payments: { owners: [COOPERATIVE, LOAN, NAME], fields: PAYMENT_FIELDS },
+  savings: { owners: [COOPERATIVE, ...MEMBER, ACCOUNT, NAME], fields: SAVINGS_FIELDS },
 } as const satisfies {
   readonly [kind in ImportKind]: { readonly owners: readonly Owner[]; readonly fields: Fields };
 };
@@ -103,14 +115,15 @@ function columnsOf(kind: ImportKind): FileColumn[] {
       const role = field.isKey === true ? 'key' : 'value';
       return { name: field.nameInFiles ?? field.name, isRequired: isRequired(field), field, role };
     });
-  return [
-    ...owners.map(({ field, ...owner }): FileColumn => {
-      const [named] = listFields({ [owner.name]: field });
-      return { ...owner, field: named as NamedField, role: 'owner' };
-    }),
-    ...own.filter(({ role }) => role === 'key'),
-    ...own.filter(({ role }) => role === 'value'),
-  ];
+  const others = owners.map(({ name, isRequired, field, isCompared }): FileColumn => {
+    const [named] = listFields({ [name]: field });
+    const role = isCompared === true ? 'compared' : 'owner';
+    return { name, isRequired, field: named as NamedField, role };
+  });
+  const all = [...others, ...own];
+  return (['owner', 'key', 'value', 'compared'] as const).flatMap((role) =>
+    all.filter((column) => column.role === role),
+  );
 }
 
 /** What there is of each kind of file. */

@@ -147,6 +147,8 @@ export interface CheckOptions {
   readonly overwritesCorrections?: boolean | undefined;
   /** Imports rows of members who were erased; without it they are refused. */
   readonly despiteErasure?: boolean | undefined;
+  /** Of the bytes of the file, 64 hexadecimal digits: they may have been imported for another cooperative. */
+  readonly sha256?: string | undefined;
   /** In which faults show instants; UTC without it. */
   readonly zone?: TimeZone | undefined;
 }

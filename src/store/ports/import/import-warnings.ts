@@ -12,11 +12,11 @@ export const WARNINGS = {
       'status',
   ),
   other_cooperative: stopping(
-    ['members'],
-    'nine tenths or more of the members listed for a cooperative, at least three, would be new to it or ' +
-      'get another name or code, and are listed in one and the same other cooperative, which most of them ' +
-      'have not left, while less than a tenth belong to this one under their name and code: the code is ' +
-      'probably wrong',
+    ['members', 'production', 'loans', 'payments', 'savings'],
+    'the code is probably wrong. Of members: nine tenths or more of the members listed for a cooperative, ' +
+      'at least three, would be new to it or get another name or code, and are listed in one and the same ' +
+      'other cooperative, which most of them have not left, while less than a tenth belong to this one ' +
+      'under their name and code. Of ledgers: see [below](#ledgers-of-another-cooperative)',
   ),
   moved: stopping(
     ['members'],
@@ -41,6 +41,10 @@ export const WARNINGS = {
   born_after_registration: only(['members'], 'the date of birth is after the registration'),
   overpaid: only(['loans', 'payments'], 'more than three times the amount of a loan is paid'),
   after_death: only(['production', 'savings'], 'an entry is dated after the day on which the member died'),
+  other_name: only(
+    ['production', 'loans', 'payments', 'savings'],
+    'the name beside a new entry shares no word with that of the member',
+  ),
   end_before_start: only(['loans'], 'the end is before the start'),
 } as const satisfies { readonly [kind: string]: WarningMeaning };
 

@@ -27,6 +27,7 @@ import { KEEP_LOANS } from './checks/payment-checks.ts';
 import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
 import { keepTimeZone } from './checks/time-zone.ts';
+import { warnOfPeopleElsewhere } from './ledgers/other-cooperative.ts';
 import { stagePaidAmounts } from './paid-amounts.ts';
 import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './staged/changes.ts';
 import { hasDerivedReferences } from './staged/derived-references.ts';
@@ -52,6 +53,7 @@ export function openCheckedFile(
       return listFaults(db);
     },
   };
+  warnOfPeopleElsewhere(scope);
   const isFileFaulty = count(db, "staging.faults WHERE refuses = 'file'") > 0;
   if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
   if (check.faults > 0) dropRefusedRows(db);

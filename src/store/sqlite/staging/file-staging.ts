@@ -51,7 +51,8 @@ export function stageFile(scope: FileScope): FileStaging {
         readReplacedNumbers(scope);
         readFormerMembers(scope);
         addMemberCodes(scope);
-        const decided = { ...scope, zone, despiteErasure: options.despiteErasure === true };
+        const { sha256, despiteErasure } = options;
+        const decided = { ...scope, zone, sha256, despiteErasure: despiteErasure === true };
         resolveAndCheck(decided);
         return openCheckedFile(decided, checkedVersion, options);
       });

@@ -3,6 +3,7 @@
 import type { ImportWarning } from '../../../ports/import/import-warnings.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readPages } from '../../engine/read-pages.ts';
+import { stageNames } from '../ledgers/other-cooperative.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';
 
@@ -12,6 +13,7 @@ const LINES_AT_ONCE = 1_000;
 export function findWarnings(scope: FileScope): void {
   const { db, kind, columns } = scope;
   if (kind === 'members') findElsewhere(db);
+  stageNames(scope);
   for (const { kind: found, needs, sql } of WARNING_STATEMENTS[kind] ?? []) {
     const select = needs.every((column) => columns.has(column)) ? sql(scope) : undefined;
     if (select === undefined) continue;

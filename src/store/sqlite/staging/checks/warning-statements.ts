@@ -11,6 +11,7 @@ import { counted } from '../../../../domain/values/text.ts';
 import type { ImportKind } from '../../../ports/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import/import-warnings.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
+import { LEDGER_WARNINGS } from '../ledgers/ledger-warnings.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { lookalikesSql } from './lookalikes.ts';
 
@@ -195,6 +196,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     ),
   ],
   production: [
+    ...LEDGER_WARNINGS,
     statement(
       'after_death',
       [],
@@ -203,6 +205,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     ),
   ],
   savings: [
+    ...LEDGER_WARNINGS,
     statement(
       'after_death',
       [],
@@ -211,6 +214,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     ),
   ],
   payments: [
+    ...LEDGER_WARNINGS,
     statement(
       'overpaid',
       [],
@@ -219,6 +223,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     ),
   ],
   loans: [
+    ...LEDGER_WARNINGS,
     statement(
       'overpaid',
       ['paid_amount'],

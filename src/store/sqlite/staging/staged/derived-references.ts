@@ -16,9 +16,12 @@ const HASH_CHARACTERS = 20;
 export const hasDerivedReferences = (kind: ImportKind): boolean =>
   kind === 'production' || kind === 'savings';
 
-/** The reference of the first of several equal rows. */
+/**
+ * The reference of the first of several equal rows. The last value is the member's name, which may be written
+ * otherwise the next time.
+ */
 export const deriveReference = ({ values, rejectedFrom = '' }: StagedRow): string =>
-  DERIVED + hash('sha256', JSON.stringify(values) + rejectedFrom).slice(0, HASH_CHARACTERS);
+  DERIVED + hash('sha256', JSON.stringify(values.slice(0, -1)) + rejectedFrom).slice(0, HASH_CHARACTERS);
 
 /** Gives the second of equal rows another reference, and so on. Runs once, when all rows are staged. */
 export const numberEqualRows = (db: Connection): void =>

@@ -12,6 +12,8 @@ export interface FileScope {
   readonly format: ReadModelFormat;
   /** In which the dates of the file were read; decided when it is checked. */
   readonly zone?: TimeZone;
+  /** Of the bytes of the file, 64 hexadecimal digits; known when it is checked. */
+  readonly sha256?: string | undefined;
   /** Rows of erased persons are imported; decided when the file is checked. */
   readonly despiteErasure?: boolean;
   /** Of a clock that never steps back. */

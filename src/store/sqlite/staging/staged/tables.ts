@@ -37,6 +37,12 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
     -- Members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
+    -- Names in a ledger beside members, and entries of other cooperatives that its rows may be
+    -- (ledgers/other-cooperative.ts).
+    CREATE TABLE staging.names (cooperative_id INTEGER, member_id INTEGER, name TEXT, differs INTEGER);
+    CREATE INDEX staging.names_member ON names (member_id);
+    CREATE TABLE staging.entries_elsewhere (line INTEGER, cooperative_id INTEGER, entry_id INTEGER,
+      PRIMARY KEY (line, cooperative_id)) WITHOUT ROWID;
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
     -- Members whose entries the file adds or changes.

@@ -1,0 +1,204 @@
+/**
+ * Signs that a ledger is another cooperative's (docs/import-reference.md#warnings): member codes are 1, 2, 3
+ * in every one. Only rows that would be new are looked at.
+ */
+import type { TimeZone } from '../../../../domain/values/date-time.ts';
+import type { Connection } from '../../engine/connection.ts';
+import { tableOf } from '../../schema/tables.ts';
+import type { FileScope } from '../staged/file-scope.ts';
+import { AMOUNT, dayOf, isLedger, isOnDay, type LedgerKind, memberOfRow } from './entry-values.ts';
+
+/** With fewer people, rows or different amounts, a share says nothing. */
+const FEWEST = 3;
+/** Rows, or names, by which other cooperatives are found to compare with. */
+const SAMPLED = 20;
+const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
+
+/**
+ * SELECTs of `line, detail`, once names are staged.
+ * @returns undefined when there is nothing to look for
+ */
+export function otherCooperativeSql(scope: FileScope): string | undefined {
+  const { db, kind } = scope;
+  if (!isLedger(kind) || !hasNewRows(db)) return undefined;
+  const entries = sameFileSql(scope) ?? sameEntriesSql(scope, kind);
+  const found = [
+    ...(scope.columns.has('full_name') ? [otherNamesSql(kind)] : []),
+    ...(entries === undefined ? [] : [entries]),
+  ];
+  return found.length === 0 ? undefined : found.join('\nUNION ALL ');
+}
+
+const hasNewRows = (db: Connection): boolean =>
+  db.raw.prepare('SELECT 1 FROM staging.resolved_references WHERE id IS NULL LIMIT 1').get() !== undefined;
+
+/** Stages what names the new rows have beside their members, each name of a member once. */
+export function stageNames({ db, kind, columns }: FileScope): void {
+  db.exec('DELETE FROM staging.names');
+  if (!isLedger(kind) || !columns.has('full_name')) return;
+  const isName = (text: string) => `have_common_word(${text}, ${text})`;
+  db.exec(`INSERT INTO staging.names (cooperative_id, member_id, name, differs)
+    SELECT m.cooperative_id, m.id, n.name, NOT have_common_word(n.name, m.full_name) FROM (
+      SELECT DISTINCT ${memberOfRow(kind)} AS member_id, r.full_name AS name FROM staging.rows r
+      CROSS JOIN staging.resolved_references p ON p.line = r.line
+      WHERE p.id IS NULL AND r.full_name IS NOT NULL) n
+    CROSS JOIN main.members m ON m.id = n.member_id
+    WHERE ${isName('n.name')} AND ${isName('m.full_name')}`);
+}
+
+/** SELECT of the new rows with a name that differs, and of the cooperative. */
+export const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
+  FROM staging.resolved_references p
+  CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
+  CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE p.id IS NULL`;
+
+/** Cooperatives of which half the members in the file have other names, and at least three. */
+export const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
+    count(DISTINCT iif(differs, member_id, NULL)) AS others
+  FROM staging.names GROUP BY 1 HAVING others >= ${FEWEST} AND 2 * others >= members`;
+
+/** The code of the cooperative whose members with the same codes have most of the names. */
+const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name FROM staging.names n
+    CROSS JOIN main.members o ON o.id = n.member_id
+    WHERE n.cooperative_id = s.cooperative_id AND n.differs LIMIT ${SAMPLED})
+  SELECT c.code FROM x CROSS JOIN main.members m ON m.member_code = x.member_code
+  CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
+  WHERE c.id <> s.cooperative_id AND have_common_word(x.name, m.full_name)
+  GROUP BY c.id HAVING 2 * count(*) > (SELECT count(*) FROM x) ORDER BY count(*) DESC LIMIT 1)`;
+
+const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MATERIALIZED (
+    SELECT s.cooperative_id, s.others || ' of the ' || s.members || ' members named for ' || c.code
+      || ' have other names there' || coalesce(', and these are names of ' || ${NAMED_ELSEWHERE}, '') AS text
+    FROM (${OF_OTHER_NAMES}) s CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id)
+  SELECT l.line, d.text FROM d
+  CROSS JOIN (${differingNames(kind)}) l ON l.cooperative_id = d.cooperative_id)`;
+
+/** SELECT of rows whose member's name differs, where it is not the cooperative that is probably wrong. */
+export const otherNameSql = ({ kind }: FileScope): string | undefined =>
+  isLedger(kind)
+    ? `SELECT line, '' FROM (${differingNames(kind)})
+       WHERE cooperative_id NOT IN (SELECT cooperative_id FROM (${OF_OTHER_NAMES}))`
+    : undefined;
+
+/**
+ * Stages the warning of rows that are refused because their national IDs are not of members here: those of
+ * members of one other cooperative, half of the people in the file and at least three. Called before refused
+ * rows are left out.
+ */
+export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
+  if (!isLedger(kind) || !columns.has('identity_card')) return;
+  db.exec(`INSERT INTO staging.warnings (kind, line, detail)
+    WITH faulty AS MATERIALIZED (SELECT r.line, r.identity_card, p.cooperative_id
+      FROM (SELECT DISTINCT line FROM staging.faults) f CROSS JOIN staging.rows r ON r.line = f.line
+      CROSS JOIN staging.resolved_references p ON p.line = r.line
+      WHERE r.identity_card IS NOT NULL AND p.cooperative_id IS NOT NULL AND NOT EXISTS (SELECT 1
+        FROM main.members h WHERE h.identity_card = r.identity_card AND h.cooperative_id = p.cooperative_id)),
+    elsewhere AS MATERIALIZED (SELECT f.*, m.cooperative_id AS other FROM faulty f
+      CROSS JOIN main.members m ON m.identity_card = f.identity_card),
+    sums AS MATERIALIZED (SELECT cooperative_id, other, count(DISTINCT identity_card) AS others,
+        (SELECT count(DISTINCT r.identity_card) FROM staging.resolved_references p
+         CROSS JOIN staging.rows r ON r.line = p.line WHERE p.cooperative_id = e.cooperative_id) AS people
+      FROM elsewhere e GROUP BY 1, 2 HAVING others >= ${FEWEST} AND 2 * others >= people)
+    SELECT 'other_cooperative', e.line, s.others || ' of the ' || s.people || ' people in the file for '
+      || c.code || ' are not its members, but those of ' || o.code
+    FROM sums s CROSS JOIN elsewhere e ON e.cooperative_id = s.cooperative_id AND e.other = s.other
+    CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id CROSS JOIN main.cooperatives o ON o.id = s.other
+    ORDER BY e.line`);
+}
+
+/** New rows of bytes that were imported before, with entries that another cooperative has. */
+function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
+  const found = db.raw
+    .prepare(
+      `SELECT o.id, c.code FROM main.imported_files f
+       CROSS JOIN main.operations o ON o.id = f.operation_id AND o.kind = @kind AND o.undone_at IS NULL
+       CROSS JOIN main.created_rows w ON w.operation_id = o.id AND w.entity = @kind
+       CROSS JOIN main.${tableOf(kind).table} t ON t.id BETWEEN w.first_row AND w.last_row
+       CROSS JOIN main.cooperatives c ON c.id = t.cooperative_id
+       WHERE f.sha256 = @sha256 AND c.id NOT IN (SELECT cooperative_id FROM staging.resolved_references
+         WHERE cooperative_id IS NOT NULL) LIMIT 1`,
+    )
+    .get({ kind, sha256: sha256 ?? '' }) as { id: number; code: string } | undefined;
+  if (found === undefined) return undefined;
+  return `SELECT line, 'The same file was imported for ${found.code}, as import ${found.id}'
+    FROM staging.resolved_references WHERE id IS NULL`;
+}
+
+/** The entries `t` of other cooperatives that a row is; `isOther` is a condition on a cooperative's id. */
+function storedElsewhere(
+  { columns, zone = UTC }: FileScope,
+  kind: LedgerKind,
+  isOther: (id: string) => string,
+): string {
+  const member = `CROSS JOIN main.members o
+    ON o.member_code = r.member_code AND ${isOther('o.cooperative_id')}`;
+  const at = (instant: string) => isOnDay(`t.${instant}`, dayOf(`r.${instant}`, zone));
+  switch (kind) {
+    case 'production':
+      return `${member} CROSS JOIN main.production_entries t ON t.member_id = o.id
+        AND ${at('delivered_at')} AND t.grams = r.kg AND t.product IS r.product`;
+    case 'savings':
+      return `${member} CROSS JOIN main.savings_accounts a
+          ON a.member_id = o.id AND a.account_number = r.account_number
+        CROSS JOIN main.savings_transactions t ON t.account_id = a.id AND t.kind = r.kind
+          AND t.amount_minor = r.amount AND ${at('transacted_at')}`;
+    case 'loans':
+      return `${member} CROSS JOIN main.loans t ON t.member_id = o.id AND t.reference = r.reference
+        AND t.amount_minor = r.amount
+        ${columns.has('loan_start_date') ? 'AND t.loan_start_date IS r.loan_start_date' : ''}`;
+    case 'payments':
+      return `CROSS JOIN main.loans o ON o.cooperative_id IN (SELECT id FROM main.cooperatives)
+          AND o.reference = r.loan_reference AND ${isOther('o.cooperative_id')}
+        CROSS JOIN main.payments t ON t.loan_id = o.id AND t.amount_minor = r.amount AND ${at('paid_at')}`;
+  }
+}
+
+const ROWS = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
+
+/** Pairs of a cooperative of the file and another one that has half of its rows among a few. */
+function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; other: number }[] {
+  const sample = `WITH ends AS (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references)
+    SELECT DISTINCT (SELECT line FROM staging.resolved_references
+      WHERE line >= first + (last - first) * value / ${SAMPLED} ORDER BY line LIMIT 1) AS line
+    FROM ends CROSS JOIN json_each('[${Array.from({ length: SAMPLED + 1 }, (_, i) => i).join()}]')`;
+  return scope.db.raw
+    .prepare(
+      `WITH sample AS MATERIALIZED (${sample}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
+         FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)
+       SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
+       CROSS JOIN staging.resolved_references p ON p.line = s.line AND p.id IS NULL
+       CROSS JOIN staging.rows r ON r.line = p.line
+       ${storedElsewhere(scope, kind, (id) => `${id} <> p.cooperative_id`)}
+       GROUP BY 1, 2 HAVING 2 * count(DISTINCT r.line) >=
+         (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`,
+    )
+    .all() as { own: number; other: number }[];
+}
+
+/** New rows that are nine tenths of a cooperative's in the file, and that another one has. */
+function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
+  const { db } = scope;
+  const candidates = findCandidates(scope, kind);
+  if (candidates.length === 0) return undefined;
+  db.exec('DELETE FROM staging.entries_elsewhere');
+  for (const { own, other } of candidates) {
+    db.exec(`INSERT OR IGNORE INTO staging.entries_elsewhere (line, cooperative_id, entry_id)
+      SELECT r.line, ${other}, t.id FROM ${ROWS}
+      ${storedElsewhere(scope, kind, (id) => `${id} = ${other}`)}
+      WHERE p.cooperative_id = ${own} AND p.id IS NULL`);
+  }
+  return `SELECT e.line, s.found || ' of the ' || s.rows || ' rows for ' || c.code
+      || ' are entries of ' || o.code
+      || coalesce(' already, from import ' || (SELECT operation_id FROM main.created_rows
+        WHERE entity = '${kind}' AND first_row <= s.entry AND last_row >= s.entry
+        ORDER BY first_row DESC LIMIT 1), ' already')
+    FROM (SELECT p.cooperative_id AS own, e.cooperative_id AS other, max(e.entry_id) AS entry,
+        count(*) AS found, count(DISTINCT r.${AMOUNT[kind]}) AS amounts,
+        (SELECT count(*) FROM staging.resolved_references q WHERE q.cooperative_id = p.cooperative_id) AS rows
+      FROM staging.entries_elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
+      CROSS JOIN staging.rows r ON r.line = e.line GROUP BY 1, 2) s
+    CROSS JOIN main.cooperatives c ON c.id = s.own CROSS JOIN main.cooperatives o ON o.id = s.other
+    CROSS JOIN staging.entries_elsewhere e ON e.cooperative_id = s.other
+    CROSS JOIN staging.resolved_references p ON p.line = e.line AND p.cooperative_id = s.own
+    WHERE s.amounts >= ${FEWEST} AND 10 * s.found >= 9 * s.rows`;
+}

@@ -234,14 +234,17 @@ test('the next rows are read only after the rejects before them were written', a
   assert.ok(reading > 3);
 });
 
-test('of more than 20 faults the screen says where the others are, or how to have them written', async (context) => {
+test('where lines of faults are not shown, the screen says where they are, or how to have them written', async (context) => {
   const place = await startedPlace(context);
   const rows = Array.from({ length: 23 }, (_, i) => `${member(i)},too,many\n`).join('');
   const content = `${MEMBERS_HEADER}\n${rows}`;
   const rejects = join(place.folder, 'refused.csv');
-  assert.match((await place.load('members', content)).err, /: 3 more; --rejects FILE writes all of them\.$/m);
+  assert.match(
+    (await place.load('members', content)).err,
+    /: 18 more; --rejects FILE writes all of them\.$/m,
+  );
   const { err } = await place.load('members', content, '--rejects', rejects);
-  assert.ok(err.includes(': 3 more; the rejects have all of them.\n'), err);
+  assert.ok(err.includes(': 18 more; the rejects have all of them.\n'), err);
   assert.ok(err.includes(`The refused rows of members.csv are in ${rejects}.\n`), err);
   assert.equal(readFileSync(rejects, 'utf8').trimEnd().split('\n').length, 24);
 });

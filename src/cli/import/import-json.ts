@@ -1,7 +1,7 @@
 /** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
-import type { AcceptedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
+import type { AcceptedFile, CheckedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { createJsonWriter, type Item, type Items, withNumbers } from '../terminal/json-writer.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
@@ -40,9 +40,8 @@ export function createImportJson(context: CliContext, database: string, isDryRun
       begin(shown.file);
       await list(describeFaults(shown));
       await list(describeNotes(shown.reading));
-      if (shown.checked.isRefused) return;
       await list(describeWarnings(shown.checked));
-      await list(describeConflicts(shown.checked));
+      if (!shown.checked.isRefused) await list(describeConflicts(shown.checked));
     },
     finished(report) {
       begin(report.file);
@@ -72,7 +71,7 @@ function* describeNotes({ notes }: FileReading): Generator<Item> {
     yield withNumbers({ kind, column, count }, 'lines', lines());
 }
 
-function* describeWarnings({ warnings }: AcceptedFile): Generator<Item> {
+function* describeWarnings({ warnings }: CheckedFile): Generator<Item> {
   for (const { kind, stops, message, lines } of warnings)
     yield withNumbers({ kind, stops, message }, 'lines', lines());
 }

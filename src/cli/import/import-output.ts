@@ -26,5 +26,8 @@ export interface ImportOutput {
 /** Of a file that warnings stop. */
 export const STOPPED = 'Stopped by warnings. Look at them; to import the file nevertheless, add --yes.';
 
+/** Of a file that its faults refuse, and that such warnings would stop as well. */
+export const STOPS_TOO = 'The warnings stop the file too, unless --yes is given: look at them first.';
+
 export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
   Math.round(rows / Math.max(seconds, 0.001));

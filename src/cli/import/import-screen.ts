@@ -3,14 +3,19 @@
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import { type FileReport, nameOf } from '../../import/run/import-report.ts';
-import type { AcceptedFile, ImportChanges, RegistrySize } from '../../store/ports/import/import-session.ts';
+import type {
+  AcceptedFile,
+  ImportChanges,
+  ImportFault,
+  RegistrySize,
+} from '../../store/ports/import/import-session.ts';
 import type { ImportWarning } from '../../store/ports/import/import-warnings.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
-import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
+import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
 import { describePreview } from './import-preview.ts';
 
-/** Faults shown of one file, and values that are kept; the rest is counted. */
+/** Different faults shown of one file, and values that are kept; the rest is counted. */
 const SHOWN_FAULTS = 20;
 
 interface ScreenOptions {
@@ -31,9 +36,12 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       const { file, checked, reading } = shown;
       const say = (text: string) => context.err(`${nameOf(file)}${text}\n`);
       for (const note of describeNotes(reading)) say(`: note: ${note}`);
-      await showFaults(say, shown, options.rejects);
-      if (checked.isRefused) return;
       for (const warning of checked.warnings) say(`: warning: ${await describeWarning(warning)}`);
+      await showFaults(say, shown, options.rejects);
+      if (checked.isRefused) {
+        if (checked.warnings.some(({ stops }) => stops)) say(`: ${STOPS_TOO}`);
+        return;
+      }
       await showKept(say, checked);
       if (isDryRun) preview = await describePreview(nameOf(file), checked, zone);
     },
@@ -77,20 +85,43 @@ const describeSize = ({
 /** Shows something about the file whose name it begins with. */
 type Say = (text: string) => void;
 
-async function showFaults(
-  say: Say,
-  { checked, source, reading }: FileToShow,
-  rejects: string | undefined,
-): Promise<void> {
-  const sheet = source.format.type === 'workbook' ? `sheet ${source.format.sheet}, ` : '';
-  let shown = 0;
-  for await (const { line, column, message } of checked.listFaults()) {
-    if (shown++ === SHOWN_FAULTS) break;
-    const cell = reading.cellOf({ line, column });
-    const place = cell === undefined ? '' : ` (${sheet}cell ${cell})`;
-    say(` line ${line}${column === '' ? '' : `, column ${column}`}: ${message}${place}`);
+/** Equal faults of several rows, with the first of them. */
+interface EqualFaults {
+  readonly fault: ImportFault;
+  rows: number;
+  readonly lines: number[];
+}
+
+/** Equal faults are one, in the place of the first; only as many different ones as are shown are kept. */
+async function collectFaults({ checked }: FileToShow): Promise<EqualFaults[]> {
+  const found = new Map<string, EqualFaults>();
+  for await (const fault of checked.listFaults()) {
+    const key = `${fault.column}\n${fault.message}`;
+    const equal = found.get(key) ?? { fault, rows: 0, lines: [] };
+    if (equal.rows === 0 && found.size === SHOWN_FAULTS) continue;
+    found.set(key, equal);
+    if (equal.rows++ < SHOWN_LINES) equal.lines.push(fault.line);
   }
-  const rest = checked.faults - SHOWN_FAULTS;
+  return [...found.values()];
+}
+
+async function showFaults(say: Say, shown: FileToShow, rejects: string | undefined): Promise<void> {
+  const { checked, source, reading } = shown;
+  const sheet = source.format.type === 'workbook' ? `sheet ${source.format.sheet}, ` : '';
+  let rest = checked.faults;
+  for (const { fault, rows, lines } of await collectFaults(shown)) {
+    rest -= lines.length;
+    const { line, column, message } = fault;
+    const inColumn = column === '' ? '' : `column ${column}`;
+    const cell = rows > 1 ? undefined : reading.cellOf(fault);
+    if (rows > 1) {
+      const places = [inColumn, describeLines(lines, rows)].filter((text) => text !== '').join(', ');
+      say(`: ${rows} rows: ${message} (${sheet}${places})`);
+    } else {
+      const place = cell === undefined ? '' : ` (${sheet}cell ${cell})`;
+      say(` line ${line}${inColumn === '' ? '' : `, ${inColumn}`}: ${message}${place}`);
+    }
+  }
   const place = rejects === undefined ? '--rejects FILE writes all of them' : 'the rejects have all of them';
   if (rest > 0) say(`: ${rest} more; ${place}.`);
 }

@@ -163,6 +163,8 @@ interface FileCheck {
   readonly faults: number;
   /** In order of line, and on one line in the order in which they were found. May be read several times. */
   listFaults(): AsyncIterable<ImportFault>;
+  /** What the sender of the file should look at in its rows without faults, those that stop first. */
+  readonly warnings: readonly ImportWarning[];
 }
 
 export interface RefusedFile extends FileCheck {
@@ -187,8 +189,6 @@ export interface AcceptedFile extends FileCheck {
   listChanges(): AsyncIterable<StagedChange>;
   /** Values that the file would change and that an apply keeps as they are stored, likewise. */
   listKept(): AsyncIterable<StagedChange>;
-  /** What the sender of the file should look at, those that stop first. */
-  readonly warnings: readonly ImportWarning[];
   /** Lets the next files of this session refer to the rows of this one, which is not applied: a dry run. */
   keepForReference(): Awaitable<void>;
   /**

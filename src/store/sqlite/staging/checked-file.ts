@@ -44,7 +44,7 @@ export function openCheckedFile(
   { skipInvalid, overwritesCorrections }: CheckOptions,
 ): CheckedFile {
   const { db, assertCurrent, end } = scope;
-  const check = {
+  const counted = {
     rows: count(db, 'staging.rows') + countUnstaged(db),
     refusedRows: count(db, '(SELECT DISTINCT line FROM staging.faults)'),
     faults: count(db, 'staging.faults'),
@@ -55,8 +55,7 @@ export function openCheckedFile(
   };
   warnOfPeopleElsewhere(scope);
   const isFileFaulty = count(db, "staging.faults WHERE refuses = 'file'") > 0;
-  if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
-  if (check.faults > 0) dropRefusedRows(db);
+  if (counted.faults > 0) dropRefusedRows(db);
   let canOverwriteKept = false;
   /** What the file changes, as it is compared with the registry at this moment. */
   const compare = () => {
@@ -69,12 +68,13 @@ export function openCheckedFile(
     findWarnings(scope);
   };
   compare();
+  const check = { ...counted, warnings: listWarnings(scope) };
+  if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
 
   return {
     ...check,
     isRefused: false,
     canOverwriteKept,
-    warnings: listWarnings(scope),
     changes: countChanges(scope),
     columns: countByColumn(scope),
     listChanges() {

@@ -4,18 +4,24 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-# Long tests are called *.long.test.ts: those that kill, wait, pack or try many random cases.
+# Long tests are called *.long.test.ts: those that kill, wait or pack.
 TESTS := $(sort $(shell find test -name '*.test.ts'))
 LONG := $(filter %.long.test.ts,$(TESTS))
 QUICK := $(filter-out $(LONG),$(TESTS))
-# The quick tests of a directory run in one process, which loads the code once.
-QUICK_GROUPS := $(addsuffix quick,$(sort $(dir $(QUICK))))
+# These take more random cases and larger files among the long tests.
+SIZED := $(if $(QUICK),$(shell grep -l quick-or-long.ts $(QUICK)))
+# Coverage counts each block that runs, which makes loops up to eight times slower: tests that repeat much run without.
+REPEATING := $(if $(QUICK),$(shell grep -lE "fast-check|quick-or-long.ts|histories.ts|'seed'|data/seed" $(QUICK)))
+COUNTED := $(filter-out $(REPEATING),$(QUICK))
+# The tests of a group run in one process, which loads the code once; each takes every n-th file.
+COUNTED_GROUPS := $(addprefix counted-,0 1 2 3 4)
+REPEATING_GROUPS := $(addprefix repeating-,0 1 2)
 # Each commit of a test waits for its disk: files in memory make the tests faster, where there is room for them.
 MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 > 2000000 { print "/dev/shm" }')
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long dev build openapi docs kills histories bench clean types lint format unit install $(QUICK_GROUPS)
+.PHONY: help run test test-long dev build openapi docs kills histories bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,9 +45,9 @@ dev: $(INSTALLED) ## serve, and start anew on every change of the code
 
 test: $(INSTALLED) types lint unit ## type check, lint and format check, quick tests with coverage
 
-test-long: $(INSTALLED) ## the tests that kill, wait, pack or try many random cases
+test-long: $(INSTALLED) ## the tests that kill, wait or pack, and more random cases
 	@test -n '$(LONG)' || { echo 'No long tests found.' >&2; exit 1; }
-	node --test --test-concurrency=2 --test-timeout=900000 $(LONG)
+	LONG_TESTS=1 timeout --kill-after=5 3600 node --test --test-concurrency=2 --test-timeout=900000 $(LONG) $(SIZED)
 
 types: $(INSTALLED)
 	tsc -p .
@@ -50,14 +56,22 @@ lint: $(INSTALLED)
 	npm run -s lint
 
 unit: $(INSTALLED)
-	@test -n '$(QUICK)' || { echo 'No tests found.' >&2; exit 1; }
-	@# Of a function that comes out of the compile cache, V8 does not count the lines. Three directories at a time on
-	@# two cores: some tests wait.
-	$(TEST_ENVIRONMENT) c8 $(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync $(QUICK_GROUPS)
+	@test -n '$(COUNTED)' -a -n '$(REPEATING)' || { echo 'No tests found.' >&2; exit 1; }
+	@test $$(find test src -name '*.test.*' | wc -l) = $(words $(TESTS)) || { \
+		echo 'There is a test that no target runs: tests are called test/**/*.test.ts.' >&2; exit 1; }
+	@# Of a function that comes out of the compile cache, V8 does not count the lines. Three groups at a time on two
+	@# cores: some tests wait.
+	$(TEST_ENVIRONMENT) c8 $(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync \
+		$(REPEATING_GROUPS) $(COUNTED_GROUPS)
 
-$(QUICK_GROUPS): %quick:
+$(COUNTED_GROUPS): FILES := $(COUNTED)
+$(COUNTED_GROUPS): NUMBER := $(words $(COUNTED_GROUPS))
+$(REPEATING_GROUPS): FILES := $(REPEATING)
+$(REPEATING_GROUPS): NUMBER := $(words $(REPEATING_GROUPS))
+$(REPEATING_GROUPS): export NODE_V8_COVERAGE :=
+$(COUNTED_GROUPS) $(REPEATING_GROUPS):
 	@timeout --kill-after=5 600 node --test --test-isolation=none --test-timeout=60000 \
-		$(foreach file,$(QUICK),$(if $(filter $*,$(dir $(file))),$(file)))
+		$$(printf '%s\n' $(FILES) | awk 'NR % $(NUMBER) == $(lastword $(subst -, ,$@))')
 
 format: $(INSTALLED) ## format the code and mend what the linter can
 	npm run -s format

@@ -7,15 +7,14 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryFolder } from './support/app.ts';
-import { plainEnvironment } from './support/command.ts';
+import { CHILD_LIMIT, plainEnvironment } from './support/command.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** A child that hangs ends with its test. */
 const run = (
   program: string,
   args: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
-) => promisify(execFile)(program, args, { ...options, timeout: 60_000, killSignal: 'SIGKILL' });
+) => promisify(execFile)(program, args, { ...options, ...CHILD_LIMIT });
 const env = plainEnvironment;
 
 const EMBEDDING = `

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
-import { copyDemo } from '../support/demo.ts';
+import { copyRegistry } from '../support/sample-registry.ts';
 
 async function prepare(context: TestContext) {
   const root = temporaryFolder(context);
-  const db = await copyDemo(root);
+  const db = await copyRegistry(root);
   const all = join(root, 'all');
   return {
     root,

@@ -7,13 +7,18 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../support/app.ts';
 import { command, spawnPlainly } from '../support/command.ts';
-import { copyDemo } from '../support/demo.ts';
 import { issueWriter, post, serveProcess, writeMembers } from '../support/serving.ts';
 import { openFile } from '../support/sqlite.ts';
 
+async function seed(root: string): Promise<string> {
+  const db = join(root, 'live', 'registry.db');
+  assert.equal((await command(['seed', '--db', db])).status, 0);
+  return db;
+}
+
 test('a backup under load contains every write acknowledged before its instant, and is sound', async (context) => {
   const root = temporaryFolder(context);
-  const db = await copyDemo(root);
+  const db = await seed(root);
   const key = await issueWriter(db);
   const { port } = await serveProcess(context, db);
   const body = { code: 'LOAD', name: 'Load' };
@@ -52,7 +57,7 @@ test('a backup under load contains every write acknowledged before its instant, 
 
 test('SIGTERM ends a backup with 1, and nothing is left of it', async (context) => {
   const root = temporaryFolder(context);
-  const db = await copyDemo(root);
+  const db = await seed(root);
   const folder = join(root, 'backup');
   const backup = spawnPlainly(['node', 'src/main.ts', 'backup', folder, '--db', db]);
   while (!readdirSync(root).some((name) => name.startsWith('backup.incomplete-'))) await sleep(1);

@@ -20,18 +20,18 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../support/app.ts';
-import { command, plainEnvironment } from '../support/command.ts';
-import { copyDemo, copyDemoBackup } from '../support/demo.ts';
+import { CHILD_LIMIT, command, plainEnvironment } from '../support/command.ts';
+import { copyBackup, copyRegistry } from '../support/sample-registry.ts';
 import { openFile } from '../support/sqlite.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-/** The demo data, and a backup of it. */
+/** A registry, and a backup of it. */
 async function backedUp(context: TestContext) {
   const root = temporaryFolder(context);
-  const db = await copyDemo(root);
+  const db = await copyRegistry(root);
   const folder = join(root, 'backup');
-  await copyDemoBackup(folder);
+  await copyBackup(folder);
   return { root, db, folder };
 }
 
@@ -39,7 +39,7 @@ const verify = (folder: string) => command(['backup', 'verify', folder]);
 
 test('a backup has the registry, the keys and a manifest, for its owner only', async (context) => {
   const root = temporaryFolder(context);
-  const db = await copyDemo(root);
+  const db = await copyRegistry(root);
   const folder = join(root, 'backup');
   const outcome = await command(['backup', folder, '--db', db]);
   assert.equal(outcome.status, 0, outcome.err);
@@ -49,7 +49,7 @@ test('a backup has the registry, the keys and a manifest, for its owner only', a
   assert.deepEqual(readdirSync(root).sort(), ['backup', 'live']);
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   assert.equal(manifest.format, 1);
-  assert.equal(manifest.rows.cooperatives, 40);
+  assert.equal(manifest.rows.cooperatives, 1);
   for (const { name, bytes, sha256 } of manifest.files) {
     const content = readFileSync(join(folder, name));
     assert.equal(content.length, bytes);
@@ -232,8 +232,8 @@ const SPOILT: readonly (readonly [what: string, spoil: (folder: string) => void,
   ],
   [
     'a forged count of rows',
-    (folder) => forge(folder, (text) => text.replace('"loans": 300', '"loans": 301')),
-    /^registry\.db: it has 300 rows of loans instead of 301\.$/m,
+    (folder) => forge(folder, (text) => text.replace('"loans": 8', '"loans": 9')),
+    /^registry\.db: it has 8 rows of loans instead of 9\.$/m,
   ],
   [
     'a forged version of the schema',
@@ -256,7 +256,7 @@ test('verify finds whatever is changed in a backup, and names the file', async (
   const root = temporaryFolder(context);
   for (const [i, [what, spoil, fault]] of SPOILT.entries()) {
     const folder = join(root, `spoilt-${i}`);
-    await copyDemoBackup(folder);
+    await copyBackup(folder);
     spoil(folder);
     const outcome = await verify(folder);
     assert.equal(outcome.status, 1, `${what}: ${outcome.out}${outcome.err}`);
@@ -310,9 +310,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 test('a backup that its disk does not take is refused in one line, and nothing is left', async (context) => {
   const { root, db } = await backedUp(context);
   const folder = join(root, 'too-large');
-  // No file of this process may have more than 2 MiB.
-  const limited = `ulimit -f 2048; exec node src/main.ts backup '${folder}' --db '${db}'`;
-  const { status, stderr } = spawnSync('bash', ['-c', limited], { cwd: ROOT, env: plainEnvironment });
+  // No file of this process may have more than 128 KiB.
+  const limited = `ulimit -f 128; exec node src/main.ts backup '${folder}' --db '${db}'`;
+  const { status, stderr } = spawnSync('bash', ['-c', limited], {
+    ...CHILD_LIMIT,
+    cwd: ROOT,
+    env: plainEnvironment,
+  });
   assert.equal(
     stderr.toString(),
     `The backup in ${folder} failed: disk I/O error. Nothing was kept of it.\n`,

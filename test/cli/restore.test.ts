@@ -16,16 +16,16 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
-import { copyDemo, copyDemoBackup } from '../support/demo.ts';
+import { copyBackup, copyRegistry } from '../support/sample-registry.ts';
 import { serveProcess } from '../support/serving.ts';
 import { openFile } from '../support/sqlite.ts';
 
-/** The demo data with a backup, and a location where nothing is. */
+/** A registry with a backup, and a location where nothing is. */
 async function prepare(context: TestContext) {
   const root = temporaryFolder(context);
-  const db = await copyDemo(root);
+  const db = await copyRegistry(root);
   const backup = join(root, 'backup');
-  await copyDemoBackup(backup);
+  await copyBackup(backup);
   return { root, db, backup, elsewhere: join(root, 'elsewhere', 'coop.db') };
 }
 
@@ -36,7 +36,7 @@ test('a backup is restored under another name, complete, checked and for its own
   const { backup, elsewhere } = await prepare(context);
   const outcome = await restore(backup, elsewhere);
   assert.equal(outcome.status, 0, outcome.err);
-  assert.match(outcome.out, /^rows of members +ok, 2250$/m);
+  assert.match(outcome.out, /^rows of members +ok, 56$/m);
   assert.match(
     outcome.out,
     /^\S+backup is restored to \S+coop\.db: every write acknowledged before \S+Z\.$/m,
@@ -61,7 +61,7 @@ test('restore --json is one document with the checks', async (context) => {
   assert.equal(document.database, db);
   assert.equal(document.sound, true);
   assert.equal(document.migrates_at_next_start, false);
-  assert.equal(document.rows.cooperatives, 40);
+  assert.equal(document.rows.cooperatives, 1);
   assert.ok(document.checks.length > 10);
   assert.deepEqual(readdirSync(document.replaced).sort(), ['registry.db', 'registry.keys.db']);
 });
@@ -137,7 +137,7 @@ test('a backup that is not sound is not restored, and the old registry stays', a
   const flipped = join(root, 'flipped');
   assert.equal((await command(['backup', flipped, '--db', db])).status, 0);
   const content = readFileSync(join(flipped, 'registry.db'));
-  content[200_000] = (content[200_000] as number) ^ 1;
+  content[100_000] = (content[100_000] as number) ^ 1;
   writeFileSync(join(flipped, 'registry.db'), content);
   assert.match(
     (await restore(flipped, db, '--replace')).err,
@@ -146,7 +146,7 @@ test('a backup that is not sound is not restored, and the old registry stays', a
   writeFileSync(join(flipped, 'manifest.json'), '{}');
   assert.match((await restore(flipped, db, '--replace')).err, /Nothing was restored\. manifest\.json: /);
   assert.equal((await restore(join(root, 'none'), db, '--replace')).status, 2);
-  assert.deepEqual(readdirSync(dirname(db)).sort(), ['demo-keys.json', 'registry.db', 'registry.keys.db']);
+  assert.deepEqual(readdirSync(dirname(db)).sort(), ['registry.db', 'registry.keys.db']);
   assert.equal((await command(['check', '--db', db])).status, 0);
 });
 

@@ -12,6 +12,7 @@ import {
   type TimeZone,
 } from '../../src/domain/values/date-time.ts';
 import { FieldError } from '../../src/domain/values/errors.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 
 const zone = (text: string): TimeZone => {
   const parsed = parseTimeZone(text);
@@ -81,7 +82,7 @@ test('whatever is read is shown with four digits of a year from 1850 on, and rea
         assert.equal(text.slice(0, 10), formatDate(parsed, inZone));
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: quickOrLong(300, 2_000) },
   );
 });
 

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { MemberValues } from '../../src/domain/membership/members.ts';
 import { type ImportPlace, MEMBERS_HEADER, member, startedPlace } from '../support/importing.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 import { storageAt } from '../support/storage.ts';
 
 /** Changes the first member as the service does. */
@@ -130,9 +131,9 @@ const run = async (context: TestContext, steps: readonly { by: string; status: s
   }
 };
 
-test('after any history a value is kept where the rule says so', { timeout: 60_000 }, async (context) => {
+test('after any history a value is kept where the rule says so', async (context) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 9 }), (steps) => run(context, steps)),
-    { numRuns: 20 },
+    { numRuns: quickOrLong(5, 40) },
   );
 });

@@ -10,6 +10,7 @@ import { parseReadingMap } from '../../src/import/map/parse-reading-map.ts';
 import { proposeMap } from '../../src/import/proposal/propose-map.ts';
 import type { ReadFile } from '../support/importing.ts';
 import { importText, MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 import { rowsOf, workbookOf, workbookParts, type ZipPart, zipOf } from '../support/workbook.ts';
 
 /** Of processor time: much more than any of these files takes, and less than what each of them took. */
@@ -25,6 +26,7 @@ async function soon<T>(work: () => T | Promise<T>): Promise<T> {
 }
 const CELLS = cellContext(KIGALI, 1_750_000_000);
 const MEBIBYTE = 1024 * 1024;
+const EMPTY = quickOrLong(2, 40) * MEBIBYTE;
 const faultsOf = ({ faults }: ReadFile) =>
   faults.map(({ line, column, message }) => `${line} ${column}: ${message}`);
 
@@ -62,6 +64,8 @@ test('a heading of any length is read at once', async (context) => {
   }
 });
 
+const MOST_COLUMNS = quickOrLong(2_000, 16_384);
+
 test('a header of more than 16,384 columns is refused, and one of as many read at once', async (context) => {
   const place = await startedPlace(context);
   const wide = (columns: number) =>
@@ -69,30 +73,33 @@ test('a header of more than 16,384 columns is refused, and one of as many read a
   assert.deepEqual(faultsOf(await soon(() => importText(place, 'members', wide(16_385)))), [
     '1 : The header has more than 16384 columns. Delete the empty ones.',
   ]);
-  const { report } = await soon(() => importText(place, 'members', wide(16_384)));
-  assert.deepEqual([report.outcome, report.notes.length], ['refused', 16_380]);
-  const path = place.write('wide.csv', wide(16_384));
+  const { report } = await soon(() => importText(place, 'members', wide(MOST_COLUMNS)));
+  assert.deepEqual([report.outcome, report.notes.length], ['refused', MOST_COLUMNS - 4]);
+  const path = place.write('wide.csv', wide(MOST_COLUMNS));
   const source = await openFile(path, { scoreHeader: (cells) => (cells[1] === 'identity_card' ? 4 : 0) });
   context.after(() => source.close());
   const { headings } = await soon(() => proposeMap(source, { kind: 'members', cells: CELLS }));
-  assert.equal(headings.length, 16_384);
+  assert.equal(headings.length, MOST_COLUMNS);
 });
+
+/** Rows below very many columns. */
+const WIDE = quickOrLong(5_000, 50_000);
 
 test('rows below a header with very many columns without a heading are read at once', async (context) => {
   const place = await startedPlace(context);
-  const rows = Array.from({ length: 50_000 }, (_, i) => `A-1,${nid(100 + i)},K-${i},Person\n`);
+  const rows = Array.from({ length: WIDE }, (_, i) => `A-1,${nid(100 + i)},K-${i},Person\n`);
   const content = `${MEMBERS_HEADER}${','.repeat(16_000)}\n${rows.join('')}`;
   const { report } = await soon(() => importText(place, 'members', content));
-  assert.equal(report.changes.created, 50_000);
+  assert.equal(report.changes.created, WIDE);
 });
 
 for (const [what, quote] of [
   ['', ''],
   [' in a file with quotes', '"'],
 ]) {
-  test(`40 MB of empty lines are skipped at once${what}`, async (context) => {
+  test(`megabytes of empty lines are skipped at once${what}`, async (context) => {
     const place = await startedPlace(context);
-    const empty = Buffer.alloc(40 * MEBIBYTE, '\n');
+    const empty = Buffer.alloc(EMPTY, '\n');
     const before = process.memoryUsage.rss();
     assert.deepEqual(faultsOf(await soon(() => importText(place, 'members', empty))), [
       '1 : The file is empty: its first line must name the columns.',
@@ -101,7 +108,7 @@ for (const [what, quote] of [
     const content = Buffer.concat([Buffer.from(header), empty, Buffer.from(row)]);
     const { status, out, err } = await soon(() => place.load('members', content));
     assert.deepEqual([status, /1 new/.test(out)], [0, true], err);
-    assert.match(err, /empty row: lines 2, 3, 4, 5, 6 and 41943034 more/);
+    assert.ok(err.includes(`empty row: lines 2, 3, 4, 5, 6 and ${EMPTY - 6} more`), err);
     assert.ok(process.memoryUsage.rss() - before < 600 * MEBIBYTE);
     // Each is a fault, as far as anybody can look at them.
     const strict = await soon(() => importText(place, 'members', content, { isStrict: true }));
@@ -137,15 +144,15 @@ for (const [what, content, fault] of [
   ['characters in a shared text', withRows(ROWS, { texts: [`<t>${'x'.repeat(1e6)}</t>`] }), '1'],
   [
     'cells with a long text',
-    withRows(ROWS + sharing(100_000), { texts: [`<t>${' x'.repeat(16_000)}</t>`] }),
+    withRows(ROWS + sharing(quickOrLong(20_000, 100_000)), { texts: [`<t>${' x'.repeat(16_000)}</t>`] }),
     '',
   ],
   [
     'brackets in a format',
-    withRows(ROWS, { formats: Array.from({ length: 100 }, () => '['.repeat(60_000)) }),
+    withRows(ROWS, { formats: Array.from({ length: quickOrLong(20, 100) }, () => '['.repeat(60_000)) }),
     '',
   ],
-  ['sheets', manySheets(100_000), ''],
+  ['sheets', manySheets(quickOrLong(20_000, 100_000)), ''],
 ] as const) {
   test(`a workbook with very many ${what} is read or refused at once`, async (context) => {
     const place = await startedPlace(context);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type ImportPlace, startedPlace } from '../support/importing.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 
 const HEADER = 'cooperative_code,member_code,delivered_at,kg,product\n';
 /** What is wrong with a cell, and what somebody takes away to correct it. */
@@ -142,6 +143,6 @@ test('a file and its corrected rejects are what the corrected file is, in howeve
         }
       },
     ),
-    { numRuns: 12, seed: 5 },
+    { numRuns: quickOrLong(4, 30), seed: 5 },
   );
 });

@@ -16,6 +16,7 @@ import type {
   StagedValue,
 } from '../../src/store/ports/import/import-session.ts';
 import { nid } from '../support/importing.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 
 type Row = Readonly<Record<string, string>>;
 
@@ -187,7 +188,7 @@ test('a file in exact forms is read without notes, in batches of any size', asyn
         );
       });
     }),
-    { numRuns: 100 },
+    { numRuns: quickOrLong(30, 100) },
   );
 });
 
@@ -213,7 +214,7 @@ for (const [kind, arbitrary] of [
           assert.deepEqual(messy.columns, exact.columns);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: quickOrLong(60, 500) },
     );
   });
 }

@@ -13,6 +13,7 @@ import {
   nid,
   startedPlace,
 } from '../support/importing.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 interface Layout {
@@ -70,6 +71,7 @@ const row = fc.record({
   tail: fc.constantFrom('complete', 'complete', 'short', 'cut', 'long', 'blank'),
 });
 
+const RUNS = quickOrLong(15, 100);
 const HEADINGS = [...MEMBERS_HEADER.split(','), 'gender', 'Inyandiko "zose"', ''];
 
 function cellsOf(
@@ -176,9 +178,9 @@ test('rejects that are imported again uncorrected have the same cells and the sa
       }
       looked += faults.length;
     }),
-    { numRuns: 60 },
+    { numRuns: RUNS },
   );
-  assert.ok(looked > 100, `${looked} rows were refused`);
+  assert.ok(looked > RUNS, `${looked} rows were refused`);
 });
 
 test('corrected rejects are imported, whatever is left in the column of the reasons', async (context) => {

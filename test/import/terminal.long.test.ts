@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { CHILD_LIMIT } from '../support/command.ts';
 import { MEMBERS_HEADER, member, startedPlace } from '../support/importing.ts';
 
 const HIDE_CURSOR = '\u001b[?25l';
@@ -23,6 +24,7 @@ test('Ctrl-C restores the cursor of the terminal, reports every file, and leaves
   const command = `exec ${program} import members '${path}' --json > '${results}'`;
   // A pseudo-terminal: what is typed there becomes a signal for the process in its foreground.
   const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+    ...CHILD_LIMIT,
     env: { ...process.env, REGISTRY_DB: place.databaseFile, TERM: 'xterm' },
   });
   context.after(() => terminal.kill('SIGKILL'));
@@ -59,6 +61,7 @@ test('on a terminal an import that warnings stop asks, and only y imports the fi
     ['y\n', 0, 'active'],
   ] as const) {
     const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+      ...CHILD_LIMIT,
       env: { ...process.env, REGISTRY_DB: place.databaseFile, TERM: 'xterm' },
     });
     context.after(() => terminal.kill('SIGKILL'));

@@ -8,6 +8,7 @@ import { type OpenOptions, openFile } from '../../src/import/formats/open-file.t
 import type { SourceFormat } from '../../src/import/formats/source/records.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { importText, member, members, nid, startedPlace } from '../support/importing.ts';
+import { quickOrLong } from '../support/quick-or-long.ts';
 
 interface Contents {
   readonly format: SourceFormat;
@@ -80,7 +81,7 @@ test('a large file in UTF-16 has every character, also where two reads meet, and
 });
 
 test('one byte that is not UTF-8 after megabytes that are makes the entire file Windows-1252', async (context) => {
-  const text = `code,name\n${'A-1,Espérance\n'.repeat(200_000)}`;
+  const text = `code,name\n${'A-1,Espérance\n'.repeat(quickOrLong(60_000, 200_000))}`;
   const sound = await read(context, text);
   assert.deepEqual(
     [sound.format.type === 'text' && sound.format.encoding, sound.rows[1]?.[1]],
@@ -185,16 +186,20 @@ test('lines without a value are left out and named, except behind the last row',
   }
 });
 
+/** So that few rows are more than a read. */
+const LONG = 'a'.repeat(150);
+const FILLED = 4_000;
+
 test('lines without a value are named across reads of a large file', async (context) => {
   const place = await startedPlace(context);
-  const rows = Array.from({ length: 60_000 }, (_, i) => `K-${i},a\n`).join('');
+  const rows = Array.from({ length: FILLED }, (_, i) => `K-${i},${LONG}\n`).join('');
   const empty = '\n'.repeat(9_000);
   const { report } = await importText(place, 'cooperatives', `code,name\n${empty}${rows}${empty}K,b\n\n`);
-  assert.deepEqual([report.changes.created, report.notes.length], [60_001, 1]);
+  assert.deepEqual([report.changes.created, report.notes.length], [FILLED + 1, 1]);
   const emptyLines = [...(report.notes[0]?.lines() ?? [])];
   assert.equal(emptyLines.length, 18_000);
-  assert.deepEqual([emptyLines[0], emptyLines[8_999], emptyLines[9_000]], [2, 9_001, 69_002]);
-  assert.equal(emptyLines.at(-1), 78_001);
+  assert.deepEqual([emptyLines[0], emptyLines[8_999], emptyLines[9_000]], [2, 9_001, 9_002 + FILLED]);
+  assert.equal(emptyLines.at(-1), 18_001 + FILLED);
 });
 
 for (const [what, content, message] of [

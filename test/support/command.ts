@@ -35,6 +35,9 @@ export async function command(
   return { status, out, err };
 }
 
+/** Every child process ends by itself after this time, whatever becomes of its test. */
+export const CHILD_LIMIT = { timeout: 120_000, killSignal: 'SIGKILL' } as const;
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -50,7 +53,8 @@ export interface RunningCommand {
 
 /** In a process of its own, which its caller must end. Its coverage counts. */
 export function spawnCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
-  return observe(spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } }));
+  const options = { ...CHILD_LIMIT, env: { ...process.env, ...env } };
+  return observe(spawn(process.execPath, [MAIN, ...args], options));
 }
 
 /** Of the environment, what is meant for this run of the tests, with the settings of its make. */
@@ -74,10 +78,17 @@ export const plainEnvironment: NodeJS.ProcessEnv = {
  */
 export function spawnPlainly(command: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
   const [program = '', ...args] = command;
-  return observe(spawn(program, args, { cwd: ROOT, env: { ...plainEnvironment, ...env }, detached: true }));
+  const options = { ...CHILD_LIMIT, cwd: ROOT, env: { ...plainEnvironment, ...env }, detached: true };
+  return observe(spawn(program, args, options));
 }
 
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 function observe(child: ChildProcess): RunningCommand {
+  running.add(child);
   let output = '';
   const waiting: (() => void)[] = [];
   const onData = (chunk: Buffer) => {
@@ -86,7 +97,10 @@ function observe(child: ChildProcess): RunningCommand {
   };
   child.stdout?.on('data', onData);
   child.stderr?.on('data', onData);
-  const ended = once(child, 'close').then(([status]) => status as number | null);
+  const ended = once(child, 'close').then(([status]) => {
+    running.delete(child);
+    return status as number | null;
+  });
   return {
     child,
     output: () => output,

@@ -33,8 +33,8 @@ function move(text: string, days: number): string {
  * @throws the system's error
  */
 export function writeSeedFiles(folder: string, today: string): string | undefined {
-  const files = composeSeedFiles(today);
   mkdirSync(folder, { recursive: true });
+  const files = composeSeedFiles(today);
   const missing = files.filter(({ name }) => !existsSync(join(folder, name)));
   const different = files
     .filter((file) => !missing.includes(file))

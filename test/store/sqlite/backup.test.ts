@@ -6,18 +6,18 @@ import { test } from 'node:test';
 import { writeBackup } from '../../../src/store/sqlite/backup/write-backup.ts';
 import { DATABASE_FILES, KEPT_FILES, ownsFile } from '../../../src/store/sqlite/files/registry-files.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { copyDemo } from '../../support/demo.ts';
+import { copyRegistry } from '../../support/sample-registry.ts';
 
 const OPTIONS = { program: '1.0.0', now: Date.now };
 const MIB = 1024 * 1024;
 
 test('a backup is refused that would leave the disk nearly full', async (context) => {
   const root = temporaryFolder(context);
-  const db = await copyDemo(root);
+  const db = await copyRegistry(root);
   const folder = join(root, 'backup');
   // The reserve without the copies.
   await assert.rejects(
-    writeBackup(db, folder, OPTIONS, () => 65 * MIB),
+    writeBackup(db, folder, OPTIONS, () => 64 * MIB),
     {
       message: `The disk of ${folder} has no room for the backup. Nothing was kept of it.`,
     },

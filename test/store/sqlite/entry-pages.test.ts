@@ -188,7 +188,7 @@ async function perform(place: ImportPlace, store: Store, todo: Step, n: number):
   };
   if (todo.do === 'import') {
     const lines = todo.rows.map(
-      ({ loan, status }) => `A-1,M-${1 + (loan % 3)},I-${loan},${loan + 1},1,${status}`,
+      ({ loan, status }) => `A-1,M-${1 + (loan % 3)},I-${loan},${100 + loan},1,${status}`,
     );
     const header = 'cooperative_code,member_code,reference,amount,interest_rate,status\n';
     await place.load('loans', header + lines.join('\n'), '--skip-invalid', '--yes');

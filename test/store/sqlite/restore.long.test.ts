@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ownsFile } from '../../../src/store/sqlite/files/registry-files.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { command, plainEnvironment } from '../../support/command.ts';
+import { CHILD_LIMIT, command, plainEnvironment } from '../../support/command.ts';
 import { openFile } from '../../support/sqlite.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -65,6 +65,7 @@ test('a restore killed at any step leaves the old registry, or a place that only
   for (let number = 1; !isComplete; number++) {
     const { backup, db, live } = await prepare(context);
     const killed = spawnSync('node', [KILLED, db, backup, String(number)], {
+      ...CHILD_LIMIT,
       cwd: ROOT,
       env: plainEnvironment,
     });
@@ -114,7 +115,11 @@ test('a restore killed at any step leaves the old registry, or a place that only
 test('a restore killed at a place without a registry goes on without --replace', async (context) => {
   const { root, backup } = await prepare(context);
   const db = join(root, 'elsewhere', 'registry.db');
-  const killed = spawnSync('node', [KILLED, db, backup, '6'], { cwd: ROOT, env: plainEnvironment });
+  const killed = spawnSync('node', [KILLED, db, backup, '6'], {
+    ...CHILD_LIMIT,
+    cwd: ROOT,
+    env: plainEnvironment,
+  });
   assert.match(killed.stdout.toString(), /placed registry\.db\n$/);
   await run('restore', backup, '--db', db);
   assert.deepEqual(codesIn(db), ['NEW']);

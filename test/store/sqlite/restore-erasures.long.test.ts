@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { command, plainEnvironment } from '../../support/command.ts';
+import { CHILD_LIMIT, command, plainEnvironment } from '../../support/command.ts';
 import { type ImportPlace, importPlace, MEMBERS_HEADER, nid } from '../../support/importing.ts';
 import { filesWith } from '../../support/registry-files.ts';
 
@@ -200,7 +200,7 @@ test('a restore that is killed at any step erases again, and forgets no erasure'
       rmSync(join(place.folder, name), { recursive: true });
     cpSync(original, place.folder, { recursive: true });
     const args = [KILLED, place.databaseFile, backup, String(number)];
-    const killed = spawnSync('node', args, { cwd: ROOT, env: plainEnvironment });
+    const killed = spawnSync('node', args, { ...CHILD_LIMIT, cwd: ROOT, env: plainEnvironment });
     const isComplete = killed.status === 0;
     const step = isComplete ? 'complete' : (killed.stdout.toString().trim().split('\n').at(-1) as string);
     assert.ok(isComplete || killed.signal === 'SIGKILL', killed.stderr.toString());

@@ -40,7 +40,7 @@ run: $(INSTALLED) ## serve the demo data on http://127.0.0.1:8080, creating it w
 	@node src/main.ts seed --if-empty
 	@exec node src/main.ts serve
 
-dev: $(INSTALLED) ## serve, and start anew on every change of the code
+dev: $(INSTALLED) ## serve, and restart on every change of the code
 	@npm run -s dev
 
 test: $(INSTALLED) types lint unit ## type check, lint and format check, quick tests with coverage
@@ -73,7 +73,7 @@ $(COUNTED_GROUPS) $(REPEATING_GROUPS):
 	@timeout --kill-after=5 600 node --test --test-isolation=none --test-timeout=60000 \
 		$$(printf '%s\n' $(FILES) | awk 'NR % $(NUMBER) == $(lastword $(subst -, ,$@))')
 
-format: $(INSTALLED) ## format the code and mend what the linter can
+format: $(INSTALLED) ## format, and fix what the linter can fix
 	npm run -s format
 
 build: $(INSTALLED) ## compile to dist/, ready for npm pack
@@ -85,7 +85,7 @@ openapi: $(INSTALLED) ## write openapi.json from the routes
 docs: $(INSTALLED) ## write the tables of the documents from the declarations
 	npm run -s docs
 
-kills: $(INSTALLED) ## kill the service 50 times during payments and merges, and look for what was lost
+kills: $(INSTALLED) ## kill the service 50 times during payments and merges, and look for what was lost, done twice or by half
 	node test/kills/main.ts
 
 histories: $(INSTALLED) ## try 500 new random histories of all operations; a failure prints how to repeat it

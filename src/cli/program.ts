@@ -46,7 +46,8 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./corrections/nid.ts')).declareNid,
   },
   members: {
-    description: 'members: show; who are one person, or in the wrong cooperative: merge, move',
+    description:
+      'members: show; who are one person, change the cooperative, or are in a wrong one: merge, transfer, move',
     load: async () => (await import('./corrections/members.ts')).declareMembers,
   },
   cooperatives: {

@@ -9,6 +9,7 @@ export const CORRECTION_KINDS = [
   'nid_release',
   'members_merge',
   'members_move',
+  'members_transfer',
   'cooperatives_merge',
   'persons_deceased',
   'entries_remove',

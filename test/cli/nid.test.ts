@@ -70,9 +70,9 @@ test('a dry run of nid replace changes nothing and reports what would be changed
   const dry = await place.command('nid', 'replace', '--yes', nid(1), nid(2), ...WHY, '--dry-run', '--json');
   const { lock_seconds: _, ...document } = JSON.parse(dry.out);
   const rows = {
-    members: { changed: 1, removed: 1 },
-    production: { changed: 1, removed: 0 },
-    accounts: { changed: 1, removed: 0 },
+    members: { created: 0, changed: 1, removed: 1 },
+    production: { created: 0, changed: 1, removed: 0 },
+    accounts: { created: 0, changed: 1, removed: 0 },
   };
   const member = (id: number, member_code: string, fate: string, cooperative_code = 'A-1') => ({
     ...{ id, cooperative_code, member_code, fate },

@@ -59,8 +59,9 @@ export const describeCorrection = (result: CorrectionResult, isDryRun: boolean) 
 
 function formatRows({ rows }: CorrectionDone): string {
   const lines = CHANGED_ENTITIES.flatMap((entity) => {
-    const { changed = 0, removed = 0 } = rows[entity] ?? {};
+    const { created = 0, changed = 0, removed = 0 } = rows[entity] ?? {};
     return [
+      ...(created > 0 ? [`  ${counted(created, ...NAMES[entity])} created\n`] : []),
       ...(changed > 0 ? [`  ${counted(changed, ...NAMES[entity])} changed\n`] : []),
       ...(removed > 0 ? [`  ${counted(removed, ...NAMES[entity])} removed\n`] : []),
     ];

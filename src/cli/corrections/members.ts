@@ -1,5 +1,8 @@
-/** `members`: showing, merging and moving them (docs/correcting.md#registered-twice). */
+/** `members`: showing, merging, moving and transferring them (docs/correcting.md#registered-twice). */
 import type { Command } from 'commander';
+import { startOfDay } from '../../domain/values/date-time.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -9,11 +12,17 @@ import {
   type CorrectionCommandOptions,
   correct,
   readCode,
+  readPastDate,
 } from './correction-command.ts';
 import { describeMember, formatMember } from './member-text.ts';
 
 interface MoveOptions extends CorrectionCommandOptions {
   readonly to: string;
+}
+
+interface TransferOptions extends MoveOptions {
+  readonly code: string;
+  readonly on: string;
 }
 
 interface ShowOptions extends SettingOptions {
@@ -42,6 +51,30 @@ export function declareMembers(members: Command, context: CliContext): void {
       const code = readCode(options.to);
       const id = await findMemberId(context, options, member);
       await correct(context, options, (store, given) => store.moveMember(id, code, given));
+    });
+  declareTransfer(members, context);
+}
+
+function declareTransfer(members: Command, context: CliContext): void {
+  addCorrectionOptions(
+    members
+      .command('transfer')
+      .requiredOption('--to <code>', 'code of the other cooperative')
+      .requiredOption('--code <code>', 'member code there')
+      .requiredOption('--on <date>', 'first day there, YYYY-MM-DD'),
+  )
+    .description('end a membership, which keeps its past, and begin one in another cooperative')
+    .argument('<member>', MEMBER_HELP)
+    .action(async (member: string, options: TransferOptions) => {
+      const to = readCode(options.to);
+      const memberCode = parseText(options.code, MAX_LENGTH.memberCode);
+      if (memberCode instanceof FieldError)
+        throw new CommandError(EXIT.usage, `--code: ${memberCode.message}`);
+      const on = readPastDate(context, options);
+      const startsAt = startOfDay(on, configOf(context, options).zone);
+      const memberId = await findMemberId(context, options, member);
+      const transfer = { memberId, to, memberCode, on, startsAt };
+      await correct(context, options, (store, given) => store.transferMember(transfer, given));
     });
 }
 

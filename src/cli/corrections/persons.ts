@@ -1,9 +1,6 @@
 /** `persons`: what concerns a person in all cooperatives (docs/correcting.md#a-death). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { FUTURE_ERROR, formatDate, parseDate } from '../../domain/values/date-time.ts';
-import { FieldError } from '../../domain/values/errors.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
@@ -12,6 +9,7 @@ import {
   type CorrectionCommandOptions,
   correct,
   readNumber,
+  readPastDate,
 } from './correction-command.ts';
 import { describePerson, formatPerson } from './person-text.ts';
 
@@ -58,13 +56,4 @@ async function show(context: CliContext, nid: string, options: ShowOptions): Pro
   } finally {
     await store.close();
   }
-}
-
-/** @throws CommandError with status 2 for what is not a date until today in the registry's zone */
-function readPastDate(context: CliContext, options: DeceasedOptions): string {
-  const today = formatDate(nowSeconds(context.clock), configOf(context, options).zone);
-  const parsed = parseDate(options.on);
-  const date = typeof parsed === 'string' && parsed > today ? FUTURE_ERROR : parsed;
-  if (date instanceof FieldError) throw new CommandError(EXIT.usage, `--on: ${date.message}`);
-  return date;
 }

@@ -124,14 +124,15 @@ export const describeUndo = (id: number, result: Undone | Refused, isDryRun: boo
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** @param name such as `import 12`, or `correction 12`, which has created nothing */
+/** @param name such as `import 12` or `correction 12` */
 export function formatUndo(
   name: string,
   { removed, restored, lockMs }: Undone,
   stage: 'plan' | 'dry run' | 'done',
 ): string {
   const changes = name.startsWith('correction')
-    ? `${counted(restored, 'row')} put back as before, removed ones included`
+    ? `${removed === 0 ? '' : `${counted(removed, 'row')} removed, `}` +
+      `${counted(restored, 'row')} put back as before, removed ones included`
     : `${counted(removed, 'row')} removed, ${restored} put back as they were`;
   if (stage === 'plan') return `To undo ${name} would be: ${changes}.\n`;
   if (stage === 'dry run') return `Nothing was changed. Without --dry-run: ${changes}.\n`;
@@ -140,7 +141,7 @@ export function formatUndo(
 
 /** The blockers that were listed, and how many more there are. */
 export function formatRefusal(name: string, { count, blockers }: Refused): string {
-  const lines = blockers.map((blocker) => `  ${formatBlocker(blocker)}\n`).join('');
+  const lines = blockers.map((blocker) => `  ${formatBlocker(blocker, name)}\n`).join('');
   const rest = count - blockers.length;
   const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
   return `Nothing was undone: other rows build on ${name}.\n${lines}${more}${firstToUndo(name, blockers)}`;
@@ -178,7 +179,7 @@ const UNIQUE: { readonly [kind in UndoBlocker['kind']]: string } = {
   savings: 'a reference',
 };
 
-function formatBlocker({ kind, row, reason, actor }: UndoBlocker): string {
+function formatBlocker({ kind, row, reason, actor }: UndoBlocker, operation: string): string {
   const name = `${NAMES[kind]} ${hideIdentityCards(row)}`;
   const by = formatActor(actor);
   if (reason === 'changed') return `${name} was changed since, by ${by}`;
@@ -189,5 +190,5 @@ function formatBlocker({ kind, row, reason, actor }: UndoBlocker): string {
   }
   if (reason === 'overpaid') return `${name} would have more than 12 digits paid: payments would count again`;
   if (reason === 'taken') return `${name}, from ${by}, has ${UNIQUE[kind]} that would be put back`;
-  return `${name}, from ${by}, belongs to a row that the import created`;
+  return `${name}, from ${by}, belongs to a row that the ${operation.split(' ')[0]} created`;
 }

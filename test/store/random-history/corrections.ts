@@ -1,13 +1,14 @@
 /** The corrections of a random history, and what people must have before and after each. */
 import assert from 'node:assert/strict';
+import { DAY_SECONDS } from '../../../src/domain/values/date-time.ts';
 import type {
   CorrectionOptions,
   CorrectionResult,
   CorrectionStore,
 } from '../../../src/store/ports/journal/corrections.ts';
-import { nid } from '../conformance/import-rows.ts';
-import { type Row, type Rows, rowsOf } from './rows.ts';
-import { CODES, type Correction } from './steps.ts';
+import { NOW, nid } from '../conformance/import-rows.ts';
+import { type Row, type Rows, rowsOf, writtenBetween } from './rows.ts';
+import { CODES, type Correction, memberCode } from './steps.ts';
 
 /** What each member has, in grams and hundredths: deliveries, loans, payments, savings. */
 function totalsOf(rows: Rows, keyOf: (member: Row) => unknown): { [key: string]: number[] } {
@@ -91,9 +92,41 @@ export async function correct(
   if (kind === 'death')
     return corrected(await store.recordDeath(nid(from), '2025-06-01', options), sameByNumber());
   if (kind === 'erase') return corrected(await store.erasePerson(nid(from), options), sameById());
+  if (kind === 'transfer') return transfer(store, memberAt(from), to, options);
   if (kind === 'move')
     return corrected(await store.moveMember(memberAt(from), codeAt(to), options), sameByNumber());
   return corrected(await store.mergeCooperatives(codeAt(from), codeAt(to), options), sameByNumber());
+}
+
+/** One membership more, and nothing of anybody elsewhere. @param to picks the cooperative and the code there */
+async function transfer(
+  store: CorrectionStore,
+  memberId: number,
+  to: number,
+  options: CorrectionOptions,
+): Promise<Corrected> {
+  const startsAt = Math.floor(NOW / DAY_SECONDS) * DAY_SECONDS;
+  const on = new Date(startsAt * 1000).toISOString().slice(0, 10);
+  const [code, own] = [CODES[to % CODES.length] as string, memberCode(1 + (to % 7))];
+  const result = await store.transferMember({ memberId, to: code, memberCode: own, on, startsAt }, options);
+  return {
+    result,
+    check(before, after) {
+      sameById()(before, after);
+      const key = `member ${memberId}`;
+      const [was, begun] = [before.get(key) as Row, rowsOf(after, 'member').at(-1) as Row];
+      assert.deepEqual(after.get(key), { ...was, status: 'withdrawn' });
+      assert.deepEqual(writtenBetween(before, after), {
+        ...{ created: [`member ${begun.id}`], changed: [key], removed: [] },
+      });
+      const at = options.nowSeconds;
+      assert.deepEqual(begun, {
+        ...{ ...was, id: begun.id, member_code: own, role: 'MEMBER', status: 'active', date_of_death: null },
+        ...{ cooperative_id: begun.cooperative_id, registration_date: startsAt, created_at: at },
+      });
+      assert.equal(after.get(`cooperative ${begun.cooperative_id}`)?.code, code);
+    },
+  };
 }
 
 const ENTITIES = { production: 'delivery', savings: 'transaction', loans: 'loan' } as const;

@@ -86,8 +86,8 @@ export function testHistories(runs: number, seed?: number): void {
       }),
       parametersOf(runs, seed),
     );
-    const kinds = ['replace', 'merge', 'move', 'release', 'cooperatives', 'death', 'remove', 'erase', 'undo'];
-    const expected = kinds.map((kind) => `${kind} done`);
+    const kinds = ['replace', 'merge', 'move', 'transfer', 'release', 'cooperatives', 'death', 'remove'];
+    const expected = [...kinds, 'erase', 'undo'].map((kind) => `${kind} done`);
     if (seesAll(runs)) assertSeen(seen.outcomes, expected);
     if (seesAll(runs)) assert.deepEqual([...seen.events].sort(), [...EVENT_TYPES].sort());
   });

@@ -48,7 +48,7 @@ export interface Import {
 export type Correction =
   | { readonly kind: 'replace'; readonly from: number; readonly to: number; readonly releases: boolean }
   | {
-      readonly kind: 'merge' | 'move' | 'release' | 'death' | 'erase';
+      readonly kind: 'merge' | 'move' | 'transfer' | 'release' | 'death' | 'erase';
       readonly from: number;
       readonly to: number;
     }
@@ -193,7 +193,13 @@ const anyCorrection: fc.Arbitrary<Correction> = fc.oneof(
       ...{ kind: fc.constant('replace' as const), from: person, to: person, releases: fc.boolean() },
     }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('merge' as const, 'move' as const), ...place }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('merge' as const, 'move' as const, 'transfer' as const),
+      ...place,
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({

@@ -20,8 +20,9 @@ export interface CorrectionOptions {
   readonly isDryRun?: boolean | undefined;
 }
 
-/** How many rows of an entity a correction changes and removes. */
+/** How many rows of an entity a correction creates, changes and removes. */
 export interface ChangedRows {
+  readonly created: number;
   readonly changed: number;
   readonly removed: number;
 }
@@ -34,21 +35,34 @@ export interface Collision {
   readonly message: string;
 }
 
-/** A member that a correction is about, as it was before. */
+/** Who changes from one cooperative to another. */
+export interface Transfer {
+  readonly memberId: number;
+  /** Code of the other cooperative. */
+  readonly to: string;
+  /** Of the member there. */
+  readonly memberCode: string;
+  /** `YYYY-MM-DD`, not in the future. */
+  readonly on: string;
+  /** When that day begins in the registry's zone, in epoch seconds. */
+  readonly startsAt: number;
+}
+
+/** A member that a correction is about, as it was before; one that is new, as it is. */
 export interface NamedMember {
   readonly id: number;
   readonly cooperativeCode: string;
   readonly memberCode: string;
   readonly fullName: string;
-  /** Of two that are merged one goes and the other stays. */
-  readonly fate: 'changes' | 'goes' | 'stays';
+  /** Of two that are merged one goes and the other stays; of two memberships one ends and the other begins. */
+  readonly fate: 'changes' | 'goes' | 'stays' | 'ends' | 'begins';
 }
 
 export interface CorrectionDone {
   readonly outcome: 'done';
   /** Under which it is recorded and can be undone; null after a dry run. */
   readonly correctionId: number | null;
-  /** Entities of which a row was changed or removed. */
+  /** Entities of which a row was created, changed or removed. */
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
   /**
    * Who is meant, when it is about a person or a member: personal data. Empty for other corrections, and once
@@ -99,6 +113,11 @@ export interface CorrectionStore {
    * of one cooperative, or have one national ID.
    */
   mergeMembers(fromId: number, intoId: number, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  /**
+   * Ends a membership, which keeps everything, and begins one of the same person in another cooperative. An
+   * import refuses entries of the old one that are dated later.
+   */
+  transferMember(transfer: Transfer, options: CorrectionOptions): Awaitable<CorrectionResult>;
   /** Moves a member with everything to the cooperative with this code. */
   moveMember(memberId: number, code: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
   /**

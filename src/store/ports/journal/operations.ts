@@ -34,7 +34,7 @@ export interface UndoBlocker {
   /** What people call the row: never a national ID. */
   readonly row: string;
   /**
-   * `changed`: it was changed since; `refers`: it belongs to a row that the import created; `taken`: it has
+   * `changed`: it was changed since; `refers`: it belongs to a row that was created; `taken`: it has
    * the member code, national ID, reference or number that another row would get back; `erased`: it is a
    * person who was erased since, or an entry of one; `overpaid`: payments that would count again take what is
    * paid on the loan beyond the largest amount.

@@ -33,7 +33,7 @@ function planDeath(db: Connection, identityCard: string, date: string): Correcti
   return {
     touched: { members: `SELECT id FROM main.members WHERE id IN (${ids})` },
     members: holders.flatMap(({ id, isRecorded }) => (isRecorded === 1 ? [] : [{ id, fate: 'changes' }])),
-    notes: noteLaterEntries(db, ids, date),
+    notes: noteLaterEntries(db, ids, Date.parse(date) / 1000 + ENDED_EVERYWHERE, 'death'),
     work() {
       db.raw
         .prepare(`UPDATE main.members SET status = 'deceased', date_of_death = ? WHERE id IN (${ids})`)
@@ -48,21 +48,25 @@ export const refuseUnknown = (db: Connection, identityCard: string): CorrectionR
     ? refuse('Nobody has this national ID.')
     : refuse('This national ID was replaced before. Name the current one of the person.');
 
-/** Twelve hours after the day, when it has ended in every time zone. */
-const isAfter = (instant: string): string => `${instant} >= unixepoch(@date, '+36 hours')`;
+/** Seconds after the beginning of a day in UTC: twelve hours after its end, when it has ended in every time zone. */
+const ENDED_EVERYWHERE = 36 * 3600;
 
-/** Entries that are dated after the death: somebody else has delivered, or a date is wrong. */
-function noteLaterEntries(db: Connection, ids: string, date: string): string[] {
+/**
+ * Entries that are dated after an event: somebody else has delivered, or a date is wrong.
+ * @param ids of the members
+ * @param from epoch seconds
+ */
+export function noteLaterEntries(db: Connection, ids: string, from: number, event: string): string[] {
   const count = (rows: string): number =>
-    db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get({ date }) as number;
+    db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get({ from }) as number;
   const deliveries = count(
-    `main.production_entries e WHERE e.member_id IN (${ids}) AND ${isAfter('e.delivered_at')}`,
+    `main.production_entries e WHERE e.member_id IN (${ids}) AND e.delivered_at >= @from`,
   );
   const transactions = count(`main.savings_accounts a CROSS JOIN main.savings_transactions e
-    ON e.account_id = a.id WHERE a.member_id IN (${ids}) AND ${isAfter('e.transacted_at')}`);
+    ON e.account_id = a.id WHERE a.member_id IN (${ids}) AND e.transacted_at >= @from`);
   const found = [
     ...(deliveries === 0 ? [] : [counted(deliveries, 'delivery', 'deliveries')]),
     ...(transactions === 0 ? [] : [counted(transactions, 'savings transaction')]),
   ];
-  return found.length === 0 ? [] : [`Dated after the death: ${found.join(' and ')}.`];
+  return found.length === 0 ? [] : [`Dated after the ${event}: ${found.join(' and ')}.`];
 }

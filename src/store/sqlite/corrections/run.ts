@@ -10,14 +10,14 @@ import type {
 } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { nameMember } from '../journal/labels.ts';
-import { beginOperation, endOperation } from '../journal/operations.ts';
+import { beginOperation, createdRows, endOperation } from '../journal/operations.ts';
 import { type OperationScope, perform } from '../journal/perform.ts';
 import { type ChangedCounts, type Touched, track } from '../journal/track.ts';
 
 /** What a correction does, decided inside its transaction. */
 export interface CorrectionPlan {
   readonly touched: Touched;
-  /** Changes the touched rows. @param correctionId of the operation */
+  /** Changes the touched rows, and keeps which it creates. @param correctionId of the operation */
   readonly work: (correctionId: number) => void;
   /** Those that the operator means, to be shown. */
   readonly members?: readonly Pick<NamedMember, 'id' | 'fate'>[];
@@ -61,8 +61,11 @@ function correct(db: Connection, correction: Correction, options: CorrectionOpti
   // Before anything is changed: other tables refer to it.
   const { kind, options: kept } = correction;
   const id = beginOperation(db, { kind, options: kept, notes, reason, systemUser }, nowSeconds);
-  const members = (plan.members ?? []).map((member) => nameMember(db, member));
+  const before = (plan.members ?? []).map((member) => nameMember(db, member));
   const rows = applyPlan(db, plan, id, options);
+  const begun = createdRows(db, id).get('members');
+  const members =
+    begun === undefined ? before : [...before, nameMember(db, { id: begun.first, fate: 'begins' })];
   return {
     outcome: 'done',
     correctionId: isDryRun ? null : id,
@@ -88,8 +91,13 @@ function applyPlan(
   { nowSeconds }: CorrectionOptions,
 ): ChangedCounts {
   const by = { actor: `correction:${id}`, nowSeconds } as const;
-  const rows = track(db, touched, by, () => work(id), keepsNoValues);
+  const run = () => {
+    work(id);
+    return createdRows(db, id);
+  };
+  const rows = track(db, touched, by, run, keepsNoValues);
   const changed = Object.values(rows).reduce((sum, each) => sum + each.changed + each.removed, 0);
-  endOperation(db, id, { changed });
+  const created = Object.values(rows).reduce((sum, each) => sum + each.created, 0);
+  endOperation(db, id, { created, changed });
   return rows;
 }

@@ -10,6 +10,7 @@ import { removeEntries } from './entries-remove.ts';
 import { eraseCompletely } from './erase-completely.ts';
 import { mergeMembers } from './members-merge.ts';
 import { moveMember } from './members-move.ts';
+import { transferMember } from './members-transfer.ts';
 import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
 import { runCorrection } from './run.ts';
@@ -50,6 +51,8 @@ export function openCorrections(
     },
     mergeMembers: (fromId, intoId, options) =>
       runCorrection(scope, mergeMembers(db, fromId, intoId), options),
+    transferMember: (transfer, options) =>
+      runCorrection(scope, transferMember(db, transfer, options.nowSeconds), options),
     moveMember: (memberId, code, options) => runCorrection(scope, moveMember(db, memberId, code), options),
     mergeCooperatives: (fromCode, intoCode, options) =>
       runCorrection(scope, mergeCooperatives(db, fromCode, intoCode), options),

@@ -1,4 +1,4 @@
-/** Where rows come from: the import in whose range their id is, or the key that created them. */
+/** Where rows come from: the operation in whose range their id is, or the key that created them. */
 
 import type { ChangedEntity } from '../../ports/journal/corrections.ts';
 import { type Actor, CREATED } from '../../ports/journal/history.ts';
@@ -14,14 +14,14 @@ export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) =
   const recorded = db.raw.prepare<[string, number], Origin>(
     `SELECT at, actor FROM main.changes WHERE entity = ? AND row_id = ? AND field = '${CREATED}'`,
   );
-  const imported = db.raw.prepare<[string, number], Origin & { readonly lastRow: number }>(
-    `SELECT o.performed_at AS at, 'import:' || o.id AS actor, r.last_row AS lastRow
+  const ranged = db.raw.prepare<[string, number], Origin & { readonly lastRow: number }>(
+    `SELECT o.performed_at AS at, iif(o.reason IS NULL, 'import:', 'correction:') || o.id AS actor, r.last_row AS lastRow
      FROM main.created_rows r CROSS JOIN main.operations o ON o.id = r.operation_id
      WHERE r.entity = ? AND r.first_row <= ? ORDER BY r.first_row DESC LIMIT 1`,
   );
-  const byImport = (kind: ChangedEntity, id: number): Origin | undefined => {
-    const found = imported.get(kind, id);
+  const byOperation = (kind: ChangedEntity, id: number): Origin | undefined => {
+    const found = ranged.get(kind, id);
     return found !== undefined && id <= found.lastRow ? { at: found.at, actor: found.actor } : undefined;
   };
-  return (kind, id) => recorded.get(kind, id) ?? byImport(kind, id);
+  return (kind, id) => recorded.get(kind, id) ?? byOperation(kind, id);
 }

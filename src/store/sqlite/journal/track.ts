@@ -1,10 +1,11 @@
 /**
  * Finds what a piece of work has changed by comparing rows with what they were, set by set, and records it.
- * The work itself is plain SQL on the tables; it changes and removes rows, and creates none.
+ * The work itself is plain SQL on the tables; of the rows that it creates it tells the ids.
  */
 import type { ChangedEntity, ChangedRows } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { recordedColumns, TABLES, type Table } from '../schema/tables.ts';
+import type { IdRange } from './operations.ts';
 import {
   type ChangeSet,
   countAndAnnounce,
@@ -22,20 +23,21 @@ export type ChangedCounts = { readonly [entity in ChangedEntity]?: ChangedRows }
 /**
  * Runs the work inside the caller's transaction.
  * @param touched rows outside of these must stay as they are; they may refer to temporary tables
+ * @param work gives the rows that it creates, of touched entities
  * @param keepsNoValues of an erasure: the history gets no values, and for followers the rows are deleted
- * @returns how many rows of each entity were changed and removed
+ * @returns how many rows of each entity were created, changed and removed
  */
 export function track(
   db: Connection,
   touched: Touched,
   by: Recording,
-  work: () => void,
+  work: () => ReadonlyMap<ChangedEntity, IdRange>,
   keepsNoValues = false,
 ): ChangedCounts {
   const tables = TABLES.filter(({ entity }) => touched[entity] !== undefined);
   for (const each of tables) takeImage(db, each, touched[each.entity] as string);
-  work();
-  const sets = tables.map((each) => compare(db, each));
+  const created = work();
+  const sets = tables.map((each) => compare(db, each, created.get(each.entity)));
   if (!keepsNoValues) {
     for (const set of sets) {
       insertChanges(db, set.entity, set.values, by);
@@ -44,10 +46,12 @@ export function track(
   }
   for (const [i, each] of tables.entries()) finishRows(db, each, sets[i] as ComparedSet, by.nowSeconds);
   countAndAnnounce(db, keepsNoValues ? sets.map(asRemoved) : sets, by);
-  const counts = sets.map((set) => [set.entity, countRows(db, set)] as const);
+  const counts = sets.map((set) => [set.entity, countRows(db, set, created.get(set.entity))] as const);
   for (const { entity } of tables)
     db.exec(`DROP TABLE temp.before_${entity}; DROP TABLE temp.values_${entity}`);
-  return Object.fromEntries(counts.filter(([, { changed, removed }]) => changed + removed > 0));
+  return Object.fromEntries(
+    counts.filter(([, { created: added, changed, removed }]) => added + changed + removed > 0),
+  );
 }
 
 type ComparedSet = ChangeSet & Required<Pick<ChangeSet, 'removed' | 'values'>>;
@@ -58,7 +62,7 @@ function takeImage(db: Connection, { entity, table }: Table, ids: string): void 
 }
 
 /** Lists the values that differ. */
-function compare(db: Connection, each: Table): ComparedSet {
+function compare(db: Connection, each: Table, created: IdRange | undefined): ComparedSet {
   const { entity, table } = each;
   db.exec(`CREATE TEMP TABLE values_${entity} (line INTEGER, row_id INTEGER, field TEXT, old, new)`);
   for (const { column, field } of recordedColumns(db, each)) {
@@ -68,6 +72,7 @@ function compare(db: Connection, each: Table): ComparedSet {
   }
   return {
     entity,
+    ...(created === undefined ? {} : { created: `r.id BETWEEN ${created.first} AND ${created.last}` }),
     removed: {
       from: `temp.before_${entity}`,
       where: `NOT EXISTS (SELECT 1 FROM main.${table} t WHERE t.id = r.id)`,
@@ -97,9 +102,14 @@ function finishRows(db: Connection, each: Table, { removed }: ComparedSet, nowSe
   if (last !== null) keepRemovedId(db, table, last as number);
 }
 
-function countRows(db: Connection, { entity, removed }: ComparedSet): ChangedRows {
+function countRows(
+  db: Connection,
+  { entity, removed }: ComparedSet,
+  created: IdRange | undefined,
+): ChangedRows {
   const count = (sql: string) => db.raw.prepare(`SELECT count(*) FROM ${sql}`).pluck().get() as number;
   return {
+    created: created === undefined ? 0 : created.last - created.first + 1,
     changed: count(`(SELECT DISTINCT row_id FROM temp.values_${entity})`),
     removed: count(`${removed.from} r WHERE ${removed.where}`),
   };

@@ -7,6 +7,7 @@ import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import { findEqualEntries } from './equal-entries.ts';
 import { erasureChecks, findErasedRows } from './erased-checks.ts';
 import { readReplacedNumbers } from './replaced-numbers.ts';
+import { transferChecks } from './transfers.ts';
 
 /** A number that changes when another connection commits to the registry. */
 export const readDataVersion = (db: Connection): number =>
@@ -24,7 +25,7 @@ export function resolveAndCheck(scope: FileScope): void {
   findEqualEntries(scope);
   const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
   runChecks(db, checks, 'row');
-  runChecks(db, erasureChecks(scope), 'row');
+  runChecks(db, [...erasureChecks(scope), ...transferChecks(scope)], 'row');
 }
 
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {

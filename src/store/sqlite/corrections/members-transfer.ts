@@ -1,0 +1,80 @@
+/** Ends a membership and begins one of the same person in another cooperative. */
+import {
+  DEFAULT_MEMBER_STATUS,
+  DEFAULT_ROLE,
+  ENDED_MEMBER_STATUSES,
+} from '../../../domain/membership/members.ts';
+import { DAY_SECONDS } from '../../../domain/values/date-time.ts';
+import type { CorrectionRefused, Transfer } from '../../ports/journal/corrections.ts';
+import type { Connection } from '../engine/connection.ts';
+import { TRANSFER_KIND, type TransferOptions } from '../identity/transfers.ts';
+import { keepCreatedRows } from '../journal/operations.ts';
+import { nextIdOf } from '../journal/removed-ids.ts';
+import { findMember, type MemberRow } from './members-merge.ts';
+import { findCooperative } from './members-move.ts';
+import { noteLaterEntries } from './persons-deceased.ts';
+import { type Correction, refuse } from './run.ts';
+
+/** What the person has in every cooperative alike. */
+const OF_PERSON = 'identity_card, full_name, first_name, last_name, gender, date_of_birth, mobile';
+
+export const transferMember = (db: Connection, transfer: Transfer, nowSeconds: number): Correction => ({
+  kind: TRANSFER_KIND,
+  // Not the new code: some cooperatives use national IDs as theirs.
+  options: { member: transfer.memberId, to: transfer.to, on: transfer.on } satisfies TransferOptions,
+  decide() {
+    const { memberId, startsAt } = transfer;
+    const member = findMember(db, memberId);
+    if ('outcome' in member) return member;
+    const to = findCooperative(db, transfer.to);
+    if ('outcome' in to) return to;
+    const fault = findFault(db, transfer, member, to.id);
+    if (fault !== undefined) return fault;
+    return {
+      touched: { members: `SELECT ${memberId}` },
+      members: [{ id: memberId, fate: 'ends' }],
+      notes: noteLaterEntries(db, `${memberId}`, startsAt + DAY_SECONDS, 'change'),
+      work(correctionId) {
+        const { id } = nextIdOf(db, 'members');
+        db.raw.prepare("UPDATE main.members SET status = 'withdrawn' WHERE id = ?").run(memberId);
+        db.raw
+          .prepare(
+            `INSERT INTO main.members (id, cooperative_id, member_code, ${OF_PERSON}, role, status,
+               registration_date, created_at, updated_at)
+             SELECT @id, @cooperativeId, @memberCode, ${OF_PERSON}, '${DEFAULT_ROLE}',
+               '${DEFAULT_MEMBER_STATUS}', @startsAt, @nowSeconds, @nowSeconds
+             FROM main.members WHERE id = @memberId`,
+          )
+          .run({ ...transfer, id, cooperativeId: to.id, nowSeconds });
+        keepCreatedRows(db, correctionId, 'members', { first: id, last: id });
+      },
+    };
+  },
+});
+
+function findFault(
+  db: Connection,
+  { memberId, to, memberCode, startsAt }: Transfer,
+  { cooperative_id, identity_card }: MemberRow,
+  toId: number,
+): CorrectionRefused | undefined {
+  if (cooperative_id === toId) return refuse(`Member ${memberId} belongs to ${to} already.`);
+  const { status, registration_date: registeredAt } = db.raw
+    .prepare('SELECT status, registration_date FROM main.members WHERE id = ?')
+    .get(memberId) as { status: string; registration_date: number };
+  if (ENDED_MEMBER_STATUSES.some((ended) => ended === status))
+    return refuse(`The membership of member ${memberId} has ended already: ${status}.`);
+  if (registeredAt >= startsAt + DAY_SECONDS)
+    return refuse(`The day is before the registration of member ${memberId}.`);
+  const inCooperative = (column: string, value: string) =>
+    db.raw
+      .prepare(`SELECT id FROM main.members WHERE cooperative_id = ? AND ${column} = ?`)
+      .pluck()
+      .get(toId, value) as number | undefined;
+  const same = inCooperative('identity_card', identity_card);
+  if (same !== undefined)
+    return refuse(`The person is member ${same} of ${to} already: change the status of both instead.`);
+  if (inCooperative('member_code', memberCode) !== undefined)
+    return refuse(`Another member of ${to} has this code.`);
+  return undefined;
+}

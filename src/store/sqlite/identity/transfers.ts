@@ -1,0 +1,32 @@
+/** Who has changed from one cooperative to another: known from the corrections that stand. */
+import { ENDED_MEMBER_STATUSES } from '../../../domain/membership/members.ts';
+import { MERGED_MEMBERS, redirectSql } from './former-keys.ts';
+
+export const TRANSFER_KIND = 'members_transfer';
+
+/** What is kept of such a correction. */
+export interface TransferOptions {
+  /** Id of the membership that has ended. */
+  readonly member: number;
+  /** Code of the cooperative in which another one began. */
+  readonly to: string;
+  /** `YYYY-MM-DD` */
+  readonly on: string;
+}
+
+const option = (name: keyof TransferOptions): string => `json_extract(o.options, '$.${name}')`;
+const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
+
+/**
+ * SELECT of `member_id, code, day`: memberships that have ended by a transfer, or into which such a one was
+ * merged. One that was active again since has nothing to do with it any more.
+ * @param reversed SELECT of actors whose changes do not count
+ */
+export const transfersSql = (reversed: string): string =>
+  `SELECT m.id AS member_id, ${option('to')} AS code, ${option('on')} AS day FROM main.operations o
+   CROSS JOIN main.members m
+     ON m.id = coalesce((${redirectSql(MERGED_MEMBERS, option('member'))}), ${option('member')})
+   WHERE o.kind = '${TRANSFER_KIND}' AND o.undone_at IS NULL AND m.status IN (${ENDED})
+     AND NOT EXISTS (SELECT 1 FROM main.changes h WHERE h.entity = 'members' AND h.row_id = m.id
+       AND h.field = 'status' AND h.id > o.last_change AND h.new NOT IN (${ENDED})
+       AND h.actor NOT IN (${reversed}))`;

@@ -248,7 +248,7 @@ test('a history of nobody is status 1, and of what is neither id nor national ID
     [['member', '99'], 1, /There is no member with this id\./],
     [['member', nid(99)], 1, /Nobody has this national ID\./],
     [['cooperative', 'X-9'], 1, /There is no cooperative with this code\./],
-    [['member', 'M-1'], 2, /Expected the id of a member/],
+    [['member', 'M-1'], 2, /Expected a member/],
   ] as const) {
     const result = await place.command('history', ...args);
     assert.equal(result.status, status);

@@ -47,7 +47,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   members: {
     description:
-      'members: show; who are one person, change the cooperative, or are in a wrong one: merge, transfer, move',
+      'members who are one person, change cooperative, or are in a wrong one: show, merge, transfer, move',
     load: async () => (await import('./corrections/members.ts')).declareMembers,
   },
   cooperatives: {

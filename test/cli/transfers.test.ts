@@ -140,7 +140,8 @@ test('afterwards files of the old cooperative find the member up to the day, and
   const loan = (reference: string) =>
     load(
       'loans',
-      `cooperative_code,member_code,reference,amount,interest_rate,loan_start_date\nA-1,M-1,${reference},100,5,2025-05-12\n`,
+      'cooperative_code,member_code,reference,amount,interest_rate,loan_start_date\n' +
+        `A-1,M-1,${reference},100,5,2025-05-12\n`,
     );
   assert.deepEqual([await loan('L-9'), await loan('L-1')], ['fault', 'in']);
   // Nor does the list of the old cooperative bring the member back.
@@ -188,7 +189,7 @@ test('the fault follows what becomes of the membership', async (context) => {
   assert.equal(await isRefused('A-1', 'M-1'), false);
 });
 
-test('a transfer is not undone where something builds on the new membership, and a person who is erased is gone from both', async (context) => {
+test('a transfer is not undone where something builds on it, and an erasure finds both memberships', async (context) => {
   const place = await start(context);
   await transfer(place, ...WHY);
   await place.load('production', `${DELIVERIES}B-2,8,P-7,2025-05-12,5\n`);

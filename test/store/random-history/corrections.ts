@@ -98,7 +98,7 @@ export async function correct(
   return corrected(await store.mergeCooperatives(codeAt(from), codeAt(to), options), sameByNumber());
 }
 
-/** One membership more, and nothing of anybody elsewhere. @param to picks the cooperative and the code there */
+/** One membership more, and nobody has more or less. @param to picks the cooperative and the code there */
 async function transfer(
   store: CorrectionStore,
   memberId: number,

@@ -54,7 +54,7 @@ export interface NamedMember {
   readonly cooperativeCode: string;
   readonly memberCode: string;
   readonly fullName: string;
-  /** Of two that are merged one goes and the other stays; of two memberships one ends and the other begins. */
+  /** Of two that are merged one goes and the other stays; of a transfer one ends and the other begins. */
   readonly fate: 'changes' | 'goes' | 'stays' | 'ends' | 'begins';
 }
 

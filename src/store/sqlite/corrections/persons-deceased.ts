@@ -48,7 +48,7 @@ export const refuseUnknown = (db: Connection, identityCard: string): CorrectionR
     ? refuse('Nobody has this national ID.')
     : refuse('This national ID was replaced before. Name the current one of the person.');
 
-/** Seconds after the beginning of a day in UTC: twelve hours after its end, when it has ended in every time zone. */
+/** Seconds from the beginning of a day in UTC until it has ended in every time zone. */
 const ENDED_EVERYWHERE = 36 * 3600;
 
 /**

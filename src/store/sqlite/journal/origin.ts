@@ -15,7 +15,8 @@ export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) =
     `SELECT at, actor FROM main.changes WHERE entity = ? AND row_id = ? AND field = '${CREATED}'`,
   );
   const ranged = db.raw.prepare<[string, number], Origin & { readonly lastRow: number }>(
-    `SELECT o.performed_at AS at, iif(o.reason IS NULL, 'import:', 'correction:') || o.id AS actor, r.last_row AS lastRow
+    `SELECT o.performed_at AS at, r.last_row AS lastRow,
+       iif(o.reason IS NULL, 'import:', 'correction:') || o.id AS actor
      FROM main.created_rows r CROSS JOIN main.operations o ON o.id = r.operation_id
      WHERE r.entity = ? AND r.first_row <= ? ORDER BY r.first_row DESC LIMIT 1`,
   );

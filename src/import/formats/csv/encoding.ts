@@ -30,7 +30,7 @@ export function encodingOf(content: FileContent, asked: Encoding | undefined): T
 }
 
 export interface EncodedBytes {
-  /** UTF-8, unless the file says that it is and is not. */
+  /** UTF-8; only a file that claims to be UTF-8 may have invalid bytes. */
   readonly bytes: Buffer;
   /** Bytes of the file up to the end of these. */
   readonly end: number;

@@ -7,7 +7,7 @@ import { verifyBackup } from './backup/verify-backup.ts';
 import { writeBackup } from './backup/write-backup.ts';
 import { checkFiles } from './check/check.ts';
 import { openCorrections } from './corrections/store.ts';
-import { openDatabase } from './engine/open-database.ts';
+import { withDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
 import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files/registry-files.ts';
@@ -51,14 +51,10 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openHeldData: () => openHeldData(settled()),
     openHistory: () => openHistory(settled()),
     check: () => checkFiles(settled(), format),
-    refreshReadModel(nowSeconds) {
-      const db = openDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
-      try {
-        return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
-      } finally {
-        db.close();
-      }
-    },
+    refreshReadModel: (nowSeconds) =>
+      withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) =>
+        refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite }),
+      ),
     removeStaleStaging: () => removeStaleStaging(file),
     backUp: async (folder, options) => writeBackup(settled(), folder, options),
     verifyBackup,

@@ -7,7 +7,7 @@ import { StorageError } from '../../ports/storage-error.ts';
 import { eraseMembers } from '../corrections/persons-erase.ts';
 import { runCorrection } from '../corrections/run.ts';
 import type { Connection } from '../engine/connection.ts';
-import { openDatabase } from '../engine/open-database.ts';
+import { withDatabase } from '../engine/open-database.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import { erasuresFileOf } from '../files/registry-files.ts';
 import {
@@ -81,14 +81,8 @@ function readOldRegistry(file: string): Erasures | undefined {
   }
 }
 
-function readRegistry(file: string): Erasures {
-  const db = openDatabase(file, { readOnly: true, waitMs: 0 });
-  try {
-    return readErasures(db);
-  } finally {
-    db.close();
-  }
-}
+const readRegistry = (file: string): Erasures =>
+  withDatabase(file, { readOnly: true, waitMs: 0 }, readErasures);
 
 /** What erasing takes: the format of the read model, and a clock that never steps back. */
 export type RestoreScope = Pick<OperationScope, 'format' | 'monotonicMs'>;

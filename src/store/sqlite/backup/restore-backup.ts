@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Restored, RestoreOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
-import { openDatabase } from '../engine/open-database.ts';
+import { withDatabase } from '../engine/open-database.ts';
 import { renewEpoch } from '../events/epoch.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import {
@@ -181,11 +181,6 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   const fault = findWrongContent(path, file, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
   if (fault !== undefined) throw notSound(folder, `${file.name}: ${fault}`);
   // As every process of this program would when it opens the file: in WAL mode.
-  const db = openDatabase(path, { waitMs: 0 });
-  try {
-    renewEpoch(db);
-  } finally {
-    db.close();
-  }
+  withDatabase(path, { waitMs: 0 }, renewEpoch);
   syncPath(path);
 }

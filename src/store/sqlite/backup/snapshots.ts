@@ -46,7 +46,7 @@ export function takeSnapshots(databaseFile: string): Snapshot[] {
 /** The first read takes the snapshot, not BEGIN. */
 function beginSnapshot(db: Connection): void {
   db.transaction.beginRead();
-  db.raw.prepare('SELECT count(*) FROM sqlite_schema').get();
+  db.row('SELECT count(*) FROM sqlite_schema');
 }
 
 /** Empty for a file that a program has created and not filled: it holds nothing yet. */

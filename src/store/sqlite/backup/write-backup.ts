@@ -5,7 +5,7 @@ import type { Backup, BackupOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { COUNTED } from '../check/check.ts';
 import { isDiskFull } from '../engine/errors.ts';
-import { openDatabase } from '../engine/open-database.ts';
+import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { hashFile, writePrivateFile } from '../files/durable-files.ts';
 import { RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
@@ -54,12 +54,8 @@ export async function writeBackup(
 /** A command may have been killed before it had written an erasure to their file. */
 function completeErasures(databaseFile: string): void {
   if (!existsSync(databaseFile)) return;
-  const db = openDatabase(databaseFile, { readOnly: true, waitMs: WAIT_MS.command });
-  try {
-    keepErasures(db, databaseFile);
-  } finally {
-    db.close();
-  }
+  const settings = { readOnly: true, waitMs: WAIT_MS.command };
+  withDatabase(databaseFile, settings, (db) => keepErasures(db, databaseFile));
 }
 
 /** @returns the error with the path of the backup, if its disk caused it */

@@ -72,12 +72,12 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
   const found = checkFile('registry', registry);
   if (found.length === 1) return found;
   const agreements = AGREEMENTS.map(({ name, sql }): Finding => {
-    const wrong = registry.raw.prepare(sql).get();
+    const wrong = registry.row(sql);
     return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
   });
   const wrong = findWrongColumn(registry, format);
   const rows = COUNTED.map((table): Finding => {
-    const count = registry.raw.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+    const count = registry.count(table);
     return { check: `rows of ${table}`, fault: null, value: String(count) };
   });
   return [
@@ -121,7 +121,7 @@ function checkKeys(keysFile: string): Finding[] {
   try {
     const found = checkFile('keys', keys);
     if (found.length === 1) return found;
-    const count = keys.raw.prepare('SELECT count(*) FROM api_keys').pluck().get();
+    const count = keys.count('api_keys');
     return [...found, { check: 'rows of api_keys', fault: null, value: String(count) }];
   } finally {
     keys.close();

@@ -13,13 +13,12 @@ export const mergeCooperatives = (db: Connection, fromCode: string, intoCode: st
     const [from, into] = [findCooperative(db, fromCode), findCooperative(db, intoCode)];
     if ('outcome' in from) return from;
     if ('outcome' in into) return into;
-    const pairs = db.raw
-      .prepare(
-        `SELECT f.id AS "from", i.id AS "into" FROM main.members f
-         CROSS JOIN main.members i ON i.identity_card = f.identity_card AND i.cooperative_id = ?
-         WHERE f.cooperative_id = ?`,
-      )
-      .all(into.id, from.id) as MemberPair[];
+    const pairs = db.rows<MemberPair>(
+      `SELECT f.id AS "from", i.id AS "into" FROM main.members f
+       CROSS JOIN main.members i ON i.identity_card = f.identity_card AND i.cooperative_id = ?
+       WHERE f.cooperative_id = ?`,
+      [into.id, from.id],
+    );
     stagePairs(db, pairs);
     const members = db.raw.prepare('SELECT id FROM main.members WHERE cooperative_id = ?').pluck();
     stageMoving(db, members.all(from.id) as number[]);
@@ -35,7 +34,7 @@ export const mergeCooperatives = (db: Connection, fromCode: string, intoCode: st
       work(correctionId) {
         moveMembers(db, into.id);
         mergePairs(db, correctionId);
-        db.raw.prepare("UPDATE main.cooperatives SET status = 'dissolved' WHERE id = ?").run(from.id);
+        db.run("UPDATE main.cooperatives SET status = 'dissolved' WHERE id = ?", [from.id]);
       },
     };
   },

@@ -10,9 +10,9 @@ interface Described {
 }
 
 const describe = (db: Connection, id: number): Described =>
-  db.raw
-    .prepare('SELECT full_name, gender, date_of_birth FROM main.members WHERE id = ?')
-    .get(id) as Described;
+  db.row<Described>('SELECT full_name, gender, date_of_birth FROM main.members WHERE id = ?', [
+    id,
+  ]) as Described;
 
 const differ = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && one !== other;

@@ -35,11 +35,7 @@ function planRemoval(
 }
 
 const findPayments = (db: Connection): Collision[] =>
-  (
-    db.raw
-      .prepare(
-        `SELECT p.reference AS row, l.reference AS loan FROM temp.removed_entries r
-         CROSS JOIN main.loans l ON l.id = r.id CROSS JOIN main.payments p ON p.loan_id = l.id ORDER BY p.id`,
-      )
-      .all() as { row: string; loan: string }[]
-  ).map(({ row, loan }) => ({ entity: 'payments', row, message: `It belongs to the loan ${loan}.` }));
+  db.rows(`SELECT 'payments' AS entity, p.reference AS row,
+      'It belongs to the loan ' || l.reference || '.' AS message
+    FROM temp.removed_entries r
+    CROSS JOIN main.loans l ON l.id = r.id CROSS JOIN main.payments p ON p.loan_id = l.id ORDER BY p.id`);

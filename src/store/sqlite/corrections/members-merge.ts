@@ -16,9 +16,10 @@ export interface MemberRow {
 
 /** @returns the member, or why there is none */
 export function findMember(db: Connection, id: number): MemberRow | CorrectionRefused {
-  const found = db.raw
-    .prepare('SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?')
-    .get(id) as (MemberRow & { status: string }) | undefined;
+  const found = db.row<MemberRow & { status: string }>(
+    'SELECT id, cooperative_id, identity_card, status FROM main.members WHERE id = ?',
+    [id],
+  );
   if (found !== undefined) return isErased(found) ? refuse(`Member ${id} was erased.`) : found;
   const into = redirectOf(db, MERGED_MEMBERS, id);
   return into === undefined
@@ -53,10 +54,7 @@ const showPair = (db: Connection, pair: MemberPair): Required<Pick<CorrectionPla
 function mergeInside(db: Connection, from: MemberRow, into: MemberRow): CorrectionPlan {
   const pair = { from: from.id, into: into.id };
   stagePairs(db, [pair]);
-  const others = db.raw
-    .prepare('SELECT count(*) FROM main.members WHERE identity_card = ? AND id <> ?')
-    .pluck()
-    .get(from.identity_card, from.id) as number;
+  const others = db.count('main.members WHERE identity_card = ? AND id <> ?', [from.identity_card, from.id]);
   const kept =
     others === 1
       ? '1 other membership too, which stays as it is'

@@ -8,9 +8,8 @@ import { type Correction, refuse } from './run.ts';
 
 /** @returns the id of the cooperative, or that there is none */
 export const findCooperative = (db: Connection, code: string): { id: number } | CorrectionRefused =>
-  (db.raw.prepare('SELECT id FROM main.cooperatives WHERE code = ?').get(code) as
-    | { id: number }
-    | undefined) ?? refuse(`There is no cooperative ${code}.`);
+  db.row<{ id: number }>('SELECT id FROM main.cooperatives WHERE code = ?', [code]) ??
+  refuse(`There is no cooperative ${code}.`);
 
 export const moveMember = (db: Connection, memberId: number, code: string): Correction => ({
   kind: 'members_move',

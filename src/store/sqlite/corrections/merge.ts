@@ -58,14 +58,13 @@ export function mergePairs(db: Connection, correctionId: number): void {
 
 /** What of the staged pairs somebody should look at. */
 export function notePairs(db: Connection): string[] {
-  const count = (sql: string) => db.raw.prepare(`SELECT count(*) FROM (${sql})`).pluck().get() as number;
   const equal = EQUAL_ENTRIES.map(({ sql, one, many }) => {
-    const entries = count(sql);
+    const entries = db.count(`(${sql})`);
     return entries === 0
       ? undefined
       : `${counted(entries, one, many)} on both sides, with different references: recorded twice?`;
   });
-  const ended = count(ENDED_BY_MERGE);
+  const ended = db.count(`(${ENDED_BY_MERGE})`);
   const note =
     ended === 1
       ? '1 active member is merged into one who is not, and so is active no more.'

@@ -29,14 +29,13 @@ export const TOUCHED_BY_MOVE: Touched = {
 export function moveMembers(db: Connection, cooperativeId: number): void {
   for (const { entity, ids } of OWNED) {
     const { table } = tableOf(entity);
-    db.raw.prepare(`UPDATE main.${table} SET cooperative_id = ? WHERE id IN (${ids})`).run(cooperativeId);
+    db.run(`UPDATE main.${table} SET cooperative_id = ? WHERE id IN (${ids})`, [cooperativeId]);
   }
-  db.raw
-    .prepare(
-      `UPDATE main.members SET cooperative_id = ? WHERE id IN (SELECT id FROM temp.moving)
-         AND id NOT IN (SELECT from_id FROM temp.pairs)`,
-    )
-    .run(cooperativeId);
+  db.run(
+    `UPDATE main.members SET cooperative_id = ? WHERE id IN (SELECT id FROM temp.moving)
+       AND id NOT IN (SELECT from_id FROM temp.pairs)`,
+    [cooperativeId],
+  );
   db.exec('DROP TABLE temp.moving');
 }
 
@@ -50,28 +49,26 @@ const MESSAGES = {
 
 /** What of the staged members cannot be in a cooperative because of what is there. */
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
-  const ofMembers = db.raw
-    .prepare(
-      `SELECT 'members' AS entity, m.member_code AS row, iif(o.identity_card = m.identity_card,
-           'The person is member ' || o.id || ' there. Merge the two: members merge ' || m.id || ' ' || o.id,
-           'Another member of the other cooperative has this code.') AS message
-       FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
-       CROSS JOIN main.members o ON o.cooperative_id = @to
-         AND (o.identity_card = m.identity_card OR o.member_code = m.member_code)
-       WHERE m.id NOT IN (SELECT from_id FROM temp.pairs) ORDER BY m.id`,
-    )
-    .all({ to: cooperativeId }) as Collision[];
+  const ofMembers = db.rows<Collision>(
+    `SELECT 'members' AS entity, m.member_code AS row, iif(o.identity_card = m.identity_card,
+         'The person is member ' || o.id || ' there. Merge the two: members merge ' || m.id || ' ' || o.id,
+         'Another member of the other cooperative has this code.') AS message
+     FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
+     CROSS JOIN main.members o ON o.cooperative_id = @to
+       AND (o.identity_card = m.identity_card OR o.member_code = m.member_code)
+     WHERE m.id NOT IN (SELECT from_id FROM temp.pairs) ORDER BY m.id`,
+    { to: cooperativeId },
+  );
   const ofEntries = OWNED.flatMap(({ entity, ids }) => {
     const { table, label } = tableOf(entity);
-    return db.raw
-      .prepare(
-        `SELECT '${entity}' AS entity, e.${label} AS row,
-           '${MESSAGES[entity]}' AS message
-         FROM main.${table} e CROSS JOIN main.${table} o
-           ON o.cooperative_id = ? AND o.${label} = e.${label} AND o.id <> e.id
-         WHERE e.id IN (${ids}) ORDER BY e.id`,
-      )
-      .all(cooperativeId) as Collision[];
+    return db.rows<Collision>(
+      `SELECT '${entity}' AS entity, e.${label} AS row,
+         '${MESSAGES[entity]}' AS message
+       FROM main.${table} e CROSS JOIN main.${table} o
+         ON o.cooperative_id = ? AND o.${label} = e.${label} AND o.id <> e.id
+       WHERE e.id IN (${ids}) ORDER BY e.id`,
+      [cooperativeId],
+    );
   });
   return [...ofMembers, ...ofEntries];
 }

@@ -41,9 +41,10 @@ export const releaseNumber = (db: Connection, number: string): Correction => ({
 });
 
 const holdersOf = (db: Connection, number: string): Holder[] =>
-  db.raw
-    .prepare('SELECT id, cooperative_id, full_name FROM main.members WHERE identity_card = ? ORDER BY id')
-    .all(number) as Holder[];
+  db.rows<Holder>(
+    'SELECT id, cooperative_id, full_name FROM main.members WHERE identity_card = ? ORDER BY id',
+    [number],
+  );
 
 function findFault(db: Connection, { old, current, releases }: Replacement): CorrectionRefused | undefined {
   if (old === current) return refuse('Both national IDs are the same.');
@@ -83,7 +84,7 @@ function planReplacement(db: Connection, { old, current, releases }: Replacement
     ],
     work(correctionId) {
       mergePairs(db, correctionId);
-      db.raw.prepare('UPDATE main.members SET identity_card = ? WHERE identity_card = ?').run(current, old);
+      db.run('UPDATE main.members SET identity_card = ? WHERE identity_card = ?', [current, old]);
       endRedirect(db, REPLACED_NUMBERS, current, correctionId);
       addRedirect(db, REPLACED_NUMBERS, [old, current], correctionId, !releases || isTaken);
     },

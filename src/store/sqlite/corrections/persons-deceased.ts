@@ -19,12 +19,11 @@ export const recordDeath = (db: Connection, identityCard: string, date: string):
 });
 
 function planDeath(db: Connection, identityCard: string, date: string): CorrectionPlan | CorrectionRefused {
-  const holders = db.raw
-    .prepare(
-      `SELECT id, date_of_birth, status = 'deceased' AND date_of_death IS ? AS isRecorded
-       FROM main.members WHERE identity_card = ? ORDER BY id`,
-    )
-    .all(date, identityCard) as Holder[];
+  const holders = db.rows<Holder>(
+    `SELECT id, date_of_birth, status = 'deceased' AND date_of_death IS ? AS isRecorded
+     FROM main.members WHERE identity_card = ? ORDER BY id`,
+    [date, identityCard],
+  );
   if (holders.length === 0) return refuseUnknown(db, identityCard);
   if (holders.some(({ date_of_birth: born }) => born !== null && born > date))
     return refuse("The date is before the person's date of birth.");
@@ -35,9 +34,7 @@ function planDeath(db: Connection, identityCard: string, date: string): Correcti
     members: holders.flatMap(({ id, isRecorded }) => (isRecorded === 1 ? [] : [{ id, fate: 'changes' }])),
     notes: noteLaterEntries(db, ids, Date.parse(date) / 1000 + ENDED_EVERYWHERE, 'death'),
     work() {
-      db.raw
-        .prepare(`UPDATE main.members SET status = 'deceased', date_of_death = ? WHERE id IN (${ids})`)
-        .run(date);
+      db.run(`UPDATE main.members SET status = 'deceased', date_of_death = ? WHERE id IN (${ids})`, [date]);
     },
   };
 }
@@ -57,8 +54,7 @@ const ENDED_EVERYWHERE = 36 * 3600;
  * @param from epoch seconds
  */
 export function noteLaterEntries(db: Connection, ids: string, from: number, event: string): string[] {
-  const count = (rows: string): number =>
-    db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get({ from }) as number;
+  const count = (rows: string): number => db.count(rows, { from });
   const deliveries = count(
     `main.production_entries e WHERE e.member_id IN (${ids}) AND e.delivered_at >= @from`,
   );

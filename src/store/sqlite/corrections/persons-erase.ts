@@ -54,12 +54,11 @@ function planErasure(
       const numbers = listOf(person.numbers);
       forgetNumbers(db, numbers);
       db.exec(`DELETE FROM ${keptResponsesSql(person)}`);
-      db.raw
-        .prepare(
-          `INSERT INTO main.changes (entity, row_id, field, at, actor)
-           SELECT 'members', id, '${ERASED_FIELD}', ?, ? FROM main.members WHERE id IN (${ids}) ORDER BY id`,
-        )
-        .run(nowSeconds, `correction:${correctionId}`);
+      db.run(
+        `INSERT INTO main.changes (entity, row_id, field, at, actor)
+         SELECT 'members', id, '${ERASED_FIELD}', ?, ? FROM main.members WHERE id IN (${ids}) ORDER BY id`,
+        [nowSeconds, `correction:${correctionId}`],
+      );
     },
   };
 }
@@ -82,13 +81,11 @@ function rememberNumbers(db: Connection, person: Person, nowSeconds: number): vo
 
 /** The members who had the number by mistake. */
 const othersWith = (db: Connection, number: string, rows: readonly number[]): number[] =>
-  db.raw
-    .prepare(
-      `SELECT DISTINCT row_id FROM main.changes WHERE entity = 'members' AND field = 'identity_card'
-         AND @number IN (old, new) AND row_id NOT IN (${listOf(rows)})`,
-    )
-    .pluck()
-    .all({ number }) as number[];
+  db.values<number>(
+    `SELECT DISTINCT row_id FROM main.changes WHERE entity = 'members' AND field = 'identity_card'
+       AND @number IN (old, new) AND row_id NOT IN (${listOf(rows)})`,
+    { number },
+  );
 
 /** The rows stay, as imports are checked against them; their values go, wherever a number is among them. */
 function clearHistory(db: Connection, { rows, numbers }: Person): void {
@@ -103,13 +100,8 @@ function clearHistory(db: Connection, { rows, numbers }: Person): void {
 function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
   const ids = listOf(members);
   const count = (entity: OwnedEntity, condition = 'true'): number =>
-    db.raw
-      .prepare(
-        `SELECT count(*) FROM main.${tableOf(entity).table} e
-         WHERE e.id IN (${ownedIdsSql(entity, ids)}) AND (${condition})`,
-      )
-      .pluck()
-      .get() as number;
+    db.count(`main.${tableOf(entity).table} e
+       WHERE e.id IN (${ownedIdsSql(entity, ids)}) AND (${condition})`);
   // Texts of whoever keeps the books.
   const named = OWNED_ENTITIES.reduce((sum, entity) => {
     const { label } = tableOf(entity);

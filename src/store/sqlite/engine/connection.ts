@@ -10,6 +10,9 @@ export interface Statement<Params extends unknown[], Row> {
   run(...params: Params): { changes: number; lastInsertRowid: number | bigint };
 }
 
+/** In the order of their signs, or by name. */
+type Parameters = readonly unknown[] | { readonly [name: string]: unknown };
+
 /** How many rows a statement may touch at most, when its plan does not show it. */
 export interface PreparedStatement {
   readonly sql: string;
@@ -61,6 +64,39 @@ export class Connection {
 
   exec(sql: string): void {
     this.raw.exec(sql);
+  }
+
+  /** Runs a statement once, as the following do; one that runs often is prepared. */
+  run(sql: string, params: Parameters = []): Database.RunResult {
+    return this.raw.prepare(sql).run(params);
+  }
+
+  row<Row>(sql: string, params: Parameters = []): Row | undefined {
+    return this.raw.prepare(sql).get(params) as Row | undefined;
+  }
+
+  rows<Row>(sql: string, params: Parameters = []): Row[] {
+    return this.raw.prepare(sql).all(params) as Row[];
+  }
+
+  /** The first column of the first row. @returns undefined without a row: `T` says whether that can be */
+  value<T>(sql: string, params: Parameters = []): T {
+    return this.raw.prepare(sql).pluck().get(params) as T;
+  }
+
+  /** The first column of every row. */
+  values<T>(sql: string, params: Parameters = []): T[] {
+    return this.raw.prepare(sql).pluck().all(params) as T[];
+  }
+
+  /** @param rows what follows FROM */
+  count(rows: string, params: Parameters = []): number {
+    return this.value(`SELECT count(*) FROM ${rows}`, params);
+  }
+
+  /** Whether there is a row. @param rows what follows FROM */
+  has(rows: string): boolean {
+    return this.row(`SELECT 1 FROM ${rows} LIMIT 1`) !== undefined;
   }
 
   /** Sets how many milliseconds SQLite may block the thread while another process holds the lock. */

@@ -75,8 +75,7 @@ function versionOf(db: Connection, schema: Schema): number {
 
 /** Whether a file has neither tables nor an owner, as one that was just created. */
 export const isEmpty = (db: Connection): boolean =>
-  readNumber(db, 'application_id') === 0 &&
-  db.raw.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+  readNumber(db, 'application_id') === 0 && !db.has('sqlite_schema');
 
 function assertOurs(db: Connection, schema: Schema): void {
   const id = readNumber(db, 'application_id');

@@ -50,6 +50,16 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
   }
 }
 
+/** Opens a file for as long as some work takes. @throws StorageError as `openDatabase`, and what the work throws */
+export function withDatabase<T>(file: string, options: OpenOptions, work: (db: Connection) => T): T {
+  const db = openDatabase(file, options);
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
 /**
  * An empty database that is gone once it is closed, in a file without a name that only its owner can read:
  * what a dry run compares with where there is no registry.

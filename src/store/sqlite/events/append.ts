@@ -78,13 +78,12 @@ export function appendTypedEvents(
   nowSeconds: number,
   actor: EventActor,
 ): number {
-  const { changes } = db.raw
-    .prepare(
-      `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
-       SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
-    )
-    .run(nowSeconds, actorCode(actor));
+  const { changes } = db.run(
+    `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
+     SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
+    [nowSeconds, actorCode(actor)],
+  );
   const most = Math.min(changes, MOST_REMOVED_BY_SET);
-  db.raw.prepare(REMOVE_EXPIRED).run({ expiry: expiryOf(nowSeconds), most });
+  db.run(REMOVE_EXPIRED, { expiry: expiryOf(nowSeconds), most });
   return changes;
 }

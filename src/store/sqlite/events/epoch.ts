@@ -6,6 +6,6 @@ import type { Connection } from '../engine/connection.ts';
  * again for other changes: a follower must not continue. Does nothing to a file without a sequence.
  */
 export function renewEpoch(db: Connection): void {
-  const hasFeed = db.raw.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'feed'").get();
+  const hasFeed = db.row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'feed'");
   if (hasFeed !== undefined) db.exec('UPDATE feed SET epoch = lower(hex(randomblob(8)))');
 }

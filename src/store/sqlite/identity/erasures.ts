@@ -1,7 +1,7 @@
 /** Who was erased, as the registry and the file of erasures know (docs/decisions/0022-erasure.md). */
 import { existsSync } from 'node:fs';
 import type { Connection } from '../engine/connection.ts';
-import { openDatabase } from '../engine/open-database.ts';
+import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { erasuresFileOf } from '../files/registry-files.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
@@ -68,14 +68,8 @@ export function readErasuresFile(file: string): Erasures | undefined {
   return withErasuresFile(file, readErasures);
 }
 
-function withErasuresFile<T>(file: string, use: (db: Connection) => T): T {
-  const db = openDatabase(file, { create: true, schema: ERASURES_SCHEMA, waitMs: WAIT_MS.command });
-  try {
-    return use(db);
-  } finally {
-    db.close();
-  }
-}
+const withErasuresFile = <T>(file: string, use: (db: Connection) => T): T =>
+  withDatabase(file, { create: true, schema: ERASURES_SCHEMA, waitMs: WAIT_MS.command }, use);
 
 /**
  * Adds to a file of erasures, which is created with the first.
@@ -102,7 +96,7 @@ export const keepErasures = (registry: Connection, databaseFile: string): boolea
 export function adoptErasures(registry: Connection, databaseFile: string): void {
   const file = erasuresFileOf(databaseFile);
   // An index answers this at once, whatever the size.
-  if (registry.raw.prepare('SELECT 1 FROM main.members LIMIT 1').get() !== undefined) return;
+  if (registry.has('main.members')) return;
   const erasures = readErasuresFile(file);
   if (erasures !== undefined && erasedSince(erasures, readErasures(registry)).length > 0)
     addErasures(registry, erasures, 'registry');

@@ -39,7 +39,7 @@ export const currentNumberSql = (value: string): string =>
 
 /** @returns undefined for a key that is not a former one */
 export const redirectOf = <To extends Key>(db: Connection, redirects: Redirects, from: To): To | undefined =>
-  db.raw.prepare(redirectSql(redirects)).pluck().get(from) as To | undefined;
+  db.value<To | undefined>(redirectSql(redirects), [from]);
 
 /** SQL of whether a national ID was ever replaced, also if it was released since. @param value SQL of it */
 export const wasReplacedSql = (value: string): string =>
@@ -56,9 +56,8 @@ export const endRedirect = (
   key: Key,
   correctionId: number,
 ): boolean =>
-  db.raw
-    .prepare(`UPDATE main.${table} SET ended_by = ? WHERE ${from} = ? AND ended_by IS NULL`)
-    .run(correctionId, key).changes > 0;
+  db.run(`UPDATE main.${table} SET ended_by = ? WHERE ${from} = ? AND ended_by IS NULL`, [correctionId, key])
+    .changes > 0;
 
 /**
  * From now on a key, and what has led to it, leads to another one.
@@ -71,10 +70,8 @@ export function addRedirect(
   correctionId: number,
   keepsKey = true,
 ): void {
-  const run = (sql: string) => db.raw.prepare(sql).run({ key, target, correctionId });
-  db.raw
-    .prepare(`UPDATE main.${table} SET ended_by = ? WHERE ${to} = ? AND ended_by IS NULL`)
-    .run(correctionId, key);
+  const run = (sql: string) => db.run(sql, { key, target, correctionId });
+  db.run(`UPDATE main.${table} SET ended_by = ? WHERE ${to} = ? AND ended_by IS NULL`, [correctionId, key]);
   run(`INSERT INTO main.${table} (${from}, ${to}, correction_id)
     SELECT ${from}, @target, @correctionId FROM main.${table}
     WHERE ${to} = @key AND ended_by = @correctionId AND ${from} <> @target`);
@@ -85,7 +82,7 @@ export function addRedirect(
 /** Takes back what a correction has done to redirects. */
 export function undoRedirects(db: Connection, correctionId: number): void {
   for (const { table } of [REPLACED_NUMBERS, MERGED_MEMBERS]) {
-    db.raw.prepare(`DELETE FROM main.${table} WHERE correction_id = ?`).run(correctionId);
-    db.raw.prepare(`UPDATE main.${table} SET ended_by = NULL WHERE ended_by = ?`).run(correctionId);
+    db.run(`DELETE FROM main.${table} WHERE correction_id = ?`, [correctionId]);
+    db.run(`UPDATE main.${table} SET ended_by = NULL WHERE ended_by = ?`, [correctionId]);
   }
 }

@@ -17,17 +17,16 @@ export const numberOfAnother = (memberId: number, identityCard: string): string 
 
 /** @returns what gives the hash of a number that is erased now, with the registry's own key */
 export function openIdentityHash(db: Connection): (identityCard: string) => Buffer {
-  const secret = db.raw.prepare('SELECT secret FROM main.erasure_secrets WHERE id = 1').pluck().get();
+  const secret = db.value('SELECT secret FROM main.erasure_secrets WHERE id = 1');
   return (identityCard) => hashIdentity(secret as Buffer, identityCard);
 }
 
 /** Whether anybody was erased: an import hashes no number otherwise. */
-export const hasErasedPersons = (db: Connection): boolean =>
-  db.raw.prepare('SELECT 1 FROM main.erased_persons LIMIT 1').get() !== undefined;
+export const hasErasedPersons = (db: Connection): boolean => db.has('main.erased_persons');
 
 /** Whether the person with this national ID was erased. */
 export function isErasedNumber(db: Connection, identityCard: string): boolean {
   const find = db.raw.prepare('SELECT 1 FROM main.erased_persons WHERE identity_hash = ?');
-  const secrets = db.raw.prepare('SELECT secret FROM main.erasure_secrets').pluck().all() as Buffer[];
+  const secrets = db.values<Buffer>('SELECT secret FROM main.erasure_secrets');
   return secrets.some((secret) => find.get(hashIdentity(secret, identityCard)) !== undefined);
 }

@@ -12,19 +12,15 @@ export function labelSql(entity: ChangedEntity, id: string): string {
 }
 
 export const rowLabel = (db: Connection, entity: ChangedEntity, id: number): string =>
-  db.raw
-    .prepare(`SELECT ${labelSql(entity, String(id))}`)
-    .pluck()
-    .get() as string;
+  db.value<string>(`SELECT ${labelSql(entity, String(id))}`);
 
 /** What people call a member that is there. */
 export function nameMember(db: Connection, { id, fate }: Pick<NamedMember, 'id' | 'fate'>): NamedMember {
-  const named = db.raw
-    .prepare(
-      `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
-       FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`,
-    )
-    .get(id) as Omit<NamedMember, 'fate'>;
+  const named = db.row<Omit<NamedMember, 'fate'>>(
+    `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memberCode, m.full_name AS fullName
+     FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`,
+    [id],
+  ) as Omit<NamedMember, 'fate'>;
   return { ...named, fate };
 }
 

@@ -44,13 +44,13 @@ export const isImport = ({ kind }: Pick<Operation, 'kind'>): boolean =>
 const ROWS = 'SELECT * FROM main.operations o LEFT JOIN main.imported_files f ON f.operation_id = o.id';
 
 export const listOperations = (db: Connection): RecordedImport[] =>
-  (db.raw.prepare(`${ROWS} ORDER BY o.id`).all() as OperationRow[]).map(toRecorded);
+  db.rows<OperationRow>(`${ROWS} ORDER BY o.id`).map(toRecorded);
 
 export function findOperation(
   db: Connection,
   id: number,
 ): { readonly operation: Operation; readonly recorded: RecordedImport } | undefined {
-  const row = db.raw.prepare(`${ROWS} WHERE o.id = ?`).get(id) as OperationRow | undefined;
+  const row = db.row<OperationRow>(`${ROWS} WHERE o.id = ?`, [id]);
   return row && { operation: row, recorded: toRecorded(row) };
 }
 
@@ -75,16 +75,14 @@ const toRecorded = (row: OperationRow): RecordedImport => ({
 
 /** @returns the last import of this kind of these bytes that was not undone */
 export const findSameImport = (db: Connection, kind: ImportKind, sha256: string): number | undefined =>
-  db.raw
-    .prepare(
-      `SELECT max(o.id) FROM main.imported_files f CROSS JOIN main.operations o ON o.id = f.operation_id
-       WHERE f.sha256 = ? AND o.kind = ? AND o.undone_at IS NULL HAVING count(*) > 0`,
-    )
-    .pluck()
-    .get(sha256, kind) as number | undefined;
+  db.value<number | undefined>(
+    `SELECT max(o.id) FROM main.imported_files f CROSS JOIN main.operations o ON o.id = f.operation_id
+     WHERE f.sha256 = ? AND o.kind = ? AND o.undone_at IS NULL HAVING count(*) > 0`,
+    [sha256, kind],
+  );
 
 const lastChange = (db: Connection): number =>
-  db.raw.prepare('SELECT coalesce(max(id), 0) FROM main.changes').pluck().get() as number;
+  db.value<number>('SELECT coalesce(max(id), 0) FROM main.changes');
 
 /** What is known of an operation before it changes anything. */
 export interface NewOperation {
@@ -105,13 +103,11 @@ export function beginOperation(
   { kind, options, notes, reason, systemUser }: NewOperation,
   nowSeconds: number,
 ): number {
-  const { lastInsertRowid } = db.raw
-    .prepare(
-      `INSERT INTO main.operations (kind, options, notes, reason, system_user, performed_at,
-         first_change, last_change)
-       VALUES (@kind, @options, @notes, @reason, @systemUser, @nowSeconds, @before + 1, @before)`,
-    )
-    .run({
+  const { lastInsertRowid } = db.run(
+    `INSERT INTO main.operations (kind, options, notes, reason, system_user, performed_at,
+       first_change, last_change)
+     VALUES (@kind, @options, @notes, @reason, @systemUser, @nowSeconds, @before + 1, @before)`,
+    {
       kind,
       options: JSON.stringify(options),
       notes: JSON.stringify(notes),
@@ -119,7 +115,8 @@ export function beginOperation(
       systemUser,
       nowSeconds,
       before: lastChange(db),
-    });
+    },
+  );
   return Number(lastInsertRowid);
 }
 
@@ -129,9 +126,8 @@ export function endOperation(
   id: number,
   { created = 0, changed }: { readonly created?: number; readonly changed: number },
 ): void {
-  db.raw
-    .prepare('UPDATE main.operations SET created = ?, changed = ?, last_change = ? WHERE id = ?')
-    .run(created, changed, lastChange(db), id);
+  const values = [created, changed, lastChange(db), id];
+  db.run('UPDATE main.operations SET created = ?, changed = ?, last_change = ? WHERE id = ?', values);
 }
 
 /** Keeps which rows it created. */
@@ -142,21 +138,22 @@ export function keepCreatedRows(
   { first, last }: IdRange,
 ): void {
   if (last < first) return;
-  db.raw
-    .prepare('INSERT INTO main.created_rows (entity, first_row, last_row, operation_id) VALUES (?, ?, ?, ?)')
-    .run(entity, first, last, id);
+  const values = [entity, first, last, id];
+  db.run(
+    'INSERT INTO main.created_rows (entity, first_row, last_row, operation_id) VALUES (?, ?, ?, ?)',
+    values,
+  );
 }
 
 /** The rows that it created, by entity. */
 export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEntity, IdRange> =>
   new Map(
-    (
-      db.raw
-        .prepare(
-          'SELECT entity, first_row AS first, last_row AS last FROM main.created_rows WHERE operation_id = ?',
-        )
-        .all(id) as (IdRange & { entity: ChangedEntity })[]
-    ).map(({ entity, first, last }) => [entity, { first, last }]),
+    db
+      .rows<IdRange & { entity: ChangedEntity }>(
+        'SELECT entity, first_row AS first, last_row AS last FROM main.created_rows WHERE operation_id = ?',
+        [id],
+      )
+      .map(({ entity, first, last }) => [entity, { first, last }]),
   );
 
 /** Keeps what is known of the file of an import. */
@@ -167,12 +164,11 @@ export function keepFile(
   { unchanged, kept }: ImportChanges,
   refusedRows: number,
 ): void {
-  db.raw
-    .prepare(
-      `INSERT INTO main.imported_files (operation_id, file_name, sha256, map, unchanged, kept, refused_rows)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(id, fileName, sha256, map === null ? null : JSON.stringify(map), unchanged, kept, refusedRows);
+  db.run(
+    `INSERT INTO main.imported_files (operation_id, file_name, sha256, map, unchanged, kept, refused_rows)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [id, fileName, sha256, map === null ? null : JSON.stringify(map), unchanged, kept, refusedRows],
+  );
 }
 
 /** SELECT of the actors whose changes were reversed, and of who reversed them: neither counts any more. */

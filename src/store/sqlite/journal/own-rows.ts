@@ -30,9 +30,9 @@ export const removedRows = (operation: Operation, entity: ChangedEntity): string
 /** The tables that an operation has touched, parents before children. */
 export function readOwnRows(db: Connection, operation: Operation): OwnRows[] {
   const created = createdRows(db, operation.id);
-  const changed = db.raw
-    .prepare(`SELECT DISTINCT entity, field FROM main.changes c WHERE ${ownChanges(operation)}`)
-    .all() as { entity: ChangedEntity; field: string }[];
+  const changed = db.rows<{ entity: ChangedEntity; field: string }>(
+    `SELECT DISTINCT entity, field FROM main.changes c WHERE ${ownChanges(operation)}`,
+  );
   return TABLES.map((table) => ({
     table,
     created: created.get(table.entity),

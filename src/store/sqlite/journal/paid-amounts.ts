@@ -13,12 +13,11 @@ import { countAndAnnounce, insertChanges, type Recording } from './record-change
  * @param table of `loan_id, delta` in minor units
  */
 export function addPaidAmounts(db: Connection, table: string, by: Recording): void {
-  db.raw
-    .prepare(
-      `UPDATE main.loans AS t SET paid_amount_minor = t.paid_amount_minor + d.delta, updated_at = ?
-       FROM ${table} d WHERE t.id = d.loan_id AND d.delta <> 0`,
-    )
-    .run(by.nowSeconds);
+  db.run(
+    `UPDATE main.loans AS t SET paid_amount_minor = t.paid_amount_minor + d.delta, updated_at = ?
+     FROM ${table} d WHERE t.id = d.loan_id AND d.delta <> 0`,
+    [by.nowSeconds],
+  );
   const values = `SELECT NULL AS line, t.id AS row_id, 'paid_amount' AS field,
       t.paid_amount_minor - d.delta AS old, t.paid_amount_minor AS new
     FROM ${table} d CROSS JOIN main.loans t ON t.id = d.loan_id WHERE d.delta <> 0 ORDER BY t.id`;

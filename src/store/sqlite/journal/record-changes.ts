@@ -61,12 +61,11 @@ export function insertChanges(
   rows: string,
   { actor, nowSeconds }: Recording,
 ): number {
-  return db.raw
-    .prepare(
-      `INSERT INTO main.changes (entity, row_id, field, old, new, at, actor, line)
-       SELECT '${entity}', row_id, field, old, new, ?, ?, line FROM (${rows})`,
-    )
-    .run(nowSeconds, actor).changes;
+  return db.run(
+    `INSERT INTO main.changes (entity, row_id, field, old, new, at, actor, line)
+     SELECT '${entity}', row_id, field, old, new, ?, ?, line FROM (${rows})`,
+    [nowSeconds, actor],
+  ).changes;
 }
 
 /** Records that rows were removed, with every value, so that an undo can put them back. */

@@ -14,21 +14,17 @@ export const newIdSql = (table: string): string =>
 
 /** The id of the next row, and whether SQLite takes it by itself. */
 export function nextIdOf(db: Connection, table: string): { readonly id: number; readonly isUsual: boolean } {
-  const last = db.raw.prepare(`SELECT coalesce(max(id), 0) FROM main.${table}`).pluck().get() as number;
-  const removed = db.raw
-    .prepare('SELECT last_id FROM main.removed_ids WHERE table_name = ?')
-    .pluck()
-    .get(table) as number | undefined;
-  const highest = Math.max(last, removed ?? 0);
+  const last = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
+  const removed = 'SELECT coalesce(max(last_id), 0) FROM main.removed_ids WHERE table_name = ?';
+  const highest = Math.max(last, db.value<number>(removed, [table]));
   return { id: highest + 1, isUsual: highest === last };
 }
 
 /** @param lastId the highest id that is removed, in the transaction that removes it */
 export function keepRemovedId(db: Connection, table: string, lastId: number): void {
-  db.raw
-    .prepare(
-      `INSERT INTO main.removed_ids (table_name, last_id) VALUES (?, ?)
-       ON CONFLICT DO UPDATE SET last_id = max(last_id, excluded.last_id)`,
-    )
-    .run(table, lastId);
+  db.run(
+    `INSERT INTO main.removed_ids (table_name, last_id) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET last_id = max(last_id, excluded.last_id)`,
+    [table, lastId],
+  );
 }

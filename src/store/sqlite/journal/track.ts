@@ -93,12 +93,10 @@ const asRemoved = ({ entity }: ComparedSet): ChangeSet => ({
 function finishRows(db: Connection, each: Table, { removed }: ComparedSet, nowSeconds: number): void {
   const { entity, table, hasTimestamps } = each;
   if (hasTimestamps)
-    db.raw
-      .prepare(
-        `UPDATE main.${table} SET updated_at = ? WHERE id IN (SELECT row_id FROM temp.values_${entity})`,
-      )
-      .run(nowSeconds);
-  const last = db.raw.prepare(`SELECT max(r.id) FROM ${removed.from} r WHERE ${removed.where}`).pluck().get();
+    db.run(`UPDATE main.${table} SET updated_at = ? WHERE id IN (SELECT row_id FROM temp.values_${entity})`, [
+      nowSeconds,
+    ]);
+  const last = db.value(`SELECT max(r.id) FROM ${removed.from} r WHERE ${removed.where}`);
   if (last !== null) keepRemovedId(db, table, last as number);
 }
 
@@ -107,10 +105,9 @@ function countRows(
   { entity, removed }: ComparedSet,
   created: IdRange | undefined,
 ): ChangedRows {
-  const count = (sql: string) => db.raw.prepare(`SELECT count(*) FROM ${sql}`).pluck().get() as number;
   return {
     created: created === undefined ? 0 : created.last - created.first + 1,
-    changed: count(`(SELECT DISTINCT row_id FROM temp.values_${entity})`),
-    removed: count(`${removed.from} r WHERE ${removed.where}`),
+    changed: db.count(`(SELECT DISTINCT row_id FROM temp.values_${entity})`),
+    removed: db.count(`${removed.from} r WHERE ${removed.where}`),
   };
 }

@@ -210,10 +210,10 @@ export function findBlockers(
   const all = blockersOf(db, operation, own);
   if (all.length === 0) return { count: 0, blockers: [] };
   const found = `SELECT DISTINCT kind, id, reason, actor FROM (${all.join('\nUNION ALL ')})`;
-  const count = db.raw.prepare(`SELECT count(*) FROM (${found})`).pluck().get() as number;
+  const count = db.count(`(${found})`);
   if (count === 0) return { count, blockers: [] };
   const originOf = openOrigins(db);
-  const rows = db.raw.prepare(`${found} ${ERASED_FIRST} LIMIT ?`).all(listed) as Found[];
+  const rows = db.rows<Found>(`${found} ${ERASED_FIRST} LIMIT ?`, [listed]);
   return {
     count,
     blockers: rows.map(({ kind, id, reason, actor }) => ({

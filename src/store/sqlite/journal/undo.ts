@@ -51,7 +51,7 @@ export function undoOperation(
     db.exec('DROP TABLE temp.paid_amounts');
   }
   if (!goes) countAndAnnounce(db, sets, by);
-  db.raw.prepare('UPDATE main.operations SET undone_at = ? WHERE id = ?').run(nowSeconds, operation.id);
+  db.run('UPDATE main.operations SET undone_at = ? WHERE id = ?', [nowSeconds, operation.id]);
   return { removed, restored: countChanged(db, operation) };
 }
 
@@ -89,7 +89,7 @@ function removeCreated(
         if (name !== undefined) db.exec(`DELETE FROM main.${name} WHERE ${group} ${isWithin(created)}`);
   }
   if (entity === 'accounts') keepNumbers(db, operation, created, by);
-  const { changes } = db.raw.prepare(`DELETE FROM main.${table.table} WHERE id ${isWithin(created)}`).run();
+  const { changes } = db.run(`DELETE FROM main.${table.table} WHERE id ${isWithin(created)}`);
   if (changes > 0) keepRemovedId(db, table.table, created.last);
   forgetValues(db, entity, created);
   return entity === 'accounts' ? 0 : changes;
@@ -165,10 +165,5 @@ function putBackValues(
 }
 
 const countChanged = (db: Connection, operation: Operation): number =>
-  db.raw
-    .prepare(
-      `SELECT count(*) FROM
-         (SELECT DISTINCT entity, row_id FROM main.changes c WHERE ${ownChanges(operation)})`,
-    )
-    .pluck()
-    .get() as number;
+  db.value<number>(`SELECT count(*) FROM
+       (SELECT DISTINCT entity, row_id FROM main.changes c WHERE ${ownChanges(operation)})`);

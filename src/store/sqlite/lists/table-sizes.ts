@@ -13,11 +13,11 @@ export const isRowCounted = (table: string): table is RowCountedTable =>
 
 /** For those who insert rows while the triggers are dropped. @param added in the same transaction */
 export function addToRowCount(db: Connection, table: RowCountedTable, added: number): void {
-  db.raw.prepare('UPDATE main.row_counts SET rows = rows + ? WHERE table_name = ?').run(added, table);
+  db.run('UPDATE main.row_counts SET rows = rows + ? WHERE table_name = ?', [added, table]);
 }
 
 export const readRowCount = (db: Connection, table: RowCountedTable): number =>
-  db.raw.prepare('SELECT rows FROM main.row_counts WHERE table_name = ?').pluck().get(table) as number;
+  db.value<number>('SELECT rows FROM main.row_counts WHERE table_name = ?', [table]);
 
 /** Each finds a number that differs. They count all rows, for `check` only. */
 export const ROW_COUNT_CHECKS: readonly CountCheck[] = ROW_COUNTED.map((table) => ({

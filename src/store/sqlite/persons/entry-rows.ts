@@ -40,16 +40,12 @@ const selected = (kind: EntryKind, selection: EntrySelection): string =>
 
 /** In order of id. */
 export function readEntries(db: Connection, kind: EntryKind, selection: EntrySelection): HeldRow[] {
-  return db.raw
-    .prepare(
-      `SELECT ${ID}, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}
-       FROM ${selected(kind, selection)} ORDER BY e.id`,
-    )
-    .all(selection) as HeldRow[];
+  return db.rows<HeldRow>(
+    `SELECT ${ID}, ${OWNER(memberSql(kind, 'e'))}, ${FIELDS[kind]}
+     FROM ${selected(kind, selection)} ORDER BY e.id`,
+    selection,
+  );
 }
 
 export const readEntryIds = (db: Connection, kind: EntryKind, selection: EntrySelection): number[] =>
-  db.raw
-    .prepare(`SELECT e.id FROM ${selected(kind, selection)} ORDER BY e.id`)
-    .pluck()
-    .all(selection) as number[];
+  db.values<number>(`SELECT e.id FROM ${selected(kind, selection)} ORDER BY e.id`, selection);

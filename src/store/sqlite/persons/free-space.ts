@@ -36,7 +36,7 @@ const READERS: Clearing = { uncleared: 'readers', hasText: true };
 
 /** Whether copies of the values of any erased person may be left, after a kill for example. */
 export const isUncleared = (db: Connection): boolean =>
-  db.raw.prepare('SELECT 1 FROM main.erased_persons WHERE cleared_at IS NULL LIMIT 1').get() !== undefined;
+  db.has('main.erased_persons WHERE cleared_at IS NULL');
 
 /**
  * Empties the log and rewrites the file: secure_delete zeroes what is deleted, but not what moved to another
@@ -63,7 +63,7 @@ export function clearFreeSpace(
     db.exec('VACUUM main');
     if (!emptyLog()) return READERS;
     const hasText = fileHas(file, texts);
-    db.raw.prepare('UPDATE main.erased_persons SET cleared_at = ? WHERE cleared_at IS NULL').run(nowSeconds);
+    db.run('UPDATE main.erased_persons SET cleared_at = ? WHERE cleared_at IS NULL', [nowSeconds]);
     emptyLog();
     return { hasText };
   } catch (error) {

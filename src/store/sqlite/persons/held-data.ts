@@ -13,7 +13,7 @@ export function openHeldData(databaseFile: string): HeldDataStore {
   const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
     listCooperatives: () =>
-      db.raw.prepare('SELECT id, code, name FROM cooperatives ORDER BY code').all() as CooperativeSummary[],
+      db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
     findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
     findMembers: (name) => findMembers(db, name),
     findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),

@@ -20,27 +20,21 @@ export const listOf = (values: readonly (string | number)[]): string =>
 
 /** The ids of a person's memberships, in order. */
 const membersOf = (db: Connection, identityCard: string): number[] =>
-  db.raw
-    .prepare('SELECT id FROM main.members WHERE identity_card = ? ORDER BY id')
-    .pluck()
-    .all(identityCard) as number[];
+  db.values<number>('SELECT id FROM main.members WHERE identity_card = ? ORDER BY id', [identityCard]);
 
 /** The ids of members that were merged into these. */
 const mergedInto = (db: Connection, members: readonly number[]): number[] =>
-  db.raw
-    .prepare(`SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${listOf(members)})`)
-    .pluck()
-    .all() as number[];
+  db.values<number>(
+    `SELECT DISTINCT id FROM main.${MERGED_MEMBERS.table} WHERE into_id IN (${listOf(members)})`,
+  );
 
 /** Numbers that lead to this one. */
 export const formerNumbers = (db: Connection, identityCard: string): string[] =>
-  db.raw
-    .prepare(
-      `SELECT old FROM main.${REPLACED_NUMBERS.table} WHERE new = ? AND ended_by IS NULL
-       ORDER BY correction_id, old`,
-    )
-    .pluck()
-    .all(identityCard) as string[];
+  db.values<string>(
+    `SELECT old FROM main.${REPLACED_NUMBERS.table} WHERE new = ? AND ended_by IS NULL
+     ORDER BY correction_id, old`,
+    [identityCard],
+  );
 
 /**
  * @param given the current national ID, or one that leads to it
@@ -58,10 +52,7 @@ export function personOf(db: Connection, identityCard: string, members: readonly
   const recorded = (column: 'old' | 'new') => `SELECT ${column} FROM main.changes
     WHERE entity = 'members' AND field = 'identity_card' AND row_id IN (${listOf(rows)})
       AND ${column} IS NOT NULL`;
-  const ofRows = db.raw
-    .prepare(`${recorded('old')} UNION ${recorded('new')}`)
-    .pluck()
-    .all() as string[];
+  const ofRows = db.values<string>(`${recorded('old')} UNION ${recorded('new')}`);
   const all = new Set([identityCard, ...formerNumbers(db, identityCard), ...ofRows]);
   const isOfAnother = db.raw.prepare(OF_ANOTHER.replaceAll('%', listOf(members)));
   const mistaken = [...all].filter((number) => isOfAnother.get({ number }) !== undefined);

@@ -38,14 +38,10 @@ function readRows(db: Connection, entity: Held, member: number): HeldRow[] {
   const table = tableOf(entity);
   const columns = recordedColumns(db, table).filter(({ column }) => column !== 'cooperative_id');
   const fields = columns.map(({ column, field }) => `e.${column} AS ${field}`);
-  return db.raw
-    .prepare(
-      `SELECT CAST(e.id AS TEXT) AS id,
-         (SELECT code FROM main.cooperatives WHERE id = e.cooperative_id) AS cooperative,
-         ${fields.join(', ')}${table.hasTimestamps ? ', e.updated_at' : ''}
-       FROM main.${table.table} e WHERE e.id IN (${heldIds(entity, [member])}) ORDER BY e.id`,
-    )
-    .all() as HeldRow[];
+  return db.rows<HeldRow>(`SELECT CAST(e.id AS TEXT) AS id,
+       (SELECT code FROM main.cooperatives WHERE id = e.cooperative_id) AS cooperative,
+       ${fields.join(', ')}${table.hasTimestamps ? ', e.updated_at' : ''}
+     FROM main.${table.table} e WHERE e.id IN (${heldIds(entity, [member])}) ORDER BY e.id`);
 }
 
 export function findMembership(db: Connection, id: number): HeldMembership | undefined {
@@ -66,11 +62,9 @@ function readHistory(db: Connection, members: readonly number[], rows: readonly 
   const originOf = openOrigins(db);
   const origins = HELD.flatMap((entity): HeldChange[] => {
     const { table, label } = tableOf(entity);
-    const held = db.raw
-      .prepare(
-        `SELECT id, ${label} AS row FROM main.${table} WHERE id IN (${heldIds(entity, members)}) ORDER BY id`,
-      )
-      .all() as { id: number; row: string }[];
+    const held = db.rows<{ id: number; row: string }>(
+      `SELECT id, ${label} AS row FROM main.${table} WHERE id IN (${heldIds(entity, members)}) ORDER BY id`,
+    );
     return held.flatMap(({ id, row }) => {
       const origin = originOf(entity, id);
       return origin === undefined ? [] : [{ entity, row, field: CREATED, old: null, new: null, ...origin }];
@@ -83,8 +77,6 @@ function readHistory(db: Connection, members: readonly number[], rows: readonly 
         ${SHOWN_CHANGE.values}, c.at, c.actor
       FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${own}) AND c.field <> '${CREATED}'`;
   });
-  const found = db.raw.prepare(`${changes.join(' UNION ALL ')} ORDER BY 1`).all() as (HeldChange & {
-    id: number;
-  })[];
+  const found = db.rows<HeldChange & { id: number }>(`${changes.join(' UNION ALL ')} ORDER BY 1`);
   return [...origins, ...found.map(({ id: _, ...change }) => change)];
 }

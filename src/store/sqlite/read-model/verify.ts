@@ -28,7 +28,7 @@ const TABLES = [
 
 /** How many members have a column that lookups must compute: stale, or written by other rules. */
 export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): number =>
-  db.raw.prepare(`SELECT count(*) FROM members WHERE ${IS_OUT_OF_DATE}`).pluck().get({ version }) as number;
+  db.count(`members WHERE ${IS_OUT_OF_DATE}`, { version });
 
 /** Looks only at columns that a lookup would serve. @returns what is wrong with the first wrong one */
 export function findWrongColumn(
@@ -36,7 +36,7 @@ export function findWrongColumn(
   { version, serializer }: ReadModelFormat,
 ): string | undefined {
   for (const [column, table] of TABLES) {
-    const without = db.raw.prepare(withoutColumn(column, table)).pluck().get() as number | undefined;
+    const without = db.value<number | undefined>(withoutColumn(column, table));
     if (without !== undefined) return `${column} of member ${without}, which has entries, is missing`;
   }
   const financials = openFinancials(db);

@@ -90,18 +90,14 @@ const FEWEST_FOR_REBUILD = 10_000;
  * @returns what was dropped, to be created again
  */
 function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
-  const lastId = db.raw.prepare(`SELECT coalesce(max(id), 0) FROM main.${table}`).pluck().get() as number;
-  const added = db.raw
-    .prepare('SELECT count(*) FROM staging.resolved_references WHERE id IS NULL')
-    .pluck()
-    .get() as number;
+  const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
+  const added = db.count('staging.resolved_references WHERE id IS NULL');
   if (added < Math.max(lastId, FEWEST_FOR_REBUILD)) return [];
-  const found = db.raw
-    .prepare(
-      `SELECT name, type, sql FROM main.sqlite_schema
-       WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL`,
-    )
-    .all(table) as { name: string; type: string; sql: string }[];
+  const found = db.rows<{ name: string; type: string; sql: string }>(
+    `SELECT name, type, sql FROM main.sqlite_schema
+     WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL`,
+    [table],
+  );
   for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
   return found;
 }
@@ -132,15 +128,11 @@ function openAccounts(db: Connection, changed: readonly Assignment[]): IdRange {
   const moves = changed.find(({ to }) => to === 'account_id')?.bit ?? 0;
   const isMoved = `p.line IN (SELECT line FROM staging.changed_rows WHERE cells & ${moves})`;
   const { id: first } = nextIdOf(db, 'savings_accounts');
-  const opened = db.raw
-    .prepare(
-      `INSERT INTO main.savings_accounts (id, cooperative_id, member_id, account_number)
-       SELECT ${first - 1} + row_number() OVER (ORDER BY min(p.line)),
-         p.cooperative_id, p.member_id, r.account_number FROM ${STAGED}
-       WHERE p.account_id IS NULL AND (p.id IS NULL OR ${isMoved})
-       GROUP BY p.cooperative_id, r.account_number ORDER BY 1`,
-    )
-    .run().changes;
+  const opened = db.run(`INSERT INTO main.savings_accounts (id, cooperative_id, member_id, account_number)
+     SELECT ${first - 1} + row_number() OVER (ORDER BY min(p.line)),
+       p.cooperative_id, p.member_id, r.account_number FROM ${STAGED}
+     WHERE p.account_id IS NULL AND (p.id IS NULL OR ${isMoved})
+     GROUP BY p.cooperative_id, r.account_number ORDER BY 1`).changes;
   db.exec(`UPDATE staging.resolved_references AS p SET account_id = (
       SELECT a.id FROM staging.rows r CROSS JOIN main.savings_accounts a
         ON a.cooperative_id = p.cooperative_id AND a.account_number = r.account_number

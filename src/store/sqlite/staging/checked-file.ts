@@ -45,23 +45,23 @@ export function openCheckedFile(
 ): CheckedFile {
   const { db, assertCurrent, end } = scope;
   const counted = {
-    rows: count(db, 'staging.rows') + countUnstaged(db),
-    refusedRows: count(db, '(SELECT DISTINCT line FROM staging.faults)'),
-    faults: count(db, 'staging.faults'),
+    rows: db.count('staging.rows') + countUnstaged(db),
+    refusedRows: db.count('(SELECT DISTINCT line FROM staging.faults)'),
+    faults: db.count('staging.faults'),
     listFaults() {
       assertCurrent();
       return listFaults(db);
     },
   };
   warnOfPeopleElsewhere(scope);
-  const isFileFaulty = count(db, "staging.faults WHERE refuses = 'file'") > 0;
+  const isFileFaulty = db.count("staging.faults WHERE refuses = 'file'") > 0;
   if (counted.faults > 0) dropRefusedRows(db);
   let canOverwriteKept = false;
   /** What the file changes, as it is compared with the registry at this moment. */
   const compare = () => {
     stageChanges(scope);
     if (overwritesCorrections !== true) keepCorrections(scope);
-    canOverwriteKept = count(db, CAN_OVERWRITE) > 0;
+    canOverwriteKept = db.count(CAN_OVERWRITE) > 0;
     keepCurrentNumbers(scope);
     keepRelated(scope);
     if (scope.kind === 'payments') stagePaidAmounts(scope);
@@ -101,13 +101,9 @@ export function openCheckedFile(
   };
 }
 
-const count = (db: Connection, rows: string): number =>
-  db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get() as number;
-
 /** Rows that were refused before they could be staged, as --strict does with those of totals. */
 const countUnstaged = (db: Connection): number =>
-  count(
-    db,
+  db.count(
     `(SELECT DISTINCT line FROM staging.faults f WHERE refuses = 'row'
        AND NOT EXISTS (SELECT 1 FROM staging.rows r WHERE r.line = f.line))`,
   );
@@ -211,11 +207,11 @@ function stageTouchedMembers({ db, kind }: FileScope): void {
 /** What was checked without the lock is still right unless another writer committed: then it is repeated. */
 function checkAgain(scope: FileScope, compare: () => void): void {
   const { db } = scope;
-  const before = db.raw.prepare('SELECT coalesce(max(rowid), 0) FROM staging.faults').pluck().get();
+  const before = db.value('SELECT coalesce(max(rowid), 0) FROM staging.faults');
   resolveAndCheck(scope);
   db.exec('DELETE FROM staging.resolved_references WHERE line NOT IN (SELECT line FROM staging.rows)');
   const isNewFault = `rowid > ${before} AND line IN (SELECT line FROM staging.rows)`;
-  if (count(db, `staging.faults WHERE ${isNewFault}`) === 0) {
+  if (db.count(`staging.faults WHERE ${isNewFault}`) === 0) {
     const lastSeen = lastWarning(db);
     compare();
     // Nobody has seen a new one, and so nobody has accepted it.

@@ -4,11 +4,10 @@ import type { Connection } from '../engine/connection.ts';
 import { readRowCount } from '../lists/table-sizes.ts';
 
 export function readSize(db: Connection): RegistrySize {
-  const numberOf = (sql: string) => db.raw.prepare(sql).pluck().get() as number;
   // One snapshot for all.
   return db.transaction.deferred(() => ({
-    cooperatives: numberOf('SELECT count(*) FROM main.cooperatives'),
-    members: numberOf('SELECT coalesce(sum(members), 0) FROM main.member_counts'),
+    cooperatives: db.count('main.cooperatives'),
+    members: db.value('SELECT coalesce(sum(members), 0) FROM main.member_counts'),
     deliveries: readRowCount(db, 'production_entries'),
     loans: readRowCount(db, 'loans'),
     payments: readRowCount(db, 'payments'),

@@ -66,8 +66,7 @@ export function openImportSession(
   return {
     readSize: () => readSize(db),
     findSameImport: (kind, sha256) => findSameImport(db, kind, sha256),
-    isRegistryEmpty: () =>
-      db.raw.prepare('SELECT count(*) FROM (SELECT 1 FROM main.cooperatives LIMIT 1)').pluck().get() === 0,
+    isRegistryEmpty: () => !db.has('main.cooperatives'),
     stage(kind, columns) {
       const own = Symbol(kind);
       current = own;

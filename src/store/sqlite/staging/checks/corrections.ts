@@ -39,7 +39,7 @@ export function keepRelated(scope: FileScope): void {
 /** Takes such values off the staged changes: they are listed as kept. */
 export function keepCorrections(scope: FileScope): void {
   const { db, kind } = scope;
-  if (db.raw.prepare('SELECT 1 FROM staging.changes LIMIT 1').get() === undefined) return;
+  if (!db.has('staging.changes')) return;
   // Before the first correction since the last import, the value was what that one had set, or what the row
   // was created with.
   const found = `SELECT e.id FROM staging.changes e CROSS JOIN main.changes l

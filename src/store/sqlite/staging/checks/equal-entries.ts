@@ -53,7 +53,7 @@ export function findEqualEntries({ db, kind }: FileScope): void {
   if (entries === undefined) return;
   stageUnmatched(db, kind, entries);
   // Rows that were rejected before: those of one file are none of the entries of its other rows.
-  const origins = db.raw.prepare('SELECT DISTINCT origin FROM staging.unmatched').pluck().all() as string[];
+  const origins = db.values<string>('SELECT DISTINCT origin FROM staging.unmatched');
   for (const origin of origins) {
     stageTakenEntries(db, kind, origin);
     matchRows(db, kind, entries, origin);
@@ -84,22 +84,21 @@ const place = (order: string): string =>
 
 /** Gives the rows of an origin the entries equal to them that no other row is, one by one. */
 function matchRows(db: Connection, kind: ImportKind, { owner, values }: Entries, origin: string): void {
-  db.raw
-    .prepare(
-      `UPDATE staging.resolved_references AS p SET id = found.id FROM (
-        WITH wanted AS MATERIALIZED (SELECT *, ${place('line')} FROM staging.unmatched WHERE origin = ?),
-        free AS MATERIALIZED (SELECT ${EQUAL}, entry_id, ${place('entry_id')} FROM (
-          SELECT w.owner, w.first, w.second, w.third, t.id AS entry_id FROM wanted w
-          CROSS JOIN staging.rows r ON r.line = w.line
-          CROSS JOIN main.${TARGETS[kind].table} t ON t.${owner} = w.owner AND ${isEqual(kind, values, 'r')}
-          WHERE w.place = 1 AND t.reference GLOB '${DERIVED}*'
-            AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)
-            AND t.id > ${LAST_TAKEN}))
-        SELECT w.line, f.entry_id AS id FROM wanted w JOIN free f ON f.owner = w.owner AND f.first = w.first
-          AND f.second = w.second AND f.third IS w.third AND f.place = w.place) AS found
-      WHERE p.line = found.line`,
-    )
-    .run(origin);
+  db.run(
+    `UPDATE staging.resolved_references AS p SET id = found.id FROM (
+      WITH wanted AS MATERIALIZED (SELECT *, ${place('line')} FROM staging.unmatched WHERE origin = ?),
+      free AS MATERIALIZED (SELECT ${EQUAL}, entry_id, ${place('entry_id')} FROM (
+        SELECT w.owner, w.first, w.second, w.third, t.id AS entry_id FROM wanted w
+        CROSS JOIN staging.rows r ON r.line = w.line
+        CROSS JOIN main.${TARGETS[kind].table} t ON t.${owner} = w.owner AND ${isEqual(kind, values, 'r')}
+        WHERE w.place = 1 AND t.reference GLOB '${DERIVED}*'
+          AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)
+          AND t.id > ${LAST_TAKEN}))
+      SELECT w.line, f.entry_id AS id FROM wanted w JOIN free f ON f.owner = w.owner AND f.first = w.first
+        AND f.second = w.second AND f.third IS w.third AND f.place = w.place) AS found
+    WHERE p.line = found.line`,
+    [origin],
+  );
 }
 
 /** The last entry of the taken ones among which an entry `t` may be. */
@@ -111,37 +110,35 @@ function stageTakenEntries(db: Connection, kind: ImportKind, origin: string): vo
   db.exec('DELETE FROM staging.taken_entries');
   if (origin === '') return;
   const beginnings = origin.split(' ').map((file) => file.replace('sha256:', ''));
-  db.raw
-    .prepare(
-      `WITH rejecting AS MATERIALIZED (SELECT o.id FROM json_each(@beginnings) b
-        CROSS JOIN main.imported_files f ON f.sha256 >= b.value AND f.sha256 < b.value || 'g'
-        CROSS JOIN main.operations o ON o.id = f.operation_id
-        WHERE o.kind = @kind AND o.undone_at IS NULL),
-      runs AS (
-        SELECT first_row, last_row FROM main.created_rows
-          WHERE operation_id IN (SELECT id FROM rejecting) AND entity = @kind
-        UNION ALL
-        SELECT first_row, last_row FROM main.repeated_rows
-          WHERE operation_id IN (SELECT id FROM rejecting)),
-      begun AS (SELECT *, first_row > coalesce(max(last_row) OVER (ORDER BY first_row, last_row
-          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS is_first FROM runs),
-      joined AS (SELECT *, sum(is_first) OVER (ORDER BY first_row, last_row) AS run FROM begun)
-      INSERT INTO staging.taken_entries SELECT min(first_row), max(last_row) FROM joined GROUP BY run`,
-    )
-    .run({ beginnings: JSON.stringify(beginnings), kind });
+  db.run(
+    `WITH rejecting AS MATERIALIZED (SELECT o.id FROM json_each(@beginnings) b
+      CROSS JOIN main.imported_files f ON f.sha256 >= b.value AND f.sha256 < b.value || 'g'
+      CROSS JOIN main.operations o ON o.id = f.operation_id
+      WHERE o.kind = @kind AND o.undone_at IS NULL),
+    runs AS (
+      SELECT first_row, last_row FROM main.created_rows
+        WHERE operation_id IN (SELECT id FROM rejecting) AND entity = @kind
+      UNION ALL
+      SELECT first_row, last_row FROM main.repeated_rows
+        WHERE operation_id IN (SELECT id FROM rejecting)),
+    begun AS (SELECT *, first_row > coalesce(max(last_row) OVER (ORDER BY first_row, last_row
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS is_first FROM runs),
+    joined AS (SELECT *, sum(is_first) OVER (ORDER BY first_row, last_row) AS run FROM begun)
+    INSERT INTO staging.taken_entries SELECT min(first_row), max(last_row) FROM joined GROUP BY run`,
+    { beginnings: JSON.stringify(beginnings), kind },
+  );
 }
 
 /** Keeps which stored entries the accepted rows of a file are, for the rows that were refused. */
 export const keepRepeatedRows = (db: Connection, operationId: number): void =>
-  void db.raw
-    .prepare(
-      `INSERT INTO main.repeated_rows (operation_id, first_row, last_row)
-       SELECT ?, min(id), max(id) FROM (
-         SELECT id, id - row_number() OVER (ORDER BY id) AS run FROM staging.resolved_references
-         WHERE id IS NOT NULL)
-       GROUP BY run`,
-    )
-    .run(operationId);
+  void db.run(
+    `INSERT INTO main.repeated_rows (operation_id, first_row, last_row)
+     SELECT ?, min(id), max(id) FROM (
+       SELECT id, id - row_number() OVER (ORDER BY id) AS run FROM staging.resolved_references
+       WHERE id IS NOT NULL)
+     GROUP BY run`,
+    [operationId],
+  );
 
 /** Under the code or national ID that it names, the row was imported as an entry of another member. */
 export const entryOfAnother = (kind: 'production' | 'savings'): Check =>

@@ -17,34 +17,32 @@ export function findWarnings(scope: FileScope): void {
   for (const { kind: found, needs, sql } of WARNING_STATEMENTS[kind] ?? []) {
     const select = needs.every((column) => columns.has(column)) ? sql(scope) : undefined;
     if (select === undefined) continue;
-    db.raw
-      .prepare(
-        `INSERT INTO staging.warnings (kind, line, detail) SELECT DISTINCT ?, line, detail
-         FROM (WITH found (line, detail) AS (${select}) SELECT line, detail FROM found) ORDER BY line`,
-      )
-      .run(found);
+    db.run(
+      `INSERT INTO staging.warnings (kind, line, detail) SELECT DISTINCT ?, line, detail
+       FROM (WITH found (line, detail) AS (${select}) SELECT line, detail FROM found) ORDER BY line`,
+      [found],
+    );
   }
 }
 
 /** Whether there are warnings after this one that stop the file and that it has none of before. */
 export function hasNewStops(db: Connection, lastId: number): boolean {
   const stopping = STOPPING_KINDS.map((kind) => `'${kind}'`).join(', ');
-  const found = db.raw
-    .prepare(
-      `SELECT 1 FROM staging.warnings n WHERE n.id > @lastId AND n.kind IN (${stopping}) AND NOT EXISTS
-         (SELECT 1 FROM staging.warnings w WHERE w.id <= @lastId AND w.kind = n.kind AND w.line = n.line)`,
-    )
-    .get({ lastId });
+  const found = db.row(
+    `SELECT 1 FROM staging.warnings n WHERE n.id > @lastId AND n.kind IN (${stopping}) AND NOT EXISTS
+       (SELECT 1 FROM staging.warnings w WHERE w.id <= @lastId AND w.kind = n.kind AND w.line = n.line)`,
+    { lastId },
+  );
   return found !== undefined;
 }
 
 export const lastWarning = (db: Connection): number =>
-  db.raw.prepare('SELECT coalesce(max(id), 0) FROM staging.warnings').pluck().get() as number;
+  db.value<number>('SELECT coalesce(max(id), 0) FROM staging.warnings');
 
 /** New rows, and those with another identity or code, that name a member of another cooperative. */
 function findElsewhere(db: Connection): void {
   db.exec('DELETE FROM staging.elsewhere');
-  if (db.raw.prepare('SELECT 1 FROM main.members LIMIT 1').get() === undefined) return;
+  if (!db.has('main.members')) return;
   db.exec(`INSERT INTO staging.elsewhere (line, member_id)
     SELECT p.line, m.id FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
     CROSS JOIN main.members m ON m.identity_card = r.identity_card
@@ -54,9 +52,9 @@ function findElsewhere(db: Connection): void {
 
 /** @param assertCurrent called before lines are read */
 export function listWarnings({ db, kind, assertCurrent }: FileScope): ImportWarning[] {
-  const found = db.raw
-    .prepare('SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)')
-    .all() as { kind: ImportWarning['kind']; detail: string; rows: number }[];
+  const found = db.rows<{ kind: ImportWarning['kind']; detail: string; rows: number }>(
+    'SELECT kind, detail, count(*) AS rows FROM staging.warnings GROUP BY 1, 2 ORDER BY min(id)',
+  );
   return found.map((warning) => ({
     kind: warning.kind,
     stops: STOPPING_KINDS.includes(warning.kind),

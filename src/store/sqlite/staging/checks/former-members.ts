@@ -34,7 +34,7 @@ const FOUND = `staging.former_members f CROSS JOIN main.members m ON m.id = f.in
 /** Runs once, before references are derived; what changes afterwards is a fault of the repeated checks. */
 export function readFormerMembers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'member_code')) return;
-  if (db.raw.prepare('SELECT 1 FROM main.former_members LIMIT 1').get() === undefined) return;
+  if (!db.has('main.former_members')) return;
   findFormerMembers(db);
   if (kind === 'members') {
     // The code as well: the person may join with the number of another cooperative.

@@ -11,11 +11,10 @@ const CHANGED = `SELECT line FROM staging.changes WHERE "column" IN ('full_name'
 
 /** @returns undefined when no two members share a phone, one of them new or with another name or phone */
 export function lookalikesSql({ db, columns }: FileScope): string | undefined {
-  const isThere = (rows: string) => db.raw.prepare(`SELECT 1 FROM ${rows} LIMIT 1`).get() !== undefined;
-  const isChanged = isThere(`(${CHANGED})`);
+  const isChanged = db.has(`(${CHANGED})`);
   if (!columns.has('mobile') && !isChanged) return undefined;
   const isCandidate = isChanged ? `(p.id IS NULL OR p.line IN (${CHANGED}))` : 'p.id IS NULL';
-  if (!isThere(`staging.resolved_references p WHERE ${isCandidate}`)) return undefined;
+  if (!db.has(`staging.resolved_references p WHERE ${isCandidate}`)) return undefined;
   const mobile = columns.has('mobile') ? 'r.mobile' : 't.mobile';
   const from = `staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
     LEFT JOIN main.members t ON t.id = p.id WHERE ${isCandidate} AND ${mobile} IS NOT NULL`;
@@ -29,7 +28,7 @@ export function lookalikesSql({ db, columns }: FileScope): string | undefined {
     `SELECT ${phoneOf('p', mobile)} AS phone FROM ${from}
      UNION ALL SELECT ${phoneOf('m', 'm.mobile')} FROM ${stored}`,
   );
-  if (!isThere('staging.shared_phones')) return undefined;
+  if (!db.has('staging.shared_phones')) return undefined;
   const isShared = (row: string, phone: string) =>
     `${phoneOf(row, phone)} IN (SELECT phone FROM staging.shared_phones)`;
   // Name and phone as they will be.

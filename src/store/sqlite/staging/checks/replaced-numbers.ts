@@ -10,7 +10,7 @@ import type { FileScope } from '../staged/file-scope.ts';
 /** Replaces former numbers in the staged rows; may run again, when another process has written meanwhile. */
 export function readReplacedNumbers({ db, kind }: FileScope): void {
   if (!stagedColumns(kind).some(({ name }) => name === 'identity_card')) return;
-  if (db.raw.prepare('SELECT 1 FROM main.former_identity_cards LIMIT 1').get() === undefined) return;
+  if (!db.has('main.former_identity_cards')) return;
   db.exec(`INSERT OR IGNORE INTO staging.replaced_numbers (line, number)
       SELECT r.line, r.identity_card FROM staging.rows r
       CROSS JOIN main.former_identity_cards n ON n.old = r.identity_card;
@@ -25,7 +25,7 @@ export function readReplacedNumbers({ db, kind }: FileScope): void {
 export function keepCurrentNumbers(scope: FileScope): void {
   const { db, kind } = scope;
   if (kind !== 'members') return;
-  if (db.raw.prepare('SELECT 1 FROM staging.replaced_numbers LIMIT 1').get() === undefined) return;
+  if (!db.has('staging.replaced_numbers')) return;
   keepStored(
     scope,
     `SELECT e.id FROM staging.changes e CROSS JOIN staging.replaced_numbers f ON f.line = e.line

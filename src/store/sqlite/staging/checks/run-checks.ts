@@ -31,11 +31,10 @@ export function resolveAndCheck(scope: FileScope): void {
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {
   for (const { column, sql } of checks) {
     // The WITH renames the two columns of a check's SELECT.
-    db.raw
-      .prepare(
-        `INSERT INTO staging.faults SELECT line, ?, message, ?
-         FROM (WITH found (line, message) AS (${sql}) SELECT line, message FROM found)`,
-      )
-      .run(column, refuses);
+    db.run(
+      `INSERT INTO staging.faults SELECT line, ?, message, ?
+       FROM (WITH found (line, message) AS (${sql}) SELECT line, message FROM found)`,
+      [column, refuses],
+    );
   }
 }

@@ -25,6 +25,7 @@ export const otherTimeZone = (kind: ImportKind, { suffix }: TimeZone): Check => 
 
 /** Keeps the time zone of an import that has such rows. */
 export const keepTimeZone = (db: Connection, operationId: number, zone: TimeZone): void =>
-  void db.raw
-    .prepare(`UPDATE main.imported_files SET time_zone = ? WHERE operation_id = ? AND ${HAS_DERIVED}`)
-    .run(zone.suffix, operationId);
+  void db.run(`UPDATE main.imported_files SET time_zone = ? WHERE operation_id = ? AND ${HAS_DERIVED}`, [
+    zone.suffix,
+    operationId,
+  ]);

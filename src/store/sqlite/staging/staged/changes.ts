@@ -4,7 +4,6 @@
  */
 
 import type { ImportChanges, StagedChange } from '../../../ports/import/import-session.ts';
-import type { Connection } from '../../engine/connection.ts';
 import { readPages } from '../../engine/read-pages.ts';
 import { fieldOfColumn } from '../../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../../schema/targets.ts';
@@ -122,15 +121,12 @@ export function keepStored(scope: FileScope, cells: string): void {
   db.exec('DELETE FROM staging.changed_rows WHERE cells = 0');
 }
 
-const count = (db: Connection, rows: string): number =>
-  db.raw.prepare(`SELECT count(*) FROM ${rows}`).pluck().get() as number;
-
 /** What an apply would do; both tables hold the accepted rows only. */
 export function countChanges({ db }: FileScope): ImportChanges {
-  const created = count(db, 'staging.resolved_references WHERE id IS NULL');
-  const changed = count(db, 'staging.changed_rows');
-  const unchanged = count(db, 'staging.rows') - created - changed;
-  return { created, changed, unchanged, kept: count(db, 'staging.kept') };
+  const created = db.count('staging.resolved_references WHERE id IS NULL');
+  const changed = db.count('staging.changed_rows');
+  const unchanged = db.count('staging.rows') - created - changed;
+  return { created, changed, unchanged, kept: db.count('staging.kept') };
 }
 
 /** How many stored values of each column the file changes, for the columns with any, in their order. */

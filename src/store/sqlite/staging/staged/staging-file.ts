@@ -19,7 +19,7 @@ export function createStagingFile(databaseFile: string): string {
 
 /** Attaches the file as `staging`. It needs no durability: after a crash it is thrown away. */
 export function attachStaging(db: Connection, file: string): void {
-  db.raw.prepare('ATTACH ? AS staging').run(file);
+  db.run('ATTACH ? AS staging', [file]);
   for (const setting of [
     'journal_mode = TRUNCATE',
     'synchronous = OFF',

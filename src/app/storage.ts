@@ -1,7 +1,6 @@
-/** Storage as the program configures it: its location, the system's clock, the API's serializers. */
+/** Storage as the program configures it: its location, the system's clock, the time zone. */
 
 import type { Config } from '../config.ts';
-import { createReadModelSerializer } from '../lookup/financial-blocks.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
 import { openStorage } from '../store/open.ts';
@@ -12,5 +11,4 @@ export const openConfiguredStorage = (
   config: Pick<Config, 'storage' | 'zone'>,
   clock: Clock,
   scheduler: EndOfIteration = new Scheduler(),
-): Storage =>
-  openStorage(config.storage, { clock, scheduler, serializer: createReadModelSerializer(config.zone) });
+): Storage => openStorage(config.storage, { clock, scheduler, zone: config.zone });

@@ -1,4 +1,7 @@
-/** The financials of a membership: their schemas and serializers. */
+/**
+ * The financials of a membership: their schemas and serializers. Loans and savings do not depend on the moment:
+ * storage keeps both as they are sent.
+ */
 
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../domain/entries/production.ts';
 import type { SavingsSummary } from '../domain/entries/savings.ts';
@@ -44,28 +47,13 @@ export const serializeProduction = serializeObject<Static<typeof PRODUCTION_SUMM
   last_delivery_at: instant(({ lastDeliveryAt }) => lastDeliveryAt),
 });
 
-const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
+export const serializeSavings = serializeObject<Static<typeof SAVINGS_SUMMARY>, SavingsSummary>({
   accounts_count: ({ accountsCount }) => String(accountsCount),
   total_contributions_rwf: decimal(({ totalContributionsMinor }) => totalContributionsMinor, 2),
   total_withdrawals_rwf: decimal(({ totalWithdrawalsMinor }) => totalWithdrawalsMinor, 2),
   last_transaction_at: instant(({ lastTransactionAt }) => lastTransactionAt),
 });
 
-/**
- * Serializes the fields of a lookup that do not depend on the moment, so that storage can keep them as they
- * will be sent.
- */
-export interface ReadModelSerializer {
-  /** In which date-times are shown. */
-  readonly zone: TimeZone;
-  /** @param loans in the order of the history, as many as it shows */
-  serializeLoanHistory(loans: readonly Loan[]): string;
-  serializeSavingsSummary(summary: SavingsSummary): string;
-}
-
-/** How loans and savings are shown in a time zone: storage keeps both as they are sent. */
-export const createReadModelSerializer = (zone: TimeZone): ReadModelSerializer => ({
-  zone,
-  serializeLoanHistory: (loans) => serializeArray(loans, serializeLoan, zone),
-  serializeSavingsSummary: (summary) => serializeSavings(summary, zone),
-});
+/** @param loans in the order of the history, as many as it shows */
+export const serializeLoanHistory = (loans: readonly Loan[], zone: TimeZone): string =>
+  serializeArray(loans, serializeLoan, zone);

@@ -91,12 +91,15 @@ test('a file counts as imported when its read model cannot be refreshed, and loo
   const place = await startedPlace(context);
   const path = place.write(
     'loans.csv',
-    'cooperative_code,member_code,reference,amount,interest_rate\nA-1,M-1,L1,5,1\n',
+    'cooperative_code,member_code,reference,amount,interest_rate,loan_start_date\nA-1,M-1,L1,5,1,2025-01-01\n',
   );
-  const full = () => {
-    throw new SqliteError('database or disk is full', 'SQLITE_FULL');
+  const zone = {
+    ...FORMAT.zone,
+    get offsetSeconds(): number {
+      throw new SqliteError('database or disk is full', 'SQLITE_FULL');
+    },
   };
-  const format = { ...FORMAT, serializer: { ...FORMAT.serializer, serializeLoanHistory: full } };
+  const format = { ...FORMAT, zone };
   const session = openImportSession(place.databaseFile, format, place.clock.monotonicMs);
   try {
     const [report] = await importFiles(session, [{ kind: 'loans', path }], importOptions(place));

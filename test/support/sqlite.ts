@@ -1,7 +1,6 @@
 /** White-box access to the SQLite engine, for tests that look at its files or hold its locks. */
 import { SqliteError } from 'better-sqlite3';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { createReadModelSerializer } from '../../src/lookup/financial-blocks.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
 import type { RegistryStore } from '../../src/store/ports/registry.ts';
 import type { Connection } from '../../src/store/sqlite/engine/connection.ts';
@@ -22,7 +21,7 @@ export { openImportSession } from '../../src/store/sqlite/staging/session.ts';
 export { SqliteError };
 
 /** How stores opened by hand show what they keep. */
-export const FORMAT = createReadModelFormat(createReadModelSerializer(KIGALI));
+export const FORMAT = createReadModelFormat(KIGALI);
 
 /** A registry store with its connection. */
 export const openStore = (file: string, more: Partial<SqliteRegistryOptions> = {}) =>

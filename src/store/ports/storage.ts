@@ -5,7 +5,7 @@
  */
 
 import type { Awaitable } from '../../domain/values/awaitable.ts';
-import type { ReadModelSerializer } from '../../lookup/financial-blocks.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type {
   Backup,
@@ -33,7 +33,8 @@ export interface EndOfIteration {
 export interface StorageDependencies {
   readonly clock: { monotonicMs(): number };
   readonly scheduler: EndOfIteration;
-  readonly serializer: ReadModelSerializer;
+  /** In which stored parts of lookups show date-times. */
+  readonly zone: TimeZone;
 }
 
 /**

@@ -23,9 +23,9 @@ import { removeStaleStaging } from './staging/staged/staging-file.ts';
 
 /** @param file path of the database */
 export function openSqliteStorage(file: string, dependencies: StorageDependencies): Storage {
-  const { clock, scheduler, serializer } = dependencies;
+  const { clock, scheduler, zone } = dependencies;
   const monotonicMs = () => clock.monotonicMs();
-  const format = createReadModelFormat(serializer);
+  const format = createReadModelFormat(zone);
   /** The path, for whatever opens it. @throws StorageError while a restore is under way */
   const settled = (): string => {
     assertNotRestoring(file);

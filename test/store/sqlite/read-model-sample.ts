@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
 import { KIGALI } from '../../../src/domain/values/date-time.ts';
-import { createReadModelSerializer } from '../../../src/lookup/financial-blocks.ts';
 import type { Connection } from '../../../src/store/sqlite/engine/connection.ts';
 import { openTemporary } from '../../../src/store/sqlite/engine/open-database.ts';
 import { VERSION_LENGTH } from '../../../src/store/sqlite/read-model/columns.ts';
@@ -14,7 +13,7 @@ export function fingerprintReadModel(): string {
   const db = openTemporary(REGISTRY_SCHEMA, {});
   try {
     db.transaction.immediate(() => insertSample(db));
-    const format = { version: 'x'.repeat(VERSION_LENGTH), serializer: createReadModelSerializer(KIGALI) };
+    const format = { version: 'x'.repeat(VERSION_LENGTH), zone: KIGALI };
     refreshStale(db, format, { nowSeconds: NOW, pause: () => {} });
     const stored = db.raw.prepare('SELECT id, production, loans, savings FROM members ORDER BY id').all();
     return createHash('sha256').update(JSON.stringify(stored)).digest('hex').slice(0, 16);

@@ -15,7 +15,6 @@ import {
 } from '../../../src/domain/values/date-time.ts';
 import { serializeConsolidated } from '../../../src/http/resources/members/lookup.ts';
 import { consolidate } from '../../../src/lookup/consolidate.ts';
-import { createReadModelSerializer } from '../../../src/lookup/financial-blocks.ts';
 import { openFinancials } from '../../../src/store/sqlite/read-model/compute.ts';
 import { refreshOutOfDate } from '../../../src/store/sqlite/read-model/refresh.ts';
 import { countOutOfDate } from '../../../src/store/sqlite/read-model/verify.ts';
@@ -55,7 +54,6 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
   const databaseFile = join(folder, 'registry.db');
   const db = openFile(databaseFile, { waitMs: 1_000 });
   const store = openStore(databaseFile);
-  const financials = openFinancials(db);
 
   async function command(...args: string[]) {
     const text: string[] = [];
@@ -79,7 +77,7 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
   }
 
   function fromScratch(card: string, at: number | null, zone: TimeZone): string | undefined {
-    const serializer = createReadModelSerializer(zone);
+    const financials = openFinancials(db, zone);
     const ids = db.raw
       .prepare(
         `SELECT id FROM members WHERE identity_card = ? AND status = 'active'
@@ -98,8 +96,8 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
             ? null
             : {
                 production: financials.productionOf(member.id, at),
-                loanHistory: serializer.serializeLoanHistory(financials.loansOf(member.id)),
-                savingsSummary: serializer.serializeSavingsSummary(financials.savingsOf(member.id)),
+                loanHistory: financials.loanHistoryOf(member.id),
+                savingsSummary: financials.savingsOf(member.id),
               },
       }));
     const person = consolidate(memberships);

@@ -4,7 +4,7 @@ import type { Finding } from '../../ports/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isDamaged } from '../engine/errors.ts';
 import type { Schema } from '../engine/migrate.ts';
-import { openDatabase } from '../engine/open-database.ts';
+import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { LOAN_CHECKS } from '../entities/loan-checks.ts';
 import { erasuresFileOf, keysFileOf } from '../files/registry-files.ts';
@@ -44,33 +44,44 @@ const AGREEMENTS = [
 
 /** @throws StorageError when a file is not a database of this release */
 export function checkFiles(databaseFile: string, format: ReadModelFormat): Finding[] {
-  const registry = openToRead('registry', databaseFile, REGISTRY_SCHEMA);
-  if ('check' in registry) return [registry];
-  try {
-    // One snapshot for all: rows and counters must be of the same moment.
-    const findings = registry.transaction.deferred(() => checkRegistry(registry, format));
-    // Nothing is compared with what is damaged.
-    const erasures = findings.length === 1 ? [] : checkErasures(registry, erasuresFileOf(databaseFile));
-    return [...findings, ...erasures, ...checkKeys(keysFileOf(databaseFile))];
-  } finally {
-    registry.close();
-  }
+  const registry = checkFile('registry', databaseFile, REGISTRY_SCHEMA, (db) => [
+    ...checkRegistry(db, format),
+    ...checkErasures(db, erasuresFileOf(databaseFile)),
+  ]);
+  return [...registry, ...checkKeys(keysFileOf(databaseFile))];
 }
 
-/** @returns what is wrong with a file that is too damaged to be opened */
-function openToRead(name: string, file: string, schema: Schema): Connection | Finding {
+/**
+ * Checks the file itself, and what it holds if it is not damaged: nothing that is read from a damaged one can
+ * be relied on.
+ */
+function checkFile(
+  name: string,
+  file: string,
+  schema: Schema,
+  checkRows: (db: Connection) => Finding[],
+): Finding[] {
+  const check = `${name}: integrity`;
   try {
-    return openDatabase(file, { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' });
+    return withDatabase(
+      file,
+      { readOnly: true, schema, waitMs: WAIT_MS.command, tempStore: 'FILE' },
+      // One snapshot for all: rows and counters must be of the same moment.
+      (db) =>
+        db.transaction.deferred(() => {
+          const integrity = checkIntegrity(db);
+          if (integrity !== 'ok') return [{ check, fault: integrity }];
+          return [{ check, fault: null }, ...checkForm(name, db), ...checkRows(db)];
+        }),
+    );
   } catch (error) {
     const { cause, message } = error as Error;
-    if (isDamaged(cause)) return { check: `${name}: integrity`, fault: message };
+    if (isDamaged(cause)) return [{ check, fault: message }];
     throw error;
   }
 }
 
 function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[] {
-  const found = checkFile('registry', registry);
-  if (found.length === 1) return found;
   const agreements = AGREEMENTS.map(({ name, sql }): Finding => {
     const wrong = registry.row(sql);
     return { check: name, fault: wrong === undefined ? null : `wrong: ${JSON.stringify(wrong)}` };
@@ -81,7 +92,6 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
     return { check: `rows of ${table}`, fault: null, value: String(count) };
   });
   return [
-    ...found,
     ...agreements,
     { check: 'read model out of date', fault: null, value: String(countOutOfDate(registry, format)) },
     { check: 'read model', fault: wrong === undefined ? null : `wrong: ${wrong}` },
@@ -94,14 +104,7 @@ function checkErasures(registry: Connection, file: string): Finding[] {
   const known = readErasures(registry);
   const none = { secrets: [], erasedAt: new Map() };
   if (!existsSync(file)) return [compareErasures(known, none)];
-  const db = openToRead('erasures', file, ERASURES_SCHEMA);
-  if ('check' in db) return [db];
-  try {
-    const found = checkFile('erasures', db);
-    return found.length === 1 ? found : [...found, compareErasures(known, readErasures(db))];
-  } finally {
-    db.close();
-  }
+  return checkFile('erasures', file, ERASURES_SCHEMA, (db) => [compareErasures(known, readErasures(db))]);
 }
 
 function compareErasures(known: Erasures, kept: Erasures): Finding {
@@ -116,27 +119,16 @@ function compareErasures(known: Erasures, kept: Erasures): Finding {
 
 function checkKeys(keysFile: string): Finding[] {
   if (!existsSync(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
-  const keys = openToRead('keys', keysFile, KEYS_SCHEMA);
-  if ('check' in keys) return [keys];
-  try {
-    const found = checkFile('keys', keys);
-    if (found.length === 1) return found;
-    const count = keys.count('api_keys');
-    return [...found, { check: 'rows of api_keys', fault: null, value: String(count) }];
-  } finally {
-    keys.close();
-  }
+  return checkFile('keys', keysFile, KEYS_SCHEMA, (keys) => [
+    { check: 'rows of api_keys', fault: null, value: String(keys.count('api_keys')) },
+  ]);
 }
 
-function checkFile(name: string, db: Connection): Finding[] {
-  const integrity = checkIntegrity(db);
-  // Nothing that is read from a damaged file can be relied on.
-  if (integrity !== 'ok') return [{ check: `${name}: integrity`, fault: integrity }];
+function checkForm(name: string, db: Connection): Finding[] {
   const dangling = db.raw.pragma('foreign_key_check') as { table: string; rowid: number }[];
   const wrong = db.wrongSettings();
   const first = dangling[0];
   return [
-    { check: `${name}: integrity`, fault: null },
     {
       check: `${name}: foreign keys`,
       fault:

@@ -4,13 +4,14 @@
  */
 
 import type { DatedProduction, DatedSummary, ExpiringDelivery } from '../../../domain/entries/production.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
 import type { ExactInteger } from '../../../domain/values/decimal.ts';
-import type { ReadModelSerializer } from '../../../lookup/financial-blocks.ts';
 
 /** How the columns of the read model are written, and recognized again. */
 export interface ReadModelFormat {
   readonly version: string;
-  readonly serializer: ReadModelSerializer;
+  /** In which date-times are shown. */
+  readonly zone: TimeZone;
 }
 
 /** Characters of a format version. */

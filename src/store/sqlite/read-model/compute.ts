@@ -4,7 +4,9 @@ import { type Delivery, type ProductionSummary, windowStart } from '../../../dom
 import type { SavingsSummary, TransactionKind } from '../../../domain/entries/savings.ts';
 import { selectLoanHistory } from '../../../domain/lending/loan-history.ts';
 import type { Loan } from '../../../domain/lending/loans.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { type ExactInteger, narrow } from '../../../domain/values/decimal.ts';
+import { serializeLoanHistory, serializeSavings } from '../../../lookup/financial-blocks.ts';
 import type { Connection } from '../engine/connection.ts';
 import { LOAN_HISTORY_ROW } from '../rows/loan-rows.ts';
 
@@ -23,7 +25,8 @@ const toExact = (sum: ExactSum): bigint =>
   BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);
 const toExactInteger = (sum: ExactSum): ExactInteger => narrow(toExact(sum));
 
-export function openFinancials(db: Connection) {
+/** @param zone in which the texts of loans and savings show date-times */
+export function openFinancials(db: Connection, zone: TimeZone) {
   const sumProduction = db.prepare<[memberId: number, after: number, until: number], ExactSum>(
     `SELECT ${exactSum('grams')}, max(delivered_at) AS last_at FROM production_entries
      WHERE member_id = ? AND delivered_at > ? AND delivered_at <= ?`,
@@ -73,19 +76,20 @@ export function openFinancials(db: Connection) {
     /** By time. @param from epoch seconds */
     deliveriesOf: (memberId: number, from: number): Delivery[] => listDeliveries.all(memberId, from),
 
-    /** Those of the loan history, in its order. */
-    loansOf: (memberId: number): Loan[] => selectLoanHistory(selectLoans.all(memberId)),
+    loanHistoryOf: (memberId: number): string =>
+      serializeLoanHistory(selectLoanHistory(selectLoans.all(memberId)), zone),
 
-    savingsOf(memberId: number): SavingsSummary {
+    savingsOf(memberId: number): string {
       const contributions = sumSavings.get(memberId, 'contribution') as ExactSum;
       const withdrawals = sumSavings.get(memberId, 'withdrawal') as ExactSum;
       const lastAt = [contributions.last_at, withdrawals.last_at].filter((each) => each !== null);
-      return {
+      const summary: SavingsSummary = {
         accountsCount: (countAccounts.get(memberId) as { count: number }).count,
         totalContributionsMinor: toExactInteger(contributions),
         totalWithdrawalsMinor: toExactInteger(withdrawals),
         lastTransactionAt: lastAt.length === 0 ? null : Math.max(...lastAt),
       };
+      return serializeSavings(summary, zone);
     },
   };
 }

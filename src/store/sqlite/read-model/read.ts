@@ -10,6 +10,7 @@
 import { type ProductionSummary, subtractExpired } from '../../../domain/entries/production.ts';
 import type { SavingsSummary } from '../../../domain/entries/savings.ts';
 import type { Financials } from '../../../lookup/consolidate.ts';
+import { serializeLoanHistory, serializeSavings } from '../../../lookup/financial-blocks.ts';
 import type { Connection } from '../engine/connection.ts';
 import {
   type ReadModelFormat,
@@ -32,10 +33,10 @@ const NO_SAVINGS: SavingsSummary = {
  * @returns what gives the financials of one membership from its stored columns, computing those that cannot
  * be served
  */
-export function openReadModel(db: Connection, { version, serializer }: ReadModelFormat) {
-  const financials = openFinancials(db);
-  const noLoans = serializer.serializeLoanHistory([]);
-  const noSavings = serializer.serializeSavingsSummary(NO_SAVINGS);
+export function openReadModel(db: Connection, { version, zone }: ReadModelFormat) {
+  const financials = openFinancials(db, zone);
+  const noLoans = serializeLoanHistory([], zone);
+  const noSavings = serializeSavings(NO_SAVINGS, zone);
 
   function productionOf(memberId: number, column: string | null, at: number): ProductionSummary {
     if (column === null) return NO_PRODUCTION;
@@ -53,12 +54,12 @@ export function openReadModel(db: Connection, { version, serializer }: ReadModel
 
   function loanHistoryOf(memberId: number, column: string | null): string {
     if (column === null) return noLoans;
-    return unpack(column, version) ?? serializer.serializeLoanHistory(financials.loansOf(memberId));
+    return unpack(column, version) ?? financials.loanHistoryOf(memberId);
   }
 
   function savingsOf(memberId: number, column: string | null): string {
     if (column === null) return noSavings;
-    return unpack(column, version) ?? serializer.serializeSavingsSummary(financials.savingsOf(memberId));
+    return unpack(column, version) ?? financials.savingsOf(memberId);
   }
 
   /** @param at epoch seconds: the end of the production window */

@@ -9,12 +9,11 @@ import { openFinancials } from './compute.ts';
  */
 export function openLoanHistoryRefresh(
   db: Connection,
-  { version, serializer }: ReadModelFormat,
+  { version, zone }: ReadModelFormat,
 ): (memberId: number) => void {
-  const financials = openFinancials(db);
+  const financials = openFinancials(db, zone);
   const store = db.prepare<[loans: string, id: number]>('UPDATE members SET loans = ? WHERE id = ?');
   return (memberId) => {
-    const history = serializer.serializeLoanHistory(financials.loansOf(memberId));
-    store.run(pack(history, version), memberId);
+    store.run(pack(financials.loanHistoryOf(memberId), version), memberId);
   };
 }

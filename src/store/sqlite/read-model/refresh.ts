@@ -89,8 +89,8 @@ function refreshAll(
  * @returns what computes and stores the columns of a member that cannot be served; called inside a
  * transaction
  */
-function openRefresh(db: Connection, { version, serializer }: ReadModelFormat, nowSeconds: number) {
-  const financials = openFinancials(db);
+function openRefresh(db: Connection, { version, zone }: ReadModelFormat, nowSeconds: number) {
+  const financials = openFinancials(db, zone);
   const select = db.prepare<[number], StoredColumns>(
     'SELECT production, loans, savings FROM main.members WHERE id = ?',
   );
@@ -111,8 +111,8 @@ function openRefresh(db: Connection, { version, serializer }: ReadModelFormat, n
     if (stored === undefined) return;
     store.run(
       renewed(stored.production, () => computeProduction(id)),
-      renewed(stored.loans, () => serializer.serializeLoanHistory(financials.loansOf(id))),
-      renewed(stored.savings, () => serializer.serializeSavingsSummary(financials.savingsOf(id))),
+      renewed(stored.loans, () => financials.loanHistoryOf(id)),
+      renewed(stored.savings, () => financials.savingsOf(id)),
       id,
     );
   };

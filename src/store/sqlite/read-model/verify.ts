@@ -31,15 +31,12 @@ export const countOutOfDate = (db: Connection, { version }: ReadModelFormat): nu
   db.count(`members WHERE ${IS_OUT_OF_DATE}`, { version });
 
 /** Looks only at columns that a lookup would serve. @returns what is wrong with the first wrong one */
-export function findWrongColumn(
-  db: Connection,
-  { version, serializer }: ReadModelFormat,
-): string | undefined {
+export function findWrongColumn(db: Connection, { version, zone }: ReadModelFormat): string | undefined {
   for (const [column, table] of TABLES) {
     const without = db.value<number | undefined>(withoutColumn(column, table));
     if (without !== undefined) return `${column} of member ${without}, which has entries, is missing`;
   }
-  const financials = openFinancials(db);
+  const financials = openFinancials(db, zone);
 
   function isProductionRight({ id, production }: Row): boolean {
     const content = production === null ? undefined : unpack(production, version);
@@ -70,10 +67,8 @@ export function findWrongColumn(
   for (const row of rows) {
     const { id, loans, savings } = row;
     if (!isProductionRight(row)) return `production of member ${id}`;
-    if (!isRight(loans, () => serializer.serializeLoanHistory(financials.loansOf(id))))
-      return `loans of member ${id}`;
-    if (!isRight(savings, () => serializer.serializeSavingsSummary(financials.savingsOf(id))))
-      return `savings of member ${id}`;
+    if (!isRight(loans, () => financials.loanHistoryOf(id))) return `loans of member ${id}`;
+    if (!isRight(savings, () => financials.savingsOf(id))) return `savings of member ${id}`;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 /** Which rules have written a column of the read model: what others have written is computed again. */
-import type { ReadModelSerializer } from '../../../lookup/financial-blocks.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
 import type { ReadModelFormat } from './columns.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { ReadModelFormat } from './columns.ts';
 export const RULES_VERSION = '01';
 
 /** Loans and savings are stored as they are sent, with date-times in the registry's time zone. */
-export const createReadModelFormat = (serializer: ReadModelSerializer): ReadModelFormat => ({
-  version: RULES_VERSION + serializer.zone.suffix,
-  serializer,
+export const createReadModelFormat = (zone: TimeZone): ReadModelFormat => ({
+  version: RULES_VERSION + zone.suffix,
+  zone,
 });

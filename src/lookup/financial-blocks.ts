@@ -1,6 +1,6 @@
 /**
- * The financials of a membership: their schemas and serializers. Loans and savings do not depend on the moment:
- * storage keeps both as they are sent.
+ * The financials of a membership: their schemas and serializers. Loans and savings do not depend on the
+ * moment: storage keeps both as they are sent.
  */
 
 import { PRODUCTION_WINDOW_DAYS, type ProductionSummary } from '../domain/entries/production.ts';

@@ -91,7 +91,8 @@ test('a file counts as imported when its read model cannot be refreshed, and loo
   const place = await startedPlace(context);
   const path = place.write(
     'loans.csv',
-    'cooperative_code,member_code,reference,amount,interest_rate,loan_start_date\nA-1,M-1,L1,5,1,2025-01-01\n',
+    'cooperative_code,member_code,reference,amount,interest_rate,loan_start_date\n' +
+      'A-1,M-1,L1,5,1,2025-01-01\n',
   );
   const zone = {
     ...FORMAT.zone,

@@ -1,7 +1,15 @@
 /** A loan: what a lookup shows of it, the steps of its status, and what may change when. */
 
 import { MONEY, MONEY_OR_ZERO, RATE } from '../values/decimal.ts';
-import type { DecidedValues, GivenValues, RecordedField, ValuesOf } from '../values/declared-fields.ts';
+import {
+  type DecidedValues,
+  findFixed,
+  type GivenValues,
+  isGiven,
+  listFields,
+  type RecordedField,
+  type ValuesOf,
+} from '../values/declared-fields.ts';
 import { FieldErrorList } from '../values/errors.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
@@ -157,6 +165,8 @@ export interface LoanFilter {
 
 export interface GivenLoan extends GivenValues<typeof LOAN_FIELDS> {}
 
+const GIVEN = listFields(LOAN_FIELDS).filter(isGiven);
+
 /** The steps that a status may take over HTTP (docs/api.md#loans-and-payments); imports set any. */
 const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
   pending: ['approved', 'rejected', 'cancelled'],
@@ -166,8 +176,6 @@ const STEPS: { readonly [status in LoanStatus]: readonly LoanStatus[] } = {
   paid: [],
   defaulted: ['paid'],
 };
-
-const CANNOT_CHANGE = 'This field cannot be changed.';
 
 /** @returns the message for a step that a loan does not take; the same status again is not a step */
 export const decideLoanStatus = (stored: LoanStatus, next: LoanStatus): string | undefined =>
@@ -213,7 +221,7 @@ export function decideLoan(stored: LoanRecord, given: GivenLoan, nowSeconds: num
   const faults = new FieldErrorList();
   const memberId = given.memberId ?? stored.memberId;
   const status = given.status ?? stored.status;
-  if (memberId !== stored.memberId) faults.add('member_id', CANNOT_CHANGE);
+  faults.addAll(findFixed(GIVEN, stored, { memberId }));
   const wrongStep = decideLoanStatus(stored.status, status);
   if (wrongStep !== undefined) faults.add('status', wrongStep);
   if (stored.status !== 'pending') {

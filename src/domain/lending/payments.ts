@@ -5,6 +5,7 @@ import { MAX_MONEY_MINOR, MONEY } from '../values/decimal.ts';
 import {
   completeValues,
   type DecidedValues,
+  findFixed,
   type GivenValues,
   isGiven,
   listFields,
@@ -142,7 +143,7 @@ export function decidePayment(
 ): PaymentValues {
   const values: PaymentValues = completeValues(PAYMENT_FIELDS, given, stored);
   const faults = new FieldErrorList();
-  if (values.loanId !== stored.loanId) faults.add('loan_id', 'This field cannot be changed.');
+  faults.addAll(findFixed(GIVEN, stored, values));
   if (stored.status === 'void') {
     for (const { property, name } of GIVEN) {
       const value = property as keyof PaymentValues;

@@ -4,6 +4,7 @@
  * (CONTRIBUTING.md#add-a-field).
  */
 import type { DecimalKind } from './decimal.ts';
+import type { FieldMessages } from './errors.ts';
 
 /** What a value is. The layers have one table each of what they do with a value of each kind. */
 export type ValueKind =
@@ -131,6 +132,15 @@ export const isGiven = ({ setBy }: Field): boolean => setBy === undefined;
 /** Whether writes over HTTP may change it in a stored row. */
 export const isReplaced = ({ setBy, isFixed }: Field): boolean =>
   (setBy === undefined || setBy === 'rules') && isFixed !== true;
+
+/** The faults of values that no write may change. */
+export function findFixed(fields: readonly NamedField[], stored: object, values: object): FieldMessages {
+  const [before, after] = [stored, values] as { readonly [property: string]: unknown }[];
+  const changed = fields.filter(
+    ({ property, isFixed }) => isFixed === true && before?.[property] !== after?.[property],
+  );
+  return Object.fromEntries(changed.map(({ name }) => [name, ['This field cannot be changed.']]));
+}
 
 /** What requests give, with the stored value in place of each that is undefined. */
 export function completeValues<Declared extends Fields>(

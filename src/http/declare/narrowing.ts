@@ -1,7 +1,7 @@
 /** What narrow keys get of a route (docs/keys.md#narrow-keys). */
 
 /** What a request asks for. */
-interface Asked {
+export interface Asked {
   /** Raw path segments by parameter name. */
   readonly params: { readonly [name: string]: string };
   /** The query as it was sent. */

@@ -31,13 +31,6 @@ export interface ApiResponse {
 
 export const ok = (body: unknown): ApiResponse => ({ status: 200, body });
 
-/** @param path of the new resource, from the root */
-export const created = (path: string, body: unknown): ApiResponse => ({
-  status: 201,
-  body,
-  headers: { Location: path },
-});
-
 /**
  * A refusal as a value: middleware returns it, as making an Error with its stack costs more than all else.
  * @param reason for the log

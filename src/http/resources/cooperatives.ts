@@ -8,22 +8,18 @@ import {
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { findIgnoringCase, parseChoice } from '../../domain/values/text.ts';
 import { anyOf, choiceOf, string } from '../../json/schema.ts';
-import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { CooperativeStore, NarrowableStore } from '../../store/ports/registry.ts';
-import { parseBody } from '../declare/body-fields.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { NarrowableStore } from '../../store/ports/registry.ts';
 import type { Parameter, Route } from '../declare/route.ts';
 import { COOPERATIVE } from './cooperative-fields.ts';
-import { changeRoutes, createRoute, getRoute, listRoute, type ResourceDependencies } from './resource.ts';
+import { changeRoutes, createRoute, getRoute, listRoute } from './resource.ts';
 
 export function cooperativeRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
   const storeOf = (visible: Visible) => store.narrowedTo(visible).cooperatives;
   const dependencies = { storeOf, clock, zone };
   return [
     listRoute(COOPERATIVE, FILTERS, (query) => query, dependencies),
-    createRoute(COOPERATIVE, CREATING, dependencies, async (visible, body, ...by) => {
-      const cooperatives = storeOf(visible);
-      return cooperatives.create(await readNewValues(cooperatives, dependencies, body), ...by);
-    }),
+    createRoute(COOPERATIVE, CREATING, (body) => [body as CooperativeValues], dependencies),
     getRoute(COOPERATIVE, dependencies),
     ...changeRoutes(COOPERATIVE, CHANGING, { toValues: (body) => body }, dependencies),
   ];
@@ -40,20 +36,6 @@ const CHANGING = {
     description: 'An omitted optional field becomes null or its default. Read-only fields are ignored.',
   },
 };
-
-/** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
-async function readNewValues(
-  store: CooperativeStore,
-  { clock, zone }: Pick<ResourceDependencies<unknown>, 'clock' | 'zone'>,
-  body: unknown,
-): Promise<CooperativeValues> {
-  const context = { zone, nowSeconds: nowSeconds(clock) };
-  const { values, faults } = parseBody(COOPERATIVE.bodies.post, body, context);
-  if (!faults.isEmpty && values.code !== undefined)
-    faults.addAll(await store.conflicts({ code: values.code }));
-  faults.throwIfAny();
-  return values as CooperativeValues;
-}
 
 const filter = <T>(description: string, schema: Parameter['schema'], parse: (value: string) => T) => ({
   description,

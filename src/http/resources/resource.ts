@@ -1,9 +1,9 @@
 /** The routes that resources have in common: one is listed, created, read, replaced and changed. */
 import type { Visible } from '../../domain/access/visible.ts';
-import type { Awaitable } from '../../domain/values/awaitable.ts';
+import { type Awaitable, whenReady } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { Fields, GivenValues } from '../../domain/values/declared-fields.ts';
-import { notFound } from '../../domain/values/errors.ts';
+import { type FieldMessages, notFound } from '../../domain/values/errors.ts';
 import type { Page, PageRequest } from '../../domain/values/page.ts';
 import { type ShownProperties, shownObject } from '../../json/declared-fields.ts';
 import type { Schema } from '../../json/schema.ts';
@@ -12,13 +12,20 @@ import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
 import type { Actor } from '../../store/ports/journal/history.ts';
 import type { StoreOf } from '../../store/ports/registry.ts';
-import type { BodyDeclaration } from '../declare/body-fields.ts';
+import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
 import { type Bodies, declareBodies } from '../declare/declared-bodies.ts';
 import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../declare/list.ts';
 import type { Narrowing } from '../declare/narrowing.ts';
 import { pathId, readPathId } from '../declare/path-id.ts';
 import type { ParsedQuery, QueryParameters } from '../declare/query.ts';
-import { API_PREFIX, createWith, defineRoute, type Parameter, type Route } from '../declare/route.ts';
+import {
+  API_PREFIX,
+  createWith,
+  defineRoute,
+  type Parameter,
+  type Route,
+  type RouteRequest,
+} from '../declare/route.ts';
 import { actorOf } from '../writes/actor.ts';
 import {
   type Representation,
@@ -27,7 +34,7 @@ import {
   taggedCreated,
   taggedResponse,
 } from '../writes/preconditions.ts';
-import { NOTHING_BESIDE, type Updating, updateRoutes } from '../writes/update.ts';
+import { type Deciding, type Decision, type UpdatedStore, update } from '../writes/update.ts';
 
 interface Named {
   /** Its paths and scopes are called after it. */
@@ -44,6 +51,8 @@ export interface Resource<Stored, Body> extends Named {
   readonly serialize: Serialize<Stored>;
   readonly bodies: Bodies<Body>;
   readonly id: Parameter;
+  /** @throws HttpError or RegistryError for what is not an id */
+  readonly readId: (request: RouteRequest) => number;
   represent(stored: Stored, zone: TimeZone): Representation;
 }
 
@@ -80,6 +89,7 @@ export function declareResource<Declared extends Fields, Stored>(
     serialize,
     bodies: declareBodies(fields, { title, response: schema, oneOf, examples }),
     id: pathId(`A ${title.toLowerCase()}'s id; opaque.`),
+    readId: readPathId,
     represent: (stored, zone) => represent(serialize(stored, zone)),
   };
 }
@@ -90,49 +100,63 @@ const noun = ({ title }: Pick<Named, 'title'>): string => title.toLowerCase();
 const responseOf = (resource: Pick<Resource<never, unknown>, 'title' | 'schema' | 'example'>) =>
   taggedResponse(`The ${noun(resource)}.`, resource.schema, resource.example);
 
+/** What a list shows of a resource: all of it, or less. */
+type Listed<Row> = Pick<
+  Resource<Row, unknown>,
+  'tag' | 'title' | 'narrowed' | 'schema' | 'example' | 'serialize'
+> &
+  Pick<Route, 'description'>;
+
 /** @param toFilter gives the filter of the store from the query */
-export const listRoute = <Query extends QueryParameters, Filter, Stored>(
-  { tag, title, narrowed, schema, example, serialize }: Resource<Stored, unknown>,
+export const listRoute = <Query extends QueryParameters, Filter, Row>(
+  { tag, title, description, narrowed, schema, example, serialize }: Listed<Row>,
   query: Query,
   toFilter: (query: ParsedQuery<Query>) => Filter,
-  { storeOf, zone }: Reading<{ list(filter: Filter, page: PageRequest): Awaitable<Page<Stored>> }>,
+  { storeOf, zone }: Reading<{ list(filter: Filter, page: PageRequest): Awaitable<Page<Row>> }>,
 ): Route =>
   defineRoute({
     method: 'GET',
     path: `/${tag}`,
     operationId: `list${title}s`,
     summary: `List ${tag}`,
+    ...(description === undefined ? {} : { description }),
     tag,
     access: { scope: `${tag}:read` },
     narrowed,
     query: { ...PAGE_PARAMETERS, ...query },
     responses: { 200: pageResponse(tag, `/${tag}`, schema, example) },
     refusals: [400, 404],
-    async handle(request) {
+    handle(request) {
       const { page, page_size, ...filters } = request.query as ParsedQuery<typeof PAGE_PARAMETERS>;
       const pageRequest = toPageRequest({ page, page_size });
-      const found = await storeOf(request.visible).list(toFilter(filters as ParsedQuery<Query>), pageRequest);
-      return envelope(request, pageRequest, found, serialize, zone);
+      const filter = toFilter(filters as ParsedQuery<Query>);
+      return whenReady(storeOf(request.visible).list(filter, pageRequest), (found) =>
+        envelope(request, pageRequest, found, serialize, zone),
+      );
     },
   });
 
-/**
- * Adds the row of a body.
- * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
- */
-type Create<Stored> = (
-  visible: Visible,
-  body: unknown,
-  nowSeconds: number,
-  actor: Actor,
-  keep: ResponseToKeep<Stored> | undefined,
-) => Promise<Stored>;
+/** What a store of one kind of row offers to new ones. @param New what it adds a row from */
+interface GrowingStore<Stored, Body, New extends readonly unknown[]> {
+  conflicts(values: Partial<Body>): Awaitable<FieldMessages>;
+  create(
+    ...row: [...New, nowSeconds: number, actor: Actor, keep: ResponseToKeep<Stored> | undefined]
+  ): Promise<Stored>;
+}
 
-export const createRoute = <Stored extends { readonly id: number }>(
-  resource: Resource<Stored, unknown>,
+/**
+ * @param toNew what the store adds a row from, by a checked body in which the values of invalid fields are
+ * missing; adds what is wrong with them together
+ */
+export const createRoute = <
+  Stored extends { readonly id: number },
+  Body,
+  New extends readonly [unknown, ...unknown[]],
+>(
+  resource: Resource<Stored, Body>,
   own: Pick<Route, 'summary' | 'description'> & Partial<Pick<Route, 'narrowed'>>,
-  { clock, zone }: Pick<ResourceDependencies<unknown>, 'clock' | 'zone'>,
-  create: Create<Stored>,
+  toNew: (body: Partial<Body>, decision: Decision, visible: Visible) => Awaitable<New>,
+  { storeOf, clock, zone }: ResourceDependencies<GrowingStore<Stored, Body, New>>,
 ): Route => ({
   method: 'POST',
   path: `/${resource.tag}`,
@@ -145,8 +169,15 @@ export const createRoute = <Stored extends { readonly id: number }>(
   responses: { 201: responseOf(resource) },
   refusals: [400, 503],
   creation: createWith<Stored>({
-    create: (request, keep) =>
-      create(request.visible, request.body, nowSeconds(clock), actorOf(request), keep),
+    async create({ visible, body, caller }, keep) {
+      const store = storeOf(visible);
+      const now = nowSeconds(clock);
+      const { values, faults } = parseBody(resource.bodies.post, body, { zone, nowSeconds: now });
+      const row = await toNew(values, { faults, nowSeconds: now }, visible);
+      if (!faults.isEmpty) faults.addAll(await store.conflicts(values));
+      faults.throwIfAny();
+      return store.create(...row, now, actorOf({ caller }), keep);
+    },
     respond: (stored) =>
       taggedCreated(`${API_PREFIX}/${resource.tag}/${stored.id}`, resource.represent(stored, zone)),
   }),
@@ -180,44 +211,39 @@ interface Changing {
   readonly refusals?: Route['refusals'];
 }
 
-type OwnUpdating<Stored, Body, Values, Beside extends readonly unknown[]> = Pick<
-  Updating<Stored, Body, Values, Beside>,
-  'toValues'
-> &
-  Partial<Pick<Updating<Stored, Body, Values, Beside>, 'readId' | 'findBeside'>>;
+type Own = Pick<Route, 'operationId' | 'summary' | 'description'>;
 
-/** PUT and PATCH. @param updating `findBeside` where the row does not say all that decides */
+const MERGE_PATCH =
+  'A JSON merge patch (RFC 7396): fields that are left out stay as they are, ' +
+  'null clears one that may be null.';
+
+/** PUT and PATCH. */
 export const changeRoutes = <Stored, Body, Values, Beside extends readonly unknown[] = []>(
   resource: Resource<Stored, Body>,
   { put, patch, refusals = [] }: Changing,
-  updating: OwnUpdating<Stored, Body, Values, Beside>,
-  {
-    storeOf,
-    clock,
-    zone,
-  }: ResourceDependencies<ReturnType<Updating<Stored, Body, Values, Beside>['storeOf']>>,
+  deciding: Deciding<Stored, Body, Values, Beside>,
+  { storeOf, clock, zone }: ResourceDependencies<UpdatedStore<Stored, Values, Beside>>,
 ): Route[] => {
   const { tag, title, narrowed, id, bodies } = resource;
-  return updateRoutes<Stored, Body, Values, Beside>(
-    {
-      path: `/${tag}/{id}`,
-      tag,
-      narrowed,
-      params: { id },
-      refusals,
-      bodies,
-      put: { operationId: `update${title}`, summary: `Replace a ${noun(resource)}`, ...put },
-      patch: { operationId: `patch${title}`, summary: `Change fields of a ${noun(resource)}`, ...patch },
-      responses: { 200: responseOf(resource) },
-    },
-    {
-      storeOf,
-      clock,
-      zone,
-      readId: readPathId,
-      represent: (stored) => resource.represent(stored, zone),
-      findBeside: NOTHING_BESIDE as unknown as Updating<Stored, Body, Values, Beside>['findBeside'],
-      ...updating,
-    },
-  );
+  const represented = (stored: Stored) => resource.represent(stored, zone);
+  const shown = { represent: represented, readScope: `${tag}:read` } as const;
+  const updating = { ...deciding, ...shown, storeOf, clock, zone };
+  const routeOf = (method: 'PUT' | 'PATCH', own: Own, body: BodyDeclaration<Body>): Route => ({
+    ...own,
+    method,
+    path: `/${tag}/{id}`,
+    tag,
+    access: { scope: `${tag}:write` },
+    narrowed,
+    params: { id },
+    body,
+    requestHeaders: ['If-Match'],
+    responses: { 200: responseOf(resource) },
+    refusals: [400, 404, ...refusals, 412, 503],
+    handle: (request) => update(resource.readId(request), body, request, updating),
+  });
+  const [toReplace, toChange] = [`Replace a ${noun(resource)}`, `Change fields of a ${noun(resource)}`];
+  const replacing = { operationId: `update${title}`, summary: toReplace, ...put };
+  const changing = { operationId: `patch${title}`, summary: toChange, description: MERGE_PATCH, ...patch };
+  return [routeOf('PUT', replacing, bodies.put), routeOf('PATCH', changing, bodies.patch)];
 };

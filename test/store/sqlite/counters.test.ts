@@ -27,7 +27,7 @@ type Counts = { readonly [key: string]: number };
 
 /** As a person would count them, with no SQL but the reading of the rows. */
 function recount(place: ImportPlace, declaration: CountDeclaration): Counts {
-  const { table, dimension, group, groupBlockTable, excluded } = declaration;
+  const { table, dimension, group, excluded } = declaration;
   const counts = new Map<string, number>();
   const add = (...key: (string | number)[]) =>
     counts.set(key.join(' '), (counts.get(key.join(' ')) ?? 0) + 1);
@@ -35,7 +35,7 @@ function recount(place: ImportPlace, declaration: CountDeclaration): Counts {
   for (const { id, within, value } of rows) {
     if (value === excluded) continue;
     add('group', within, value);
-    if (groupBlockTable !== undefined) add('block of group', within, value, Math.floor(id / 65_536));
+    add('block of group', within, value, Math.floor(id / 65_536));
     for (const span of [16, 256, 4_096, 65_536]) {
       add('block', span, value, Math.floor(id / span));
       add('block', span, 'any', Math.floor(id / span));
@@ -54,9 +54,7 @@ function kept(place: ImportPlace, declaration: CountDeclaration): Counts {
   const rows = [
     ...read(groupTable, 'group', group, dimension),
     ...read(blockTable, 'block', 'span', dimension, 'block'),
-    ...(groupBlockTable === undefined
-      ? []
-      : read(groupBlockTable, 'block of group', group, dimension, 'block')),
+    ...read(groupBlockTable, 'block of group', group, dimension, 'block'),
   ];
   return Object.fromEntries(rows.map(({ key, count: rowCount }) => [key, rowCount]));
 }
@@ -166,6 +164,7 @@ const BY_ROLE: CountDeclaration = {
   group: 'cooperative_id',
   blockTable: 'member_role_blocks',
   groupTable: 'member_role_counts',
+  groupBlockTable: 'member_role_cooperative_blocks',
   count: 'members',
 };
 
@@ -176,7 +175,9 @@ test('a second dimension of the same rows is counted by imports, corrections and
   db.exec(`CREATE TABLE member_role_blocks (span INTEGER, role TEXT, block INTEGER, members INTEGER,
       PRIMARY KEY (span, role, block)) STRICT, WITHOUT ROWID;
     CREATE TABLE member_role_counts (cooperative_id INTEGER, role TEXT, members INTEGER,
-      PRIMARY KEY (cooperative_id, role)) STRICT, WITHOUT ROWID`);
+      PRIMARY KEY (cooperative_id, role)) STRICT, WITHOUT ROWID;
+    CREATE TABLE member_role_cooperative_blocks (cooperative_id INTEGER, role TEXT, block INTEGER,
+      members INTEGER, PRIMARY KEY (cooperative_id, role, block)) STRICT, WITHOUT ROWID`);
   db.close();
   const declarations = COUNTED_ENTITIES as CountDeclaration[];
   declarations.push(BY_ROLE);

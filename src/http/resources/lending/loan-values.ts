@@ -11,12 +11,7 @@ import {
 } from '../../../domain/lending/loans.ts';
 import { completeValues } from '../../../domain/values/declared-fields.ts';
 import type { FieldErrorList } from '../../../domain/values/errors.ts';
-import { onlyGiven } from '../../../domain/values/given.ts';
-import { nowSeconds } from '../../../runtime/clock.ts';
-import type { LoanStore } from '../../../store/ports/loans.ts';
-import { parseBody } from '../../declare/body-fields.ts';
-import type { ResourceDependencies } from '../resource.ts';
-import { LOAN } from './loan-fields.ts';
+import type { Decision } from '../../writes/update.ts';
 
 /** Nothing is said of an end whose start is wrong itself. */
 function addEndFault(
@@ -29,24 +24,13 @@ function addEndFault(
   if (message !== undefined) faults.add('loan_end_date', message);
 }
 
-/**
- * Checks the body of a new loan.
- * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
- */
-export async function readNewLoan(
-  loans: Pick<LoanStore, 'conflicts'>,
-  { clock, zone }: Pick<ResourceDependencies<unknown>, 'clock' | 'zone'>,
-  body: unknown,
-): Promise<LoanValues> {
-  const now = nowSeconds(clock);
-  const { values, faults } = parseBody(LOAN.bodies.post, body, { zone, nowSeconds: now });
-  addEndFault(faults, values);
-  if (!faults.isEmpty && values.memberId !== undefined) {
-    const { memberId, reference } = values;
-    faults.addAll(await loans.conflicts(onlyGiven({ memberId, reference })));
-  }
-  faults.throwIfAny();
-  return decideNewLoan(values as GivenLoan & { memberId: number }, now);
+/** The values of a new loan by a checked body. Adds what is wrong with them together. */
+export function readNewLoan(
+  body: Partial<GivenLoan>,
+  { faults, nowSeconds }: Decision,
+): [values: LoanValues] {
+  addEndFault(faults, body);
+  return [decideNewLoan(body as GivenLoan & { memberId: number }, nowSeconds)];
 }
 
 /**
@@ -56,12 +40,12 @@ export async function readNewLoan(
 export function readLoanValues(
   body: Partial<GivenLoan>,
   stored: LoanRecord,
-  { faults, nowSeconds: now }: { readonly faults: FieldErrorList; readonly nowSeconds: number },
+  { faults, nowSeconds }: Decision,
 ): Partial<LoanValues> {
   const completed = completeValues(LOAN_FIELDS, body, stored);
   let values: Partial<LoanValues> = { memberId: stored.memberId, reference: completed.reference };
   faults.addFoundBy(() => {
-    values = decideLoan(stored, completed, now);
+    values = decideLoan(stored, completed, nowSeconds);
   });
   addEndFault(faults, completed, stored);
   return values;

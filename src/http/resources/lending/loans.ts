@@ -27,10 +27,7 @@ export function loanRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone)
         onlyGiven({ identityCard, cooperativeId, memberId, status }),
       dependencies,
     ),
-    createRoute(LOAN, CREATING, dependencies, async (visible, body, ...by) => {
-      const loans = storeOf(visible);
-      return loans.create(await readNewLoan(loans, dependencies, body), ...by);
-    }),
+    createRoute(LOAN, CREATING, readNewLoan, dependencies),
     getRoute(LOAN, dependencies),
     ...changeRoutes(LOAN, CHANGING, { toValues: readLoanValues }, dependencies),
   ];

@@ -14,46 +14,30 @@ import {
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { completeValues } from '../../../domain/values/declared-fields.ts';
 import { type FieldErrorList, notFound } from '../../../domain/values/errors.ts';
-import { onlyGiven } from '../../../domain/values/given.ts';
-import { nowSeconds } from '../../../runtime/clock.ts';
 import type { LoanStore } from '../../../store/ports/loans.ts';
-import type { OwnedRows } from '../../../store/ports/registry.ts';
-import { parseBody } from '../../declare/body-fields.ts';
-import type { ResourceDependencies } from '../resource.ts';
-import { PAYMENT } from './payment-fields.ts';
+import type { Decision } from '../../writes/update.ts';
 
 /** What is missing or wrong has its fault already; its substitute only lets the rules see the rest. */
 const SUBSTITUTES = { loanId: 0, amountMinor: 0, status: DEFAULT_PAYMENT_STATUS };
 
 /**
- * Checks the body of a new payment.
- * @returns the values, and what accepts them for the loan as it is when they are written
- * @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included
+ * By a checked body, the values of a new payment, and what accepts them for the loan as it is when they are
+ * written. Adds what is wrong with them for the loan as it is now.
  */
 export async function readNewPayment(
-  { payments, loans }: Pick<OwnedRows, 'payments' | 'loans'>,
-  { clock, zone }: Pick<ResourceDependencies<unknown>, 'clock' | 'zone'>,
-  body: unknown,
-): Promise<{ values: PaymentValues; decide: (loan: LoanRecord) => PaymentValues }> {
-  const now = nowSeconds(clock);
-  const { values: given, faults } = parseBody(PAYMENT.bodies.post, body, { zone, nowSeconds: now });
-  const values = {
-    ...SUBSTITUTES,
-    ...given,
-    paidAt: given.paidAt ?? now,
-  } as PaymentValues;
+  loans: Pick<LoanStore, 'find'>,
+  body: Partial<GivenPayment>,
+  { faults, nowSeconds }: Decision,
+  zone: TimeZone,
+): Promise<[values: PaymentValues, decide: (loan: LoanRecord) => PaymentValues]> {
+  const values = { ...SUBSTITUTES, ...body, paidAt: body.paidAt ?? nowSeconds } as PaymentValues;
   const decide = (loan: LoanRecord) => decideNewPayment(loan, values, zone);
-  const loan = given.loanId === undefined ? undefined : await loans.find(given.loanId);
+  const loan = body.loanId === undefined ? undefined : await loans.find(body.loanId);
   if (loan !== undefined) {
     faults.addFoundBy(() => decide(loan));
     faults.addFoundBy(() => paidAfter(loan, undefined, values));
   }
-  if (!faults.isEmpty && given.loanId !== undefined) {
-    const { loanId, reference } = given;
-    faults.addAll(await payments.conflicts(onlyGiven({ loanId, reference })));
-  }
-  faults.throwIfAny();
-  return { values, decide };
+  return [values, decide];
 }
 
 /** The loan of a payment, beside which a change of the payment is decided. */

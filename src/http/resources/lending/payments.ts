@@ -26,11 +26,12 @@ export function paymentRoutes(store: NarrowableStore, clock: Clock, zone: TimeZo
         onlyGiven({ identityCard, cooperativeId, loanId, status }),
       dependencies,
     ),
-    createRoute(PAYMENT, CREATING, dependencies, async (visible, body, ...by) => {
-      const rows = store.narrowedTo(visible);
-      const { values, decide } = await readNewPayment(rows, dependencies, body);
-      return rows.payments.create(values, decide, ...by);
-    }),
+    createRoute(
+      PAYMENT,
+      CREATING,
+      (body, decision, visible) => readNewPayment(store.narrowedTo(visible).loans, body, decision, zone),
+      dependencies,
+    ),
     getRoute(PAYMENT, dependencies),
     ...changeRoutes(
       PAYMENT,

@@ -15,7 +15,7 @@ import { serializeCooperativeSummary } from '../cooperative-fields.ts';
 import { MEMBER_BODY_EXAMPLE, MEMBER_EXAMPLE, MEMBER_PATCH_EXAMPLE } from '../examples.ts';
 import { declareResource } from '../resource.ts';
 import { SHOWN_COOPERATIVE, SHOWN_ID, SHOWN_TIMES } from '../row-properties.ts';
-import { MEMBER_ID } from './member-id.ts';
+import { MEMBER_ID, readMemberId } from './member-id.ts';
 
 const LISTED: ShownProperties<Member> = {
   ...SHOWN_ID,
@@ -41,7 +41,7 @@ const declared = declareResource(MEMBER_FIELDS, {
   examples: { body: MEMBER_BODY_EXAMPLE, patch: MEMBER_PATCH_EXAMPLE },
 });
 
-export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID };
+export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID, readId: readMemberId };
 
 /** A row of a list: storage gives a JSON object, which lacks the fields that depend on more than the row. */
 export const serializeMemberRow: Serialize<ListedMember> = ({ json, cooperative, registrationDate }, zone) =>

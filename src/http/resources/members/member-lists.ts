@@ -3,7 +3,6 @@
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { MEMBER_FIELDS, MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
 import { parseMobile } from '../../../domain/membership/mobile.ts';
-import { whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
@@ -12,14 +11,15 @@ import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
-import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
+import { type Asked, SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { readPathId } from '../../declare/path-id.ts';
 import type { ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE } from '../examples.ts';
+import { listRoute } from '../resource.ts';
 import { IDENTITY_CARD } from '../row-properties.ts';
-import { MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
+import { MEMBER, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
 
 const FILTERS = {
   identity_card: {
@@ -43,32 +43,21 @@ const FILTERS = {
     parse: parseMobile,
   },
 };
-const LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS, cooperative: COOPERATIVE_FILTER };
-const COOPERATIVE_LIST_QUERY = { ...PAGE_PARAMETERS, ...FILTERS };
+const LISTED = { ...MEMBER, schema: MEMBER_ROW, example: MEMBER_ROW_EXAMPLE, serialize: serializeMemberRow };
 
-const RESPONSE = pageResponse('members', '/members', MEMBER_ROW, MEMBER_ROW_EXAMPLE);
+const ALL = {
+  ...LISTED,
+  description: 'One row per person and cooperative, in order of id, of every status.',
+  narrowed: { lookupOnly: ({ search }: Asked) => search.has('identity_card'), cooperatives: 'narrowed' },
+} as const;
 
 export const memberListRoutes = (store: NarrowableStore, zone: TimeZone): Route[] => [
-  defineRoute({
-    method: 'GET',
-    path: '/members',
-    operationId: 'listMembers',
-    summary: 'List members',
-    description: 'One row per person and cooperative, in order of id, of every status.',
-    tag: 'members',
-    access: { scope: 'members:read' },
-    narrowed: { lookupOnly: ({ search }) => search.has('identity_card'), cooperatives: 'narrowed' },
-    query: LIST_QUERY,
-    responses: { 200: RESPONSE },
-    refusals: [400, 404],
-    handle(request) {
-      const pageRequest = toPageRequest(request.query);
-      const filter = toFilter(request.query, request.query.cooperative);
-      return whenReady(store.narrowedTo(request.visible).members.list(filter, pageRequest), (page) =>
-        envelope(request, pageRequest, page, serializeMemberRow, zone),
-      );
-    },
-  }),
+  listRoute(
+    ALL,
+    { ...FILTERS, cooperative: COOPERATIVE_FILTER },
+    ({ cooperative, ...query }) => toFilter(query, cooperative),
+    { storeOf: (visible) => store.narrowedTo(visible).members, zone },
+  ),
   defineRoute({
     method: 'GET',
     path: '/cooperatives/{id}/members',
@@ -78,8 +67,8 @@ export const memberListRoutes = (store: NarrowableStore, zone: TimeZone): Route[
     access: { scope: 'members:read' },
     narrowed: SHOWS_PERSONS,
     params: { id: COOPERATIVE.id },
-    query: COOPERATIVE_LIST_QUERY,
-    responses: { 200: RESPONSE },
+    query: { ...PAGE_PARAMETERS, ...FILTERS },
+    responses: { 200: pageResponse('members', '/members', MEMBER_ROW, MEMBER_ROW_EXAMPLE) },
     refusals: [400, 404],
     async handle(request) {
       const id = readPathId(request);

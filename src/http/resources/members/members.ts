@@ -8,9 +8,8 @@ import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { ID, parseId } from '../../../domain/values/ids.ts';
 import { anyOf, string } from '../../../json/schema.ts';
-import { type Clock, nowSeconds } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
-import { parseBody } from '../../declare/body-fields.ts';
 import { badRequest } from '../../declare/errors.ts';
 import { JsonText, ok } from '../../declare/response.ts';
 import type { Parameter, Route } from '../../declare/route.ts';
@@ -19,7 +18,6 @@ import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID } from '../examples.ts
 import { changeRoutes, createRoute, type ResourceDependencies } from '../resource.ts';
 import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, serializeConsolidated } from './lookup.ts';
 import { MEMBER } from './member-fields.ts';
-import { readMemberId } from './member-id.ts';
 import { memberListRoutes } from './member-lists.ts';
 import { readMemberValues } from './member-values.ts';
 
@@ -38,16 +36,17 @@ export function memberRoutes(store: NarrowableStore, clock: Clock, zone: TimeZon
   const dependencies = { storeOf, clock, zone };
   return [
     ...memberListRoutes(store, zone),
-    createRoute(MEMBER, { summary: 'Create a member' }, dependencies, async (visible, body, ...by) => {
-      const members = storeOf(visible);
-      return members.create(await readNewValues(members, dependencies, body), ...by);
-    }),
+    createRoute(
+      MEMBER,
+      { summary: 'Create a member' },
+      (body, { faults, nowSeconds: now }) => [readMemberValues(body, undefined, faults, now) as MemberValues],
+      dependencies,
+    ),
     getRoute(dependencies),
     ...changeRoutes(
       MEMBER,
       CHANGING,
       {
-        readId: readMemberId,
         toValues: (body, stored, { faults, nowSeconds: now }) => readMemberValues(body, stored, faults, now),
       },
       dependencies,
@@ -63,21 +62,6 @@ const CHANGING = {
       'an omitted registration_date keeps the stored one. Read-only fields are ignored.',
   },
 } as const;
-
-/** @throws RegistryError `invalid` with every fault of the body, conflicts with stored rows included */
-async function readNewValues(
-  store: MemberStore,
-  { clock, zone }: Pick<Dependencies, 'clock' | 'zone'>,
-  body: unknown,
-): Promise<MemberValues> {
-  const now = nowSeconds(clock);
-  const parsed = parseBody(MEMBER.bodies.post, body, { zone, nowSeconds: now });
-  const { faults } = parsed;
-  const values = readMemberValues(parsed.values, undefined, faults, now);
-  if (!faults.isEmpty) faults.addAll(await store.conflicts(values));
-  faults.throwIfAny();
-  return values as MemberValues;
-}
 
 const getRoute = ({ storeOf, clock, zone }: Dependencies): Route => ({
   method: 'GET',

@@ -6,6 +6,7 @@ import {
   EVENT_TYPES,
   typeCode,
 } from '../../../domain/events.ts';
+import type { CountCheck } from '../lists/count-checks.ts';
 
 const UPDATED = EVENT_ACTIONS.indexOf('updated');
 /** The first number that has a bit of no field. */
@@ -14,7 +15,7 @@ const BEYOND_FIELDS = EVENT_ENTITIES.map(
 ).join(' ');
 
 /** Each finds what is wrong. */
-export const EVENT_CHECKS: readonly { readonly name: string; readonly sql: string }[] = [
+export const EVENT_CHECKS: readonly CountCheck[] = [
   {
     name: 'sequence of events',
     sql: `SELECT * FROM (

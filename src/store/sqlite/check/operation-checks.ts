@@ -1,18 +1,13 @@
 /** Whether the records of operations agree with the rows, of which some may be gone: for `check`. */
+import type { CountCheck } from '../lists/count-checks.ts';
 import { TABLES } from '../schema/tables.ts';
-
-interface OperationCheck {
-  readonly name: string;
-  /** Finds one that is wrong. */
-  readonly sql: string;
-}
 
 const ROWS = TABLES.map(
   ({ entity, table }) =>
     `WHEN '${entity}' THEN (SELECT count(*) FROM ${table} WHERE id BETWEEN r.first_row AND r.last_row)`,
 );
 
-export const OPERATION_CHECKS: readonly OperationCheck[] = [
+export const OPERATION_CHECKS: readonly CountCheck[] = [
   {
     name: 'rows of imports',
     sql: `SELECT o.id, r.entity, o.created FROM created_rows r

@@ -50,7 +50,7 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
   }
 }
 
-/** Opens a file for as long as some work takes. @throws StorageError as `openDatabase`, and what the work throws */
+/** Opens a file for as long as some work takes. @throws StorageError as `openDatabase` */
 export function withDatabase<T>(file: string, options: OpenOptions, work: (db: Connection) => T): T {
   const db = openDatabase(file, options);
   try {

@@ -8,14 +8,14 @@ import {
   type CooperativeValues,
 } from '../../../domain/membership/cooperatives.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import { FieldErrorList, type FieldMessages, notFound, refuseFields } from '../../../domain/values/errors.ts';
+import { refuseFields } from '../../../domain/values/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { CooperativeStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { selected } from '../rows/columns.ts';
 import type { StoreDependencies } from './dependencies.ts';
-import { openRowWriter } from './row-writer.ts';
+import { openRowStore } from './row-store.ts';
 
 interface Filters {
   code: string | null;
@@ -75,42 +75,36 @@ export function openCooperatives(
   { snapshot, cooperativeSummaries, responses }: StoreDependencies,
 ): (visible: Visible) => CooperativeStore {
   const selectOne = db.prepare<[number], Cooperative>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
-  const selectIdByCode = db.prepare<[string], { id: number }>('SELECT id FROM cooperatives WHERE code = ?');
   const list = openList(db);
-  const rows = openRowWriter<CooperativeValues>(db, 'cooperatives', COOPERATIVE_FIELDS);
-
-  const find = (id: number): Cooperative | undefined => snapshot.read(() => selectOne.get(id));
-  const findVisible = (id: number, visible: Visible) => (isVisible(visible, id) ? find(id) : undefined);
-
-  function conflicts(values: Partial<CooperativeValues>, exceptId?: number): FieldMessages {
-    const { code } = values;
-    const faults = new FieldErrorList();
-    const holder = code === undefined ? undefined : snapshot.read(() => selectIdByCode.get(code));
-    if (holder !== undefined && holder.id !== exceptId) faults.add('code', 'This field must be unique.');
-    return faults.fields;
-  }
+  const find = (id: number, visible: Visible) =>
+    isVisible(visible, id) ? snapshot.read(() => selectOne.get(id)) : undefined;
+  const rows = openRowStore<Cooperative, CooperativeValues>(db, {
+    entity: 'cooperatives',
+    fields: COOPERATIVE_FIELDS,
+    find,
+  });
 
   return (visible) => ({
-    find: (id) => findVisible(id, visible),
-    conflicts,
+    find: (id) => find(id, visible),
+    conflicts: (values, exceptId) => snapshot.read(() => rows.conflicts(values, visible, exceptId)),
 
     list: (filter, request) => snapshot.read(() => list(filter, request, visible)),
 
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
-        refuseFields(conflicts(values));
-        return find(rows.insert(values, nowSeconds, actor)) as Cooperative;
+        refuseFields(rows.conflicts(values, visible));
+        return selectOne.get(rows.insert(values, nowSeconds, actor)) as Cooperative;
       }),
 
     update: (id, decide, nowSeconds, actor) =>
-      responses.update(nowSeconds, () => {
-        const stored = findVisible(id, visible);
-        if (stored === undefined) throw notFound();
-        const values = decide(stored);
-        refuseFields(conflicts(values, id));
-        if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
-        cooperativeSummaries.invalidate();
-        return find(id) as Cooperative;
-      }),
+      responses.update(nowSeconds, () =>
+        rows.update(
+          id,
+          visible,
+          (stored) => ({ values: decide(stored), follow: cooperativeSummaries.invalidate }),
+          nowSeconds,
+          actor,
+        ),
+      ),
   });
 }

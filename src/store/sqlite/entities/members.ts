@@ -2,15 +2,7 @@
 
 import { isVisible, type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { MEMBER_FIELDS, type Member, type MemberValues } from '../../../domain/membership/members.ts';
-import {
-  FieldErrorList,
-  type FieldMessages,
-  NON_FIELD_ERRORS,
-  notFound,
-  RegistryError,
-  refuseFields,
-  unknownReference,
-} from '../../../domain/values/errors.ts';
+import { RegistryError, refuseFields } from '../../../domain/values/errors.ts';
 import { byNewestRegistration, type Financials, type Membership } from '../../../lookup/consolidate.ts';
 import type { MemberStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
@@ -21,8 +13,9 @@ import type { ReadModelFormat, StoredColumns } from '../read-model/columns.ts';
 import { openReadModel } from '../read-model/read.ts';
 import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
 import { LOOKUP_ROW, type LookupRow, MEMBER_ROW, PERSON, toListedMember } from '../rows/member-rows.ts';
+import type { OtherConflict } from './conflicts.ts';
 import type { StoreDependencies } from './dependencies.ts';
-import { openRowWriter } from './row-writer.ts';
+import { openRowStore } from './row-store.ts';
 
 const prepareStatements = (db: Connection) => ({
   selectOne: db.prepare<[number], Member>(`SELECT ${MEMBER_ROW} FROM members m WHERE m.id = ?`),
@@ -34,15 +27,6 @@ const prepareStatements = (db: Connection) => ({
   selectActiveWithReadModel: db.prepare<[string], LookupRow & StoredColumns>(
     `SELECT ${LOOKUP_ROW}, m.production, m.loans, m.savings FROM ${PERSON}
      WHERE m.identity_card = ? AND m.status = 'active'`,
-  ),
-  // One statement: each takes longer to call than to run.
-  selectConflicts: db.prepare<[Conflicting], Conflicts>(
-    `SELECT (SELECT id FROM cooperatives WHERE id = @cooperativeId) AS cooperative,
-       (SELECT id FROM members WHERE identity_card = @identityCard AND cooperative_id = @cooperativeId)
-         AS samePerson,
-       (SELECT id FROM members WHERE cooperative_id = @cooperativeId AND member_code = @memberCode)
-         AS sameCode,
-       (${redirectSql(REPLACED_NUMBERS, '@identityCard')}) AS currentNumber`,
   ),
   selectCurrentNumber: db.prepare<[string], { to: string }>(redirectSql(REPLACED_NUMBERS)),
   selectFormerNumber: db.prepare<[string], { old: string }>(
@@ -83,49 +67,6 @@ function openLookups(
   };
 }
 
-/** Values of a member that others may have; null for those that are not given. */
-interface Conflicting {
-  readonly cooperativeId: number;
-  readonly identityCard: string | null;
-  readonly memberCode: string | null;
-}
-
-/** What they meet; null for nothing. */
-interface Conflicts {
-  readonly cooperative: number | null;
-  readonly samePerson: number | null;
-  readonly sameCode: number | null;
-  readonly currentNumber: string | null;
-}
-
-/** @returns what gives the messages for values that other rows have */
-function openConflicts({ selectConflicts }: Statements) {
-  return function findConflicts(
-    values: Partial<MemberValues>,
-    visible: Visible,
-    exceptId?: number,
-  ): FieldMessages {
-    const faults = new FieldErrorList();
-    const { cooperativeId, identityCard = null, memberCode = null } = values;
-    if (cooperativeId === undefined) return faults.fields;
-    // Nothing is said of what is there.
-    if (!isVisible(visible, cooperativeId)) {
-      faults.add('cooperative_id', unknownReference(cooperativeId));
-      return faults.fields;
-    }
-    const found = selectConflicts.get({ cooperativeId, identityCard, memberCode });
-    const { cooperative, samePerson, sameCode, currentNumber } = found as Conflicts;
-    const isAnother = (id: number | null): boolean => id !== null && id !== exceptId;
-    if (cooperative === null) faults.add('cooperative_id', unknownReference(cooperativeId));
-    if (isAnother(samePerson))
-      faults.add(NON_FIELD_ERRORS, 'The fields cooperative_id, identity_card must make a unique set.');
-    if (currentNumber !== null)
-      faults.add('identity_card', 'This national ID was replaced and belongs to nobody any more.');
-    if (isAnother(sameCode)) faults.add('member_code', 'This field must be unique.');
-    return faults.fields;
-  };
-}
-
 export function openMembers(
   db: Connection,
   { snapshot, cooperativeSummaries, responses }: StoreDependencies,
@@ -134,9 +75,7 @@ export function openMembers(
   const statements = prepareStatements(db);
   const { selectOne, selectMergedInto, selectCurrentNumber, selectFormerNumber } = statements;
   const { counts, list } = openMemberLists(db);
-  const rows = openRowWriter<MemberValues>(db, 'members', MEMBER_FIELDS, counts);
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
-  const findConflicts = openConflicts(statements);
 
   const selectVisible = (id: number, visible: Visible): Member | undefined => {
     const row = selectOne.get(id);
@@ -155,12 +94,17 @@ export function openMembers(
     });
   }
 
-  const conflicts: typeof findConflicts = (values, visible, exceptId) =>
-    snapshot.read(() => findConflicts(values, visible, exceptId));
+  const rows = openRowStore<Member, MemberValues>(db, {
+    entity: 'members',
+    fields: MEMBER_FIELDS,
+    counts,
+    otherConflict: REPLACED_NUMBER,
+    find,
+  });
 
   return (visible) => ({
     find: (id) => find(id, visible),
-    conflicts: (values, exceptId) => conflicts(values, visible, exceptId),
+    conflicts: (values, exceptId) => snapshot.read(() => rows.conflicts(values, visible, exceptId)),
 
     list: (filter, request) =>
       snapshot.read(() => {
@@ -183,30 +127,27 @@ export function openMembers(
 
     create: (values, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
-        refuseFields(conflicts(values, visible));
+        refuseFields(rows.conflicts(values, visible));
         return find(rows.insert(values, nowSeconds, actor), visible) as Member;
       }),
 
-    update: (id, decide, nowSeconds, actor) =>
-      responses.update(nowSeconds, () => {
-        const stored = find(id, visible);
-        if (stored === undefined) throw notFound();
+    update(id, decide, nowSeconds, actor) {
+      const decideNumber = (stored: Member) => {
         const values = decide(stored);
-        refuseMove(stored, values);
         if (values.identityCard !== stored.identityCard)
           refuseSplit(selectFormerNumber.get(stored.identityCard));
-        refuseFields(conflicts(values, visible, id));
-        if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
-        return find(id, visible) as Member;
-      }),
+        return { values };
+      };
+      return responses.update(nowSeconds, () => rows.update(id, visible, decideNumber, nowSeconds, actor));
+    },
   });
 }
 
-/** The entries of a member belong to its cooperative, too. */
-function refuseMove(stored: Member, values: MemberValues): void {
-  if (values.cooperativeId !== stored.cooperativeId)
-    refuseFields({ cooperative_id: ['This field cannot be changed.'] });
-}
+const REPLACED_NUMBER: OtherConflict = {
+  sql: redirectSql(REPLACED_NUMBERS, '@identity_card'),
+  field: 'identity_card',
+  message: 'This national ID was replaced and belongs to nobody any more.',
+};
 
 /**
  * Who asks by the former number must not find somebody else.

@@ -8,61 +8,18 @@ import {
   type PaymentValues,
   paidAfter,
 } from '../../../domain/lending/payments.ts';
-import {
-  FieldErrorList,
-  type FieldMessages,
-  notFound,
-  refuseFields,
-  unknownReference,
-} from '../../../domain/values/errors.ts';
+import { refuseFields } from '../../../domain/values/errors.ts';
 import type { Actor } from '../../ports/journal/history.ts';
 import type { PaymentStore } from '../../ports/payments.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
-import { openPaymentLists } from '../lists/payment-lists.ts';
+import { openPaymentLists } from '../lists/lending-lists.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { openLoanHistoryRefresh } from '../read-model/refresh-loans.ts';
 import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openLoanReader } from './loans.ts';
-import { openRowWriter } from './row-writer.ts';
-
-const prepareStatements = (db: Connection) => ({
-  selectOne: db.prepare<[number], PaymentRecord>(
-    `${PAYMENT_ROW} FROM payments p ${PAYMENT_OWNER} WHERE p.id = ?`,
-  ),
-  selectLoan: db.prepare<[number], { cooperative_id: number }>(
-    'SELECT cooperative_id FROM loans WHERE id = ?',
-  ),
-  selectPayment: db.prepare<[number], { cooperative_id: number }>(
-    'SELECT cooperative_id FROM payments WHERE id = ?',
-  ),
-  selectByReference: db.prepare<[number, string], { id: number }>(
-    'SELECT id FROM payments WHERE cooperative_id = ? AND reference = ?',
-  ),
-});
-
-type Statements = ReturnType<typeof prepareStatements>;
-
-/** @returns what gives the messages for values that cannot be written */
-function openConflicts({ selectLoan, selectPayment, selectByReference }: Statements) {
-  return function findConflicts(
-    values: Partial<PaymentValues>,
-    visible: Visible,
-    exceptId?: number,
-  ): FieldMessages {
-    const faults = new FieldErrorList();
-    const { loanId, reference } = values;
-    const found = loanId === undefined ? undefined : selectLoan.get(loanId);
-    const loan = found !== undefined && isVisible(visible, found.cooperative_id) ? found : undefined;
-    if (loanId !== undefined && loan === undefined) faults.add('loan_id', unknownReference(loanId));
-    const owned = exceptId === undefined ? loan : selectPayment.get(exceptId);
-    if (owned === undefined || reference === undefined) return faults.fields;
-    const same = selectByReference.get(owned.cooperative_id, reference);
-    if (same !== undefined && same.id !== exceptId) faults.add('reference', 'This field must be unique.');
-    return faults.fields;
-  };
-}
+import { openRowStore } from './row-store.ts';
 
 /** @returns what changes the paid amount of a loan, with its history, event and read model */
 function openPaidAmount(db: Connection, format: ReadModelFormat) {
@@ -85,49 +42,48 @@ export function openPayments(
   { snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): (visible: Visible) => PaymentStore {
-  const statements = prepareStatements(db);
-  const findConflicts = openConflicts(statements);
   const { counts, list } = openPaymentLists(db);
-  const rows = openRowWriter<PaymentValues>(db, 'payments', PAYMENT_FIELDS, counts);
   const readLoan = openLoanReader(db);
   const setPaidAmount = openPaidAmount(db, format);
-
-  const read = (id: number): PaymentRecord | undefined => statements.selectOne.get(id);
-
-  const readVisible = (id: number, visible: Visible): PaymentRecord | undefined => {
-    const payment = read(id);
+  const select = db.prepare<[number], PaymentRecord>(
+    `${PAYMENT_ROW} FROM payments p ${PAYMENT_OWNER} WHERE p.id = ?`,
+  );
+  const find = (id: number, visible: Visible): PaymentRecord | undefined => {
+    const payment = select.get(id);
     return payment !== undefined && isVisible(visible, payment.cooperativeId) ? payment : undefined;
   };
+  const rows = openRowStore<PaymentRecord, PaymentValues>(db, {
+    entity: 'payments',
+    fields: PAYMENT_FIELDS,
+    counts,
+    find,
+  });
 
   return (visible) => ({
-    find: (id) => snapshot.read(() => readVisible(id, visible)),
+    find: (id) => snapshot.read(() => find(id, visible)),
     list: (filter, request) => snapshot.read(() => list(filter, request, visible)),
-    conflicts: (values, exceptId) => snapshot.read(() => findConflicts(values, visible, exceptId)),
+    conflicts: (values, exceptId) => snapshot.read(() => rows.conflicts(values, visible, exceptId)),
 
     create: (given, decide, nowSeconds, actor, keep) =>
       responses.create(keep, nowSeconds, () => {
-        refuseFields(findConflicts(given, visible));
+        refuseFields(rows.conflicts(given, visible));
         const loan = readLoan(given.loanId) as LoanRecord;
         const values = decide(loan);
         const paidMinor = paidAfter(loan, undefined, values);
         const { cooperativeId } = loan;
         const id = rows.insert({ ...values, cooperativeId }, nowSeconds, actor);
         setPaidAmount(loan, paidMinor, nowSeconds, actor);
-        return read(id) as PaymentRecord;
+        return select.get(id) as PaymentRecord;
       }),
 
-    update: (id, decide, nowSeconds, actor) =>
-      responses.update(nowSeconds, () => {
-        const stored = readVisible(id, visible);
-        if (stored === undefined) throw notFound();
+    update(id, decide, nowSeconds, actor) {
+      const decideWithLoan = (stored: PaymentRecord) => {
         const loan = readLoan(stored.loanId) as LoanRecord;
         const values = decide(stored, loan);
-        if (values.loanId !== stored.loanId) refuseFields({ loan_id: ['This field cannot be changed.'] });
-        refuseFields(findConflicts(values, visible, id));
         const paidMinor = paidAfter(loan, stored, values);
-        if (!rows.replace(stored, values, nowSeconds, actor)) return stored;
-        setPaidAmount(loan, paidMinor, nowSeconds, actor);
-        return read(id) as PaymentRecord;
-      }),
+        return { values, follow: () => setPaidAmount(loan, paidMinor, nowSeconds, actor) };
+      };
+      return responses.update(nowSeconds, () => rows.update(id, visible, decideWithLoan, nowSeconds, actor));
+    },
   });
 }

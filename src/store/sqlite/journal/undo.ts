@@ -86,7 +86,7 @@ function removeCreated(
     // All of them are 0, and refer to the cooperatives.
     for (const { group, groupTable, groupBlockTable } of COUNTED_ENTITIES)
       for (const name of [groupTable, groupBlockTable])
-        if (name !== undefined) db.exec(`DELETE FROM main.${name} WHERE ${group} ${isWithin(created)}`);
+        db.exec(`DELETE FROM main.${name} WHERE ${group} ${isWithin(created)}`);
   }
   if (entity === 'accounts') keepNumbers(db, operation, created, by);
   const { changes } = db.run(`DELETE FROM main.${table.table} WHERE id ${isWithin(created)}`);

@@ -26,7 +26,7 @@ export function countChangesSql(declaration: CountDeclaration, changes: string, 
     `CREATE TEMP TABLE changed_blocks AS
      SELECT ${dimension}, id / ${SMALL_BLOCK} AS block, sum(delta) AS delta FROM (${changes}) GROUP BY 1, 2`,
     addGroups(groupTable, `${group}, ${dimension}`),
-    ...(groupBlockTable === undefined ? [] : [addGroups(groupBlockTable, `${group}, ${dimension}, block`)]),
+    addGroups(groupBlockTable, `${group}, ${dimension}, block`),
     ...BLOCK_SPANS.flatMap((span) => [
       addBlocks(span, dimension),
       ...(isNew ? [addBlocks(span, `'${ANY}'`)] : []),

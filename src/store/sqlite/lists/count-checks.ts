@@ -47,11 +47,7 @@ function checksOf(declaration: CountDeclaration, name: string): CountCheck[] {
       `SELECT ${group}, ${dimension}, block, ${count} FROM ${groupBlockTable} WHERE ${count} <> 0`,
     ),
   };
-  return [
-    inGroups,
-    ...BLOCK_SPANS.toReversed().map(inBlocks),
-    ...(groupBlockTable === undefined ? [] : [inGroupBlocks]),
-  ];
+  return [inGroups, ...BLOCK_SPANS.toReversed().map(inBlocks), inGroupBlocks];
 }
 
 const difference = (actual: string, kept: string): string =>

@@ -6,8 +6,7 @@
  * There are two kinds of counts. By block: how many rows with an id in each block of 16, 256, 4,096 and
  * 65,536 ids have a value of the dimension, and how many have any; the n-th row is found by adding up large
  * blocks, then the smaller ones of one of them, and stepping inside one of 16. By group: how many rows of a
- * group have a value; its pages step over a covering index, from the start of the group or, where groups are
- * large, from a large block: then the rows of a group are counted by these, too.
+ * group have a value, in all and in each large block, from which its pages step over a covering index.
  */
 import type { Connection } from '../engine/connection.ts';
 import { BLOCK_SPANS, LARGE_BLOCK } from '../schema/block-sizes.ts';
@@ -45,9 +44,9 @@ export interface CountIndex {
    * @param offset less than the count
    */
   seek(value: string | undefined, offset: number): SeekPosition;
-  /** The same inside a group, of an entity that has `groupBlockTable`. */
+  /** The same inside a group. */
   seekInGroup(group: number, value: string | undefined, offset: number): SeekPosition;
-  /** A page inside several groups, of an entity that has `groupBlockTable`. */
+  /** A page inside several groups. */
   seekInGroups(groups: readonly number[], value: string | undefined, page: RowsWanted): SeekRange;
 }
 
@@ -78,21 +77,17 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     for (const span of BLOCK_SPANS) blocks.add(span, value, Math.floor(id / span), delta);
   }
 
-  function listGroupBlocks(within: number, value: string | undefined): string {
-    if (groupBlocks === undefined) throw new Error(`${declaration.table} has no blocks inside a group.`);
-    return groupBlocks.list(within, value);
-  }
-
   return {
     change(id, before, after) {
+      if (before?.group === after?.group && before?.value === after?.value) return;
       for (const [counted, delta] of [[before, -1] as const, [after, 1] as const]) {
-        if (counted === undefined || isSame(before, after)) continue;
+        if (counted === undefined) continue;
         addToGroup.run(counted.group, counted.value, delta);
-        groupBlocks?.add(id, counted, delta);
+        groupBlocks.add(id, counted, delta);
         if (before?.value !== after?.value) add(id, counted.value, delta);
       }
-      if (before === undefined && after !== undefined) add(id, ANY, 1);
-      if (before !== undefined && after === undefined) add(id, ANY, -1);
+      if (before === undefined) add(id, ANY, 1);
+      if (after === undefined) add(id, ANY, -1);
     },
 
     count({ groups, value }) {
@@ -113,13 +108,13 @@ export function openCountIndex(db: Connection, declaration: CountDeclaration): C
     seekInGroup(within, value, offset) {
       if (offset === 0) return FIRST;
       db.transaction.writeCollected();
-      return seek.inGroup(listGroupBlocks(within, value), value ?? ANY, offset);
+      return seek.inGroup(groupBlocks.list(within, value), value ?? ANY, offset);
     },
 
     seekInGroups(groups, value, { offset, limit }) {
       db.transaction.writeCollected();
       return seek.inGroups(
-        groups.map((within) => listGroupBlocks(within, value)),
+        groups.map((within) => groupBlocks.list(within, value)),
         offset,
         limit,
       );
@@ -160,10 +155,9 @@ function openBlockChanges(db: Connection, declaration: CountDeclaration) {
   };
 }
 
-/** The large blocks of a group; undefined for an entity that is not counted by them. */
-export function openGroupBlocks(db: Connection, declaration: CountDeclaration) {
+/** The large blocks of a group. */
+function openGroupBlocks(db: Connection, declaration: CountDeclaration) {
   const { dimension, group, groupBlockTable, count } = declaration;
-  if (groupBlockTable === undefined) return undefined;
   const addTo = db.prepare<[group: number, value: string, block: number, delta: number]>(
     `INSERT INTO ${groupBlockTable} (${group}, ${dimension}, block, ${count}) VALUES (?, ?, ?, ?)
      ${added(declaration)}`,
@@ -180,6 +174,3 @@ export function openGroupBlocks(db: Connection, declaration: CountDeclaration) {
       (list.get({ group: within, value: value ?? null }) as { blocks: string }).blocks,
   };
 }
-
-const isSame = (a: Counted | undefined, b: Counted | undefined): boolean =>
-  a?.group === b?.group && a?.value === b?.value;

@@ -8,14 +8,12 @@ export interface CountDeclaration {
   readonly dimension: string;
   /** Column of the groups within which values are counted as well. */
   readonly group: string;
-  /**
-   * Tables of the counts, `(span, <dimension>, block, <count>)` and `(<group>, <dimension>, <count>)`, each
-   * with this key.
-   */
+  /** Tables of the counts, each with this key: `(span, <dimension>, block)`. */
   readonly blockTable: string;
+  /** `(<group>, <dimension>)` */
   readonly groupTable: string;
-  /** Of an entity with large groups: counts by large block, `(<group>, <dimension>, block, <count>)`. */
-  readonly groupBlockTable?: string;
+  /** Of a group by large block, as one may have millions of rows: `(<group>, <dimension>, block)`. */
+  readonly groupBlockTable: string;
   /** Column of the counts in all of them. */
   readonly count: string;
   /** Value of the dimension whose rows are in no list, and so in no count. */
@@ -33,37 +31,19 @@ export const wrongCounts = (table: string): Error =>
 export const added = ({ count }: CountDeclaration): string =>
   `ON CONFLICT DO UPDATE SET ${count} = ${count} + excluded.${count}`;
 
-/** Members by status: every change of `status` or `cooperative_id`, and every new row, updates the index. */
-export const MEMBER_COUNTS: CountDeclaration = {
-  table: 'members',
+const countedByStatus = (one: 'member' | 'loan' | 'payment'): CountDeclaration => ({
+  table: `${one}s`,
   dimension: 'status',
   group: 'cooperative_id',
-  blockTable: 'member_blocks',
-  groupTable: 'member_counts',
-  groupBlockTable: 'member_cooperative_blocks',
-  count: 'members',
-  excluded: ERASED_STATUS,
-};
+  blockTable: `${one}_blocks`,
+  groupTable: `${one}_counts`,
+  groupBlockTable: `${one}_cooperative_blocks`,
+  count: `${one}s`,
+});
 
-/** Loans and payments alike; a cooperative may have millions of payments. */
-export const LOAN_COUNTS: CountDeclaration = {
-  table: 'loans',
-  dimension: 'status',
-  group: 'cooperative_id',
-  blockTable: 'loan_blocks',
-  groupTable: 'loan_counts',
-  groupBlockTable: 'loan_cooperative_blocks',
-  count: 'loans',
-};
-export const PAYMENT_COUNTS: CountDeclaration = {
-  table: 'payments',
-  dimension: 'status',
-  group: 'cooperative_id',
-  blockTable: 'payment_blocks',
-  groupTable: 'payment_counts',
-  groupBlockTable: 'payment_cooperative_blocks',
-  count: 'payments',
-};
+export const MEMBER_COUNTS: CountDeclaration = { ...countedByStatus('member'), excluded: ERASED_STATUS };
+export const LOAN_COUNTS = countedByStatus('loan');
+export const PAYMENT_COUNTS = countedByStatus('payment');
 
 /** Every declaration: the check compares each with the rows. */
 export const COUNTED_ENTITIES: readonly CountDeclaration[] = [MEMBER_COUNTS, LOAN_COUNTS, PAYMENT_COUNTS];

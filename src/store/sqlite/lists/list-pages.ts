@@ -75,7 +75,7 @@ export function openCountedList<Row>(
   values: readonly string[],
 ): { readonly counts: CountIndex; readonly list: OpenedList<Row, CountFilter> } {
   const counts = openCountIndex(db, declaration);
-  const { table, dimension, group, groupBlockTable, excluded } = declaration;
+  const { table, dimension, group, excluded } = declaration;
   const rows = openRows<Row>(db, listed);
   const isCounted = excluded === undefined ? '' : `AND ${listed.alias}.${dimension} <> '${excluded}'`;
   const all = rows.following<object>(isCounted, ONE_PAGE);
@@ -119,9 +119,7 @@ export function openCountedList<Row>(
     }
     const [within, ...others] = groups;
     if (within === undefined || others.length > 0) return readInGroups(groups, value, { offset, limit });
-    const isStepped = groupBlockTable === undefined;
-    const position = isStepped ? { firstId: 0, skip: offset } : counts.seekInGroup(within, value, offset);
-    const window = { ...position, limit, group: within };
+    const window = { ...counts.seekInGroup(within, value, offset), limit, group: within };
     return value === undefined ? ofGroup.all(window) : ofGroupAndValue.all({ ...window, value });
   }
 

@@ -1,0 +1,101 @@
+/** Lists of loans and payments: those of a person, member or loan are found by index, others by the count index. */
+
+import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
+import { LOAN_STATUSES, type LoanFilter, type LoanRecord } from '../../../domain/lending/loans.ts';
+import {
+  PAYMENT_STATUSES,
+  type PaymentFilter,
+  type PaymentRecord,
+} from '../../../domain/lending/payments.ts';
+import type { Page, PageRequest } from '../../../domain/values/page.ts';
+import type { Connection } from '../engine/connection.ts';
+import { currentNumberSql } from '../identity/former-keys.ts';
+import { LOAN_OWNER, LOAN_ROW } from '../rows/loan-rows.ts';
+import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
+import { LOAN_COUNTS, PAYMENT_COUNTS } from './counted-tables.ts';
+import { type Groups, isInGroupsSql, toGroupsParameter } from './groups.ts';
+import { type ListRows, openCountedList, openFewRows } from './list-pages.ts';
+
+const LOANS: ListRows = { table: 'loans', alias: 'l', select: LOAN_ROW, joins: LOAN_OWNER, asTuples: false };
+const PAYMENTS: ListRows = {
+  table: 'payments',
+  alias: 'p',
+  select: PAYMENT_ROW,
+  joins: PAYMENT_OWNER,
+  asTuples: false,
+};
+
+interface Few {
+  readonly cooperatives: string | null;
+  readonly status: string | null;
+}
+
+const toFew = (groups: Groups, status: string | undefined): Few => ({
+  cooperatives: toGroupsParameter(groups),
+  status: status ?? null,
+});
+
+// The cooperative of a payment is that of its loan, so that payments are read from their index only.
+const isWanted = (row: 'l' | 'p'): string => `${isInGroupsSql('l.cooperative_id')}
+  AND (@status IS NULL OR ${row}.status = @status)`;
+const LOANS_OF_PERSON = `members m INDEXED BY members_person
+  CROSS JOIN loans l INDEXED BY loans_member ON l.member_id = m.id`;
+const IS_PERSON = `m.identity_card = ${currentNumberSql('@identityCard')}`;
+const OF_LOAN = 'payments p INDEXED BY payments_loan ON p.loan_id = l.id';
+
+export function openLoanLists(db: Connection) {
+  const ofPerson = openFewRows<LoanRecord, Few & { identityCard: string; memberId: number | null }>(
+    db,
+    LOANS,
+    `SELECT l.id AS id FROM ${LOANS_OF_PERSON}
+     WHERE ${IS_PERSON} AND (@memberId IS NULL OR m.id = @memberId) AND ${isWanted('l')}`,
+    'the loans of one person',
+  );
+  const ofMember = openFewRows<LoanRecord, Few & { memberId: number }>(
+    db,
+    LOANS,
+    `SELECT l.id AS id FROM loans l INDEXED BY loans_member WHERE l.member_id = @memberId AND ${isWanted('l')}`,
+    'the loans of one member',
+  );
+  const counted = openCountedList<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES);
+
+  function list(filter: LoanFilter, request: PageRequest, visible: Visible): Page<LoanRecord> {
+    const { identityCard, memberId, cooperativeId, status } = filter;
+    const groups = visibleGroups(visible, cooperativeId);
+    const few = toFew(groups, status);
+    if (identityCard !== undefined)
+      return ofPerson({ ...few, identityCard, memberId: memberId ?? null }, request);
+    if (memberId !== undefined) return ofMember({ ...few, memberId }, request);
+    return counted.list({ groups, value: status }, request);
+  }
+
+  return { counts: counted.counts, list };
+}
+
+export function openPaymentLists(db: Connection) {
+  const ofPerson = openFewRows<PaymentRecord, Few & { identityCard: string }>(
+    db,
+    PAYMENTS,
+    `SELECT p.id AS id FROM ${LOANS_OF_PERSON} CROSS JOIN ${OF_LOAN} WHERE ${IS_PERSON} AND ${isWanted('p')}`,
+    'the payments of one person',
+  );
+  const ofLoan = openFewRows<PaymentRecord, Few & { loanId: number; identityCard: string | null }>(
+    db,
+    PAYMENTS,
+    `SELECT p.id AS id FROM loans l CROSS JOIN members m ON m.id = l.member_id CROSS JOIN ${OF_LOAN}
+     WHERE l.id = @loanId AND ${isWanted('p')} AND (@identityCard IS NULL OR ${IS_PERSON})`,
+    'the payments of one loan',
+  );
+  const counted = openCountedList<PaymentRecord>(db, PAYMENTS, PAYMENT_COUNTS, PAYMENT_STATUSES);
+
+  function list(filter: PaymentFilter, request: PageRequest, visible: Visible): Page<PaymentRecord> {
+    const { identityCard, loanId, cooperativeId, status } = filter;
+    const groups = visibleGroups(visible, cooperativeId);
+    const few = toFew(groups, status);
+    if (loanId !== undefined) return ofLoan({ ...few, loanId, identityCard: identityCard ?? null }, request);
+    if (identityCard !== undefined) return ofPerson({ ...few, identityCard }, request);
+    return counted.list({ groups, value: status }, request);
+  }
+
+  return { counts: counted.counts, list };
+}

@@ -7,12 +7,11 @@ import { type Backup, datedNameOf, type PrunedBackups } from '../../store/ports/
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
 
-interface BackupCommandOptions extends SettingOptions {
+interface BackupCommandOptions extends PrintOptions {
   readonly keep?: number;
-  readonly json?: true;
 }
 
 const MORE_HELP = `
@@ -23,14 +22,13 @@ Examples:
 `;
 
 export function declareBackup(command: Command, context: CliContext): void {
-  addSettingOptions(command, 'REGISTRY_DB')
+  addPrintOptions(command)
     .argument('<dir>', 'a new or empty folder; with --keep, the folder of all backups')
     .option(
       '--keep <n>',
       'write into a folder of its own in <dir>, named by the time, and remove all but the newest n of these',
       parseKeep,
     )
-    .option('--json', 'print one JSON document')
     .addHelpText('after', MORE_HELP)
     .action((folder: string, options: BackupCommandOptions) => runBackup(context, folder, options));
   declareVerify(command.command('verify'), context);

@@ -4,23 +4,21 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Finding } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson, formatTable } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 
 export function declareCheck(command: Command, context: CliContext): void {
-  addSettingOptions(command, 'REGISTRY_DB')
-    .option('--json', 'print one JSON document')
-    .action(async (options: SettingOptions & { readonly json?: true }) => {
-      const storage = openConfiguredStorage(configOf(context, options), context.clock);
-      const checks = await storage.check();
-      const database = storage.location;
-      const sound = checks.every(({ fault }) => fault === null);
-      const isJson = options.json === true;
-      context.out(isJson ? formatJson({ database, sound, checks }) : formatFindings(checks));
-      if (!isJson) context.out(`\n${database} is ${sound ? 'sound' : 'NOT sound'}.\n`);
-      const isDamaged = checks.some(({ check, fault }) => fault !== null && check.endsWith(': integrity'));
-      if (isDamaged) context.err('The file is damaged. Restore the last backup: restore DIR --replace.\n');
-      if (!sound) throw new CommandError(EXIT.refused, '');
-    });
+  addPrintOptions(command).action(async (options: PrintOptions) => {
+    const storage = openConfiguredStorage(configOf(context, options), context.clock);
+    const checks = await storage.check();
+    const database = storage.location;
+    const sound = checks.every(({ fault }) => fault === null);
+    const isJson = options.json === true;
+    context.out(isJson ? formatJson({ database, sound, checks }) : formatFindings(checks));
+    if (!isJson) context.out(`\n${database} is ${sound ? 'sound' : 'NOT sound'}.\n`);
+    const isDamaged = checks.some(({ check, fault }) => fault !== null && check.endsWith(': integrity'));
+    if (isDamaged) context.err('The file is damaged. Restore the last backup: restore DIR --replace.\n');
+    if (!sound) throw new CommandError(EXIT.refused, '');
+  });
 }
 
 /** A line for each finding. */

@@ -5,15 +5,14 @@ import type { Restored, RestoredErasures } from '../../store/ports/backup.ts';
 import type { Finding } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { describeUser } from '../terminal/system-user.ts';
 import { describeBackup, formatInstant } from './backup-text.ts';
 import { formatFindings } from './check.ts';
 
-interface RestoreCommandOptions extends SettingOptions {
+interface RestoreCommandOptions extends PrintOptions {
   readonly replace?: true;
   readonly erasures?: string;
-  readonly json?: true;
 }
 
 const MAX_SHOWN = 20;
@@ -24,11 +23,10 @@ Stop the service first. Example:
 `;
 
 export function declareRestore(command: Command, context: CliContext): void {
-  addSettingOptions(command, 'REGISTRY_DB')
+  addPrintOptions(command)
     .argument('<dir>', 'the folder of a backup')
     .option('--replace', 'move the files of the registry that is there aside, into a folder beside it')
     .option('--erasures <file>', 'a file of erasures newer than the backup, for a new machine')
-    .option('--json', 'print one JSON document')
     .addHelpText('after', MORE_HELP)
     .action((folder: string, options: RestoreCommandOptions) => restore(context, folder, options));
 }

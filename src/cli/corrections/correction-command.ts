@@ -17,24 +17,23 @@ import type {
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { describeUser } from '../terminal/system-user.ts';
+import { withStore } from '../terminal/with-store.ts';
 import { describeCorrection, formatCorrection, formatPlan, formatRefused } from './correction-text.ts';
 
-export interface CorrectionCommandOptions extends SettingOptions, ConfirmOptions {
+export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
   readonly reason: string;
-  readonly json?: true;
 }
 
-/** Adds `--reason`, which is required, `--yes`, `--dry-run`, `--json`, `--as` and `--db`. */
+/** Adds `--reason`, which is required, `--db`, `--as`, `--json`, `--yes` and `--dry-run`. */
 export const addCorrectionOptions = (command: Command): Command =>
   addConfirmOptions(
-    addSettingOptions(
+    addPrintOptions(
       command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
-      'REGISTRY_DB',
       'REGISTRY_USER',
     ),
-  ).option('--json', 'print one JSON document');
+  );
 
 // Not parsers of commander's: it repeats a wrong value, which may be a mistyped national ID.
 
@@ -80,7 +79,7 @@ export async function correct(
   const config = configOf(context, options);
   const store = openConfiguredStorage(config, context.clock).openCorrections();
   const given = { reason, systemUser: describeUser(config), nowSeconds: nowSeconds(context.clock) };
-  try {
+  await withStore(store, async () => {
     await confirm(context, options, async () => {
       const result = await work(store, { ...given, isDryRun: true });
       if (result.outcome === 'refused') throw refused(context, result, options);
@@ -91,9 +90,7 @@ export async function correct(
     const isJson = options.json === true;
     context.out(isJson ? formatJson(describeCorrection(result, isDryRun)) : formatCorrection(result));
     if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** Prints why. @returns what to throw */

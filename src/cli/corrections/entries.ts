@@ -5,7 +5,8 @@ import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../../domain/e
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { findMemberId, MEMBER_HELP } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
 import { addCorrectionOptions, type CorrectionCommandOptions, correct } from './correction-command.ts';
 import { describeHeld, formatHeld } from './held-data-text.ts';
 
@@ -15,14 +16,11 @@ interface Selecting {
   readonly reference?: string;
 }
 
-interface ListOptions extends SettingOptions, Selecting {
-  readonly json?: true;
-}
+type ListOptions = PrintOptions & Selecting;
 
 export function declareEntries(entries: Command, context: CliContext): void {
-  addSelecting(addSettingOptions(entries.command('list'), 'REGISTRY_DB'))
+  addSelecting(addPrintOptions(entries.command('list')))
     .description('show entries with all their values')
-    .option('--json', 'print one JSON document')
     .action(async (kind: EntryKind, options: ListOptions) => list(context, kind, options));
   addSelecting(addCorrectionOptions(entries.command('remove')))
     .description('remove entries that should not be there')
@@ -56,12 +54,8 @@ async function list(context: CliContext, kind: EntryKind, options: ListOptions):
   const selection = await readSelection(context, options);
   const config = configOf(context, options);
   const store = openConfiguredStorage(config, context.clock).openHeldData();
-  try {
-    const rows = await store.listEntries(kind, selection);
-    if (options.json === true)
-      context.out(formatJson({ entries: rows.map((row) => describeHeld(row, config.zone)) }));
-    else context.out(rows.length === 0 ? 'There is no such entry.\n' : formatHeld(rows, config.zone));
-  } finally {
-    await store.close();
-  }
+  const rows = await withStore(store, () => store.listEntries(kind, selection));
+  if (options.json === true)
+    context.out(formatJson({ entries: rows.map((row) => describeHeld(row, config.zone)) }));
+  else context.out(rows.length === 0 ? 'There is no such entry.\n' : formatHeld(rows, config.zone));
 }

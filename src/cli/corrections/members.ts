@@ -6,7 +6,7 @@ import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import {
   addCorrectionOptions,
   type CorrectionCommandOptions,
@@ -25,16 +25,11 @@ interface TransferOptions extends MoveOptions {
   readonly on: string;
 }
 
-interface ShowOptions extends SettingOptions {
-  readonly json?: true;
-}
-
 export function declareMembers(members: Command, context: CliContext): void {
-  addSettingOptions(members.command('show'), 'REGISTRY_DB')
+  addPrintOptions(members.command('show'))
     .description('show a member in short, and everything that names it: personal data')
     .argument('<member>', MEMBER_HELP)
-    .option('--json', 'print one JSON document')
-    .action((member: string, options: ShowOptions) => show(context, member, options));
+    .action((member: string, options: PrintOptions) => show(context, member, options));
   addCorrectionOptions(members.command('merge'))
     .description('give everything of one member to another who is the same person')
     .argument('<from>', `the member that goes: ${MEMBER_HELP}`)
@@ -78,7 +73,7 @@ function declareTransfer(members: Command, context: CliContext): void {
     });
 }
 
-async function show(context: CliContext, member: string, options: ShowOptions): Promise<void> {
+async function show(context: CliContext, member: string, options: PrintOptions): Promise<void> {
   const { zone } = configOf(context, options);
   await withMember(context, options, member, async (store, id) => {
     const found = await store.findMembership(id);

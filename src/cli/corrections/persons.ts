@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
 import {
   addCorrectionOptions,
   type CorrectionCommandOptions,
@@ -15,10 +16,6 @@ import { describePerson, formatPerson } from './person-text.ts';
 
 interface DeceasedOptions extends CorrectionCommandOptions {
   readonly on: string;
-}
-
-interface ShowOptions extends SettingOptions {
-  readonly json?: true;
 }
 
 export function declarePersons(persons: Command, context: CliContext): void {
@@ -37,23 +34,18 @@ export function declarePersons(persons: Command, context: CliContext): void {
       const identityCard = readNumber(nid);
       await correct(context, options, (store, given) => store.erasePerson(identityCard, given));
     });
-  addSettingOptions(persons.command('show'), 'REGISTRY_DB')
+  addPrintOptions(persons.command('show'))
     .description('show everything held about a person, in all cooperatives and statuses: personal data')
     .argument('<nid>', 'national ID of the person, also a former one')
-    .option('--json', 'print one JSON document')
-    .action((nid: string, options: ShowOptions) => show(context, nid, options));
+    .action((nid: string, options: PrintOptions) => show(context, nid, options));
 }
 
-async function show(context: CliContext, nid: string, options: ShowOptions): Promise<void> {
+async function show(context: CliContext, nid: string, options: PrintOptions): Promise<void> {
   const identityCard = readNumber(nid);
   const config = configOf(context, options);
   const store = openConfiguredStorage(config, context.clock).openHeldData();
-  try {
-    const person = await store.findPerson(identityCard);
-    if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
-    if (options.json === true) context.out(formatJson(describePerson(person, config.zone)));
-    else context.out(formatPerson(person, config.zone));
-  } finally {
-    await store.close();
-  }
+  const person = await withStore(store, () => store.findPerson(identityCard));
+  if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
+  if (options.json === true) context.out(formatJson(describePerson(person, config.zone)));
+  else context.out(formatPerson(person, config.zone));
 }

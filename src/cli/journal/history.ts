@@ -6,29 +6,26 @@ import type { HistoryStore, RowHistory } from '../../store/ports/journal/history
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { findMemberId } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
 import { describeEntry, formatHistory } from './history-text.ts';
-
-interface Options extends SettingOptions {
-  readonly json?: true;
-}
 
 type Find = (history: HistoryStore) => Promise<readonly RowHistory[]>;
 
 export function declareHistory(history: Command, context: CliContext): void {
-  addOptions(history.command('member'))
+  addPrintOptions(history.command('member'))
     .argument('<member>', 'id, CODE/MEMBERCODE, CODE/NID; or a NID for all memberships of the person')
     .description('what has changed in a member, the newest last; holds personal data')
-    .action(async (given: string, options: Options) => {
+    .action(async (given: string, options: PrintOptions) => {
       const find = isIdentityCard(given)
         ? ofPerson(given)
         : ofMember(await findMemberId(context, options, given));
       await print(context, options, find);
     });
-  addOptions(history.command('cooperative'))
+  addPrintOptions(history.command('cooperative'))
     .argument('<code>', 'code of a cooperative')
     .description('what has changed in a cooperative, the newest last')
-    .action(async (code: string, options: Options) => {
+    .action(async (code: string, options: PrintOptions) => {
       await print(context, options, async (store) => {
         const found = await store.ofCooperative(code);
         if (found === undefined)
@@ -37,9 +34,6 @@ export function declareHistory(history: Command, context: CliContext): void {
       });
     });
 }
-
-const addOptions = (command: Command) =>
-  addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
 
 const ofPerson =
   (identityCard: string): Find =>
@@ -57,23 +51,18 @@ const ofMember =
     return [found];
   };
 
-async function print(context: CliContext, options: Options, find: Find): Promise<void> {
+async function print(context: CliContext, options: PrintOptions, find: Find): Promise<void> {
   const config = configOf(context, options);
   const { zone } = config;
-  const store = openConfiguredStorage(config, context.clock).openHistory();
-  try {
-    const rows = await find(store);
-    if (options.json !== true) {
-      context.out(rows.map((row) => formatHistory(row, zone)).join('\n'));
-      return;
-    }
-    // Of a person, each entry names its membership.
-    const nameOf = ({ id }: RowHistory) => (rows.length > 1 ? { member_id: id } : {});
-    const history = rows.flatMap((row) =>
-      row.entries.map((entry) => ({ ...nameOf(row), ...describeEntry(entry, zone) })),
-    );
-    context.out(formatJson({ history }));
-  } finally {
-    await store.close();
+  const rows = await withStore(openConfiguredStorage(config, context.clock).openHistory(), find);
+  if (options.json !== true) {
+    context.out(rows.map((row) => formatHistory(row, zone)).join('\n'));
+    return;
   }
+  // Of a person, each entry names its membership.
+  const nameOf = ({ id }: RowHistory) => (rows.length > 1 ? { member_id: id } : {});
+  const history = rows.flatMap((row) =>
+    row.entries.map((entry) => ({ ...nameOf(row), ...describeEntry(entry, zone) })),
+  );
+  context.out(formatJson({ history }));
 }

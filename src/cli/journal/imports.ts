@@ -9,7 +9,8 @@ import type { ImportLog, UndoResult } from '../../store/ports/journal/operations
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
 import { describeChange, formatChange } from './history-text.ts';
 import {
   capitalized,
@@ -22,11 +23,7 @@ import {
   formatUndo,
 } from './imports-text.ts';
 
-interface Options extends SettingOptions {
-  readonly json?: true;
-}
-
-type UndoOptions = Options & ConfirmOptions;
+type UndoOptions = PrintOptions & ConfirmOptions;
 
 /** Rows that build on an import shown of those found; the rest is counted. */
 const SHOWN_BLOCKERS = 20;
@@ -34,15 +31,13 @@ const SHOWN_BLOCKERS = 20;
 const WRITE_CHARACTERS = 64 * 1024;
 
 export function declareImports(imports: Command, context: CliContext): void {
-  declareList(addOptions(imports.command('list')), context);
-  declareShow(addOptions(addId(imports.command('show'))), context);
-  declareChanges(addOptions(addId(imports.command('changes'))), context);
-  declareUndo(addConfirmOptions(addOptions(addId(imports.command('undo')))), context);
+  declareList(addPrintOptions(imports.command('list')), context);
+  declareShow(addPrintOptions(addId(imports.command('show'))), context);
+  declareChanges(addPrintOptions(addId(imports.command('changes'))), context);
+  declareUndo(addConfirmOptions(addPrintOptions(addId(imports.command('undo')))), context);
 }
 
 const addId = (command: Command) => command.argument('<id>', 'id of the import', parseImportId);
-const addOptions = (command: Command) =>
-  addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
 
 function parseImportId(text: string): number {
   if (!/^[1-9][0-9]{0,11}$/.test(text))
@@ -53,22 +48,18 @@ function parseImportId(text: string): number {
 const unknown = () =>
   new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
 
-async function withLog<T>(
+function withLog<T>(
   context: CliContext,
-  options: Options,
+  options: PrintOptions,
   work: (log: ImportLog, zone: TimeZone) => Awaitable<T>,
 ): Promise<T> {
   const config = configOf(context, options);
   const log = openConfiguredStorage(config, context.clock).openImportLog();
-  try {
-    return await work(log, config.zone);
-  } finally {
-    await log.close();
-  }
+  return withStore(log, () => work(log, config.zone));
 }
 
 function declareList(command: Command, context: CliContext): void {
-  command.description('list the imports, the newest last').action(async (options: Options) => {
+  command.description('list the imports, the newest last').action(async (options: PrintOptions) => {
     await withLog(context, options, async (log, zone) => {
       const imports = await log.list();
       const isJson = options.json === true;
@@ -84,7 +75,7 @@ function declareList(command: Command, context: CliContext): void {
 function declareShow(command: Command, context: CliContext): void {
   command
     .description('show one import: its file, options and notes, and what it did')
-    .action(async (id: number, options: Options) => {
+    .action(async (id: number, options: PrintOptions) => {
       await withLog(context, options, async (log, zone) => {
         const found = await log.find(id);
         if (found === undefined) throw unknown();
@@ -97,7 +88,7 @@ function declareShow(command: Command, context: CliContext): void {
 function declareChanges(command: Command, context: CliContext): void {
   command
     .description('list each stored value that an import changed, with what it was before')
-    .action(async (id: number, options: Options) => {
+    .action(async (id: number, options: PrintOptions) => {
       await withLog(context, options, async (log, zone) => {
         if ((await log.find(id)) === undefined) throw unknown();
         await printChanges(context, log.listChanges(id), { zone, isJson: options.json === true });

@@ -3,16 +3,11 @@ import type { ApiKey } from '../../domain/access/api-keys.ts';
 import type { CooperativeSummary } from '../../domain/membership/cooperatives.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
+import { withStore } from '../terminal/with-store.ts';
 
 /** @throws StorageError `unusable` when there is no registry */
-async function listCooperatives(storage: Storage): Promise<readonly CooperativeSummary[]> {
-  const store = storage.openHeldData();
-  try {
-    return await store.listCooperatives();
-  } finally {
-    await store.close();
-  }
-}
+const listCooperatives = (storage: Storage): Promise<readonly CooperativeSummary[]> =>
+  withStore(storage.openHeldData(), (store) => store.listCooperatives());
 
 /** @throws CommandError for a code that no cooperative has; StorageError when there is no registry */
 export async function idsOfCodes(storage: Storage, codes: readonly string[]): Promise<readonly number[]> {

@@ -10,7 +10,8 @@ import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseDuration, parsePositiveId } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
 import { codesOfKeys, idsOfCodes } from './key-cooperatives.ts';
 import {
   addRemovalOptions,
@@ -23,11 +24,6 @@ import {
 import { issueSecret } from './key-secret.ts';
 import { describeIssuedKey, describeKey, formatKey, formatKeys, type Showing } from './key-text.ts';
 
-/** What every command of the group takes. */
-interface CommonOptions extends SettingOptions {
-  readonly json?: true;
-}
-
 /** One command at work: its configuration, its storage, and its time in epoch seconds. */
 interface Run {
   readonly config: Config;
@@ -36,18 +32,16 @@ interface Run {
 }
 
 export function declareKeys(keys: Command, context: CliContext): void {
-  declareCreate(addCommonOptions(keys.command('create')), context);
-  declareList(addCommonOptions(keys.command('list')), context);
-  declareShow(addCommonOptions(addId(keys.command('show'))), context);
-  declareUpdate(addCommonOptions(addId(keys.command('update'))), context);
-  declareSwitch(addCommonOptions(addId(keys.command('disable'))), context, false);
-  declareSwitch(addCommonOptions(addId(keys.command('enable'))), context, true);
-  declareRotate(addCommonOptions(addId(keys.command('rotate'))), context);
+  declareCreate(addPrintOptions(keys.command('create')), context);
+  declareList(addPrintOptions(keys.command('list')), context);
+  declareShow(addPrintOptions(addId(keys.command('show'))), context);
+  declareUpdate(addPrintOptions(addId(keys.command('update'))), context);
+  declareSwitch(addPrintOptions(addId(keys.command('disable'))), context, false);
+  declareSwitch(addPrintOptions(addId(keys.command('enable'))), context, true);
+  declareRotate(addPrintOptions(addId(keys.command('rotate'))), context);
 }
 
 const addId = (command: Command) => command.argument('<id>', 'id of the key', parsePositiveId);
-const addCommonOptions = (command: Command) =>
-  addSettingOptions(command, 'REGISTRY_DB').option('--json', 'print one JSON document');
 
 function startRun(context: CliContext, options: SettingOptions): Run {
   const config = configOf(context, options);
@@ -55,18 +49,11 @@ function startRun(context: CliContext, options: SettingOptions): Run {
 }
 
 /** @param use `issue` creates a missing place for keys */
-async function withKeys<T>(
+const withKeys = <T>(
   { storage }: Run,
   work: (store: ApiKeyStore) => Awaitable<T>,
   use: 'issue' | 'manage' = 'manage',
-): Promise<T> {
-  const store = storage.openKeys(use);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
+): Promise<T> => withStore(storage.openKeys(use), work);
 
 function found(key: ApiKey | undefined): ApiKey {
   if (key === undefined) {
@@ -79,7 +66,7 @@ async function showingOf({ config, storage, now }: Run, keys: readonly ApiKey[])
   return { now, zone: config.zone, codes: await codesOfKeys(storage, keys) };
 }
 
-async function printKey(context: CliContext, run: Run, key: ApiKey, options: CommonOptions): Promise<void> {
+async function printKey(context: CliContext, run: Run, key: ApiKey, options: PrintOptions): Promise<void> {
   const showing = await showingOf(run, [key]);
   context.out(options.json === true ? formatJson(describeKey(key, showing)) : formatKey(key, showing));
 }
@@ -89,7 +76,7 @@ async function printIssued(
   context: CliContext,
   run: Run,
   { key, secret }: { key: ApiKey; secret: string },
-  options: CommonOptions,
+  options: PrintOptions,
 ): Promise<void> {
   const showing = await showingOf(run, [key]);
   if (options.json === true) {
@@ -107,7 +94,7 @@ function declareCreate(command: Command, context: CliContext): void {
       'after',
       '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
     )
-    .action(async (options: CommonOptions & KeyValueOptions) => {
+    .action(async (options: PrintOptions & KeyValueOptions) => {
       const run = startRun(context, options);
       const { config, now } = run;
       const idsOf = (codes: readonly string[]) => idsOfCodes(run.storage, codes);
@@ -120,7 +107,7 @@ function declareCreate(command: Command, context: CliContext): void {
 }
 
 function declareList(command: Command, context: CliContext): void {
-  command.description('list all keys').action(async (options: CommonOptions) => {
+  command.description('list all keys').action(async (options: PrintOptions) => {
     const run = startRun(context, options);
     const keys = await withKeys(run, (store) => store.list(run.now));
     const showing = await showingOf(run, keys);
@@ -135,7 +122,7 @@ function declareList(command: Command, context: CliContext): void {
 function declareShow(command: Command, context: CliContext): void {
   command
     .description('show one key with its restrictions')
-    .action(async (id: number, options: CommonOptions) => {
+    .action(async (id: number, options: PrintOptions) => {
       const run = startRun(context, options);
       await printKey(context, run, found(await withKeys(run, (store) => store.find(id, run.now))), options);
     });
@@ -144,7 +131,7 @@ function declareShow(command: Command, context: CliContext): void {
 function declareUpdate(command: Command, context: CliContext): void {
   addRemovalOptions(addValueOptions(command, 'update'))
     .description('replace what the options name, lists as a whole; the rest stays')
-    .action(async (id: number, options: CommonOptions & KeyChangeOptions) => {
+    .action(async (id: number, options: PrintOptions & KeyChangeOptions) => {
       const run = startRun(context, options);
       const key = await withKeys(run, async (store) => {
         const stored = found(await store.find(id, run.now));
@@ -159,7 +146,7 @@ function declareUpdate(command: Command, context: CliContext): void {
 function declareSwitch(command: Command, context: CliContext, isActive: boolean): void {
   command
     .description(`${command.name()} a key, effective from the next request`)
-    .action(async (id: number, options: CommonOptions) => {
+    .action(async (id: number, options: PrintOptions) => {
       const run = startRun(context, options);
       const key = await withKeys(run, (store) => store.update(id, { isActive }, run.now));
       await printKey(context, run, found(key), options);
@@ -174,7 +161,7 @@ function declareRotate(command: Command, context: CliContext): void {
       'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
       parseDuration,
     )
-    .action(async (id: number, options: CommonOptions & { readonly overlap?: number }) => {
+    .action(async (id: number, options: PrintOptions & { readonly overlap?: number }) => {
       const run = startRun(context, options);
       const secret = issueSecret();
       const key = await withKeys(run, (store) => store.rotate(id, secret, options.overlap ?? 0, run.now));

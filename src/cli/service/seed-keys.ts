@@ -9,6 +9,7 @@ import { nowSeconds } from '../../runtime/clock.ts';
 import { issueSecret } from '../keys/key-secret.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { formatJson, formatTable } from '../terminal/output.ts';
+import { withStore } from '../terminal/with-store.ts';
 
 interface DemoKey {
   readonly name: string;
@@ -54,8 +55,7 @@ export function demoKeysFileOf({ storage }: Config): string {
 
 /** Issues the demo keys and writes them to their file, which only its owner can read. */
 export async function issueDemoKeys(context: CliContext, config: Config): Promise<void> {
-  const store = openConfiguredStorage(config, context.clock).openKeys('issue');
-  try {
+  await withStore(openConfiguredStorage(config, context.clock).openKeys('issue'), async (store) => {
     const keys: IssuedDemoKey[] = [];
     for (const demo of DEMO_KEYS) {
       const secret = issueSecret();
@@ -73,9 +73,7 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
       keys.push({ id: String(id), ...demo, key: secret.text });
     }
     writeDemoKeys(demoKeysFileOf(config), keys);
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function writeDemoKeys(file: string, keys: readonly IssuedDemoKey[]): void {

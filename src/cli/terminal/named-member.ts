@@ -11,6 +11,7 @@ import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../stor
 import { type CliContext, CommandError, EXIT } from './context.ts';
 import { hideIdentityCards } from './hide-identity-cards.ts';
 import { configOf, type SettingOptions } from './settings.ts';
+import { withStore } from './with-store.ts';
 
 /** For `--help`, after what the argument is. */
 export const MEMBER_HELP = 'an id, CODE/MEMBERCODE, CODE/NID, or a NID of one membership only';
@@ -51,17 +52,15 @@ export async function withMember<T>(
 ): Promise<T> {
   const name = readName(text);
   const store = openConfiguredStorage(configOf(context, options), context.clock).openHeldData();
-  try {
+  return withStore(store, async () => {
     const found = await store.findMembers(name);
     const [first] = found;
     // Whoever asks for an id that nobody has says why: the member may have been merged.
-    if (first === undefined && name.id !== undefined) return await work(store, name.id);
+    if (first === undefined && name.id !== undefined) return work(store, name.id);
     if (first === undefined) throw new CommandError(EXIT.refused, nobody(name));
     const isMeant = found.length === 1 && (name.id === undefined || name.id === first.id);
-    return await work(store, isMeant ? first.id : (await choose(context, found, name)).id);
-  } finally {
-    await store.close();
-  }
+    return work(store, isMeant ? first.id : (await choose(context, found, name)).id);
+  });
 }
 
 /** The id of the member that is meant. @throws as `withMember` */

@@ -34,6 +34,15 @@ export function addSettingOptions(command: Command, ...names: readonly SettingNa
   return command;
 }
 
+/** Options of a command that prints for people and for programs. */
+export interface PrintOptions extends SettingOptions {
+  readonly json?: true;
+}
+
+/** Adds `--db`, the options that override these settings, and `--json`. */
+export const addPrintOptions = (command: Command, ...names: readonly SettingName[]): Command =>
+  addSettingOptions(command, 'REGISTRY_DB', ...names).option('--json', 'print one JSON document');
+
 /**
  * The configuration of one command: its options, else the environment, else the defaults.
  * @throws ConfigError with a line for each invalid setting

@@ -9,18 +9,16 @@ import { counted } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { CliContext } from './context.ts';
 import { formatJson } from './output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from './settings.ts';
+import { addPrintOptions, configOf, type PrintOptions } from './settings.ts';
 
 export function declareSummarize(command: Command, context: CliContext): void {
-  addSettingOptions(command, 'REGISTRY_DB')
-    .option('--json', 'print one JSON document')
-    .action(async (options: SettingOptions & { readonly json?: true }) => {
-      const storage = openConfiguredStorage(configOf(context, options), context.clock);
-      const count = await storage.refreshReadModel(nowSeconds(context.clock));
-      context.out(
-        options.json === true
-          ? formatJson({ database: storage.location, summarized: count })
-          : `${counted(count, 'member')} summarized in ${storage.location}.\n`,
-      );
-    });
+  addPrintOptions(command).action(async (options: PrintOptions) => {
+    const storage = openConfiguredStorage(configOf(context, options), context.clock);
+    const count = await storage.refreshReadModel(nowSeconds(context.clock));
+    context.out(
+      options.json === true
+        ? formatJson({ database: storage.location, summarized: count })
+        : `${counted(count, 'member')} summarized in ${storage.location}.\n`,
+    );
+  });
 }

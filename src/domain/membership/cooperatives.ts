@@ -1,5 +1,5 @@
 /** A cooperative, and the values it may hold. */
-import type { DecidedValues, GivenValues, RecordedField } from '../values/declared-fields.ts';
+import type { DecidedValues, RecordedField } from '../values/declared-fields.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
 export const COOPERATIVE_STATUSES = ['active', 'inactive', 'dissolved'] as const;
@@ -71,7 +71,6 @@ export const COOPERATIVE_FIELDS = {
 } as const satisfies { readonly [property: string]: RecordedField };
 
 export interface CooperativeValues extends DecidedValues<typeof COOPERATIVE_FIELDS> {}
-export interface GivenCooperative extends GivenValues<typeof COOPERATIVE_FIELDS> {}
 
 export interface Cooperative extends CooperativeValues {
   readonly id: number;

@@ -1,4 +1,5 @@
 /** Lists: the page parameters, the envelope and its links (docs/api.md#lists). */
+import { type Awaitable, whenReady } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import {
@@ -37,22 +38,36 @@ const pageSize: QueryParameter<number> = {
 export const PAGE_PARAMETERS = { page, page_size: pageSize };
 
 /** @throws HttpError 404 for a page that is not a number from 1 */
-export function toPageRequest(query: {
-  page?: number | undefined;
-  page_size?: number | undefined;
-}): PageRequest {
+function toPageRequest(query: { page?: number | undefined; page_size?: number | undefined }): PageRequest {
   const number = query.page ?? 1;
   if (!Number.isSafeInteger(number) || number < 1) throw invalidPage();
   return { page: number, pageSize: query.page_size ?? DEFAULT_PAGE_SIZE };
 }
 
+/** What a list asks for in its path and query. */
+interface ListRequest extends Pick<RouteRequest, 'search' | 'baseUrl' | 'path'> {
+  readonly query: Parameters<typeof toPageRequest>[0];
+}
+
 /**
- * The envelope of a page.
+ * The response to a list's request: the page that it asks for.
+ * @param list reads a page
  * @param serialize gives the JSON text of a row
- * @throws HttpError 404 for a page past the last
+ * @throws HttpError 404 for a page that is not a number from 1, or past the last
  */
-export function envelope<T>(
-  request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>,
+export function respondWithPage<T>(
+  request: ListRequest,
+  list: (asked: PageRequest) => Awaitable<Page<T>>,
+  serialize: Serialize<T>,
+  zone: TimeZone,
+): Awaitable<ApiResponse> {
+  const asked = toPageRequest(request.query);
+  return whenReady(list(asked), (found) => envelope(request, asked, found, serialize, zone));
+}
+
+/** @throws HttpError 404 for a page past the last */
+function envelope<T>(
+  request: ListRequest,
   pageRequest: PageRequest,
   found: Page<T>,
   serialize: Serialize<T>,
@@ -72,7 +87,7 @@ export function envelope<T>(
 }
 
 /** The same request with another page, keys in alphabetical order; page 1 has no `page`, as in DRF. */
-function linkTo(request: Pick<RouteRequest, 'search' | 'baseUrl' | 'path'>, number: number): string {
+function linkTo(request: ListRequest, number: number): string {
   const query = new URLSearchParams(request.search);
   if (number === 1) query.delete('page');
   else query.set('page', String(number));

@@ -1,6 +1,6 @@
 /** The routes that resources have in common: one is listed, created, read, replaced and changed. */
 import type { Visible } from '../../domain/access/visible.ts';
-import { type Awaitable, whenReady } from '../../domain/values/awaitable.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { Fields, GivenValues } from '../../domain/values/declared-fields.ts';
 import { type FieldMessages, notFound } from '../../domain/values/errors.ts';
@@ -14,7 +14,7 @@ import type { Actor } from '../../store/ports/journal/history.ts';
 import type { StoreOf } from '../../store/ports/registry.ts';
 import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
 import { type Bodies, declareBodies } from '../declare/declared-bodies.ts';
-import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../declare/list.ts';
+import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../declare/list.ts';
 import type { Narrowing } from '../declare/narrowing.ts';
 import { pathId, readPathId } from '../declare/path-id.ts';
 import type { ParsedQuery, QueryParameters } from '../declare/query.ts';
@@ -127,12 +127,11 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
     responses: { 200: pageResponse(tag, `/${tag}`, schema, example) },
     refusals: [400, 404],
     handle(request) {
-      const { page, page_size, ...filters } = request.query as ParsedQuery<typeof PAGE_PARAMETERS>;
-      const pageRequest = toPageRequest({ page, page_size });
-      const filter = toFilter(filters as ParsedQuery<Query>);
-      return whenReady(storeOf(request.visible).list(filter, pageRequest), (found) =>
-        envelope(request, pageRequest, found, serialize, zone),
-      );
+      const paged = request as RouteRequest<typeof PAGE_PARAMETERS>;
+      const { page: _page, page_size: _size, ...filters } = paged.query;
+      const list = (asked: PageRequest) =>
+        storeOf(request.visible).list(toFilter(filters as ParsedQuery<Query>), asked);
+      return respondWithPage(paged, list, serialize, zone);
     },
   });
 

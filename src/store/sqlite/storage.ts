@@ -31,8 +31,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     assertNotRestoring(file);
     return file;
   };
-  const waitMsFor = (use: 'command' | 'serve' = 'command') =>
-    use === 'serve' ? WAIT_MS.serving : WAIT_MS.command;
+  const waitMsFor = (use?: string) => (use === 'serve' ? WAIT_MS.serving : WAIT_MS.command);
   return {
     location: file,
     exists: () => exists(file),
@@ -41,13 +40,13 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openRegistry: () => openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format }),
     openKeys: (use) =>
       openApiKeys(keysFileOf(settled()), {
-        waitMs: use === 'serve' ? WAIT_MS.serving : WAIT_MS.command,
+        waitMs: waitMsFor(use),
         create: use !== 'manage',
         scheduler,
       }),
     openImportSession: (use) => openImportSession(settled(), format, monotonicMs, use),
-    openImportLog: (use) => openImportLog(settled(), format, monotonicMs, waitMsFor(use)),
-    openCorrections: (use) => openCorrections(settled(), format, monotonicMs, waitMsFor(use)),
+    openImportLog: (use) => openImportLog(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
+    openCorrections: (use) => openCorrections(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
     openHeldData: () => openHeldData(settled()),
     openHistory: () => openHistory(settled()),
     check: () => checkFiles(settled(), format),

@@ -59,7 +59,11 @@ test('a reader that keeps the log from being emptied is named, and the command i
   await place.command('persons', 'erase', '--yes', nid(1), '--reason', 'Request');
   const back = members(`A-1,${nid(1)},ZX-1,Zimulinda Aline`);
   assert.equal((await place.load('members', back, '--despite-erasure')).status, 0);
-  const corrections = openCorrections(place.databaseFile, FORMAT, () => 0, 20);
+  const corrections = openCorrections(place.databaseFile, {
+    format: FORMAT,
+    monotonicMs: () => 0,
+    waitMs: 20,
+  });
   const erase = async (): Promise<string> => {
     const options = { reason: 'Request', systemUser: 'operator', nowSeconds: 1 };
     const result = await corrections.erasePerson(nid(1), options);

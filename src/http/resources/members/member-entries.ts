@@ -16,11 +16,12 @@ import {
 } from '../../../domain/values/date-time.ts';
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
+import type { PageRequest } from '../../../domain/values/page.ts';
 import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
 import { otherFields, shownObject } from '../../../json/declared-fields.ts';
 import { anyOf, type Schema, string } from '../../../json/schema.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
-import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
+import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import type { QueryParameters } from '../../declare/query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
@@ -106,12 +107,12 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a member',
       async handle(request) {
-        const { product: only } = request.query;
-        const pageRequest = toPageRequest(request.query);
-        const filter = { ...toPeriod(request.query), ...onlyGiven({ product: only }) };
-        const { id, entries } = await find(request);
-        const page = await entries.listDeliveries(id, filter, pageRequest);
-        return envelope(request, pageRequest, page, DELIVERY.serialize, zone);
+        const list = async (asked: PageRequest) => {
+          const filter = { ...toPeriod(request.query), ...onlyGiven({ product: request.query.product }) };
+          const { id, entries } = await find(request);
+          return entries.listDeliveries(id, filter, asked);
+        };
+        return respondWithPage(request, list, DELIVERY.serialize, zone);
       },
     }),
     defineRoute({
@@ -123,11 +124,12 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
       operationId: 'listSavingsTransactions',
       summary: 'List the savings transactions of a member',
       async handle(request) {
-        const pageRequest = toPageRequest(request.query);
-        const filter = toPeriod(request.query);
-        const { id, entries } = await find(request);
-        const page = await entries.listSavingsTransactions(id, filter, pageRequest);
-        return envelope(request, pageRequest, page, SAVINGS_TRANSACTION.serialize, zone);
+        const list = async (asked: PageRequest) => {
+          const filter = toPeriod(request.query);
+          const { id, entries } = await find(request);
+          return entries.listSavingsTransactions(id, filter, asked);
+        };
+        return respondWithPage(request, list, SAVINGS_TRANSACTION.serialize, zone);
       },
     }),
   ];

@@ -6,11 +6,12 @@ import { parseMobile } from '../../../domain/membership/mobile.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
+import type { PageRequest } from '../../../domain/values/page.ts';
 import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
-import { envelope, PAGE_PARAMETERS, pageResponse, toPageRequest } from '../../declare/list.ts';
+import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { type Asked, SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { readPathId } from '../../declare/path-id.ts';
 import type { ParsedQuery } from '../../declare/query.ts';
@@ -74,14 +75,8 @@ export const memberListRoutes = (store: NarrowableStore, zone: TimeZone): Route[
       const id = readPathId(request);
       const { cooperatives, members } = store.narrowedTo(request.visible);
       if ((await cooperatives.find(id)) === undefined) throw notFound();
-      const pageRequest = toPageRequest(request.query);
-      return envelope(
-        request,
-        pageRequest,
-        await members.list(toFilter(request.query, id), pageRequest),
-        serializeMemberRow,
-        zone,
-      );
+      const list = (asked: PageRequest) => members.list(toFilter(request.query, id), asked);
+      return respondWithPage(request, list, serializeMemberRow, zone);
     },
   }),
 ];

@@ -19,7 +19,7 @@ import {
   readErasuresFile,
 } from '../identity/erasures.ts';
 import { hashIdentity, numberOfAnother, ownNumber } from '../identity/identity-hash.ts';
-import { type OperationScope, openOperationScope } from '../journal/perform.ts';
+import { type OperationOptions, type OperationScope, openOperationScope } from '../journal/perform.ts';
 import { clearFreeSpace } from '../persons/free-space.ts';
 
 const REASON = 'Erased again: the backup was older than the erasure.';
@@ -85,7 +85,7 @@ const readRegistry = (file: string): Erasures =>
   withDatabase(file, { readOnly: true, waitMs: 0 }, readErasures);
 
 /** What erasing takes: the format of the read model, and a clock that never steps back. */
-export type RestoreScope = Pick<OperationScope, 'format' | 'monotonicMs'>;
+export type RestoreScope = Pick<OperationOptions, 'format' | 'monotonicMs'>;
 
 export interface EraseOptions extends RestoreOptions {
   /** Epoch milliseconds of the backup. */

@@ -3,8 +3,7 @@
 import { IDENTITY_CARD_ERROR, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { FieldErrorList } from '../../../domain/values/errors.ts';
 import type { CorrectionStore } from '../../ports/journal/corrections.ts';
-import { openOperationScope } from '../journal/perform.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
+import { type OperationOptions, openOperationScope } from '../journal/perform.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
 import { removeEntries } from './entries-remove.ts';
 import { eraseCompletely } from './erase-completely.ts';
@@ -15,19 +14,9 @@ import { releaseNumber, replaceNumber } from './nid-replace.ts';
 import { recordDeath } from './persons-deceased.ts';
 import { runCorrection } from './run.ts';
 
-/**
- * @param format of the read model
- * @param monotonicMs of a clock that never steps back
- * @param waitMs for another process's lock
- * @throws StorageError `unusable` when there is no registry
- */
-export function openCorrections(
-  databaseFile: string,
-  format: ReadModelFormat,
-  monotonicMs: () => number,
-  waitMs: number,
-): CorrectionStore {
-  const scope = openOperationScope(databaseFile, { format, monotonicMs, waitMs });
+/** @throws StorageError `unusable` when there is no registry */
+export function openCorrections(databaseFile: string, options: OperationOptions): CorrectionStore {
+  const scope = openOperationScope(databaseFile, options);
   const { db } = scope;
   return {
     replaceIdentityCard(old, current, options) {

@@ -9,7 +9,7 @@ import {
   type SavingsTransaction,
 } from '../../../domain/entries/entries.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import { offsetOf, type Page } from '../../../domain/values/page.ts';
+import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { EntryStore } from '../../ports/entries.ts';
 import type { Connection } from '../engine/connection.ts';
@@ -42,38 +42,27 @@ const TRANSACTIONS = `savings_accounts a CROSS JOIN savings_transactions t ON t.
   WHERE a.member_id = @memberId AND t.transacted_at BETWEEN @from AND @to`;
 const TRANSACTION_ORDER = 'ORDER BY t.transacted_at DESC, t.id DESC';
 
-const prepareStatements = (db: Connection) => ({
-  selectProducts: db.prepare<[MemberPeriod], { product: string }>(
-    `SELECT DISTINCT product FROM production_entries
-     WHERE member_id = @memberId AND delivered_at BETWEEN @from AND @to AND product IS NOT NULL`,
+// The ids of a page come from the index; then its rows are read.
+const DELIVERY_PAGE = `SELECT d.id, ${selected('d', listFields(PRODUCTION_FIELDS))}
+  FROM (SELECT d.id FROM ${DELIVERIES} ${DELIVERY_ORDER} ${PAGE}) page
+  CROSS JOIN production_entries d ON d.id = page.id ${DELIVERY_ORDER}`;
+const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber, ${selected('t', listFields(SAVINGS_FIELDS))}
+  FROM (SELECT t.id FROM ${TRANSACTIONS} ${TRANSACTION_ORDER} ${PAGE}) page
+  CROSS JOIN savings_transactions t ON t.id = page.id
+  CROSS JOIN savings_accounts a ON a.id = t.account_id ${TRANSACTION_ORDER}`;
+
+/** @param rows those of which `page` selects one page */
+function preparePages<Wanted extends object, Entry>(db: Connection, rows: string, page: string) {
+  const select = db.prepare<[Wanted & Place], Entry>(page, ONE_MEMBER);
+  const countAll = db.prepare<[Wanted], { count: number }>(
+    `SELECT count(*) AS count FROM ${rows}`,
     ONE_MEMBER,
-  ),
-  countDeliveries: db.prepare<[MemberPeriod & Products], { count: number }>(
-    `SELECT count(*) AS count FROM ${DELIVERIES}`,
-    ONE_MEMBER,
-  ),
-  // The ids of a page come from the index; then its rows are read.
-  selectDeliveries: db.prepare<[MemberPeriod & Products & Place], ProductionEntry>(
-    `SELECT d.id, ${selected('d', listFields(PRODUCTION_FIELDS))}
-     FROM (SELECT d.id FROM ${DELIVERIES} ${DELIVERY_ORDER} ${PAGE}) page
-     CROSS JOIN production_entries d ON d.id = page.id ${DELIVERY_ORDER}`,
-    ONE_MEMBER,
-  ),
-  countTransactions: db.prepare<[MemberPeriod], { count: number }>(
-    `SELECT count(*) AS count FROM ${TRANSACTIONS}`,
-    ONE_MEMBER,
-  ),
-  selectCooperative: db.prepare<[number], { id: number }>(
-    'SELECT cooperative_id AS id FROM members WHERE id = ?',
-  ),
-  selectTransactions: db.prepare<[MemberPeriod & Place], SavingsTransaction>(
-    `SELECT t.id, a.account_number AS accountNumber, ${selected('t', listFields(SAVINGS_FIELDS))}
-     FROM (SELECT t.id FROM ${TRANSACTIONS} ${TRANSACTION_ORDER} ${PAGE}) page
-     CROSS JOIN savings_transactions t ON t.id = page.id
-     CROSS JOIN savings_accounts a ON a.id = t.account_id ${TRANSACTION_ORDER}`,
-    ONE_MEMBER,
-  ),
-});
+  );
+  return (wanted: Wanted, request: PageRequest): Page<Entry> => {
+    const { count } = countAll.get(wanted) as { count: number };
+    return { count, rows: select.all({ ...wanted, limit: request.pageSize, offset: offsetOf(request) }) };
+  };
+}
 
 const toBounds = (memberId: number, { from, to }: Period): MemberPeriod => ({
   memberId,
@@ -85,9 +74,16 @@ export function openEntries(
   db: Connection,
   { snapshot }: Pick<StoreDependencies, 'snapshot'>,
 ): (visible: Visible) => EntryStore {
-  const statements = prepareStatements(db);
-  const { selectProducts, countDeliveries, selectDeliveries } = statements;
-  const { countTransactions, selectTransactions, selectCooperative } = statements;
+  const selectProducts = db.prepare<[MemberPeriod], { product: string }>(
+    `SELECT DISTINCT product FROM production_entries
+     WHERE member_id = @memberId AND delivered_at BETWEEN @from AND @to AND product IS NOT NULL`,
+    ONE_MEMBER,
+  );
+  const selectCooperative = db.prepare<[number], { id: number }>(
+    'SELECT cooperative_id AS id FROM members WHERE id = ?',
+  );
+  const deliveries = preparePages<MemberPeriod & Products, ProductionEntry>(db, DELIVERIES, DELIVERY_PAGE);
+  const transactions = preparePages<MemberPeriod, SavingsTransaction>(db, TRANSACTIONS, TRANSACTION_PAGE);
 
   /** The stored spellings of a product: SQLite ignores the case of ASCII letters only. */
   function productsLike(period: MemberPeriod, { product }: DeliveryFilter): Products {
@@ -110,18 +106,10 @@ export function openEntries(
     listDeliveries: (memberId, filter, request) =>
       read(memberId, visible, () => {
         const period = toBounds(memberId, filter);
-        const wanted = { ...period, ...productsLike(period, filter) };
-        const { count } = countDeliveries.get(wanted) as { count: number };
-        const place = { limit: request.pageSize, offset: offsetOf(request) };
-        return { count, rows: selectDeliveries.all({ ...wanted, ...place }) };
+        return deliveries({ ...period, ...productsLike(period, filter) }, request);
       }),
 
     listSavingsTransactions: (memberId, filter, request) =>
-      read(memberId, visible, () => {
-        const wanted = toBounds(memberId, filter);
-        const { count } = countTransactions.get(wanted) as { count: number };
-        const place = { limit: request.pageSize, offset: offsetOf(request) };
-        return { count, rows: selectTransactions.all({ ...wanted, ...place }) };
-      }),
+      read(memberId, visible, () => transactions(toBounds(memberId, filter), request)),
   });
 }

@@ -54,30 +54,11 @@ export function openEventAppender(db: Connection, entity: EventEntity): AppendEv
 
 /**
  * Appends one event for each row of a set, in its order.
- * @param rows SELECT of `row_id, cooperative_id, fields`, the last as bits (`fieldBit`), 0 unless updated
+ * @param rows SELECT of `type, row_id, cooperative_id, fields`: the first as its number (`typeCode`), the
+ * last as bits (`fieldBit`), 0 unless updated
  * @returns how many
  */
-export function appendEvents(
-  db: Connection,
-  [entity, action]: readonly [EventEntity, EventAction],
-  rows: string,
-  nowSeconds: number,
-  actor: EventActor,
-): number {
-  const typed = `SELECT ${typeCode(entity, action)} AS type, row_id, cooperative_id, fields FROM (${rows})`;
-  return appendTypedEvents(db, typed, nowSeconds, actor);
-}
-
-/**
- * The same for events of several types.
- * @param rows SELECT of `type, row_id, cooperative_id, fields`, the first as its number (`typeCode`)
- */
-export function appendTypedEvents(
-  db: Connection,
-  rows: string,
-  nowSeconds: number,
-  actor: EventActor,
-): number {
+export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: EventActor): number {
   const { changes } = db.run(
     `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
      SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,

@@ -3,29 +3,18 @@
 import type { ImportLog, RecordedChange, UndoResult } from '../../ports/journal/operations.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readPages } from '../engine/read-pages.ts';
-import type { ReadModelFormat } from '../read-model/columns.ts';
 import { listedChangesSql } from './labels.ts';
 import { findOperation, listOperations, type Operation } from './operations.ts';
 import { readOwnRows } from './own-rows.ts';
-import { openOperationScope, perform } from './perform.ts';
+import { type OperationOptions, openOperationScope, perform } from './perform.ts';
 import { undoOperation } from './undo.ts';
 import { findBlockers } from './undo-blockers.ts';
 
 const CHANGES_AT_ONCE = 1_000;
 
-/**
- * @param format of the read model
- * @param monotonicMs of a clock that never steps back
- * @param waitMs for another process's lock
- * @throws StorageError `unusable` when there is no registry
- */
-export function openImportLog(
-  databaseFile: string,
-  format: ReadModelFormat,
-  monotonicMs: () => number,
-  waitMs: number,
-): ImportLog {
-  const scope = openOperationScope(databaseFile, { format, monotonicMs, waitMs });
+/** @throws StorageError `unusable` when there is no registry */
+export function openImportLog(databaseFile: string, options: OperationOptions): ImportLog {
+  const scope = openOperationScope(databaseFile, options);
   const { db } = scope;
   return {
     list: () => listOperations(db),

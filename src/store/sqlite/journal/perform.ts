@@ -8,9 +8,7 @@ import { tidyUp } from './tidy-up.ts';
 
 const CACHE_KIB = 64 * 1024;
 
-/** What the operations of one command share. */
-export interface OperationScope {
-  readonly db: Connection;
+export interface OperationOptions {
   /** Of the read model, made when something was committed. */
   readonly format: ReadModelFormat;
   /** Of a clock that never steps back. */
@@ -19,11 +17,13 @@ export interface OperationScope {
   readonly waitMs: number;
 }
 
+/** What the operations of one command share. */
+export interface OperationScope extends OperationOptions {
+  readonly db: Connection;
+}
+
 /** @throws StorageError `unusable` when there is no registry */
-export function openOperationScope(
-  databaseFile: string,
-  options: Omit<OperationScope, 'db'>,
-): OperationScope {
+export function openOperationScope(databaseFile: string, options: OperationOptions): OperationScope {
   const db = openDatabase(databaseFile, {
     waitMs: options.waitMs,
     schema: REGISTRY_SCHEMA,

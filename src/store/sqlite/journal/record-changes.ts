@@ -13,7 +13,7 @@ import {
 } from '../../../domain/events.ts';
 import type { ChangedEntity } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
-import { appendTypedEvents } from '../events/append.ts';
+import { appendEvents } from '../events/append.ts';
 import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { countChangesSql } from '../lists/count-changes.ts';
 import { countsOf } from '../lists/counted-tables.ts';
@@ -93,7 +93,7 @@ export function countAndAnnounce(db: Connection, sets: readonly ChangeSet[], by:
   const order = events.length === 1 ? 'row_id' : 'place, row_id';
   const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
     ORDER BY ${order}`;
-  appendTypedEvents(db, rows, by.nowSeconds, by.actor);
+  appendEvents(db, rows, by.nowSeconds, by.actor);
 }
 
 /** Every row counts no more as it was, and counts as it is. */

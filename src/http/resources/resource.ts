@@ -3,14 +3,13 @@ import type { Visible } from '../../domain/access/visible.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { Fields, GivenValues } from '../../domain/values/declared-fields.ts';
-import { type FieldMessages, notFound } from '../../domain/values/errors.ts';
-import type { Page, PageRequest } from '../../domain/values/page.ts';
+import { notFound } from '../../domain/values/errors.ts';
+import type { PageRequest } from '../../domain/values/page.ts';
 import { type ShownProperties, shownObject } from '../../json/declared-fields.ts';
 import type { Schema } from '../../json/schema.ts';
 import type { Serialize } from '../../json/serializer.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
-import type { Actor } from '../../store/ports/journal/history.ts';
+import type { EntityStore } from '../../store/ports/entity-store.ts';
 import type { StoreOf } from '../../store/ports/registry.ts';
 import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
 import { type Bodies, declareBodies } from '../declare/declared-bodies.ts';
@@ -112,7 +111,7 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
   { tag, title, description, narrowed, schema, example, serialize }: Listed<Row>,
   query: Query,
   toFilter: (query: ParsedQuery<Query>) => Filter,
-  { storeOf, zone }: Reading<{ list(filter: Filter, page: PageRequest): Awaitable<Page<Row>> }>,
+  { storeOf, zone }: Reading<Pick<EntityStore<unknown, unknown, Filter, Row>, 'list'>>,
 ): Route =>
   defineRoute({
     method: 'GET',
@@ -135,14 +134,6 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
     },
   });
 
-/** What a store of one kind of row offers to new ones. @param New what it adds a row from */
-interface GrowingStore<Stored, Body, New extends readonly unknown[]> {
-  conflicts(values: Partial<Body>): Awaitable<FieldMessages>;
-  create(
-    ...row: [...New, nowSeconds: number, actor: Actor, keep: ResponseToKeep<Stored> | undefined]
-  ): Promise<Stored>;
-}
-
 /**
  * @param toNew what the store adds a row from, by a checked body in which the values of invalid fields are
  * missing; adds what is wrong with them together
@@ -155,7 +146,11 @@ export const createRoute = <
   resource: Resource<Stored, Body>,
   own: Pick<Route, 'summary' | 'description'> & Partial<Pick<Route, 'narrowed'>>,
   toNew: (body: Partial<Body>, decision: Decision, visible: Visible) => Awaitable<New>,
-  { storeOf, clock, zone }: ResourceDependencies<GrowingStore<Stored, Body, New>>,
+  {
+    storeOf,
+    clock,
+    zone,
+  }: ResourceDependencies<Pick<EntityStore<Stored, Body, unknown, unknown, [], New>, 'conflicts' | 'create'>>,
 ): Route => ({
   method: 'POST',
   path: `/${resource.tag}`,
@@ -184,7 +179,7 @@ export const createRoute = <
 
 export const getRoute = <Stored>(
   resource: Resource<Stored, unknown>,
-  { storeOf, zone }: Reading<{ find(id: number): Awaitable<Stored | undefined> }>,
+  { storeOf, zone }: Reading<Pick<EntityStore<Stored, unknown, unknown>, 'find'>>,
 ): Route => ({
   method: 'GET',
   path: `/${resource.tag}/{id}`,

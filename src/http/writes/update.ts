@@ -4,9 +4,9 @@ import type { Scope } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import { FieldErrorList, type FieldMessages, notFound } from '../../domain/values/errors.ts';
+import { FieldErrorList, notFound } from '../../domain/values/errors.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { Actor } from '../../store/ports/journal/history.ts';
+import type { EntityStore } from '../../store/ports/entity-store.ts';
 import type { StoreOf } from '../../store/ports/registry.ts';
 import { type BodyDeclaration, parseBody } from '../declare/body-fields.ts';
 import type { ApiResponse } from '../declare/response.ts';
@@ -15,17 +15,11 @@ import { refuseWithout } from '../middleware/require-scope.ts';
 import { actorOf } from './actor.ts';
 import { type Representation, readIfMatch, taggedOk } from './preconditions.ts';
 
-/** What a store of one kind of row offers to updates. */
-export interface UpdatedStore<Stored, Values, Beside extends readonly unknown[]> {
-  find(id: number): Awaitable<Stored | undefined>;
-  conflicts(values: Partial<Values>, exceptId?: number): Awaitable<FieldMessages>;
-  update(
-    id: number,
-    decide: (stored: Stored, ...beside: Beside) => Values,
-    nowSeconds: number,
-    actor: Actor,
-  ): Promise<Stored>;
-}
+/** What updates take of a store. */
+export type UpdatedStore<Row, Values, Beside extends readonly unknown[]> = Pick<
+  EntityStore<Row, Values, unknown, unknown, Beside>,
+  'find' | 'conflicts' | 'update'
+>;
 
 export interface Decision {
   /** Takes what is wrong with the values. */

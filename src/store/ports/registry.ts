@@ -1,5 +1,7 @@
 /** The registry as the rest of the program sees it: its cooperatives, members, loans and payments. */
 import type { Visible } from '../../domain/access/visible.ts';
+import type { LoanFilter, LoanRecord, LoanValues } from '../../domain/lending/loans.ts';
+import type { PaymentFilter, PaymentRecord, PaymentValues } from '../../domain/lending/payments.ts';
 import type {
   Cooperative,
   CooperativeFilter,
@@ -8,48 +10,14 @@ import type {
 } from '../../domain/membership/cooperatives.ts';
 import type { Member, MemberFilter, MemberValues } from '../../domain/membership/members.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
-import type { FieldMessages } from '../../domain/values/errors.ts';
-import type { Page, PageRequest } from '../../domain/values/page.ts';
 import type { Membership } from '../../lookup/consolidate.ts';
+import type { EntityStore } from './entity-store.ts';
 import type { EntryStore } from './entries.ts';
 import type { EventStore } from './events.ts';
-import type { IdempotentResponses, ResponseToKeep } from './idempotent-responses.ts';
-import type { Actor } from './journal/history.ts';
-import type { LoanStore } from './loans.ts';
-import type { PaymentStore } from './payments.ts';
+import type { IdempotentResponses } from './idempotent-responses.ts';
 import type { StorageError } from './storage-error.ts';
 
-export interface CooperativeStore {
-  find(id: number): Awaitable<Cooperative | undefined>;
-  list(filter: CooperativeFilter, request: PageRequest): Awaitable<Page<Cooperative>>;
-  /** What a write of these values would be refused for: a code that another cooperative has. */
-  conflicts(values: Partial<CooperativeValues>, exceptId?: number): Awaitable<FieldMessages>;
-  /**
-   * Adds a row, with its origin in the history.
-   * @param keep the response to be kept in the same transaction, if there is none under its key
-   * @throws RegistryError `repeated` when there is, `invalid` for a conflict, `unavailable` when the database
-   * is busy or the disk nearly full
-   */
-  create(
-    values: CooperativeValues,
-    nowSeconds: number,
-    actor: Actor,
-    keep?: ResponseToKeep<Cooperative>,
-  ): Promise<Cooperative>;
-  /**
-   * Replaces the values, and records each that differs; equal ones leave the row untouched, `updatedAt`
-   * included.
-   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
-   * RegistryError
-   * @throws RegistryError `not_found`, `invalid`, `unavailable`
-   */
-  update(
-    id: number,
-    decide: (stored: Cooperative) => CooperativeValues,
-    nowSeconds: number,
-    actor: Actor,
-  ): Promise<Cooperative>;
-}
+export type CooperativeStore = EntityStore<Cooperative, CooperativeValues, CooperativeFilter>;
 
 /**
  * What a list shows of a member. An engine writes the stored values as JSON while it reads them: giving them
@@ -65,10 +33,9 @@ export interface ListedMember {
   readonly registrationDate: number;
 }
 
-export interface MemberStore {
+export interface MemberStore extends EntityStore<Member, MemberValues, MemberFilter, ListedMember> {
   /** @throws RegistryError `gone` for the id of a member that was merged into another */
   find(id: number): Awaitable<Member | undefined>;
-  list(filter: MemberFilter, request: PageRequest): Awaitable<Page<ListedMember>>;
   /**
    * The active memberships of a person, newest registration first.
    * @param at epoch seconds at which the production window ends; null leaves the financials out
@@ -81,35 +48,20 @@ export interface MemberStore {
   ): Awaitable<Membership | undefined>;
   /** The number that a person has now, by one that was replaced; undefined for any other number. */
   findCurrentIdentityCard(former: string): Awaitable<string | undefined>;
-  /** What a write of these values would be refused for: an unknown cooperative, a NID or code in use. */
-  conflicts(values: Partial<MemberValues>, exceptId?: number): Awaitable<FieldMessages>;
-  /**
-   * Adds a row, with its origin in the history.
-   * @param keep the response to be kept in the same transaction, if there is none under its key
-   * @throws RegistryError `repeated` when there is, `invalid` for a conflict, `unavailable` when the database
-   * is busy or the disk nearly full
-   */
-  create(
-    values: MemberValues,
-    nowSeconds: number,
-    actor: Actor,
-    keep?: ResponseToKeep<Member>,
-  ): Promise<Member>;
-  /**
-   * Replaces the values, and records each that differs; equal ones leave the row untouched, `updatedAt`
-   * included.
-   * @param decide gives the new values from the stored row, inside the transaction; it may throw a
-   * RegistryError
-   * @throws RegistryError `not_found`, `unavailable`, `invalid`: also for another cooperative than the stored
-   * one
-   */
-  update(
-    id: number,
-    decide: (stored: Member) => MemberValues,
-    nowSeconds: number,
-    actor: Actor,
-  ): Promise<Member>;
 }
+
+export type LoanStore = EntityStore<LoanRecord, LoanValues, LoanFilter>;
+
+/** Each write also sets what is paid on the loan: with its history and event, in the same transaction. */
+export type PaymentStore = EntityStore<
+  PaymentRecord,
+  PaymentValues,
+  PaymentFilter,
+  PaymentRecord,
+  [loan: LoanRecord],
+  // As for an update, it may throw a RegistryError; `invalid` also for a total with too many digits.
+  [values: PaymentValues, decide: (loan: LoanRecord) => PaymentValues]
+>;
 
 /** What belongs to cooperatives. */
 export interface OwnedRows {

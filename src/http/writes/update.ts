@@ -41,8 +41,8 @@ export interface Deciding<Stored, Body, Values, Beside extends readonly unknown[
     ...beside: Beside
   ) => Partial<Values>;
   /**
-   * What is needed beside the row to decide, as it is now; inside the transaction the store gives it. Undefined
-   * where the row says all that decides.
+   * What is needed beside the row to decide, as it is now; inside the transaction the store gives it.
+   * Undefined where the row says all that decides.
    * @throws RegistryError `not_found`
    */
   readonly findBeside?: (stored: Stored, visible: Visible) => Awaitable<Beside>;

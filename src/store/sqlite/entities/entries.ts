@@ -46,7 +46,8 @@ const TRANSACTION_ORDER = 'ORDER BY t.transacted_at DESC, t.id DESC';
 const DELIVERY_PAGE = `SELECT d.id, ${selected('d', listFields(PRODUCTION_FIELDS))}
   FROM (SELECT d.id FROM ${DELIVERIES} ${DELIVERY_ORDER} ${PAGE}) page
   CROSS JOIN production_entries d ON d.id = page.id ${DELIVERY_ORDER}`;
-const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber, ${selected('t', listFields(SAVINGS_FIELDS))}
+const TRANSACTION_PAGE = `SELECT t.id, a.account_number AS accountNumber,
+    ${selected('t', listFields(SAVINGS_FIELDS))}
   FROM (SELECT t.id FROM ${TRANSACTIONS} ${TRANSACTION_ORDER} ${PAGE}) page
   CROSS JOIN savings_transactions t ON t.id = page.id
   CROSS JOIN savings_accounts a ON a.id = t.account_id ${TRANSACTION_ORDER}`;

@@ -1,4 +1,4 @@
-/** Lists of loans and payments: those of a person, member or loan are found by index, others by the count index. */
+/** Lists of loans and payments: of a person, a member or a loan by their index, others by the count index. */
 
 import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { LOAN_STATUSES, type LoanFilter, type LoanRecord } from '../../../domain/lending/loans.ts';
@@ -54,7 +54,8 @@ export function openLoanLists(db: Connection) {
   const ofMember = openFewRows<LoanRecord, Few & { memberId: number }>(
     db,
     LOANS,
-    `SELECT l.id AS id FROM loans l INDEXED BY loans_member WHERE l.member_id = @memberId AND ${isWanted('l')}`,
+    `SELECT l.id AS id FROM loans l INDEXED BY loans_member
+     WHERE l.member_id = @memberId AND ${isWanted('l')}`,
     'the loans of one member',
   );
   const counted = openCountedList<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES);

@@ -51,7 +51,7 @@ export function readCode(text: string): string {
 }
 
 /** @throws CommandError with status 2 for what is not a date until today in the registry's zone */
-export function readPastDate(context: CliContext, options: SettingOptions & { readonly on: string }): string {
+export function readPastDate(context: CliContext, options: PrintOptions & { readonly on: string }): string {
   const today = formatDate(nowSeconds(context.clock), configOf(context, options).zone);
   const parsed = parseDate(options.on);
   const date = typeof parsed === 'string' && parsed > today ? FUTURE_ERROR : parsed;

@@ -2,26 +2,16 @@
 import { counted } from '../../domain/values/text.ts';
 import {
   CHANGED_ENTITIES,
-  type ChangedEntity,
   type CorrectionDone,
   type CorrectionRefused,
   type CorrectionResult,
   type NamedMember,
 } from '../../store/ports/journal/corrections.ts';
+import { ENTITY_NAMES } from '../terminal/entity-names.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 
 /** Collisions shown of those found; the rest is counted. */
 const SHOWN_COLLISIONS = 20;
-
-const NAMES: { readonly [entity in ChangedEntity]: readonly [one: string, many?: string] } = {
-  cooperatives: ['cooperative'],
-  members: ['member'],
-  production: ['delivery', 'deliveries'],
-  loans: ['loan'],
-  payments: ['payment'],
-  accounts: ['savings account'],
-  savings: ['savings transaction'],
-};
 
 /** Without the name: what a program prints may be kept. */
 const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
@@ -61,9 +51,9 @@ function formatRows({ rows }: CorrectionDone): string {
   const lines = CHANGED_ENTITIES.flatMap((entity) => {
     const { created = 0, changed = 0, removed = 0 } = rows[entity] ?? {};
     return [
-      ...(created > 0 ? [`  ${counted(created, ...NAMES[entity])} created\n`] : []),
-      ...(changed > 0 ? [`  ${counted(changed, ...NAMES[entity])} changed\n`] : []),
-      ...(removed > 0 ? [`  ${counted(removed, ...NAMES[entity])} removed\n`] : []),
+      ...(created > 0 ? [`  ${counted(created, ...ENTITY_NAMES[entity])} created\n`] : []),
+      ...(changed > 0 ? [`  ${counted(changed, ...ENTITY_NAMES[entity])} changed\n`] : []),
+      ...(removed > 0 ? [`  ${counted(removed, ...ENTITY_NAMES[entity])} removed\n`] : []),
     ];
   });
   return lines.length === 0 ? '  No row changes.\n' : lines.join('');
@@ -91,7 +81,7 @@ export function formatCorrection(result: CorrectionDone): string {
 export function formatRefused({ message, collisions }: CorrectionRefused): string {
   const lines = collisions
     .slice(0, SHOWN_COLLISIONS)
-    .map((each) => `  ${NAMES[each.entity][0]} ${hideIdentityCards(each.row)}: ${each.message}\n`);
+    .map((each) => `  ${ENTITY_NAMES[each.entity][0]} ${hideIdentityCards(each.row)}: ${each.message}\n`);
   const rest = collisions.length - lines.length;
   const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
   return `${message} Nothing was changed.\n${lines.join('')}${more}`;

@@ -4,6 +4,7 @@ import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts'
 import { counted } from '../../domain/values/text.ts';
 import type { RecordedImport, UndoBlocker, UndoResult } from '../../store/ports/journal/operations.ts';
 import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
+import { ENTITY_NAMES } from '../terminal/entity-names.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
 import { formatActor } from './history-text.ts';
@@ -158,16 +159,6 @@ function firstToUndo(name: string, blockers: readonly UndoBlocker[]): string {
   return `${imports}What no import has written cannot be undone: correct the rows of the file instead.\n`;
 }
 
-const NAMES: { readonly [kind in UndoBlocker['kind']]: string } = {
-  cooperatives: 'cooperative',
-  members: 'member',
-  production: 'delivery',
-  loans: 'loan',
-  payments: 'payment',
-  accounts: 'savings account',
-  savings: 'savings transaction',
-};
-
 /** What no two rows of a cooperative share. */
 const UNIQUE: { readonly [kind in UndoBlocker['kind']]: string } = {
   cooperatives: 'a code',
@@ -180,7 +171,7 @@ const UNIQUE: { readonly [kind in UndoBlocker['kind']]: string } = {
 };
 
 function formatBlocker({ kind, row, reason, actor }: UndoBlocker, operation: string): string {
-  const name = `${NAMES[kind]} ${hideIdentityCards(row)}`;
+  const name = `${ENTITY_NAMES[kind][0]} ${hideIdentityCards(row)}`;
   const by = formatActor(actor);
   if (reason === 'changed') return `${name} was changed since, by ${by}`;
   if (reason === 'erased') {

@@ -1,5 +1,5 @@
 /** `imports`: list, show, changes and undo (docs/import-reference.md#history-and-undo). */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
@@ -8,6 +8,8 @@ import { nowSeconds } from '../../runtime/clock.ts';
 import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { createJsonWriter } from '../terminal/json-writer.ts';
+import { parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -27,8 +29,6 @@ type UndoOptions = PrintOptions & ConfirmOptions;
 
 /** Rows that build on an import shown of those found; the rest is counted. */
 const SHOWN_BLOCKERS = 20;
-/** A write for each change would cost more than the change. */
-const WRITE_CHARACTERS = 64 * 1024;
 
 export function declareImports(imports: Command, context: CliContext): void {
   declareList(addPrintOptions(imports.command('list')), context);
@@ -37,13 +37,8 @@ export function declareImports(imports: Command, context: CliContext): void {
   declareUndo(addConfirmOptions(addPrintOptions(addId(imports.command('undo')))), context);
 }
 
-const addId = (command: Command) => command.argument('<id>', 'id of the import', parseImportId);
-
-function parseImportId(text: string): number {
-  if (!/^[1-9][0-9]{0,11}$/.test(text))
-    throw new InvalidArgumentError('Expected the id of an import, as `imports list` shows it.');
-  return Number(text);
-}
+const addId = (command: Command) =>
+  command.argument('<id>', 'id of the import', parseIdOf('an import, as `imports list`'));
 
 const unknown = () =>
   new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
@@ -102,27 +97,25 @@ async function printChanges(
   changes: ReturnType<ImportLog['listChanges']>,
   { zone, isJson }: { zone: TimeZone; isJson: boolean },
 ): Promise<void> {
-  let pending = isJson ? '{\n  "changes": [' : '';
-  let count = 0;
-  for await (const { line, row, column, old, new: value } of changes) {
-    const shown = {
-      line,
-      row,
-      column,
-      old: formatStored(column, old, zone),
-      new: formatStored(column, value, zone),
-    };
-    pending += isJson
-      ? `${count === 0 ? '' : ','}\n    ${JSON.stringify(describeChange(shown))}`
-      : formatChange(shown);
-    count++;
-    if (pending.length < WRITE_CHARACTERS) continue;
-    context.out(pending);
-    pending = '';
+  const writer = createJsonWriter(context.out);
+  let isEmpty = true;
+  async function* texts(): AsyncGenerator<string> {
+    for await (const { line, row, column, old, new: value } of changes) {
+      const [before, after] = [formatStored(column, old, zone), formatStored(column, value, zone)];
+      const shown = { line, row, column, old: before, new: after };
+      yield isJson ? JSON.stringify(describeChange(shown)) : formatChange(shown);
+      isEmpty = false;
+    }
   }
-  if (isJson) pending += `${count === 0 ? '' : '\n  '}]\n}\n`;
-  else if (count === 0) pending = 'It changed no stored value.\n';
-  context.out(pending);
+  if (isJson) {
+    writer.write('{\n  "changes": ');
+    await writer.list(texts(), '    ');
+    writer.write('\n}\n');
+  } else {
+    for await (const text of texts()) writer.write(text);
+    if (isEmpty) writer.write('It changed no stored value.\n');
+  }
+  writer.flush();
 }
 
 function declareUndo(command: Command, context: CliContext): void {

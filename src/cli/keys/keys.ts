@@ -8,7 +8,7 @@ import { nowSeconds } from '../../runtime/clock.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { parseDuration, parsePositiveId } from '../terminal/options.ts';
+import { parseDuration, parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -41,7 +41,8 @@ export function declareKeys(keys: Command, context: CliContext): void {
   declareRotate(addPrintOptions(addId(keys.command('rotate'))), context);
 }
 
-const addId = (command: Command) => command.argument('<id>', 'id of the key', parsePositiveId);
+const addId = (command: Command) =>
+  command.argument('<id>', 'id of the key', parseIdOf('a key, as `keys list`'));
 
 function startRun(context: CliContext, options: SettingOptions): Run {
   const config = configOf(context, options);

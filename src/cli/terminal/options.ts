@@ -72,11 +72,13 @@ export function parseLimit(text: string): number {
   return limit;
 }
 
-export function parsePositiveId(text: string): number {
-  if (!/^[1-9][0-9]{0,11}$/.test(text))
-    throw new InvalidArgumentError('Expected the id of a key, as `keys list` shows it.');
-  return Number(text);
-}
+/** @param what has the id, and where it is shown */
+export const parseIdOf =
+  (what: string) =>
+  (text: string): number => {
+    if (/^[1-9][0-9]{0,11}$/.test(text)) return Number(text);
+    throw new InvalidArgumentError(`Expected the id of ${what} shows it.`);
+  };
 
 /** Epoch seconds at which a key ends: a date counts through its last second in the zone. */
 export function parseExpiry(text: string, zone: TimeZone): number {

@@ -1,12 +1,12 @@
 /** The public API for programs that embed the registry (README.md#embed-it). */
 
-import { composeRegistry, type Registry } from './app/registry.ts';
+import { composeRegistry, type Registry } from './app/compose.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from './config.ts';
 import type { Clock } from './runtime/clock.ts';
 import { faultOfRuntime } from './runtime/node-version.ts';
 
+export type { Registry } from './app/compose.ts';
 export type { EmbeddedCorrectionOptions, EmbeddedCorrections } from './app/corrections.ts';
-export type { Registry } from './app/registry.ts';
 export { RegistryError } from './domain/values/errors.ts';
 export type { RunningServer } from './http/server/server.ts';
 export type { Clock } from './runtime/clock.ts';

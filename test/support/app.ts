@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type ComposedRegistry, composeRegistry } from '../../src/app/registry.ts';
+import { type ComposedRegistry, composeRegistry } from '../../src/app/compose.ts';
 import { issueSecret } from '../../src/cli/keys/key-secret.ts';
 import { type Config, readConfig, type SettingName } from '../../src/config.ts';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/access/api-keys.ts';

@@ -1,6 +1,6 @@
 /** `serve`: runs the service until it is asked to stop (docs/operating.md#start-and-stop). */
 import type { Command } from 'commander';
-import { composeRegistry } from '../../app/registry.ts';
+import { composeRegistry } from '../../app/compose.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';

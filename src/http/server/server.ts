@@ -1,4 +1,7 @@
-/** The node:http server: limits on slow clients, responses below the handler, orderly shutdown. */
+/**
+ * The node:http server: limits on slow clients, responses below the handler, orderly shutdown. The program
+ * opens its listener in app/compose.ts, where a second one would be opened.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -1,4 +1,7 @@
-/** Appends to the sequence of changes, in the transaction that makes the change. */
+/**
+ * Appends to the sequence of changes, in the transaction that makes the change. An event's number is the key
+ * that SQLite gives its row, never twice the same (AUTOINCREMENT in schema/migrations/first-journal.ts).
+ */
 import {
   actorCode,
   type EventAction,

@@ -52,12 +52,12 @@ test('domain/ imports only domain/, and the one library that parses addresses', 
   );
 });
 
-test('store/ imports only domain/, lookup/ and, in store/sqlite, create-folder.ts, the driver and node', () => {
+test('store/ imports only domain/, lookup/ and, in store/sqlite, new-files.ts, the driver and node', () => {
   const isAllowed = ({ file, target, isOurs }: Import) =>
     isOurs
       ? isIn(target, 'domain') ||
         isIn(target, 'lookup') ||
-        (isIn(file, 'store/sqlite') && target === 'runtime/create-folder.ts')
+        (isIn(file, 'store/sqlite') && target === 'runtime/new-files.ts')
       : isIn(file, 'store/sqlite') && (target === 'better-sqlite3' || target.startsWith('node:'));
   assert.deepEqual(broken('store', isAllowed), []);
 });

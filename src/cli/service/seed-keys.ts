@@ -1,11 +1,12 @@
 /** The keys of the demo data: one for each kind of holder, stored in a file beside the database. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import type { Scope } from '../../domain/access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/sliding-window.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
+import { openPrivateFile } from '../../runtime/new-files.ts';
 import { issueSecret } from '../keys/key-secret.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { formatJson, formatTable } from '../terminal/output.ts';
@@ -77,9 +78,10 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
 }
 
 function writeDemoKeys(file: string, keys: readonly IssuedDemoKey[]): void {
-  // The mode is only given to a file that is new.
   rmSync(file, { force: true });
-  writeFileSync(file, formatJson({ keys }), { mode: 0o600 });
+  const handle = openPrivateFile(file);
+  writeFileSync(handle, formatJson({ keys }));
+  closeSync(handle);
 }
 
 /** @returns undefined when the database was not filled by `seed` */

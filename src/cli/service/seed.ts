@@ -10,7 +10,7 @@ import { importFiles } from '../../import/run/import-files.ts';
 import { listImportFiles } from '../../import/run/import-folder.ts';
 import { showcaseIdentityCard, writeSeedFiles } from '../../import/run/seed-files.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import { createFolder } from '../../runtime/create-folder.ts';
+import { createFolder } from '../../runtime/new-files.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';

@@ -3,10 +3,10 @@
  * opened at the location, so that registry and keys change together for every other process. It contains the
  * copies until they are in place, and the old files; at the end it gets its final name in one step.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { createFolder } from '../../../runtime/create-folder.ts';
+import { createFolder, createPrivateFolder } from '../../../runtime/new-files.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { isBusy } from '../engine/errors.ts';
 import { createPrivateFile, syncPath } from '../files/durable-files.ts';
@@ -61,7 +61,7 @@ export class RestoringFolder {
     this.copies = join(this.path, NEW);
     try {
       createFolder(dirname(this.path));
-      if (!existsSync(this.path)) mkdirSync(this.path, 0o700);
+      if (!existsSync(this.path)) createPrivateFolder(this.path);
       if (!existsSync(join(this.path, LOCK))) createPrivateFile(join(this.path, LOCK));
     } catch (error) {
       const message = `${databaseFile} cannot be restored: ${(error as Error).message}.`;
@@ -79,7 +79,7 @@ export class RestoringFolder {
   /** Makes room for the copies; what an earlier restore has copied is copied again. */
   prepareCopies(): void {
     rmSync(this.copies, { recursive: true, force: true });
-    mkdirSync(this.copies, 0o700);
+    createPrivateFolder(this.copies);
   }
 
   /** Moves every file of the old registry into the folder, and has it on disk that all are. */
@@ -90,7 +90,7 @@ export class RestoringFolder {
       onStep(`moved ${basename(file)}`);
     }
     this.sync();
-    mkdirSync(join(this.path, MOVED), 0o700);
+    createPrivateFolder(join(this.path, MOVED));
     this.sync();
   }
 

@@ -3,9 +3,9 @@
  * killed leaves it behind, and the next one of the same name removes it, or the next one that is named by its
  * instant if both are.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { createFolder } from '../../../runtime/create-folder.ts';
+import { createFolder, createPrivateFolder } from '../../../runtime/new-files.ts';
 import { isDatedName } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { isRunning } from '../engine/file-use.ts';
@@ -24,7 +24,7 @@ export function createWorkFolder(target: string): string {
   try {
     createFolder(dirname(folder));
     removeIncomplete(dirname(folder), basename(resolve(target)));
-    mkdirSync(folder, 0o700);
+    createPrivateFolder(folder);
     return folder;
   } catch (error) {
     throw cannotBeWritten(target, error);

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { createFolder } from '../../../runtime/create-folder.ts';
+import { createFolder, openPrivateFile } from '../../../runtime/new-files.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { Connection } from './connection.ts';
 import { isBusy, toStorageError } from './errors.ts';
@@ -90,12 +90,22 @@ function prepareConnection(raw: Database.Database, options: OpenOptions): Connec
 function createEmpty(file: string): void {
   try {
     createFolder(dirname(file));
-    // SQLite gives the -wal and -shm files the mode of the database.
-    closeSync(openSync(file, 'a', 0o600));
+    // SQLite gives the -wal and -shm files the mode and the owner of the database.
+    closeSync(openNew(file));
   } catch (error) {
     throw new StorageError('unusable', `${file} cannot be created: ${(error as Error).message}.`, {
       cause: error,
     });
+  }
+}
+
+/** Another process may have created it meanwhile, or it is a link to where it is to be created. */
+function openNew(file: string): number {
+  try {
+    return openPrivateFile(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return openSync(file, 'a', 0o600);
   }
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { openPrivateFile } from '../../../runtime/new-files.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -17,12 +18,12 @@ export function syncPath(path: string): void {
 
 /** Creates an empty file that only its owner can read. @throws the system's error when it exists */
 export function createPrivateFile(path: string): void {
-  closeSync(openSync(path, 'wx', 0o600));
+  closeSync(openPrivateFile(path));
 }
 
 /** Creates a file that only its owner can read, and syncs it. */
 export function writePrivateFile(path: string, text: string): void {
-  const handle = openSync(path, 'wx', 0o600);
+  const handle = openPrivateFile(path);
   try {
     writeSync(handle, text);
     fsyncSync(handle);
@@ -68,7 +69,7 @@ export async function hashFile(
 
 /** Copies a file to one that only its owner can read, and syncs it. @returns the hash of what was copied */
 export async function copyPrivately(source: string, target: string): Promise<FileHash> {
-  const handle = openSync(target, 'wx', 0o600);
+  const handle = openPrivateFile(target);
   try {
     const hash = await hashFile(source, (chunk) => {
       for (let written = 0; written < chunk.length; ) written += writeSync(handle, chunk, written);

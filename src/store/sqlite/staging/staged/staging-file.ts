@@ -1,9 +1,10 @@
 /** The staging files of imports: private, beside the database, removed by the import or at the next start. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Connection } from '../../engine/connection.ts';
 import { isLocked, isRunning } from '../../engine/file-use.ts';
+import { createPrivateFile } from '../../files/durable-files.ts';
 import { STAGING_INFIX } from '../../files/registry-files.ts';
 
 const JOURNAL = '-journal';
@@ -13,7 +14,7 @@ const FRESH_MS = 10_000;
 /** An empty file that only its owner can read: SQLite would let others. */
 export function createStagingFile(databaseFile: string): string {
   const file = `${databaseFile}${STAGING_INFIX}${process.pid}-${randomBytes(4).toString('hex')}`;
-  closeSync(openSync(file, 'wx', 0o600));
+  createPrivateFile(file);
   return file;
 }
 

@@ -105,20 +105,6 @@ export async function lookUpFormer(
   return { ...ok(body), headers: { 'Content-Location': `${API_PREFIX}/members/${current}` } };
 }
 
-/** The same for the membership in one cooperative. @throws RegistryError `not_found` */
-async function findFormerMembership(
-  store: MemberStore,
-  cooperativeId: number,
-  identityCard: string,
-  at: number | null,
-): Promise<{ readonly membership: Membership; readonly location: string }> {
-  const current = await store.findCurrentIdentityCard(identityCard);
-  if (current === undefined) throw notFound();
-  const membership = await store.findActiveMembership(cooperativeId, current, at);
-  if (membership === undefined) throw notFound();
-  return { membership, location: `${API_PREFIX}/cooperatives/${cooperativeId}/members/${current}` };
-}
-
 const NATIONAL_ID: Parameter = {
   description: 'National ID: exactly 16 digits.',
   schema: string({ pattern: IDENTITY_CARD.source }),
@@ -153,12 +139,17 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
         const identityCard = request.params.nid ?? '';
         if (!isIdentityCard(identityCard)) throw badRequest('Expected a national ID of exactly 16 digits.');
         const at = financialsAt(request.caller, nowSeconds(clock));
-        const membership = await store.findActiveMembership(cooperativeId, identityCard, at);
+        const find = (number: string) => store.findActiveMembership(cooperativeId, number, at);
+        const membership = await find(identityCard);
         if (membership !== undefined) return ok(new JsonText(serializeMembership(membership, zone)));
-        const former = await findFormerMembership(store, cooperativeId, identityCard, at);
+        // It may be a number that the person had before.
+        const current = await store.findCurrentIdentityCard(identityCard);
+        const former = current === undefined ? undefined : await find(current);
+        if (former === undefined) throw notFound();
+        const location = `${API_PREFIX}/cooperatives/${cooperativeId}/members/${current}`;
         return {
-          ...ok(new JsonText(serializeMembership(former.membership, zone))),
-          headers: { 'Content-Location': former.location },
+          ...ok(new JsonText(serializeMembership(former, zone))),
+          headers: { 'Content-Location': location },
         };
       },
     },

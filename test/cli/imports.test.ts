@@ -40,7 +40,7 @@ test('imports are listed with their file, its hash, their counts and the user', 
     assert.equal(imported_at, '2025-06-15T12:00:00+02:00');
   }
   const { out } = await place.command('imports', 'list');
-  assert.match(out, /^ID +FILE +KIND +IMPORTED +BY +NEW +CHANGED +UNCHANGED +UNDONE\n/);
+  assert.match(out, /^ID +FILE +KIND +IMPORTED +BY +NEW +CHANGED +UNCHANGED +REPLACES +UNDONE\n/);
   assert.equal(out.split('\n').length, 5);
 });
 

@@ -87,6 +87,7 @@ const describeReport = (report: FileReport) => ({
   import_id: report.importId ?? null,
   same_as_import: report.sameAsImport ?? null,
   ...report.changes,
+  missing: report.missing,
   refused_rows: report.refusedRows,
   columns: Object.fromEntries([...report.columns].map(([name, changed]) => [name, { changed }])),
   imported: report.outcome === 'imported',

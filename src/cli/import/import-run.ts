@@ -2,19 +2,12 @@
 import { resolve } from 'node:path';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
-import type { TimeZone } from '../../domain/values/date-time.ts';
 import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
 import type { RejectsFile } from '../../import/rejects/rejects.ts';
-import { type ChangesFile, createChangesFile, isChangesFile } from '../../import/run/changes-file.ts';
 import { type ImportOptions, importFiles } from '../../import/run/import-files.ts';
-import {
-  type FileReport,
-  ImportError,
-  type ImportFile,
-  nameOf,
-  systemCodeOf,
-} from '../../import/run/import-report.ts';
-import type { StagedChange } from '../../store/ports/import/import-session.ts';
+import { type FileReport, ImportError, type ImportFile, nameOf } from '../../import/run/import-report.ts';
+import { absentFormat, changesFormat, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
+import type { StagedChange, StagedValue } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';
@@ -24,13 +17,15 @@ import { createImportJson } from './import-json.ts';
 import { createProgressBar } from './import-progress.ts';
 import { appendRejects, openRejects } from './import-rejects.ts';
 import { createImportScreen } from './import-screen.ts';
-import { openSideFile } from './import-side-files.ts';
+import { appendTo, openListFile } from './import-side-files.ts';
 
 export interface ImportCommandOptions extends SettingOptions {
   readonly create?: boolean;
   readonly dryRun?: boolean;
   readonly rejects?: string;
   readonly changes?: string;
+  readonly replaces?: number;
+  readonly absent?: string;
   readonly yes?: boolean;
   readonly overwriteCorrections?: boolean;
   readonly despiteErasure?: boolean;
@@ -51,20 +46,32 @@ export async function runImport(
   const storage = openConfiguredStorage(config, context.clock);
   await assertMeant(storage, options);
   const { zone } = config;
-  if (options.changes !== undefined && resolve(options.changes) === resolve(options.rejects ?? ''))
-    throw new CommandError(EXIT.usage, `Choose different files for --rejects and --changes.`);
+  const paths = [options.rejects, options.changes, options.absent].flatMap((path) =>
+    path === undefined ? [] : resolve(path),
+  );
+  if (new Set(paths).size < paths.length)
+    throw new CommandError(EXIT.usage, 'Choose different files for --rejects, --changes and --absent.');
+  const open = <Row>(path: string, option: string, name: string, format: ListFormat<Row>) =>
+    openListFile(path, { option, name, format }, files, storage);
   let rejects: RejectsFile | undefined;
-  let changes: ChangesFile | undefined;
+  let changes: ListFile<StagedChange> | undefined;
+  let absent: ListFile<readonly StagedValue[]> | undefined;
   let reports: FileReport[];
   try {
     if (options.rejects !== undefined) rejects = await openRejects(options.rejects, files, storage);
-    if (options.changes !== undefined) changes = await openChanges(options.changes, zone, files, storage);
-    reports = await importWithSession(context, { config, storage, files, rejects, changes }, options);
+    if (options.changes !== undefined)
+      changes = await open(options.changes, '--changes', 'a list of changes', changesFormat(zone));
+    if (options.absent !== undefined && files[0] !== undefined) {
+      const format = absentFormat(files[0].kind, zone);
+      absent = await open(options.absent, '--absent', 'a list of absent rows', format);
+    }
+    reports = await importWithSession(context, { config, storage, files, rejects, changes, absent }, options);
   } catch (error) {
     throw error instanceof UnknownSheetError ? new CommandError(EXIT.usage, error.message) : error;
   } finally {
     await rejects?.close();
     await changes?.close();
+    await absent?.close();
   }
   const unexpected = reports.find(({ failure }) => failure?.isExpected === false)?.failure;
   if (unexpected !== undefined) throw unexpected.error;
@@ -103,12 +110,13 @@ interface ImportWork {
   readonly storage: Storage;
   readonly files: readonly ImportFile[];
   readonly rejects: RejectsFile | undefined;
-  readonly changes: ChangesFile | undefined;
+  readonly changes: ListFile<StagedChange> | undefined;
+  readonly absent: ListFile<readonly StagedValue[]> | undefined;
 }
 
 async function importWithSession(
   context: CliContext,
-  { config, storage, files, rejects, changes }: ImportWork,
+  { config, storage, files, rejects, changes, absent }: ImportWork,
   options: ImportCommandOptions,
 ): Promise<FileReport[]> {
   const { clock } = context;
@@ -147,6 +155,7 @@ async function importWithSession(
         acceptsWarnings: options.yes === true,
         overwritesCorrections: options.overwriteCorrections === true,
         despiteErasure: options.despiteErasure === true,
+        ...(options.replaces === undefined ? {} : { replaces: options.replaces }),
       },
       {
         progress: bar.update,
@@ -157,8 +166,10 @@ async function importWithSession(
             const path = await appendRejects(rejects, checked, source, reading);
             if (path !== undefined) context.err(`The refused rows of ${nameOf(file)} are in ${path}.\n`);
           }
-          if (!checked.isRefused && changes !== undefined)
-            await appendChanges(changes, checked.listChanges());
+          if (checked.isRefused) return;
+          if (changes !== undefined) await appendTo(changes, 'changes', checked.listChanges());
+          if (absent !== undefined && checked.missing !== undefined)
+            await appendTo(absent, 'absent rows', checked.missing.list());
         },
         confirm: async () => isConfirmed(context, interruption.signal, options),
         finished(report) {
@@ -173,35 +184,5 @@ async function importWithSession(
     bar.stop();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await session.close();
-  }
-}
-
-const openChanges = (
-  path: string,
-  zone: TimeZone,
-  files: readonly ImportFile[],
-  storage: Storage,
-): Promise<ChangesFile> =>
-  openSideFile(
-    path,
-    {
-      option: '--changes',
-      name: 'a list of changes',
-      isReplaceable: isChangesFile,
-      create: (file) => createChangesFile(file, zone),
-    },
-    files,
-    storage,
-  );
-
-async function appendChanges(file: ChangesFile, changes: AsyncIterable<StagedChange>): Promise<void> {
-  try {
-    await file.append(changes);
-  } catch (error) {
-    const reason = systemCodeOf(error);
-    if (reason === undefined) throw error;
-    throw new ImportError(`The changes cannot be written (${reason}). Nothing of this file was imported.`, {
-      cause: error,
-    });
   }
 }

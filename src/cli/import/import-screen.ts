@@ -2,6 +2,8 @@
 
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
+import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
+import { formatStored } from '../../import/columns/stored-values.ts';
 import { type FileReport, nameOf } from '../../import/run/import-report.ts';
 import type {
   AcceptedFile,
@@ -11,12 +13,20 @@ import type {
 } from '../../store/ports/import/import-session.ts';
 import type { ImportWarning } from '../../store/ports/import/import-warnings.ts';
 import type { CliContext } from '../terminal/context.ts';
+import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
 import { describePreview } from './import-preview.ts';
 
 /** Different faults shown of one file, and values that are kept; the rest is counted. */
 const SHOWN_FAULTS = 20;
+
+/** Rows shown that the replaced import had and the file has not. */
+const SHOWN_MISSING = 3;
+const SHOWN_OF_MISSING = {
+  codes: ['code', 'member_code', 'loan_reference', 'reference', 'delivered_at', 'transacted_at', 'paid_at'],
+  values: ['kg', 'product', 'kind', 'amount'],
+};
 
 interface ScreenOptions {
   /** Its location. */
@@ -43,6 +53,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
         return;
       }
       await showKept(say, checked);
+      await showMissing(say, shown, { zone, isDryRun });
       if (isDryRun) preview = await describePreview(nameOf(file), checked, zone);
     },
     finished(report) {
@@ -137,6 +148,37 @@ async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {
   if (accepted.canOverwriteKept) say(': to import these values nevertheless, add --overwrite-corrections.');
 }
 
+/** Of those of members only the codes, and the values of others only in a dry run. */
+async function showMissing(
+  say: Say,
+  { file, checked }: FileToShow,
+  { zone, isDryRun }: Pick<ScreenOptions, 'zone' | 'isDryRun'>,
+): Promise<void> {
+  const missing = checked.isRefused ? undefined : checked.missing;
+  if (missing === undefined || missing.count === 0) return;
+  const names = IMPORT_COLUMNS[file.kind].map(({ name }) => name);
+  const isShown = (name: string) =>
+    SHOWN_OF_MISSING.codes.includes(name) ||
+    (missing.areRemoved && isDryRun && SHOWN_OF_MISSING.values.includes(name));
+  // Of an instant the day, and no reference that nobody has written.
+  const show = (text: string) => hideIdentityCards(text.replace(/^auto-.*|T\d\d:.*$/, ''));
+  const examples: string[] = [];
+  for await (const values of missing.list()) {
+    const cells = names.flatMap((name, i) =>
+      isShown(name) ? show(formatStored(name, values[i] ?? null, zone) ?? '') : [],
+    );
+    if (examples.push(cells.filter((cell) => cell !== '').join(' ')) === SHOWN_MISSING) break;
+  }
+  const rest = missing.count > examples.length ? '; …' : '';
+  const end = missing.areRemoved ? 'they are removed' : 'they stay as they are; --absent FILE writes them';
+  const noun = missing.areRemoved ? 'rows' : file.kind;
+  const are =
+    missing.count === 1
+      ? `${noun.slice(0, -1)} of the replaced import is`
+      : `${noun} of the replaced import are`;
+  say(`: ${missing.count} ${are} not in this file (${examples.join('; ')}${rest}): ${end}.`);
+}
+
 async function describeWarning({ message, count, lines }: ImportWarning): Promise<string> {
   const first: number[] = [];
   for await (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
@@ -157,8 +199,8 @@ function describeOutcome(report: FileReport): string {
   return `${changes} (${speed}, locked for ${(report.lockMs / 1000).toFixed(3)} s)`;
 }
 
-const describeChanges = ({ created, changed, unchanged, kept }: ImportChanges): string =>
-  `${created} new, ${changed} changed, ${unchanged} unchanged` +
+const describeChanges = ({ created, changed, unchanged, kept, removed }: ImportChanges): string =>
+  `${created} new, ${changed} changed, ${unchanged} unchanged${removed === 0 ? '' : `, ${removed} removed`}` +
   (kept === 0 ? '' : `, ${counted(kept, 'value')} kept`);
 
 /** Where an import of several files has stopped. */

@@ -1,7 +1,8 @@
-/** The files that an import writes beside the registry: `--rejects` and `--changes`. */
+/** The files that an import writes beside the registry: `--rejects`, `--changes` and `--absent`. */
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
+import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
+import { createListFile, isListFile, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 
@@ -43,5 +44,40 @@ export async function openSideFile<T>(
   } catch (error) {
     const reason = systemCodeOf(error);
     throw reason === undefined ? error : refuse(`cannot be written (${reason})`);
+  }
+}
+
+/** @throws CommandError `usage`, likewise */
+export const openListFile = <Row>(
+  path: string,
+  { format, ...kind }: Pick<SideFileKind<unknown>, 'option' | 'name'> & { readonly format: ListFormat<Row> },
+  files: readonly ImportFile[],
+  storage: Storage,
+): Promise<ListFile<Row>> =>
+  openSideFile(
+    path,
+    {
+      ...kind,
+      isReplaceable: (file) => isListFile(file, format),
+      create: (file) => createListFile(file, format),
+    },
+    files,
+    storage,
+  );
+
+/** @param name of the rows, in the plural. @throws ImportError when the disk takes no more */
+export async function appendTo<Row>(
+  file: ListFile<Row>,
+  name: string,
+  rows: AsyncIterable<Row>,
+): Promise<void> {
+  try {
+    await file.append(rows);
+  } catch (error) {
+    const reason = systemCodeOf(error);
+    if (reason === undefined) throw error;
+    throw new ImportError(`The ${name} cannot be written (${reason}). Nothing of this file was imported.`, {
+      cause: error,
+    });
   }
 }

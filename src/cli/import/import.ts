@@ -7,6 +7,7 @@ import type { ImportFile } from '../../import/run/import-report.ts';
 import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
 import { declareImportMap } from '../map/import-map.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseIdOf } from '../terminal/options.ts';
 import { addSettingOptions } from '../terminal/settings.ts';
 import { addReadingOptions, type ReadingOptions, readReadingOptions } from './import-reading.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
@@ -32,6 +33,12 @@ export function declareImport(command: Command, context: CliContext): void {
     .option('--create', 'with --db: create the database if it does not exist')
     .option('--dry-run', 'check everything and count what would change, write nothing')
     .option('--yes', 'import also what warnings stop')
+    .option(
+      '--replaces <import>',
+      'the file is the newer version of this import',
+      parseIdOf('an import, as `imports list`'),
+    )
+    .option('--absent <file>', 'with --replaces: write the rows that the file no longer has to this file')
     .option('--overwrite-corrections', 'set values back to what they were before they were corrected')
     .option('--despite-erasure', 'import members who were erased')
     .option('--changes <file>', 'write every changed value, as it was and as it is, to this file')
@@ -42,6 +49,7 @@ export function declareImport(command: Command, context: CliContext): void {
     .addHelpText('after', MORE_HELP)
     .action(async (kindOrFolder: string, path: string | undefined, options: Options) => {
       const files = findFiles(context, kindOrFolder, path);
+      assertReplacement(path, options);
       const reading = readReadingOptions(context, path === undefined ? undefined : files[0]?.kind, options);
       await runImport(context, files, { ...options, reading });
     });
@@ -67,6 +75,20 @@ function findFiles(context: CliContext, kindOrFolder: string, path: string | und
     );
   }
   return [{ kind, path }];
+}
+
+/** @throws CommandError `usage` */
+function assertReplacement(path: string | undefined, options: Options): void {
+  const { replaces, absent, skipInvalid } = options;
+  const refuse = (message: string) => new CommandError(EXIT.usage, message);
+  if (absent !== undefined && replaces === undefined)
+    throw refuse('--absent needs --replaces: name the import of which the file is the newer version.');
+  if (replaces === undefined) return;
+  if (path === undefined) throw refuse('--replaces is for one file: import <kind> FILE --replaces ID.');
+  if (skipInvalid === true)
+    throw refuse(
+      'With --skip-invalid, --replaces would remove the rows that are refused. Correct them first.',
+    );
 }
 
 function findFilesIn(context: CliContext, folder: string): ImportFile[] {

@@ -24,6 +24,9 @@ export const describeImport = (recorded: RecordedImport, zone: TimeZone) => ({
   unchanged: recorded.unchanged,
   kept: recorded.kept,
   refused_rows: recorded.refusedRows,
+  removed: recorded.removed,
+  replaces: recorded.replaces,
+  replaced_by: recorded.replacedBy,
   undone_at: recorded.undoneAt === null ? null : formatDateTime(recorded.undoneAt, zone),
   reason: recorded.reason,
 });
@@ -46,9 +49,21 @@ export function formatImports(imports: readonly RecordedImport[], zone: TimeZone
     String(each.created),
     String(each.changed),
     String(each.unchanged),
+    each.replaces === null ? '' : String(each.replaces),
     each.undoneAt === null ? '' : formatDateTime(each.undoneAt, zone),
   ]);
-  const headings = ['ID', 'FILE', 'KIND', 'IMPORTED', 'BY', 'NEW', 'CHANGED', 'UNCHANGED', 'UNDONE'];
+  const headings = [
+    'ID',
+    'FILE',
+    'KIND',
+    'IMPORTED',
+    'BY',
+    'NEW',
+    'CHANGED',
+    'UNCHANGED',
+    'REPLACES',
+    'UNDONE',
+  ];
   return formatTable(headings, rows);
 }
 
@@ -88,7 +103,9 @@ const formatList = (name: string, lines: readonly string[]): (readonly [string, 
 /** A line for each property. */
 export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
   const shown = describeRecord(recorded, zone);
+  const counts = `${shown.created} new, ${shown.changed} changed, ${shown.unchanged} unchanged`;
   const kept = shown.kept === 0 ? '' : `, ${shown.kept} values kept`;
+  const removed = shown.removed === 0 ? '' : `, ${shown.removed} removed`;
   const refused = shown.refused_rows === 0 ? '' : `, ${shown.refused_rows} refused`;
   return formatFields([
     ['id', String(shown.id)],
@@ -97,7 +114,9 @@ export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
       : [['reason', hideIdentityCards(shown.reason)] as const]),
     ['kind', shown.kind],
     ['imported', `${shown.imported_at} by ${shown.user}`],
-    ['rows', `${shown.created} new, ${shown.changed} changed, ${shown.unchanged} unchanged${kept}${refused}`],
+    ['rows', `${counts}${removed}${kept}${refused}`],
+    ...(shown.replaces === null ? [] : [['replaces', `import ${shown.replaces}`] as const]),
+    ...(shown.replaced_by === null ? [] : [['replaced', `by import ${shown.replaced_by}`] as const]),
     ...formatList('options', formatOptions(shown.options)),
     ...formatList('map', shown.map === null ? [] : formatOptions(shown.map)),
     ...formatList('notes', formatNotes(shown.notes)),
@@ -179,6 +198,7 @@ function formatBlocker({ kind, row, reason, actor }: UndoBlocker, operation: str
       ? `a member was erased since, by ${by}`
       : `${name} belongs to a person who was erased since, by ${by}`;
   }
+  if (reason === 'replaced') return `it was replaced, by ${by}`;
   if (reason === 'overpaid') return `${name} would have more than 12 digits paid: payments would count again`;
   if (reason === 'taken') return `${name}, from ${by}, has ${UNIQUE[kind]} that would be put back`;
   return `${name}, from ${by}, belongs to a row that the ${operation.split(' ')[0]} created`;

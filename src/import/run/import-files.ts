@@ -105,6 +105,7 @@ async function importFile(
     options.signal?.throwIfAborted();
     if (checked.isRefused) return { ...report, outcome: 'refused', seconds: secondsNow() };
     const { changes, columns } = checked;
+    report = { ...report, missing: checked.missing?.count ?? 0 };
     if (!(await isConfirmed(file, checked, options, observer)))
       return { ...report, outcome: 'stopped', changes, columns, seconds: secondsNow() };
     options.signal?.throwIfAborted();
@@ -125,7 +126,7 @@ function checkFile(
   options: ImportOptions,
   observer: ImportObserver,
 ): ReturnType<typeof stageFile> {
-  const { acceptTrailingZero, skipInvalid, overwritesCorrections, despiteErasure } = options;
+  const { acceptTrailingZero, skipInvalid, overwritesCorrections, despiteErasure, replaces } = options;
   const { map, isStrict, zone, clock, signal } = options;
   return stageFile(session, source, {
     kind: file.kind,
@@ -137,6 +138,7 @@ function checkFile(
     zone,
     despiteErasure,
     sha256: source.sha256,
+    replaces,
     cells: cellContext(zone, nowSeconds(clock)),
     onBatch(bytesRead) {
       signal?.throwIfAborted();
@@ -176,6 +178,7 @@ function recordOf(
     strict: isStrict === true,
     overwrite_corrections: overwritesCorrections === true,
     ...(given.despiteErasure === true ? { despite_erasure: true } : {}),
+    ...(given.replaces === undefined ? {} : { replaces: given.replaces }),
   };
   return toImportRecord({ fileName: nameOf(file), sha256, systemUser, map, options, notes });
 }

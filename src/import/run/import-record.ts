@@ -11,7 +11,7 @@ interface ImportedFile {
   readonly sha256: string;
   readonly systemUser: string;
   readonly map: ReadingMap | undefined;
-  readonly options: { readonly [name: string]: boolean };
+  readonly options: { readonly [name: string]: boolean | number };
   readonly notes: readonly ImportNote[];
 }
 

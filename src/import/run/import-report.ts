@@ -34,6 +34,8 @@ export interface FileReport {
   readonly changes: ImportChanges;
   /** How many stored values of each column changed, likewise; a column without any is missing. */
   readonly columns: ReadonlyMap<string, number>;
+  /** Rows of the replaced import that the file no longer has; of members and cooperatives, they stay. */
+  readonly missing: number;
   /** Under which the import is recorded. */
   readonly importId?: number;
   /** An import of the same bytes that was applied before and not undone. */
@@ -59,7 +61,7 @@ export class ImportError extends Error {
   }
 }
 
-const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0, kept: 0 };
+const NO_CHANGES: ImportChanges = { created: 0, changed: 0, unchanged: 0, kept: 0, removed: 0 };
 
 /** Of a file before it is reached. */
 export const emptyReport = (file: ImportFile): FileReport => ({
@@ -72,6 +74,7 @@ export const emptyReport = (file: ImportFile): FileReport => ({
   notes: [],
   changes: NO_CHANGES,
   columns: new Map(),
+  missing: 0,
   lockMs: 0,
   seconds: 0,
 });

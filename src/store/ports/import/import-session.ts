@@ -53,6 +53,17 @@ export interface ImportChanges {
   readonly unchanged: number;
   /** Values that the file would change, and that stay as they are stored. */
   readonly kept: number;
+  /** Rows of the import that the file replaces, which it no longer has. */
+  readonly removed: number;
+}
+
+/** What the import that a file replaces has created, and the file no longer has. */
+export interface MissingRows {
+  readonly count: number;
+  /** Whether an apply removes them; members and cooperatives stay. */
+  readonly areRemoved: boolean;
+  /** As stored, in the order of the columns of the kind and of ids. May be read until the apply. */
+  list(): AsyncIterable<readonly StagedValue[]>;
 }
 
 /** One value of a stored row that a file changes. */
@@ -149,6 +160,11 @@ export interface CheckOptions {
   readonly despiteErasure?: boolean | undefined;
   /** Of the bytes of the file, 64 hexadecimal digits: they may have been imported for another cooperative. */
   readonly sha256?: string | undefined;
+  /**
+   * The import of which this file is the newer version: what that one has created and the file no longer has
+   * is removed. Members and cooperatives stay. Not together with `skipInvalid`.
+   */
+  readonly replaces?: number | undefined;
   /** In which faults show instants; UTC without it. */
   readonly zone?: TimeZone | undefined;
 }
@@ -189,6 +205,8 @@ export interface AcceptedFile extends FileCheck {
   listChanges(): AsyncIterable<StagedChange>;
   /** Values that the file would change and that an apply keeps as they are stored, likewise. */
   listKept(): AsyncIterable<StagedChange>;
+  /** Undefined for a file that replaces none. */
+  readonly missing: MissingRows | undefined;
   /** Lets the next files of this session refer to the rows of this one, which is not applied: a dry run. */
   keepForReference(): Awaitable<void>;
   /**

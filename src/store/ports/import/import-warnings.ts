@@ -37,6 +37,15 @@ export const WARNINGS = {
     'a member code belongs to a member with another NID: a changed number, which replaces the stored one. ' +
       'If the file has both numbers, or the new one is that of another member, it is a fault',
   ),
+  newer_version: stopping(
+    ['production', 'savings'],
+    'a new entry without a reference has the member, day and product (of savings the account, kind and ' +
+      'day) of a stored one that the file does not have: [a newer version](#a-newer-version-of-a-file)?',
+  ),
+  many_removed: stopping(
+    ['production', 'loans', 'payments', 'savings'],
+    'more than half of the rows of the import that the file replaces, and more than five, would be removed',
+  ),
   impossible_id: only(['members'], 'a NID begins with neither 1, 2 nor 3, such as one of zeros'),
   born_after_registration: only(['members'], 'the date of birth is after the registration'),
   overpaid: only(['loans', 'payments'], 'more than three times the amount of a loan is paid'),

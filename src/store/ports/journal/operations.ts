@@ -16,6 +16,12 @@ export interface RecordedImport extends ImportRecord {
   readonly unchanged: number;
   readonly kept: number;
   readonly refusedRows: number;
+  /** Rows of the import that it replaced, which its file no longer had. */
+  readonly removed: number;
+  /** The import of which its file was the newer version. */
+  readonly replaces: number | null;
+  /** The import that has replaced it and was not undone. */
+  readonly replacedBy: number | null;
   /** Epoch seconds; null while it stands. */
   readonly undoneAt: number | null;
   /** Of a correction, which has no file: the name and the hash are empty then. */
@@ -36,10 +42,11 @@ export interface UndoBlocker {
   /**
    * `changed`: it was changed since; `refers`: it belongs to a row that was created; `taken`: it has
    * the member code, national ID, reference or number that another row would get back; `erased`: it is a
-   * person who was erased since, or an entry of one; `overpaid`: payments that would count again take what is
-   * paid on the loan beyond the largest amount.
+   * person who was erased since, or an entry of one; `replaced`: it is the import itself, of which there is
+   * a newer version; `overpaid`: payments that would count again take what is paid on the loan beyond the
+   * largest amount.
    */
-  readonly reason: 'changed' | 'refers' | 'taken' | 'erased' | 'overpaid';
+  readonly reason: 'changed' | 'refers' | 'taken' | 'erased' | 'overpaid' | 'replaced';
   /** Who changed or created it; null for a row that is older than the history. */
   readonly actor: Actor | null;
 }

@@ -1,13 +1,13 @@
 /** What of the national IDs of its members keeps an operation from being undone (undo-blockers.ts). */
 import { MERGED_MEMBERS, REPLACED_NUMBERS } from '../identity/former-keys.ts';
 import { type IdRange, isImport, type Operation, REVERSED_ACTORS } from './operations.ts';
-import { changedRows, ownChanges } from './own-rows.ts';
+import { changedRows, isWithin, ownChanges } from './own-rows.ts';
 
 /**
  * @param created members that would go
  * @returns SELECTs of `kind, id, reason, actor`
  */
-export const identityBlockers = (operation: Operation, created: IdRange | undefined): string[] => [
+export const identityBlockers = (operation: Operation, created: IdRange | string | undefined): string[] => [
   ofErasedNumber(operation),
   numberReplaced(operation),
   ...(created === undefined ? [] : [mergedInto(created)]),
@@ -71,7 +71,7 @@ const redirected = (operation: Operation): string[] =>
   );
 
 /** A member that was merged since leads to one that would go. */
-const mergedInto = (created: IdRange): string =>
+const mergedInto = (created: IdRange | string): string =>
   `SELECT 'members' AS kind, r.into_id AS id, 'changed' AS reason, 'correction:' || r.correction_id AS actor
    FROM main.${MERGED_MEMBERS.table} r
-   WHERE r.into_id BETWEEN ${created.first} AND ${created.last} AND r.ended_by IS NULL`;
+   WHERE r.into_id ${isWithin(created)} AND r.ended_by IS NULL`;

@@ -36,12 +36,21 @@ interface OperationRow extends Operation {
   readonly unchanged: number | null;
   readonly kept: number | null;
   readonly refused_rows: number | null;
+  readonly removed: number | null;
+  readonly replaces: number | null;
+  readonly replaced_by: number | null;
 }
 
 export const isImport = ({ kind }: Pick<Operation, 'kind'>): boolean =>
   IMPORT_KINDS.some((each) => each === kind);
 
-const ROWS = 'SELECT * FROM main.operations o LEFT JOIN main.imported_files f ON f.operation_id = o.id';
+/** SELECT of the import, not undone, that has replaced one. @param id SQL of the latter's */
+export const replacementOf = (id: string): string =>
+  `SELECT g.operation_id FROM main.imported_files g CROSS JOIN main.operations u
+     ON u.id = g.operation_id AND u.undone_at IS NULL WHERE g.replaces = ${id}`;
+
+const ROWS = `SELECT *, (${replacementOf('o.id')}) AS replaced_by
+  FROM main.operations o LEFT JOIN main.imported_files f ON f.operation_id = o.id`;
 
 export const listOperations = (db: Connection): RecordedImport[] =>
   db.rows<OperationRow>(`${ROWS} ORDER BY o.id`).map(toRecorded);
@@ -70,6 +79,9 @@ const toRecorded = (row: OperationRow): RecordedImport => ({
   unchanged: row.unchanged ?? 0,
   kept: row.kept ?? 0,
   refusedRows: row.refused_rows ?? 0,
+  removed: row.removed ?? 0,
+  replaces: row.replaces,
+  replacedBy: row.replaced_by,
   undoneAt: row.undone_at,
 });
 
@@ -156,18 +168,24 @@ export const createdRows = (db: Connection, id: number): ReadonlyMap<ChangedEnti
       .map(({ entity, first, last }) => [entity, { first, last }]),
   );
 
-/** Keeps what is known of the file of an import. */
+/**
+ * Keeps what is known of the file of an import.
+ * @param replaces the import of which it is the newer version
+ */
 export function keepFile(
   db: Connection,
   id: number,
   { fileName, sha256, map }: ImportRecord,
-  { unchanged, kept }: ImportChanges,
-  refusedRows: number,
+  { unchanged, kept, removed }: ImportChanges,
+  { refusedRows, replaces }: { readonly refusedRows: number; readonly replaces: number | undefined },
 ): void {
   db.run(
-    `INSERT INTO main.imported_files (operation_id, file_name, sha256, map, unchanged, kept, refused_rows)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [id, fileName, sha256, map === null ? null : JSON.stringify(map), unchanged, kept, refusedRows],
+    `INSERT INTO main.imported_files (operation_id, file_name, sha256, map, unchanged, kept, refused_rows,
+       removed, replaces) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[id, fileName, sha256, map === null ? null : JSON.stringify(map), unchanged, kept, refusedRows],
+      ...[removed, replaces ?? null],
+    ],
   );
 }
 

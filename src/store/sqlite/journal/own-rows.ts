@@ -14,6 +14,15 @@ export interface OwnRows {
   readonly fields: readonly string[];
 }
 
+/** Rows for which it is asked what builds on them. */
+export interface GoingRows extends Omit<OwnRows, 'created'> {
+  /** Those that would go: a range, or SQL that follows an id, such as `IN (SELECT …)`. */
+  readonly created: IdRange | string | undefined;
+}
+
+export const isWithin = (ids: IdRange | string): string =>
+  typeof ids === 'string' ? ids : `BETWEEN ${ids.first} AND ${ids.last}`;
+
 /** Condition on changes `c` that an operation has made. */
 export const ownChanges = ({ first_change, last_change }: Operation): string =>
   `c.id BETWEEN ${first_change} AND ${last_change}`;

@@ -20,18 +20,16 @@ import {
 } from '../schema/tables.ts';
 import { identityBlockers } from './identity-blockers.ts';
 import { rowLabel } from './labels.ts';
-import { type IdRange, type Operation, REVERSED_ACTORS } from './operations.ts';
+import { type IdRange, isImport, type Operation, REVERSED_ACTORS, replacementOf } from './operations.ts';
 import { openOrigins } from './origin.ts';
-import { changedRows, type OwnRows, ownChanges, removedRows } from './own-rows.ts';
+import { changedRows, type GoingRows, isWithin, ownChanges, removedRows } from './own-rows.ts';
 import { REMOVED } from './record-changes.ts';
 
 /** SELECTs of `kind, id, reason, actor`; without an actor it is that of the row. */
 type Blockers = readonly string[];
 
-const isWithin = ({ first, last }: IdRange): string => `BETWEEN ${first} AND ${last}`;
-
 /** Condition on the id of a row: the operation has created, changed or removed it. */
-const isOwn = (operation: Operation, { table, created, fields }: OwnRows, id: string): string =>
+const isOwn = (operation: Operation, { table, created, fields }: GoingRows, id: string): string =>
   [
     ...(created === undefined ? [] : [`${id} ${isWithin(created)}`]),
     ...(fields.length === 0 ? [] : [`${id} IN (${changedRows(operation, table.entity)})`]),
@@ -41,12 +39,17 @@ const isOwn = (operation: Operation, { table, created, fields }: OwnRows, id: st
 const laterChanges = ({ last_change }: Operation, entity: ChangedEntity, c = 'c'): string =>
   `${c}.id > ${last_change} AND +${c}.entity = '${entity}' AND ${c}.actor NOT IN (${REVERSED_ACTORS})`;
 
-const changedSince = (operation: Operation, own: OwnRows): string =>
+const changedSince = (operation: Operation, own: GoingRows): string =>
   `SELECT c.entity AS kind, c.row_id AS id, ${CHANGED_OR_ERASED} AS reason, c.actor FROM main.changes c
    WHERE ${laterChanges(operation, own.table.entity)} AND (${isOwn(operation, own, 'c.row_id')})`;
 
+/** The newer version of the file may still have its rows, as they are. */
+const replacedSince = ({ id, kind }: Operation): string =>
+  `SELECT '${kind}' AS kind, 0 AS id, 'replaced' AS reason, 'import:' || operation_id AS actor
+   FROM (${replacementOf(String(id))})`;
+
 /** Rows that refer to one that would go, now or once a later change is undone. */
-function referring(operation: Operation, own: readonly OwnRows[]): Blockers {
+function referring(operation: Operation, own: readonly GoingRows[]): Blockers {
   return own.flatMap(({ table: parent, created }) => {
     if (created === undefined) return [];
     return TABLES.flatMap((table) =>
@@ -72,7 +75,7 @@ function referring(operation: Operation, own: readonly OwnRows[]): Blockers {
 }
 
 /** Rows that came since to one that would be in another cooperative again. */
-function leftBehind(operation: Operation, own: readonly OwnRows[]): Blockers {
+function leftBehind(operation: Operation, own: readonly GoingRows[]): Blockers {
   return own.flatMap(({ table: parent, fields }) => {
     if (!fields.includes('cooperative_id')) return [];
     const moved = `${changedRows(operation, parent.entity, "c.field = 'cooperative_id'")}
@@ -89,7 +92,7 @@ function leftBehind(operation: Operation, own: readonly OwnRows[]): Blockers {
 }
 
 /** Owners of rows that would be put back, which are in another cooperative since, or gone. */
-function ownersMoved(operation: Operation, own: readonly OwnRows[]): Blockers {
+function ownersMoved(operation: Operation, own: readonly GoingRows[]): Blockers {
   return own.flatMap(({ table: { entity, owner }, fields }) =>
     owner === undefined || !fields.includes(REMOVED)
       ? []
@@ -104,7 +107,7 @@ function ownersMoved(operation: Operation, own: readonly OwnRows[]): Blockers {
 }
 
 /** Other rows that have what would be put back. */
-function taken(db: Connection, operation: Operation, own: readonly OwnRows[]): Blockers {
+function taken(db: Connection, operation: Operation, own: readonly GoingRows[]): Blockers {
   return own.flatMap((each) => {
     const { entity, table, unique } = each.table;
     const fieldOf = new Map(recordedColumns(db, each.table).map(({ column, field }) => [column, field]));
@@ -128,7 +131,7 @@ function taken(db: Connection, operation: Operation, own: readonly OwnRows[]): B
 }
 
 /** Entries of members who were erased since; few are, so it costs nothing for others. */
-function ofErased(operation: Operation, own: readonly OwnRows[]): Blockers {
+function ofErased(operation: Operation, own: readonly GoingRows[]): Blockers {
   return own.flatMap((each) => {
     const { entity, owner } = each.table;
     if (owner === undefined) return [];
@@ -150,18 +153,22 @@ function ofErased(operation: Operation, own: readonly OwnRows[]): Blockers {
 }
 
 /**
- * A payment that the operation made void would count again, and the opening balance of its loan, which was
- * set since, may include it.
+ * A payment that the operation made void or removed would count again, and the opening balance of its loan,
+ * which was set since, may include it.
  */
 const countedSince = (operation: Operation): string =>
   `SELECT 'loans' AS kind, l.row_id AS id, 'changed' AS reason, l.actor
    FROM main.changes c CROSS JOIN main.payments t ON t.id = c.row_id
    CROSS JOIN main.changes l ON l.entity = 'loans' AND l.row_id = t.loan_id
    WHERE ${ownChanges(operation)} AND c.entity = 'payments' AND c.field = 'status' AND l.field = 'paid_until'
+     AND l.id > ${operation.last_change} AND l.actor NOT IN (${REVERSED_ACTORS})
+   UNION ALL SELECT 'loans', l.row_id, 'changed', l.actor
+   FROM main.changes c CROSS JOIN main.changes l ON l.entity = 'loans' AND l.row_id = c.old
+   WHERE ${ownChanges(operation)} AND c.entity = 'payments' AND c.field = 'loan_id' AND l.field = 'paid_until'
      AND l.id > ${operation.last_change} AND l.actor NOT IN (${REVERSED_ACTORS})`;
 
 /** Payments that count again would take a loan beyond the largest amount. */
-function overpaid(operation: Operation, created: IdRange = { first: 1, last: 0 }): string {
+function overpaid(operation: Operation, created: IdRange | string = { first: 1, last: 0 }): string {
   const before = (field: string, column: string) =>
     `coalesce((SELECT c.old FROM main.changes c WHERE ${ownChanges(operation)} AND c.entity = 'payments'
       AND c.row_id = t.id AND c.field = '${field}'), t.${column})`;
@@ -175,9 +182,10 @@ function overpaid(operation: Operation, created: IdRange = { first: 1, last: 0 }
     WHERE d.delta > 0 AND l.paid_amount_minor + d.delta > ${MAX_MONEY_MINOR}`;
 }
 
-function blockersOf(db: Connection, operation: Operation, own: readonly OwnRows[]): Blockers {
+function blockersOf(db: Connection, operation: Operation, own: readonly GoingRows[]): Blockers {
   const payments = own.find(({ table, fields }) => table.entity === 'payments' && fields.length > 0);
   return [
+    ...(isImport(operation) ? [replacedSince(operation)] : []),
     ...own.map((each) => changedSince(operation, each)),
     ...referring(operation, own),
     ...leftBehind(operation, own),
@@ -204,7 +212,7 @@ interface Found {
 export function findBlockers(
   db: Connection,
   operation: Operation,
-  own: readonly OwnRows[],
+  own: readonly GoingRows[],
   listed: number,
 ): { readonly count: number; readonly blockers: UndoBlocker[] } {
   const all = blockersOf(db, operation, own);

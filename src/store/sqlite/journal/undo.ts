@@ -4,7 +4,7 @@ import { undoRedirects } from '../identity/former-keys.ts';
 import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
 import { recordedColumns } from '../schema/tables.ts';
 import type { IdRange, Operation } from './operations.ts';
-import { type OwnRows, ownChanges, removedRows } from './own-rows.ts';
+import { isWithin, type OwnRows, ownChanges, removedRows } from './own-rows.ts';
 import { addPaidAmounts, stagePaidByOwn } from './paid-amounts.ts';
 import {
   type ChangeSet,
@@ -33,9 +33,11 @@ export function undoOperation(
   const by: Recording = { actor: `undo:${operation.id}`, nowSeconds };
   const sets = own.map((each) => toChangeSet(operation, each));
   for (const { entity, values } of sets) if (values !== undefined) insertChanges(db, entity, values, by);
-  // What goes is counted and announced while it is there, what comes back once it is there.
   const goes = own.some(({ created }) => created !== undefined);
-  if (goes) countAndAnnounce(db, sets, by);
+  // What goes is counted and announced while it is there, what comes back once it is there.
+  const images = goes && own.some(({ fields }) => fields.includes(REMOVED)) ? takeImages(db, sets) : sets;
+  const areCountedFirst = goes && images === sets;
+  if (areCountedFirst) countAndAnnounce(db, sets, by);
   const isOfPayments = own.some(({ table }) => table.entity === 'payments');
   if (isOfPayments) stagePaidByOwn(db, operation, '-');
   // Rows and what they refer to go and come back together.
@@ -50,9 +52,25 @@ export function undoOperation(
     addPaidAmounts(db, 'temp.paid_amounts', by);
     db.exec('DROP TABLE temp.paid_amounts');
   }
-  if (!goes) countAndAnnounce(db, sets, by);
+  if (!areCountedFirst) countAndAnnounce(db, images, by);
+  if (images !== sets) dropImages(db, sets);
   db.run('UPDATE main.operations SET undone_at = ? WHERE id = ?', [nowSeconds, operation.id]);
   return { removed, restored: countChanged(db, operation) };
+}
+
+/** Keeps the rows that go, where others come back: both are counted together, once it is done. */
+const takeImages = (db: Connection, sets: readonly ChangeSet[]): ChangeSet[] =>
+  sets.map((set) => {
+    const { entity, removed } = set;
+    if (removed === undefined) return set;
+    const from = `temp.going_${entity}`;
+    db.exec(`CREATE TABLE ${from} AS SELECT * FROM ${removed.from} r WHERE ${removed.where}`);
+    return { ...set, removed: { from, where: 'true' } };
+  });
+
+function dropImages(db: Connection, sets: readonly ChangeSet[]): void {
+  for (const { entity, removed } of sets)
+    if (removed !== undefined) db.exec(`DROP TABLE temp.going_${entity}`);
 }
 
 /** Its changes the other way round. */
@@ -71,8 +89,6 @@ function toChangeSet(operation: Operation, { table, created, fields }: OwnRows):
     ...(fields.length === 0 ? {} : { values }),
   };
 }
-
-const isWithin = ({ first, last }: IdRange): string => `BETWEEN ${first} AND ${last}`;
 
 function removeCreated(
   db: Connection,

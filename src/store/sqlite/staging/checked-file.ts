@@ -17,7 +17,7 @@ import {
   keepFile,
 } from '../journal/operations.ts';
 import { addPaidAmounts } from '../journal/paid-amounts.ts';
-import { countAndAnnounce, insertChanges } from '../journal/record-changes.ts';
+import { countAndAnnounce, insertChanges, insertRemovedRows } from '../journal/record-changes.ts';
 import { tidyUp } from '../journal/tidy-up.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
 import { keepCorrections, keepRelated } from './checks/corrections.ts';
@@ -28,6 +28,13 @@ import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
 import { keepTimeZone } from './checks/time-zone.ts';
 import { warnOfPeopleElsewhere } from './ledgers/other-cooperative.ts';
+import {
+  addMembersOfMissing,
+  dropRemoved,
+  openMissing,
+  removeEmptied,
+  removeMissing,
+} from './ledgers/replacement.ts';
 import { stagePaidAmounts } from './paid-amounts.ts';
 import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './staged/changes.ts';
 import { hasDerivedReferences } from './staged/derived-references.ts';
@@ -69,12 +76,15 @@ export function openCheckedFile(
   };
   compare();
   const check = { ...counted, warnings: listWarnings(scope) };
-  if (isFileFaulty || (check.faults > 0 && !skipInvalid)) return { ...check, isRefused: true, isFileFaulty };
+  const mayHaveFaults = skipInvalid && scope.replaces === undefined;
+  if (isFileFaulty || (check.faults > 0 && !mayHaveFaults))
+    return { ...check, isRefused: true, isFileFaulty };
 
   return {
     ...check,
     isRefused: false,
     canOverwriteKept,
+    missing: openMissing(scope),
     changes: countChanges(scope),
     columns: countByColumn(scope),
     listChanges() {
@@ -167,13 +177,17 @@ function applyAndRecord(
   const { options, notes, systemUser } = record;
   const id = beginOperation(db, { kind, options, notes, reason: null, systemUser }, nowSeconds);
   const by = { actor: `import:${id}`, nowSeconds } as const;
+  const removed = removeMissing(scope);
+  for (const set of removed) insertRemovedRows(db, set, by);
   const accounts = openNewAccounts(scope);
   insertChanges(db, kind, recordedChanges(scope), by);
   const rows = applyStaged(scope, nowSeconds);
+  const emptied = removeEmptied(scope);
+  for (const set of emptied) insertRemovedRows(db, set, by);
   const changes = countChanges(scope);
   keepCreatedRows(db, id, kind, rows);
   if (accounts !== undefined) keepCreatedRows(db, id, 'accounts', accounts);
-  keepFile(db, id, record, changes, refusedRows);
+  keepFile(db, id, record, changes, { refusedRows, replaces: scope.replaces });
   if (hasDerivedReferences(kind)) {
     if (zone !== undefined) keepTimeZone(db, id, zone);
     if (refusedRows > 0) keepRepeatedRows(db, id);
@@ -181,11 +195,13 @@ function applyAndRecord(
   endOperation(db, id, changes);
   const set = {
     entity: kind,
+    ...removed[0],
     ...(isEmpty(rows) ? {} : { created: `r.id BETWEEN ${rows.first} AND ${rows.last}` }),
     ...(changes.changed === 0 ? {} : { values: 'SELECT * FROM staging.changes' }),
     ...(isPartOfMember(kind) ? { members: 'SELECT id FROM staging.touched_members' } : {}),
   };
-  countAndAnnounce(db, [set], by);
+  countAndAnnounce(db, [set, ...emptied], by);
+  dropRemoved(scope, [...removed, ...emptied]);
   if (kind === 'payments') addPaidAmounts(db, 'staging.paid_amounts', by);
   return { ...changes, importId: id };
 }
@@ -196,12 +212,14 @@ const isEmpty = ({ first, last }: IdRange): boolean => last < first;
  * Finds the members whose entries the file adds or changes, without the lock. No entry changes its member:
  * checks.ts refuses that.
  */
-function stageTouchedMembers({ db, kind }: FileScope): void {
+function stageTouchedMembers(scope: FileScope): void {
+  const { db, kind } = scope;
   if (!isPartOfMember(kind)) return;
   db.exec(`DELETE FROM staging.touched_members;
     INSERT OR IGNORE INTO staging.touched_members (id)
     SELECT member_id FROM staging.resolved_references
     WHERE id IS NULL OR line IN (SELECT line FROM staging.changed_rows)`);
+  addMembersOfMissing(scope);
 }
 
 /** What was checked without the lock is still right unless another writer committed: then it is repeated. */
@@ -210,7 +228,8 @@ function checkAgain(scope: FileScope, compare: () => void): void {
   const before = db.value('SELECT coalesce(max(rowid), 0) FROM staging.faults');
   resolveAndCheck(scope);
   db.exec('DELETE FROM staging.resolved_references WHERE line NOT IN (SELECT line FROM staging.rows)');
-  const isNewFault = `rowid > ${before} AND line IN (SELECT line FROM staging.rows)`;
+  const isNewFault = `rowid > ${before} AND
+    (refuses = 'file' OR line IN (SELECT line FROM staging.rows))`;
   if (db.count(`staging.faults WHERE ${isNewFault}`) === 0) {
     const lastSeen = lastWarning(db);
     compare();

@@ -18,7 +18,7 @@ const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 export function stageFile(scope: FileScope): FileStaging {
   const { db, kind, assertCurrent } = scope;
   createFileTables(db, kind);
-  const insertRows = openRowInsert(db, kind);
+  const insertRows = openRowInsert(db, kind, scope.columns);
   const insertFaults = openFaultInsert(db);
   let isChecked = false;
   const assertUnchecked = () => {
@@ -51,8 +51,8 @@ export function stageFile(scope: FileScope): FileStaging {
         readReplacedNumbers(scope);
         readFormerMembers(scope);
         addMemberCodes(scope);
-        const { sha256, despiteErasure } = options;
-        const decided = { ...scope, zone, sha256, despiteErasure: despiteErasure === true };
+        const { sha256, replaces, despiteErasure } = options;
+        const decided = { ...scope, zone, sha256, replaces, despiteErasure: despiteErasure === true };
         resolveAndCheck(decided);
         return openCheckedFile(decided, checkedVersion, options);
       });

@@ -15,6 +15,9 @@ export function stagePaidAmounts(scope: FileScope): void {
       CROSS JOIN staging.rows r ON r.line = p.line
       WHERE p.id IS NULL AND coalesce(r.status, 'recorded') = 'recorded'
       UNION ALL
+      SELECT t.loan_id, -t.amount_minor FROM staging.missing x CROSS JOIN main.payments t ON t.id = x.id
+      WHERE t.status = 'recorded'
+      UNION ALL
       SELECT t.loan_id,
         iif(${changed('status', 'status')} = 'recorded', ${changed('amount', 'amount_minor')}, 0)
           - iif(t.status = 'recorded', t.amount_minor, 0) FROM staging.changed_rows c

@@ -18,7 +18,8 @@ CREATE TABLE operations (
   undone_at INTEGER
 ) STRICT;
 
--- The file of an import, and how it was read. The time zone is null where every row had a reference.
+-- The file of an import, and how it was read. The time zone is null where every row had a reference. It may
+-- replace an earlier import, of which it has removed rows.
 CREATE TABLE imported_files (
   operation_id INTEGER PRIMARY KEY REFERENCES operations (id),
   file_name TEXT NOT NULL,
@@ -27,9 +28,12 @@ CREATE TABLE imported_files (
   time_zone TEXT,
   unchanged INTEGER NOT NULL,
   kept INTEGER NOT NULL,
-  refused_rows INTEGER NOT NULL
+  refused_rows INTEGER NOT NULL,
+  removed INTEGER NOT NULL DEFAULT 0,
+  replaces INTEGER REFERENCES operations (id)
 ) STRICT;
 CREATE INDEX imported_files_sha256 ON imported_files (sha256);
+CREATE INDEX imported_files_replaces ON imported_files (replaces) WHERE replaces IS NOT NULL;
 
 -- The rows that an operation created have successive ids in each table.
 CREATE TABLE created_rows (

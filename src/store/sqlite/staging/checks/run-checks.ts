@@ -1,6 +1,7 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
 import type { ImportFault } from '../../../ports/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
+import { findMissing, separateOwners } from '../ledgers/replacement.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import type { Check } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
@@ -23,9 +24,11 @@ export function resolveAndCheck(scope: FileScope): void {
     ${RESOLVED_REFERENCES[kind]}`);
   if (kind === 'members') db.exec(CHANGED_NUMBERS);
   findEqualEntries(scope);
+  separateOwners(scope);
   const checks = CHECKS[kind].filter(({ onlyWith }) => onlyWith === undefined || columns.has(onlyWith));
   runChecks(db, checks, 'row');
   runChecks(db, [...erasureChecks(scope), ...transferChecks(scope)], 'row');
+  findMissing(scope);
 }
 
 export function runChecks(db: Connection, checks: readonly Check[], refuses: ImportFault['refuses']): void {

@@ -11,7 +11,7 @@ import { counted } from '../../../../domain/values/text.ts';
 import type { ImportKind } from '../../../ports/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import/import-warnings.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
-import { LEDGER_WARNINGS } from '../ledgers/ledger-warnings.ts';
+import { LEDGER_WARNINGS, newerVersion } from '../ledgers/ledger-warnings.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { lookalikesSql } from './lookalikes.ts';
 
@@ -197,6 +197,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
   ],
   production: [
     ...LEDGER_WARNINGS,
+    newerVersion('production'),
     statement(
       'after_death',
       [],
@@ -206,6 +207,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
   ],
   savings: [
     ...LEDGER_WARNINGS,
+    newerVersion('savings'),
     statement(
       'after_death',
       [],

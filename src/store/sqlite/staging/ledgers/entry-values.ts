@@ -9,6 +9,8 @@ export type LedgerKind = Exclude<ImportKind, 'cooperatives' | 'members'>;
 export const isLedger = (kind: ImportKind): kind is LedgerKind =>
   kind !== 'cooperatives' && kind !== 'members';
 
+export const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
+
 /** SQL of the first second of the day of an instant. */
 export const dayOf = (instant: string, { offsetSeconds }: TimeZone): string =>
   `((${instant} + ${offsetSeconds}) / ${DAY_SECONDS} * ${DAY_SECONDS} - ${offsetSeconds})`;

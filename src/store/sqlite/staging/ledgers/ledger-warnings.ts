@@ -1,6 +1,8 @@
 /** The warnings that all ledgers have, as `checks/warning-statements.ts` has those of each kind. */
 import { counted } from '../../../../domain/values/text.ts';
+import { describeNewer, newerVersionSql } from './newer-version.ts';
 import { otherCooperativeSql, otherNameSql } from './other-cooperative.ts';
+import { manyRemovedSql } from './replacement.ts';
 
 export const LEDGER_WARNINGS = [
   {
@@ -16,4 +18,15 @@ export const LEDGER_WARNINGS = [
     message: (n: number) =>
       `${counted(n, 'row has', 'rows have')} a name that shares no word with that of the member.`,
   },
+  {
+    kind: 'many_removed',
+    needs: [],
+    sql: manyRemovedSql,
+    message: (_: number, detail: string) =>
+      `${detail} are not in this file and would be removed: is it the newer version?`,
+  },
 ] as const;
+
+/** Of ledgers whose rows may come without a reference. */
+export const newerVersion = (kind: 'production' | 'savings') =>
+  ({ kind: 'newer_version', needs: [], sql: newerVersionSql, message: describeNewer(kind) }) as const;

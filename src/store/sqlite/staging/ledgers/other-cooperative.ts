@@ -2,17 +2,14 @@
  * Signs that a ledger is another cooperative's (docs/import-reference.md#warnings): member codes are 1, 2, 3
  * in every one. Only rows that would be new are looked at.
  */
-import type { TimeZone } from '../../../../domain/values/date-time.ts';
-import type { Connection } from '../../engine/connection.ts';
 import { tableOf } from '../../schema/tables.ts';
 import type { FileScope } from '../staged/file-scope.ts';
-import { AMOUNT, dayOf, isLedger, isOnDay, type LedgerKind, memberOfRow } from './entry-values.ts';
+import { AMOUNT, dayOf, isLedger, isOnDay, type LedgerKind, memberOfRow, UTC } from './entry-values.ts';
 
 /** With fewer people, rows or different amounts, a share says nothing. */
 const FEWEST = 3;
 /** Rows, or names, by which other cooperatives are found to compare with. */
 const SAMPLED = 20;
-const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 
 /**
  * SELECTs of `line, detail`, once names are staged.
@@ -20,7 +17,7 @@ const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
  */
 export function otherCooperativeSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
-  if (!isLedger(kind) || !hasNewRows(db)) return undefined;
+  if (!isLedger(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
   const entries = sameFileSql(scope) ?? sameEntriesSql(scope, kind);
   const found = [
     ...(scope.columns.has('full_name') ? [otherNamesSql(kind)] : []),
@@ -28,9 +25,6 @@ export function otherCooperativeSql(scope: FileScope): string | undefined {
   ];
   return found.length === 0 ? undefined : found.join('\nUNION ALL ');
 }
-
-const hasNewRows = (db: Connection): boolean =>
-  db.raw.prepare('SELECT 1 FROM staging.resolved_references WHERE id IS NULL LIMIT 1').get() !== undefined;
 
 /** Stages what names the new rows have beside their members, each name of a member once. */
 export function stageNames({ db, kind, columns }: FileScope): void {
@@ -108,17 +102,16 @@ export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
 
 /** New rows of bytes that were imported before, with entries that another cooperative has. */
 function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
-  const found = db.raw
-    .prepare(
-      `SELECT o.id, c.code FROM main.imported_files f
-       CROSS JOIN main.operations o ON o.id = f.operation_id AND o.kind = @kind AND o.undone_at IS NULL
-       CROSS JOIN main.created_rows w ON w.operation_id = o.id AND w.entity = @kind
-       CROSS JOIN main.${tableOf(kind).table} t ON t.id BETWEEN w.first_row AND w.last_row
-       CROSS JOIN main.cooperatives c ON c.id = t.cooperative_id
-       WHERE f.sha256 = @sha256 AND c.id NOT IN (SELECT cooperative_id FROM staging.resolved_references
-         WHERE cooperative_id IS NOT NULL) LIMIT 1`,
-    )
-    .get({ kind, sha256: sha256 ?? '' }) as { id: number; code: string } | undefined;
+  const found = db.row<{ id: number; code: string }>(
+    `SELECT o.id, c.code FROM main.imported_files f
+     CROSS JOIN main.operations o ON o.id = f.operation_id AND o.kind = @kind AND o.undone_at IS NULL
+     CROSS JOIN main.created_rows w ON w.operation_id = o.id AND w.entity = @kind
+     CROSS JOIN main.${tableOf(kind).table} t ON t.id BETWEEN w.first_row AND w.last_row
+     CROSS JOIN main.cooperatives c ON c.id = t.cooperative_id
+     WHERE f.sha256 = @sha256 AND c.id NOT IN (SELECT cooperative_id FROM staging.resolved_references
+       WHERE cooperative_id IS NOT NULL) LIMIT 1`,
+    { kind, sha256: sha256 ?? '' },
+  );
   if (found === undefined) return undefined;
   return `SELECT line, 'The same file was imported for ${found.code}, as import ${found.id}'
     FROM staging.resolved_references WHERE id IS NULL`;
@@ -161,9 +154,8 @@ function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; othe
     SELECT DISTINCT (SELECT line FROM staging.resolved_references
       WHERE line >= first + (last - first) * value / ${SAMPLED} ORDER BY line LIMIT 1) AS line
     FROM ends CROSS JOIN json_each('[${Array.from({ length: SAMPLED + 1 }, (_, i) => i).join()}]')`;
-  return scope.db.raw
-    .prepare(
-      `WITH sample AS MATERIALIZED (${sample}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
+  return scope.db.rows<{ own: number; other: number }>(
+    `WITH sample AS MATERIALIZED (${sample}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
          FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)
        SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
        CROSS JOIN staging.resolved_references p ON p.line = s.line AND p.id IS NULL
@@ -171,8 +163,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; othe
        ${storedElsewhere(scope, kind, (id) => `${id} <> p.cooperative_id`)}
        GROUP BY 1, 2 HAVING 2 * count(DISTINCT r.line) >=
          (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`,
-    )
-    .all() as { own: number; other: number }[];
+  );
 }
 
 /** New rows that are nine tenths of a cooperative's in the file, and that another one has. */

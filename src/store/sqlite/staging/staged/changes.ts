@@ -5,7 +5,7 @@
 
 import type { ImportChanges, StagedChange } from '../../../ports/import/import-session.ts';
 import { readPages } from '../../engine/read-pages.ts';
-import { fieldOfColumn } from '../../schema/tables.ts';
+import { fieldOfColumn, tableOf } from '../../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../../schema/targets.ts';
 import type { FileScope } from './file-scope.ts';
 
@@ -122,11 +122,12 @@ export function keepStored(scope: FileScope, cells: string): void {
 }
 
 /** What an apply would do; both tables hold the accepted rows only. */
-export function countChanges({ db }: FileScope): ImportChanges {
+export function countChanges({ db, kind }: FileScope): ImportChanges {
   const created = db.count('staging.resolved_references WHERE id IS NULL');
   const changed = db.count('staging.changed_rows');
   const unchanged = db.count('staging.rows') - created - changed;
-  return { created, changed, unchanged, kept: db.count('staging.kept') };
+  const removed = tableOf(kind).owner === undefined ? 0 : db.count('staging.missing');
+  return { created, changed, unchanged, kept: db.count('staging.kept'), removed };
 }
 
 /** How many stored values of each column the file changes, for the columns with any, in their order. */

@@ -43,6 +43,10 @@ export function createSessionTables(db: Connection): void {
     CREATE INDEX staging.names_member ON names (member_id);
     CREATE TABLE staging.entries_elsewhere (line INTEGER, cooperative_id INTEGER, entry_id INTEGER,
       PRIMARY KEY (line, cooperative_id)) WITHOUT ROWID;
+    -- What the import that the file replaces has created and the file no longer has (ledgers/replacement.ts).
+    CREATE TABLE staging.missing (id INTEGER PRIMARY KEY);
+    -- Stored entries in whose place the file has others (ledgers/newer-version.ts).
+    CREATE TABLE staging.superseded (line INTEGER PRIMARY KEY, entry_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);
     -- Members whose entries the file adds or changes.
@@ -80,6 +84,7 @@ export function createFileTables(db: Connection, kind: ImportKind): void {
   db.exec(`DROP TABLE IF EXISTS staging.rows; DROP TABLE IF EXISTS staging.resolved_references;
     DELETE FROM staging.faults; DELETE FROM staging.changed_rows; DELETE FROM staging.changes;
     DELETE FROM staging.kept; DELETE FROM staging.warnings; DELETE FROM staging.replaced_numbers;
+    DELETE FROM staging.missing;
     CREATE TABLE staging.rows (line INTEGER PRIMARY KEY, ${columns.join(', ')});
     CREATE TABLE staging.resolved_references (line INTEGER PRIMARY KEY, id INTEGER, cooperative_id INTEGER,
       member_id INTEGER, account_id INTEGER, loan_id INTEGER);`);
@@ -97,14 +102,28 @@ export function inStaging<T>(db: Connection, work: () => T): T {
   }
 }
 
-/** @returns inserts a batch, for the columns of this kind */
-export function openRowInsert(db: Connection, kind: ImportKind): (rows: readonly StagedRow[]) => void {
-  const columns = stagedColumns(kind);
+/**
+ * @param given columns that the file has: what is only compared is mostly missing, and then costs nothing
+ * @returns inserts a batch, for the columns of this kind
+ */
+export function openRowInsert(
+  db: Connection,
+  kind: ImportKind,
+  given: ReadonlySet<string>,
+): (rows: readonly StagedRow[]) => void {
+  const columns = stagedColumns(kind).filter(({ name, isCompared }) => !isCompared || given.has(name));
+  const names = [
+    'line',
+    ...columns.map(({ name }) => name),
+    ...(hasDerivedReferences(kind) ? ['origin'] : []),
+  ];
   const reference = hasDerivedReferences(kind) ? columns.findIndex(({ name }) => name === 'reference') : -1;
   const width = columns.length + (reference < 0 ? 1 : 2);
   const row = `(?${', ?'.repeat(width - 1)})`;
   const prepare = (count: number): Statement<[StagedValue[]], unknown> =>
-    db.raw.prepare(`INSERT INTO staging.rows VALUES ${row}${`, ${row}`.repeat(count - 1)}`) as never;
+    db.raw.prepare(
+      `INSERT INTO staging.rows (${names.join(', ')}) VALUES ${row}${`, ${row}`.repeat(count - 1)}`,
+    ) as never;
   const insertOne = prepare(1);
   const insertMany = prepare(ROWS_AT_ONCE);
   // One array for all rows: bound and read by each run, and never kept.
@@ -113,7 +132,7 @@ export function openRowInsert(db: Connection, kind: ImportKind): (rows: readonly
   function fill(target: StagedValue[], start: number, row: StagedRow): void {
     const { line, values } = row;
     target[start] = line;
-    for (let i = 0; i < values.length; i++) target[start + 1 + i] = values[i] as StagedValue;
+    for (let i = 0; i < columns.length; i++) target[start + 1 + i] = values[i] as StagedValue;
     if (reference < 0) return;
     const isDerived = values[reference] === null;
     if (isDerived) target[start + 1 + reference] = deriveReference(row);

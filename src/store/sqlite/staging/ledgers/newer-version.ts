@@ -1,0 +1,87 @@
+/**
+ * Signs that a ledger is the newer version of one that was imported: an entry without a receipt number comes
+ * in the place of one that the file no longer has (docs/import-reference.md#a-newer-version-of-a-file).
+ */
+import type { TimeZone } from '../../../../domain/values/date-time.ts';
+import { counted } from '../../../../domain/values/text.ts';
+import { replacementOf } from '../../journal/operations.ts';
+import { tableOf } from '../../schema/tables.ts';
+import { DERIVED, hasDerivedReferences } from '../staged/derived-references.ts';
+import type { FileScope } from '../staged/file-scope.ts';
+import { dayOf, isOnDay, UTC } from './entry-values.ts';
+
+/** Entries shown with what is stored. */
+const SHOWN = 3;
+
+/** What is the same of an entry and its corrected version, and what is shown of both. */
+const ENTRIES = {
+  production: {
+    same: 't.member_id = p.member_id AND t.product IS r.product',
+    at: 'delivered_at',
+    value: { row: 'r.kg / 1000.0', stored: 't.grams / 1000.0', unit: 'kg' },
+    nouns: ['delivery is', 'deliveries are'],
+  },
+  savings: {
+    same: 't.account_id = p.account_id AND t.kind = r.kind',
+    at: 'transacted_at',
+    value: { row: 'r.amount / 100.0', stored: 't.amount_minor / 100.0', unit: 'Frw' },
+    nouns: ['transaction is', 'transactions are'],
+  },
+} as const;
+
+/**
+ * SELECT of `line, detail`: the import with the stored entries, and the first of them.
+ * @returns undefined when no earlier import has entries without a reference
+ */
+export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | undefined {
+  if ((kind !== 'production' && kind !== 'savings') || !hasDerivedReferences(kind)) return undefined;
+  const earlier = `main.operations o CROSS JOIN main.imported_files f ON f.operation_id = o.id
+    WHERE o.kind = '${kind}' AND o.undone_at IS NULL AND f.time_zone IS NOT NULL`;
+  if (!db.has(earlier)) return undefined;
+  const { same, at } = ENTRIES[kind];
+  // Rejects come without the other rows of their file.
+  db.exec(`DELETE FROM staging.superseded;
+    INSERT INTO staging.superseded (line, entry_id) SELECT r.line, min(t.id)
+    FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
+    CROSS JOIN main.${tableOf(kind).table} t ON ${same} AND ${isOnDay(`t.${at}`, dayOf(`r.${at}`, zone))}
+    WHERE p.id IS NULL AND r.origin = '' AND t.reference GLOB '${DERIVED}*'
+      AND t.id NOT IN (SELECT id FROM staging.resolved_references WHERE id IS NOT NULL)
+      AND t.id NOT IN (SELECT id FROM staging.missing)
+    GROUP BY r.line`);
+  return detailsSql(kind, zone);
+}
+
+/** The import that has replaced import `g` at last: later versions have higher ids. */
+const NEWEST = `WITH RECURSIVE versions (id) AS (SELECT g.import
+    UNION ALL SELECT (${replacementOf('v.id')}) FROM versions v WHERE v.id IS NOT NULL)
+  SELECT max(id) FROM versions`;
+
+/** Lines by import, with the first few entries in words. */
+function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): string {
+  const { at, value } = ENTRIES[kind];
+  const number = (of: string) => `printf('%.15g', ${of})`;
+  const shown = `'line ' || line || ': ' || ${number('new')} || ' ${value.unit} in place of '
+    || ${number('old')} || ' on ' || date(at + ${offsetSeconds}, 'unixepoch')`;
+  return `SELECT * FROM (WITH found AS MATERIALIZED (SELECT s.line, ${value.row} AS new,
+      ${value.stored} AS old, t.${at} AS at, (SELECT w.operation_id FROM main.created_rows w
+        WHERE w.entity = '${kind}' AND w.first_row <= t.id ORDER BY w.first_row DESC LIMIT 1) AS import
+    FROM staging.superseded s CROSS JOIN staging.rows r ON r.line = s.line
+    CROSS JOIN main.${tableOf(kind).table} t ON t.id = s.entry_id),
+  places AS (SELECT *, row_number() OVER (PARTITION BY import ORDER BY line) AS place FROM found),
+  details AS MATERIALIZED (SELECT import, (${NEWEST}) || ' ' || group_concat(${shown}, '; ')
+      || iif((SELECT count(*) FROM found f WHERE f.import = g.import) > ${SHOWN}, '; …', '') AS text
+    FROM (SELECT * FROM places WHERE place <= ${SHOWN} ORDER BY line) g GROUP BY import)
+  SELECT f.line, d.text FROM found f JOIN details d ON d.import = f.import)`;
+}
+
+export const describeNewer =
+  (kind: keyof typeof ENTRIES) =>
+  (rows: number, detail: string): string => {
+    const [id = '', ...examples] = detail.split(' ');
+    const [one, more] = ENTRIES[kind].nouns;
+    return (
+      `${counted(rows, one, more)} new on a day on which import ${id} has others that this file has not ` +
+      `(${examples.join(' ')}). If the file is a newer version of import ${id}, add --replaces ${id}; ` +
+      'if they were made besides, add --yes.'
+    );
+  };

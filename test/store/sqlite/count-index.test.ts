@@ -8,6 +8,7 @@ import { countChecksOf } from '../../../src/store/sqlite/lists/count-checks.ts';
 import { type Counted, openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
 import type { CountDeclaration } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
+import { quickOrLong } from '../../support/quick-or-long.ts';
 import { openFile } from '../../support/sqlite.ts';
 
 /** Not members, of which the index must know nothing. */
@@ -91,7 +92,7 @@ test('after any additions, changes, moves and removals counts and seeks are thos
         }
       }
     }),
-    { numRuns: 200 },
+    { numRuns: quickOrLong(60, 200) },
   );
 });
 
@@ -113,7 +114,7 @@ test('among full blocks and gaps every seek finds its row', (context) => {
         .map(({ id: each }) => each);
       const placeOf = new Map(ids.map((each, place) => [each, place]));
       let most = 0;
-      for (let offset = 0; offset < ids.length; offset += offset % 61 === 0 ? 1 : 60) {
+      for (let offset = 0; offset < ids.length; offset += offset % 61 === 0 ? 1 : quickOrLong(240, 60)) {
         const { firstId, skip } =
           group === undefined ? index.seek(value, offset) : index.seekInGroup(group, value, offset);
         let first = Math.max(firstId, 1);
@@ -173,7 +174,7 @@ test('the counts of a transaction follow what is kept of it, and are right when 
       assert.deepEqual(wrong(), []);
       assert.equal(index.count({}), size());
     }),
-    { numRuns: 200 },
+    { numRuns: quickOrLong(60, 200) },
   );
 });
 

@@ -16,6 +16,7 @@ import {
   members,
   nid,
 } from '../../support/importing.ts';
+import { quickOrLong } from '../../support/quick-or-long.ts';
 import { openFile } from '../../support/sqlite.ts';
 
 interface Counted {
@@ -98,7 +99,7 @@ test('after any imports the counters are those of a recount', { timeout: 60_000 
         assertCounted(place);
       },
     ),
-    { numRuns: 15 },
+    { numRuns: quickOrLong(5, 30) },
   );
 });
 

@@ -12,6 +12,7 @@ import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
 import { LOAN_COUNTS, PAYMENT_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type ImportPlace, nid, startedPlace } from '../../support/importing.ts';
+import { quickOrLong } from '../../support/quick-or-long.ts';
 import { openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
 import { LOAN, memberOf, PAYMENT } from '../conformance/sample.ts';
@@ -138,7 +139,7 @@ for (const { counts: declaration, statuses, table } of ENTRIES) {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: quickOrLong(15, 60) },
     );
   });
 }
@@ -270,6 +271,6 @@ test('after any writes, imports of loans and their undo lists, counters and read
         }
       },
     ),
-    { numRuns: 12 },
+    { numRuns: quickOrLong(4, 20) },
   );
 });

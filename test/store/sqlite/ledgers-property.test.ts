@@ -13,6 +13,7 @@ import type { CorrectionOptions, CorrectionStore } from '../../../src/store/port
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';
 import { temporaryFolder } from '../../support/app.ts';
+import { quickOrLong } from '../../support/quick-or-long.ts';
 import { type Connection, openFile } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
 import {
@@ -383,7 +384,7 @@ test('a ledger without references adds nothing when it comes again, whatever hap
     }),
     // Without a number of runs always the same ones.
     process.env.LEDGER_RUNS === undefined
-      ? { numRuns: 15, seed: 3 }
+      ? { numRuns: quickOrLong(4, 30), seed: 3 }
       : { numRuns: Number(process.env.LEDGER_RUNS) },
   );
   if (process.env.LEDGER_RUNS !== undefined) console.log(seen);

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
 import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
+import { quickOrLong } from '../../support/quick-or-long.ts';
 import { openStore } from '../../support/sqlite.ts';
 import { checkLookups } from '../random-history/lookup-checks.ts';
 import { type Entity, type Row, readRows, TABLES } from '../random-history/rows.ts';
@@ -109,6 +110,6 @@ test('the lookup of every person of a random registry equals a naive computation
       db.exec('COMMIT');
       await checkLookups(store, readRows(store.connection), CARDS, NOW);
     }),
-    { numRuns: 120 },
+    { numRuns: quickOrLong(40, 200) },
   );
 });

@@ -9,6 +9,7 @@ import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/membersh
 import { openCountIndex } from '../../../src/store/sqlite/lists/count-index.ts';
 import { MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
+import { quickOrLong } from '../../support/quick-or-long.ts';
 import { openStore } from '../../support/sqlite.ts';
 
 interface Row {
@@ -106,7 +107,7 @@ test('every list of a random registry has the right count and the right rows on 
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: quickOrLong(20, 60) },
   );
 });
 

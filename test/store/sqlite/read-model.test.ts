@@ -20,6 +20,7 @@ import { refreshOutOfDate } from '../../../src/store/sqlite/read-model/refresh.t
 import { countOutOfDate } from '../../../src/store/sqlite/read-model/verify.ts';
 import { startApp, type TestApp, temporaryFolder } from '../../support/app.ts';
 import { COOPERATIVES, member, members, nid } from '../../support/importing.ts';
+import { quickOrLong } from '../../support/quick-or-long.ts';
 import { FORMAT, openFile, openStore } from '../../support/sqlite.ts';
 
 const DAY = 86_400;
@@ -316,7 +317,7 @@ test('after any writes, imports and clock steps a lookup equals a computation fr
         await place.app.registry.close();
       }
     }),
-    { numRuns: 25 },
+    { numRuns: quickOrLong(8, 40) },
   );
 });
 

@@ -3,26 +3,13 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
-import { startApp, type TestApp, type TestResponse } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 
 const NID = '1198589000123042';
 const NOW = '2025-06-15T12:00:00+02:00';
 
 const post = (app: TestApp, path: string, body: unknown) => app.send(path, { method: 'POST', body });
 const put = (app: TestApp, path: string, body: unknown) => app.send(path, { method: 'PUT', body });
-
-const validator = new Ajv2020();
-addFormats.default(validator);
-
-/** Checks a response against the schema that its route declares. */
-function conforms(app: TestApp, operationId: string, response: TestResponse): void {
-  const route = app.registry.routes.find((each) => each.operationId === operationId);
-  const schema = route?.responses[response.status]?.schema;
-  assert.ok(schema, `${operationId} ${response.status}: ${response.text}`);
-  assert.ok(validator.validate(schema, response.json), `${response.text}: ${validator.errorsText()}`);
-}
 
 /** A cooperative of which only code and name were given. */
 const DEFAULTS = {
@@ -48,14 +35,8 @@ test('a cooperative is created with defaults, returned in full, and found at its
     updated_at: NOW,
   });
   assert.equal(response.headers.location, '/api/v1/cooperatives/1');
-  conforms(app, 'createCooperative', response);
   const read = await app.send('/cooperatives/1');
   assert.deepEqual(read.json, response.json);
-  conforms(app, 'getCooperative', read);
-  conforms(app, 'listCooperatives', await app.send('/cooperatives'));
-  conforms(app, 'getCaller', await app.send('/me'));
-  conforms(app, 'getHealth', await app.send('//healthz'));
-  conforms(app, 'getReadiness', await app.send('//readyz'));
 });
 
 test('PUT replaces: an omitted optional field becomes null or its default', async (context) => {
@@ -79,7 +60,6 @@ test('PUT replaces: an omitted optional field becomes null or its default', asyn
     ...DEFAULTS,
     updated_at: '2025-06-15T12:01:00+02:00',
   });
-  conforms(app, 'updateCooperative', response);
   assert.equal((await put(app, '/cooperatives/9', { code: 'B', name: 'B' })).status, 404);
 });
 
@@ -179,10 +159,6 @@ test('a member is created with defaults and returned in full', async (context) =
     updated_at: NOW,
   });
   assert.equal(response.headers.location, '/api/v1/members/1');
-  conforms(app, 'createMember', response);
-  conforms(app, 'getMember', await app.send('/members/1'));
-  conforms(app, 'listMembers', await app.send('/members'));
-  conforms(app, 'listCooperativeMembers', await app.send('/cooperatives/1/members'));
   assert.equal((await app.send('/cooperatives/1')).json.members_count, 1);
 });
 
@@ -207,7 +183,6 @@ test('PUT keeps an omitted registration_date, changes a national ID, and never t
   assert.equal(response.json.identity_card, '1198589000123043');
   assert.equal(response.json.role, 'MEMBER');
   assert.equal(response.json.mobile, null);
-  conforms(app, 'updateMember', response);
   assert.equal((await app.send(`/members/${NID}`)).status, 404);
   assert.equal((await app.send('/cooperatives/1')).json.members_count, 0);
   assert.deepEqual((await put(app, '/members/1', { ...body, cooperative_id: other })).json, {
@@ -311,9 +286,7 @@ test('the membership lookup gives one active membership, with financials only fo
   await post(app, '/members', body);
   await post(app, '/members', { ...body, cooperative_id: other, status: 'withdrawn' });
   const full = await app.send(`/cooperatives/1/members/${NID}/`);
-  conforms(app, 'getMembership', full);
   const consolidated = await app.send(`/members/${NID}/`);
-  conforms(app, 'getMember', consolidated);
   assert.deepEqual(consolidated.json.memberships, [full.json]);
   const { key } = app.issue(['members:read']);
   const plain = await app.send(`/cooperatives/1/members/${NID}/`, { key });

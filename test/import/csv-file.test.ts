@@ -283,10 +283,3 @@ test('ids of imported rows follow the order of the file', async (context) => {
     'Person 1|Person 2|Person 3|Person 57|Person 50|Person 58|Person 51|Person 59|Person 52',
   );
 });
-
-test('rows of separators only, as spreadsheets leave them at the end, are passed over', async (context) => {
-  const place = await startedPlace(context);
-  const result = await place.load('members', `${members(member(61))}\n,,,\n\n , , , \n`);
-  assert.equal(result.status, 0, result.err);
-  assert.match(result.out, /1 new/);
-});

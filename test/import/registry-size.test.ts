@@ -1,6 +1,6 @@
 /** Which registry an import names and creates, and its size (docs/import-reference.md#the-command). */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COOPERATIVES, importPlace, member, members, startedPlace } from '../support/importing.ts';
@@ -42,17 +42,6 @@ test('a dry run creates nothing: without a registry it compares with an empty on
     assert.match(out, /^cooperatives\.csv: 2 rows checked: 2 new, 0 changed, 0 unchanged; nothing/m);
   }
   assert.deepEqual(readdirSync(place.folder), ['cooperatives.csv']);
-});
-
-test('a dry run without a registry resolves references among its files', async (context) => {
-  const place = importPlace(context);
-  place.write('cooperatives.csv', COOPERATIVES);
-  place.write('members.csv', members(member(1), member(2, 'Z-9')));
-  const { status, err } = await place.run(place.folder, '--dry-run');
-  assert.equal(status, 1);
-  assert.match(err, /^members\.csv line 3, column cooperative_code: There is no cooperative/m);
-  assert.doesNotMatch(err, /line 2/);
-  assert.ok(!existsSync(place.databaseFile));
 });
 
 test('every output names the database and the size of the registry before and after', async (context) => {

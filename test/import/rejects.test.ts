@@ -31,11 +31,18 @@ test('rejects at a place that cannot be written are wrong usage, before anything
   const place = await startedPlace(context);
   const path = place.write('members.csv', FAULTY);
   const before = readdirSync(place.folder);
-  // A folder that is a file, and a name longer than a file system takes.
-  for (const rejects of [join(path, 'rejects.csv'), join(place.folder, 'r'.repeat(300))]) {
+  const missing = join(place.folder, 'missing');
+  for (const [rejects, message] of [
+    [place.folder, `${place.folder} is not a file. Choose another one for --rejects.\n`],
+    [join(missing, 'rejects.csv'), `There is no folder ${missing}.\n`],
+    [join(path, 'rejects.csv'), /cannot be written \(ENOTDIR\)\. Choose another file for --rejects\.\n$/],
+    // Longer than a file system takes.
+    [join(place.folder, 'r'.repeat(300)), /cannot be written \(ENAMETOOLONG\)\. Choose another file/],
+  ] as const) {
     const { status, out, err } = await place.run('members', path, '--rejects', rejects);
     assert.deepEqual([status, out], [2, '']);
-    assert.match(err, /cannot be written \([A-Z]+\)\. Choose another file for --rejects\.\n$/);
+    if (typeof message === 'string') assert.equal(err, message);
+    else assert.match(err, message);
     assert.deepEqual(readdirSync(place.folder), before);
   }
 });

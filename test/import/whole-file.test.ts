@@ -85,16 +85,6 @@ test('a rejects file that is the import file itself is refused, and the file sta
   assert.equal(readFileSync(path, 'utf8'), members(member(10)));
 });
 
-test('a rejects file that cannot be written is wrong usage', async (context) => {
-  const place = await startedPlace(context);
-  const path = place.write('members.csv', withGender(`${member(10)},X`));
-  for (const rejects of [place.folder, join(place.folder, 'missing', 'rejects.csv')]) {
-    const result = await place.run('members', path, '--rejects', rejects);
-    assert.equal(result.status, 2);
-    assert.notEqual(result.err, '');
-  }
-});
-
 test('--skip-invalid imports the good rows, reports the others and ends with 1', async (context) => {
   const place = await startedPlace(context);
   const result = await place.load(

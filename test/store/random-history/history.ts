@@ -17,7 +17,7 @@ import { checkEvents, eventsBetween } from './feed-checks.ts';
 import { checkListed } from './list-checks.ts';
 import { checkLookups } from './lookup-checks.ts';
 import { isErased, type Rows, readEverything, readRows, rowsOf } from './rows.ts';
-import { type Correction, type Import, NUMBERS, type Operation, type Writes } from './steps.ts';
+import { type Correction, type Import, type Newer, NUMBERS, type Operation, type Writes } from './steps.ts';
 import { isBuiltOn, type Step, undoIn } from './undo-checks.ts';
 import { write } from './writes.ts';
 
@@ -37,7 +37,7 @@ export class History {
   /** The types of all events. */
   readonly announced = new Set<string>();
   private readonly steps: Taken[] = [];
-  private readonly files: Import[] = [];
+  private readonly files: (Import & { readonly importId: number })[] = [];
   private readonly folder: string;
   private readonly storage: Storage;
   private readonly registry: RegistryStore;
@@ -80,7 +80,19 @@ export class History {
       const file = this.files[operation.at % Math.max(this.files.length, 1)];
       return file === undefined ? undefined : this.import(file);
     }
+    if (kind === 'newer') return this.replace(operation);
     return this.correct(operation);
+  }
+
+  private replace({ at, dropped, changed, value }: Newer): Promise<void> | undefined {
+    const file = this.files[at % Math.max(this.files.length, 1)];
+    if (file === undefined) return undefined;
+    const rows = file.rows.flatMap((row, i) => {
+      if (dropped.includes(i)) return [];
+      const name = 'kg' in row ? 'kg' : 'amount';
+      return [i === changed && name in row ? { ...row, [name]: value } : row];
+    });
+    return rows.length === 0 ? undefined : this.import({ ...file, rows, beside: undefined }, file.importId);
   }
 
   /** Undoes what can be undone, last to first, and compares all rows. @returns what is left */
@@ -106,20 +118,21 @@ export class History {
   }
 
   /** Of rows with faults, the good ones are imported. */
-  private async import(file: Import): Promise<void> {
+  private async import(file: Import, replaces?: number): Promise<void> {
     const session = this.storage.openImportSession();
-    const options = { ...SKIPPING, overwritesCorrections: file.overwrites };
+    const options = { ...SKIPPING, overwritesCorrections: file.overwrites, replaces };
+    const what = replaces === undefined ? file.of : `newer ${file.of}`;
     const checked = await check(session, file.of, file.rows, options);
     if (checked.isRefused) {
       await session.close();
-      return this.count(file.of, 'refused');
+      return this.count(what, 'refused');
     }
     if (file.beside !== undefined) await this.write(file.beside);
-    await this.record(file.of, async () => {
+    await this.record(what, async () => {
       const applied = await this.apply(checked, file);
       await session.close();
       if (applied === undefined) return undefined;
-      this.files.push(file);
+      this.files.push({ ...file, importId: applied });
       return { actor: `import:${applied}`, undoId: applied };
     });
   }

@@ -54,11 +54,21 @@ export type Correction =
     }
   | { readonly kind: 'cooperatives'; readonly from: number; readonly to: number }
   | { readonly kind: 'remove'; readonly entries: EntryKind; readonly at: number; readonly isAll: boolean };
+/** An imported file comes again as its newer version, without some rows and with another value in one. */
+export interface Newer {
+  readonly kind: 'newer';
+  readonly at: number;
+  /** Places of rows. */
+  readonly dropped: readonly number[];
+  readonly changed: number;
+  readonly value: number;
+}
 export type Operation =
   | Import
   | Writes
   | Correction
   | { readonly kind: 'again'; readonly at: number }
+  | Newer
   | { readonly kind: 'undo'; readonly at: number };
 
 const cooperative = fc.constantFrom('A-1', 'A-1', 'B-2', 'C-3');
@@ -218,6 +228,10 @@ const anyCorrection: fc.Arbitrary<Correction> = fc.oneof(
 );
 
 const anyUndo = fc.record({ kind: fc.constant('undo' as const), at: fc.nat(20) });
+const anyNewer: fc.Arbitrary<Newer> = fc.record({
+  ...{ kind: fc.constant('newer' as const), at: fc.nat(20), dropped: fc.subarray([0, 1, 2, 3, 4, 5]) },
+  ...{ changed: fc.nat(5), value: few },
+});
 const anyRepeat = fc.record({ kind: fc.constant('again' as const), at: fc.nat(20) });
 
 /** Imports, writes of keys, and undoing the imports. */
@@ -238,6 +252,7 @@ export const everyOperation: fc.Arbitrary<readonly Operation[]> = fc.array(
     { weight: 3, arbitrary: anyUndo },
     { weight: 2, arbitrary: anyWrites },
     { weight: 1, arbitrary: anyRepeat },
+    { weight: 3, arbitrary: anyNewer },
     { weight: 6, arbitrary: anyCorrection },
   ),
   { minLength: 4, maxLength: 14 },

@@ -199,7 +199,7 @@ test('corrected rejects are imported, whatever is left in the column of the reas
   assert.equal(place.value('SELECT count(*) FROM members'), 4);
   const text = readFileSync(rejects, 'utf8');
   assert.match(text, /^cooperative_code;identity_card;member_code;full_name;gender;registry_faults\nA-1;/);
-  const corrected = text.replace(';X;', ';F;').replace(';?;', ';M;');
+  const corrected = text.replace(';X;', ';M;').replace(';?;', ';M;');
   assert.notEqual(corrected, text);
   const again = await place.run('members', place.write('refused.csv', corrected), '--strict');
   assert.deepEqual([again.status, again.err], [0, '']);

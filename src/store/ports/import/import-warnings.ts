@@ -30,7 +30,8 @@ export const WARNINGS = {
   ),
   near_duplicate: stopping(
     ['members'],
-    'two members of a cooperative would have equal name and phone, and NIDs that differ in one digit',
+    'two members would have equal name and phone, and NIDs that differ in one digit; in two cooperatives, ' +
+      'unless their dates of birth differ',
   ),
   changed_id: stopping(
     ['members'],
@@ -47,6 +48,11 @@ export const WARNINGS = {
     'more than half of the rows of the import that the file replaces, and more than five, would be removed',
   ),
   impossible_id: only(['members'], 'a NID begins with neither 1, 2 nor 3, such as one of zeros'),
+  contradicted_id: only(
+    ['members'],
+    'the digits of a NID for the year of birth (2 to 5) or the sex (6: 8 male, 7 female) say something ' +
+      'else than `date_of_birth` or `gender`; the message names the first members',
+  ),
   born_after_registration: only(['members'], 'the date of birth is after the registration'),
   overpaid: only(['loans', 'payments'], 'more than three times the amount of a loan is paid'),
   after_death: only(['production', 'savings'], 'an entry is dated after the day on which the member died'),

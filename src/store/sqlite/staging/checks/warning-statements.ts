@@ -13,7 +13,7 @@ import { WARNINGS, type WarningKind } from '../../../ports/import/import-warning
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import { LEDGER_WARNINGS, newerVersion } from '../ledgers/ledger-warnings.ts';
 import type { FileScope } from '../staged/file-scope.ts';
-import { lookalikesSql } from './lookalikes.ts';
+import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
 
 export interface WarningStatement {
   readonly kind: WarningKind;
@@ -169,8 +169,8 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       [],
       lookalikesSql,
       (n) =>
-        `${counted(n, 'row has', 'rows have')} the name and phone of another member of the cooperative, ` +
-        'and a national ID that differs in one digit.',
+        `${counted(n, 'row has', 'rows have')} the name and phone of another member, here or in another ` +
+        'cooperative, and a national ID that differs in one digit.',
     ),
     statement(
       'changed_id',
@@ -185,6 +185,12 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       [],
       `SELECT line, '' FROM staging.rows WHERE identity_card < '1' OR identity_card >= '4'`,
       (n) => `${counted(n, 'national ID begins', 'national IDs begin')} with neither 1, 2 nor 3.`,
+    ),
+    statement(
+      'contradicted_id',
+      [],
+      contradictedCardsSql,
+      (n, detail) => `${counted(n, 'national ID contradicts', 'national IDs contradict')} the ${detail}.`,
     ),
     statement(
       'born_after_registration',

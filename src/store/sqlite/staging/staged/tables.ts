@@ -33,7 +33,7 @@ export function createSessionTables(db: Connection): void {
       field TEXT, old, new);
     -- What deserves a warning (warning-statements.ts).
     CREATE TABLE staging.warnings (id INTEGER PRIMARY KEY, kind TEXT, line INTEGER, detail TEXT);
-    -- Phones that several members of a cooperative have, new ones among them (lookalikes.ts).
+    -- Phones that several members of a cooperative have, new ones among them (identity-warnings.ts).
     CREATE TABLE staging.shared_phones (phone INTEGER PRIMARY KEY);
     -- Members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);

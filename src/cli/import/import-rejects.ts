@@ -3,6 +3,7 @@
 import type { RecordSource } from '../../import/formats/source/records.ts';
 import {
   createRejectsFile,
+  hasRepeatedRow,
   isReplaceable,
   type RejectsFile,
   rejectsPath,
@@ -40,7 +41,8 @@ export async function appendRejects(
   reading: FileReading,
 ): Promise<string | undefined> {
   try {
-    return await rejects.append(checked.listFaults(), source, reading);
+    const hasRepeats = await hasRepeatedRow(checked.listFaults());
+    return await rejects.append(checked.listFaults(), source, reading, hasRepeats);
   } catch (error) {
     const reason = systemCodeOf(error);
     if (reason === undefined) throw error;

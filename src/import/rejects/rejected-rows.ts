@@ -3,12 +3,14 @@
 import type { FileRecord } from '../formats/source/records.ts';
 import { filesOf } from '../table/file-column.ts';
 import type { Header } from '../table/header.ts';
-import { FAULTS_COLUMN, FILE_COLUMN } from '../table/headings.ts';
+import { FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN } from '../table/headings.ts';
+import { createMarks } from '../table/repeated-row.ts';
 
 export interface RejectedRows {
   /** The own headings of the file and that of the reasons. */
   header(cells: readonly string[]): string[];
-  row(record: FileRecord, reason: string): string[];
+  /** @param isRepeat whether the file has the row twice */
+  row(record: FileRecord, reason: string, isRepeat: boolean): string[];
 }
 
 export interface RejectsOptions {
@@ -16,26 +18,34 @@ export interface RejectsOptions {
   readonly isWorkbook: boolean;
   /** Of the file, when each row is to say from which one it is. */
   readonly sha256: string | undefined;
+  /** Whether any row is one that the file has twice. */
+  readonly hasRepeats: boolean;
 }
 
 export function createRejectedRows(
   { headings }: Pick<Header, 'headings'>,
-  { isWorkbook, sha256 }: RejectsOptions,
+  { isWorkbook, sha256, hasRepeats }: RejectsOptions,
 ): RejectedRows {
   const width = headings.length;
   const namedWidth = headings.findLastIndex(({ text }) => text !== '') + 1;
   const placeOf = (column: string) => headings.findIndex(({ text }) => text.toLowerCase() === column);
   // Where rejects are refused again, the earlier reasons are replaced.
   const [faultsAt, filesAt] = [placeOf(FAULTS_COLUMN), placeOf(FILE_COLUMN)];
-  const ownOf = (cells: readonly string[]) => cells.filter((_, i) => i !== faultsAt && i !== filesAt);
+  const repeatsAt = placeOf(REPEATS_COLUMN);
+  const addedBefore = [faultsAt, filesAt, repeatsAt];
+  const marksRepeats = hasRepeats || repeatsAt >= 0;
+  const markOf = createMarks(headings);
+  const ownOf = (cells: readonly string[]) => cells.filter((_, i) => !addedBefore.includes(i));
   const identityAt = headings.findIndex(({ column }) => column === 'identity_card');
 
-  function row({ cells, numbers }: FileRecord, reason: string): string[] {
+  function row({ cells, numbers }: FileRecord, reason: string, isRepeat: boolean): string[] {
     const shown = isWorkbook
       ? cells.map((cell, i) => keptAsText(cell, numbers?.has(i) === true, i === identityAt))
       : cells;
     const own = ownCells(shown);
-    return sha256 === undefined ? [...own, reason] : [...own, filesOf(sha256, cells[filesAt] ?? ''), reason];
+    const files = sha256 === undefined ? [] : [filesOf(sha256, cells[filesAt] ?? '')];
+    const mark = isRepeat ? markOf(cells) : (cells[repeatsAt] ?? '');
+    return [...own, ...files, ...(marksRepeats ? [mark] : []), reason];
   }
 
   /**
@@ -48,10 +58,14 @@ export function createRejectedRows(
       mayBeLonger && cells.length >= namedWidth && cells.slice(width).every((cell) => cell.trim() === '');
     if (isComplete) return ownOf(Array.from({ length: width }, (_, i) => cells[i] ?? ''));
     const hasReason = faultsAt >= 0 && /Expected \d+ cells, found \d+\./.test(cells.at(-1) ?? '');
-    return hasReason ? cells.slice(0, filesAt >= 0 ? -2 : -1) : cells;
+    return hasReason ? cells.slice(0, -addedBefore.filter((place) => place >= 0).length) : cells;
   }
 
-  const added = sha256 === undefined ? [FAULTS_COLUMN] : [FILE_COLUMN, FAULTS_COLUMN];
+  const added = [
+    ...(sha256 === undefined ? [] : [FILE_COLUMN]),
+    ...(marksRepeats ? [REPEATS_COLUMN] : []),
+    FAULTS_COLUMN,
+  ];
   return { header: (cells) => [...ownOf(cells), ...added], row };
 }
 

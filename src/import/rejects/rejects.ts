@@ -5,7 +5,7 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { ImportFault } from '../../store/ports/import/import-session.ts';
+import { type ImportFault, SAME_AS_LINE } from '../../store/ports/import/import-session.ts';
 import { encodingOf, headText, markOf } from '../formats/csv/encoding.ts';
 import { encodeText, formatRow } from '../formats/csv/write-csv.ts';
 import { scanContent } from '../formats/source/file-content.ts';
@@ -21,6 +21,7 @@ export interface RejectsFile {
    * of their own, each with a header.
    * @param faults in order of line
    * @param reading without a header when the file has none that can be read
+   * @param hasRepeats whether a fault is that the file has a row twice
    * @returns the path; undefined when no row is refused by itself
    * @throws the system's error when the disk takes no more
    */
@@ -28,6 +29,7 @@ export interface RejectsFile {
     faults: AsyncIterable<ImportFault>,
     source: RecordSource,
     reading: Pick<FileReading, 'header' | 'isReferenceMissing'>,
+    hasRepeats?: boolean,
   ): Promise<string | undefined>;
   /** Removes the file when no row was refused. */
   close(): Promise<void>;
@@ -67,11 +69,12 @@ export async function createRejectsFile(path: string): Promise<RejectsFile> {
   let unused: FileHandle | undefined = await create(1);
   let files = 0;
   return {
-    async append(faults, source, { header, isReferenceMissing }) {
+    async append(faults, source, { header, isReferenceMissing }, hasRepeats) {
       if (header === undefined) return undefined;
       const handle = unused ?? (await create(files + 1));
       unused = handle;
-      if (!(await writeRejects(handle, faults, source, { ...header, isReferenceMissing }))) return undefined;
+      if (!(await writeRejects(handle, faults, source, { ...header, isReferenceMissing, hasRepeats })))
+        return undefined;
       await handle.close();
       unused = undefined;
       files++;
@@ -92,12 +95,16 @@ export async function writeRejects(
   handle: Pick<FileHandle, 'writeFile'>,
   faults: AsyncIterable<ImportFault>,
   source: RecordSource,
-  header: Pick<Header, 'line' | 'headings'> & { readonly isReferenceMissing?: boolean },
+  header: Pick<Header, 'line' | 'headings'> & {
+    readonly isReferenceMissing?: boolean;
+    readonly hasRepeats?: boolean | undefined;
+  },
 ): Promise<boolean> {
   const { encoding, separator } = layoutOf(source);
   const rows = createRejectedRows(header, {
     isWorkbook: source.format.type === 'workbook',
     sha256: header.isReferenceMissing === true ? source.sha256 : undefined,
+    hasRepeats: header.hasRepeats === true,
   });
   const reasons = reasonsByLine(faults);
   let next = await reasons.next();
@@ -112,7 +119,7 @@ export async function writeRejects(
         while (next.done !== true && next.value.line < record.line) next = await reasons.next();
         if (next.done === true) break;
         if (next.value.line === record.line && record.line !== header.line)
-          text += formatRow(rows.row(record, next.value.reason), separator);
+          text += formatRow(rows.row(record, next.value.reason, next.value.isRepeat), separator);
       }
       if (text !== '') {
         const start = isWritten ? Buffer.alloc(0) : startOf(source, encoding);
@@ -142,20 +149,33 @@ const startOf = ({ format }: RecordSource, encoding: Encoding): Buffer =>
     ? markOf(encoding)
     : Buffer.alloc(0);
 
+interface RowReasons {
+  readonly line: number;
+  reason: string;
+  isRepeat: boolean;
+}
+
+const isRepeatFault = (message: string): boolean => message.startsWith(SAME_AS_LINE);
+
+/** Whether the file has one of the refused rows twice. */
+export async function hasRepeatedRow(faults: AsyncIterable<ImportFault>): Promise<boolean> {
+  for await (const { message } of faults) if (isRepeatFault(message)) return true;
+  return false;
+}
+
 /** The faults of each row in one text. Those of the file concern no row. */
-async function* reasonsByLine(
-  faults: AsyncIterable<ImportFault>,
-): AsyncGenerator<{ line: number; reason: string }> {
-  let last: { line: number; reason: string } | undefined;
+async function* reasonsByLine(faults: AsyncIterable<ImportFault>): AsyncGenerator<RowReasons> {
+  let last: RowReasons | undefined;
   for await (const { line, column, message, refuses } of faults) {
     if (refuses === 'file') continue;
     const reason = column === '' ? message : `${column}: ${message}`;
     if (last?.line === line) {
       last.reason += `; ${reason}`;
+      last.isRepeat ||= isRepeatFault(message);
       continue;
     }
     if (last !== undefined) yield last;
-    last = { line, reason };
+    last = { line, reason, isRepeat: isRepeatFault(message) };
   }
   if (last !== undefined) yield last;
 }

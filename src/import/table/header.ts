@@ -6,7 +6,14 @@ import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';
 import { FileFault, type FileRecord, fileFault } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
-import { FAULTS_COLUMN, FILE_COLUMN, type Heading, MAX_COLUMNS, recogniseHeadings } from './headings.ts';
+import {
+  FAULTS_COLUMN,
+  FILE_COLUMN,
+  type Heading,
+  MAX_COLUMNS,
+  REPEATS_COLUMN,
+  recogniseHeadings,
+} from './headings.ts';
 
 export interface Header {
   readonly line: number;
@@ -17,6 +24,8 @@ export interface Header {
   readonly places: readonly number[];
   /** Index of the cell that says from which file a refused row is; -1 for a file without it. */
   readonly filePlace: number;
+  /** Likewise of the cell that marks a row which its file has twice. */
+  readonly repeatsPlace: number;
   /** Whether the file holds the refused rows of an import. */
   readonly isOfRejects: boolean;
 }
@@ -62,6 +71,7 @@ export function readHeader(kind: ImportKind, { line, cells }: FileRecord, option
     columns,
     places: IMPORT_COLUMNS[kind].map(({ name }) => headings.findIndex(({ column }) => column === name)),
     filePlace: headings.findIndex(({ text }) => text.toLowerCase() === FILE_COLUMN),
+    repeatsPlace: headings.findIndex(({ text }) => text.toLowerCase() === REPEATS_COLUMN),
     isOfRejects: headings.some(({ text }) => text.toLowerCase() === FAULTS_COLUMN),
   };
 }

@@ -10,6 +10,8 @@ import type { ReadingMap } from '../map/reading-map.ts';
 export const FAULTS_COLUMN = 'registry_faults';
 /** Says in a file of refused rows from which file each is, for rows without a reference. */
 export const FILE_COLUMN = 'registry_file';
+/** Marks in a file of refused rows those that their file has twice. */
+export const REPEATS_COLUMN = 'registry_repeats';
 
 /** As many as a spreadsheet has. */
 export const MAX_COLUMNS = 16_384;
@@ -42,7 +44,7 @@ function withOneName(headings: Heading[]): Heading[] {
 function recognise(kind: ImportKind, text: string, map: ReadingMap | undefined): Heading {
   if (text === '') return { text, column: undefined };
   const name = text.toLowerCase();
-  if (name === FAULTS_COLUMN || name === FILE_COLUMN) return { text, column: null, by: 'name' };
+  if ([FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN].includes(name)) return { text, column: null, by: 'name' };
   const mapped = map?.columns.get(foldHeading(text));
   if (mapped !== undefined) return { text, column: mapped, by: 'map' };
   if (IMPORT_COLUMNS[kind].some((column) => column.name === name)) return { text, column: name, by: 'name' };

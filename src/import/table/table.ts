@@ -9,6 +9,7 @@ import type { RowFindings } from './cell-reader.ts';
 import { createFilesReader } from './file-column.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
+import { createRepeatCheck } from './repeated-row.ts';
 import { createRowReader } from './rows.ts';
 import type { FileSurvey } from './survey-dates.ts';
 import { isTotalsRow } from './totals.ts';
@@ -61,6 +62,7 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
     ({ name, isRequired }) => name === 'reference' && !isRequired,
   );
   const filesOf = createFilesReader(header.filePlace);
+  const checkRepeat = createRepeatCheck(header.repeatsPlace, header.headings);
   let isReferenceMissing = reference >= 0 && (header.places[reference] === -1 || header.filePlace >= 0);
   const findings: RowFindings = {
     fault: (column, message) => faults.push({ line, column, message, refuses: 'row' }),
@@ -86,6 +88,7 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
     // A row without a fault: of one that has too few cells nothing is known.
     if (faults.length === known && values[reference] === null) isReferenceMissing = true;
     const rejectedFrom = filesOf(record, findings);
+    checkRepeat(record, findings);
     return rejectedFrom === undefined ? { line, values } : { line, values, rejectedFrom };
   }
 

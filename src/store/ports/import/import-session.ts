@@ -26,6 +26,9 @@ export interface ImportFault {
   readonly refuses: 'row' | 'file';
 }
 
+/** How the message of a fault begins whose row is an earlier one again. */
+export const SAME_AS_LINE = 'Same as line ';
+
 /** A checked cell, or null for an empty one. */
 export type StagedValue = string | number | null;
 

@@ -1,4 +1,5 @@
 /** The forms that the checks of a staged file have. */
+import { SAME_AS_LINE } from '../../../ports/import/import-session.ts';
 
 export interface Check {
   readonly column: string;
@@ -23,7 +24,7 @@ const laterIn = (columns: readonly string[]): string =>
 /** Later rows that have the same values in these columns as an earlier one. */
 export const twice = (column: string, columns: readonly string[]): Check => ({
   column,
-  sql: `SELECT r.line, 'Same as line ' || d.first || '.' FROM ${repeated(columns, 'count(*) > 1')}
+  sql: `SELECT r.line, ${quoted(SAME_AS_LINE)} || d.first || '.' FROM ${repeated(columns, 'count(*) > 1')}
         CROSS JOIN staging.rows r ON ${laterIn(columns)}`,
 });
 

@@ -243,6 +243,15 @@ test('a loan with payments, and a row that was changed by hand, are not removed'
   await assertSound(place);
 });
 
+test('entries of somebody who was erased stay', async (context) => {
+  const place = await startedPlace(context);
+  const id = await accept(place, 'production', ledger(...JANUARY));
+  const erased = await place.command('persons', 'erase', nid(3), '--reason', 'asked', '--yes');
+  assert.equal(erased.status, 0, erased.err);
+  await accept(place, 'production', ledger(...CORRECTED.slice(0, 2)), '--replaces', String(id));
+  assert.deepEqual(kilograms(place), [20_500, 30_000, 396_300]);
+});
+
 test('most of an import is not removed unnoticed', async (context) => {
   const place = await startedPlace(context);
   const rows = Array.from({ length: 11 }, (_, i) => `M-1,2024-01-${i + 10},${i + 1},milk`);

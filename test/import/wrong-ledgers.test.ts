@@ -93,6 +93,12 @@ test('a name beside a code is no part of the entry: written otherwise, the ledge
   const again = named(NAMES.map((name) => name.toUpperCase()));
   const { out } = await place.load('production', again, '--cooperative', 'A-1');
   assert.match(out, /0 new, 0 changed, 5 unchanged/);
+  const references = () => place.query('SELECT reference FROM production_entries');
+  const before = references();
+  await place.command('imports', 'undo', '3', '--yes');
+  const unnamed = named(NAMES).replaceAll(/,(?:Amazina|\p{L}+ \p{L}+)/gu, '');
+  await accept(place, 'production', unnamed, 'A-1');
+  assert.deepEqual(references(), before);
 });
 
 test('of two headings for a name, the first is compared', async (context) => {

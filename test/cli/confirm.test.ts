@@ -1,8 +1,7 @@
 /** What removes, merges, replaces or undoes is shown first, and done when somebody agrees. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { runCommand } from '../../src/cli/program.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { command } from '../support/command.ts';
 import { type ImportPlace, member, members, startedPlace } from '../support/importing.ts';
 
 const COMMANDS = {
@@ -13,22 +12,13 @@ const COMMANDS = {
 
 async function run(place: ImportPlace, args: readonly string[], answer: string | undefined) {
   const questions: string[] = [];
-  const texts: string[] = [];
-  const status = await runCommand(args, {
-    env: { REGISTRY_DB: place.databaseFile },
-    clock: systemClock,
-    out: (out) => void texts.push(out),
-    err: (err) => void texts.push(err),
-    terminal: undefined,
-    ask:
-      answer === undefined
-        ? undefined
-        : async (question) => {
-            questions.push(question);
-            return answer;
-          },
-  });
-  return { status, text: texts.join(''), questions };
+  const ask = async (question: string) => {
+    questions.push(question);
+    return answer ?? '';
+  };
+  const env = { REGISTRY_DB: place.databaseFile };
+  const outcome = await command(args, env, undefined, answer === undefined ? {} : { ask });
+  return { status: outcome.status, text: outcome.out + outcome.err, questions };
 }
 
 async function start(context: TestContext): Promise<ImportPlace> {

@@ -1,7 +1,7 @@
 /** Whom a command is about: how members are named, and signs that two of them are two people. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { runCommand } from '../../src/cli/program.ts';
+import { command } from '../support/command.ts';
 import { type ImportPlace, importPlace, MEMBERS_HEADER, members, nid } from '../support/importing.ts';
 
 const WHY = ['--reason', 'Both lists were joined'];
@@ -168,19 +168,13 @@ test('a number that is an id and a member code, and a national ID of several mem
   assert.match(nobodys.err, /There is no member 7\./);
   assert.equal(place.value('SELECT count(*) FROM operations'), 3);
   const answered = async (answer: string) => {
-    const texts: string[] = [];
-    const status = await runCommand(['members', 'show', '1'], {
-      env: { REGISTRY_DB: place.databaseFile },
-      clock: place.clock,
-      out: (text) => void texts.push(text),
-      err: () => undefined,
-      terminal: undefined,
-      ask: async (question) => {
-        assert.equal(question, 'Which one? [1-2] ');
-        return answer;
-      },
-    });
-    return [status, /^id +(\d)/m.exec(texts.join(''))?.[1]];
+    const ask = async (question: string) => {
+      assert.equal(question, 'Which one? [1-2] ');
+      return answer;
+    };
+    const env = { REGISTRY_DB: place.databaseFile };
+    const { status, out } = await command(['members', 'show', '1'], env, place.clock, { ask });
+    return [status, /^id +(\d)/m.exec(out)?.[1]];
   };
   assert.deepEqual(await answered('1'), [0, '1']);
   assert.deepEqual(await answered(' 2 '), [0, '3']);

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runCommand } from '../../src/cli/program.ts';
 import { type ImportObserver, importFiles } from '../../src/import/run/import-files.ts';
 import { listImportFiles } from '../../src/import/run/import-folder.ts';
 import type { FileReport } from '../../src/import/run/import-report.ts';
+import { command } from '../support/command.ts';
 import {
   COOPERATIVES,
   type ImportPlace,
@@ -50,13 +50,9 @@ async function runUntil(place: ImportPlace, args: readonly string[], text: strin
     result[stream] += written;
     look();
   };
-  result.status = await runCommand(['import', ...args], {
-    env: { REGISTRY_DB: place.databaseFile },
-    clock: place.clock,
-    out: print('out'),
-    err: print('err'),
-    terminal: undefined,
-  });
+  const env = { REGISTRY_DB: place.databaseFile };
+  const printing = { out: print('out'), err: print('err') };
+  result.status = (await command(['import', ...args], env, place.clock, printing)).status;
   assert.ok(isDone, `It never wrote "${text}": ${result.err}`);
   return result;
 }
@@ -115,17 +111,11 @@ test('an unexpected error is reported with the outcome of every file', async (co
     let out = '';
     const folder = join(place.folder, 'incoming');
     if (args.length > 0) incoming(place, FILES);
-    const running = runCommand(['import', folder, ...args], {
-      env: { REGISTRY_DB: place.databaseFile },
-      clock: place.clock,
-      out: (text) => {
-        out += text;
-      },
-      err: (text) => {
-        out += text;
-      },
-      terminal: undefined,
-    });
+    const print = (text: string) => {
+      out += text;
+    };
+    const env = { REGISTRY_DB: place.databaseFile };
+    const running = command(['import', folder, ...args], env, place.clock, { out: print, err: print });
     await assert.rejects(running, { message: 'broken' });
     const expected = ['imported', 'imported', 'failed', 'not_reached'];
     if (args.length > 0)
@@ -223,13 +213,9 @@ test('the document of --json is written while the faults are read, so that none 
   const rows = Array.from({ length: 3_000 }, (_, i) => `${member(1_000 + i)},X`);
   const path = place.write('members.csv', `${MEMBERS_HEADER},gender\n${rows.join('\n')}\n`);
   const written: string[] = [];
-  const status = await runCommand(['import', 'members', path, '--json'], {
-    env: { REGISTRY_DB: place.databaseFile },
-    clock: place.clock,
-    out: (text) => void written.push(text),
-    err: () => {},
-    terminal: undefined,
-  });
+  const out = (text: string) => void written.push(text);
+  const env = { REGISTRY_DB: place.databaseFile };
+  const { status } = await command(['import', 'members', path, '--json'], env, place.clock, { out });
   assert.equal(status, 1);
   assert.ok(Math.max(...written.map((text) => text.length)) < 70_000);
   assert.ok(written.length > 2);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/cli/program.ts';
+import type { CliContext } from '../../src/cli/terminal/context.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 
@@ -13,11 +14,15 @@ export interface CommandOutcome {
   readonly err: string;
 }
 
-/** In this process. */
+/**
+ * In this process.
+ * @param more what answers questions, or takes what is printed
+ */
 export async function command(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   clock: Clock = systemClock,
+  more: Partial<CliContext> = {},
 ): Promise<CommandOutcome> {
   let out = '';
   let err = '';
@@ -31,6 +36,7 @@ export async function command(
       err += text;
     },
     terminal: undefined,
+    ...more,
   });
   return { status, out, err };
 }

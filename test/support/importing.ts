@@ -2,21 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { runCommand } from '../../src/cli/program.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { type ImportOptions, importFiles } from '../../src/import/run/import-files.ts';
 import type { FileReport, ImportFile } from '../../src/import/run/import-report.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
 import type { ImportFault, ImportKind } from '../../src/store/ports/import/import-session.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
+import { type CommandOutcome, command } from './command.ts';
 import { openFile } from './sqlite.ts';
 import { storageAt } from './storage.ts';
-
-export interface CommandResult {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 export interface ImportPlace {
   readonly folder: string;
@@ -25,11 +18,11 @@ export interface ImportPlace {
   /** @returns the path of the file */
   write(name: string, content: string | Buffer): string;
   /** Runs any command in this process. */
-  command(...args: string[]): Promise<CommandResult>;
+  command(...args: string[]): Promise<CommandOutcome>;
   /** Runs `import …` in this process. */
-  run(...args: string[]): Promise<CommandResult>;
+  run(...args: string[]): Promise<CommandOutcome>;
   /** Writes one file and imports it. */
-  load(kind: string, content: string | Buffer, ...args: string[]): Promise<CommandResult>;
+  load(kind: string, content: string | Buffer, ...args: string[]): Promise<CommandOutcome>;
   /** Rows of the registry; a missing database has none. */
   query<Row = Record<string, unknown>>(sql: string): Row[];
   /** The single value of a query. */
@@ -47,8 +40,8 @@ export function importPlace(context: TestContext): ImportPlace {
     writeFileSync(join(folder, name), content);
     return join(folder, name);
   };
-  const command = (...args: string[]) => runIn(args, databaseFile, clock);
-  const run = (...args: string[]) => command('import', ...args);
+  const execute = (...args: string[]) => command(args, { REGISTRY_DB: databaseFile }, clock);
+  const run = (...args: string[]) => execute('import', ...args);
   function query<Row>(sql: string): Row[] {
     if (!existsSync(databaseFile)) return [];
     const db = openFile(databaseFile);
@@ -64,26 +57,13 @@ export function importPlace(context: TestContext): ImportPlace {
     databaseFile,
     clock,
     write,
-    command,
+    command: execute,
     run,
     load: (kind, content, ...args) => run(kind, write(`${kind}.csv`, content), ...args),
     query,
     value: (sql) => Object.values(query<Record<string, unknown>>(sql)[0] ?? {})[0],
     leftovers: () => readdirSync(folder).filter((name) => name.includes('.importing')),
   };
-}
-
-async function runIn(args: readonly string[], databaseFile: string, clock: Clock): Promise<CommandResult> {
-  const out: string[] = [];
-  const err: string[] = [];
-  const status = await runCommand(args, {
-    env: { REGISTRY_DB: databaseFile },
-    clock,
-    out: (text) => void out.push(text),
-    err: (text) => void err.push(text),
-    terminal: undefined,
-  });
-  return { status, out: out.join(''), err: err.join('') };
 }
 
 /** A national ID that nobody holds: order numbers from 9000000 on are not issued. */

@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { LOANS_OF_IMPORTED_PAYMENTS } from '../../../src/domain/lending/payments.ts';
 import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
 import { COUNTED_ENTITIES, type CountDeclaration } from '../../../src/store/sqlite/lists/counted-tables.ts';
+import type { CommandOutcome } from '../../support/command.ts';
 import {
-  type CommandResult,
   type ImportPlace,
   importPlace,
   LOANS_HEADER,
@@ -138,7 +138,7 @@ const payments = (file: 0 | 1): string => {
 
 test('loans and payments are counted after imports, corrections and their undo', async (context) => {
   const place = importPlace(context);
-  const countedAfter = async (done: Promise<CommandResult>) => {
+  const countedAfter = async (done: Promise<CommandOutcome>) => {
     const { status, err } = await done;
     assert.equal(status, 0, err);
     assertCounted(place);

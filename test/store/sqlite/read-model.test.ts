@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { runCommand } from '../../../src/cli/program.ts';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
 import type { Member } from '../../../src/domain/membership/members.ts';
 import {
@@ -19,6 +18,7 @@ import { openFinancials } from '../../../src/store/sqlite/read-model/compute.ts'
 import { refreshOutOfDate } from '../../../src/store/sqlite/read-model/refresh.ts';
 import { countOutOfDate } from '../../../src/store/sqlite/read-model/verify.ts';
 import { startApp, type TestApp, temporaryFolder } from '../../support/app.ts';
+import { command } from '../../support/command.ts';
 import { COOPERATIVES, member, members, nid } from '../../support/importing.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
 import { FORMAT, openFile, openStore } from '../../support/sqlite.ts';
@@ -56,24 +56,15 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
   const db = openFile(databaseFile, { waitMs: 1_000 });
   const store = openStore(databaseFile);
 
-  async function command(...args: string[]) {
-    const text: string[] = [];
-    const keep = (each: string) => void text.push(each);
-    const env = { REGISTRY_DB: databaseFile };
-    const status = await runCommand(args, {
-      env,
-      clock: app.clock,
-      out: keep,
-      err: keep,
-      terminal: undefined,
-    });
-    return { status, out: text.join('') };
+  async function execute(...args: string[]) {
+    const { status, out, err } = await command(args, { REGISTRY_DB: databaseFile }, app.clock);
+    return { status, out: out + err };
   }
 
   async function loadFile(kind: string, content: string): Promise<void> {
     const file = join(folder, `${kind}.csv`);
     writeFileSync(file, content);
-    const { status, out } = await command('import', kind, file);
+    const { status, out } = await execute('import', kind, file);
     assert.equal(status, 0, out);
   }
 
@@ -110,7 +101,7 @@ async function openPlace(context: TestContext, people = PEOPLE): Promise<Place> 
   return {
     app,
     elsewhere,
-    command,
+    command: execute,
     load: (kind, rows) => loadFile(kind, `${[HEADERS[kind], ...rows].join('\n')}\n`),
     sql: (text) => (/^SELECT/.test(text) ? db.raw.prepare(text).all() : [db.exec(text)]),
     async compare() {

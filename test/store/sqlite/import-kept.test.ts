@@ -63,7 +63,7 @@ test('a kept value is listed apart, and the other values of its row are written'
   assert.deepEqual(await cellsOf(scope, 'changes'), [
     ...['M-1 full_name', 'M-2 full_name', 'M-2 mobile', 'M-3 status'],
   ]);
-  assert.deepEqual(countChanges(scope), { created: 0, changed: 3, unchanged: 0, kept: 1 });
+  assert.deepEqual(countChanges(scope), { created: 0, changed: 3, unchanged: 0, removed: 0, kept: 1 });
   assert.deepEqual(
     [...countByColumn(scope)],
     [
@@ -84,7 +84,7 @@ test('a kept value is listed apart, and the other values of its row are written'
 test('a row whose changes are all kept is not written, and its status counts as before', async (context) => {
   const scope = await checkedFile(context);
   keepStored(scope, 'SELECT id FROM staging.changes WHERE row_id IN (1, 3)');
-  assert.deepEqual(countChanges(scope), { created: 0, changed: 1, unchanged: 2, kept: 3 });
+  assert.deepEqual(countChanges(scope), { created: 0, changed: 1, unchanged: 2, removed: 0, kept: 3 });
   scope.db.transaction.immediate(() => applyStaged(scope, LATER));
   const rows = scope.db.raw.prepare('SELECT full_name, status, updated_at FROM members').raw().all();
   assert.deepEqual(rows, [

@@ -83,7 +83,16 @@ function testRecords(testStarted: TestStarted): void {
         const found = await log.find(importId);
         assert.deepEqual(found, {
           ...{ id: importId, kind: 'members', importedAt: NOW, undoneAt: null, reason: null, ...record },
-          ...{ created: 1, changed: 1, unchanged: 1, removed: 0, kept: 0, refusedRows: 0 },
+          ...{
+            created: 1,
+            changed: 1,
+            unchanged: 1,
+            removed: 0,
+            kept: 0,
+            refusedRows: 0,
+            replaces: null,
+            replacedBy: null,
+          },
         });
         assert.deepEqual((await log.list()).at(-1), found);
         assert.deepEqual(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WARNINGS } from '../../../src/store/ports/import/import-warnings.ts';
-import { WARNING_STATEMENTS } from '../../../src/store/sqlite/staging/checks/warning-statements.ts';
+import { WARNING_STATEMENTS } from '../../../src/store/sqlite/staging/warnings/warning-statements.ts';
 
 test('each kind of file is examined for the warnings that are declared for it, and no other', () => {
   const declared = Object.entries(WARNINGS).flatMap(([kind, { files }]) =>

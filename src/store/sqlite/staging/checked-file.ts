@@ -22,24 +22,24 @@ import { tidyUp } from '../journal/tidy-up.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
 import { keepCorrections, keepRelated } from './checks/corrections.ts';
 import { keepRepeatedRows } from './checks/equal-entries.ts';
-import { findWarnings, hasNewStops, lastWarning, listWarnings } from './checks/find-warnings.ts';
 import { KEEP_LOANS } from './checks/payment-checks.ts';
 import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
-import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
-import { keepTimeZone } from './checks/time-zone.ts';
-import { warnOfPeopleElsewhere } from './ledgers/other-cooperative.ts';
 import {
   addMembersOfMissing,
   dropRemoved,
   openMissing,
   removeEmptied,
   removeMissing,
-} from './ledgers/replacement.ts';
+} from './checks/replacement.ts';
+import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
+import { keepTimeZone } from './checks/time-zone.ts';
 import { stagePaidAmounts } from './paid-amounts.ts';
 import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './staged/changes.ts';
 import { hasDerivedReferences } from './staged/derived-references.ts';
 import type { FileScope } from './staged/file-scope.ts';
 import { listFaults, NOTHING_IMPORTED } from './staged/tables.ts';
+import { findWarnings, hasNewStops, lastWarning, listWarnings } from './warnings/find-warnings.ts';
+import { warnOfPeopleElsewhere } from './warnings/ledger-of-another-cooperative.ts';
 
 /**
  * Called in the transaction of the checks: what is staged here is compared with the registry they have seen.

@@ -1,13 +1,13 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
 import type { ImportFault } from '../../../ports/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
-import { findMissing, separateOwners } from '../ledgers/replacement.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import type { Check } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import { findEqualEntries } from './equal-entries.ts';
 import { erasureChecks, findErasedRows } from './erased-checks.ts';
 import { readReplacedNumbers } from './replaced-numbers.ts';
+import { findMissing, separateOwners } from './replacement.ts';
 import { transferChecks } from './transfers.ts';
 
 /** A number that changes when another connection commits to the registry. */

@@ -38,14 +38,14 @@ export function createSessionTables(db: Connection): void {
     -- Members of other cooperatives with a national ID of the file.
     CREATE TABLE staging.elsewhere (line INTEGER, member_id INTEGER);
     -- Names in a ledger beside members, and entries of other cooperatives that its rows may be
-    -- (ledgers/other-cooperative.ts).
+    -- (warnings/ledger-of-another-cooperative.ts).
     CREATE TABLE staging.names (cooperative_id INTEGER, member_id INTEGER, name TEXT, differs INTEGER);
     CREATE INDEX staging.names_member ON names (member_id);
     CREATE TABLE staging.entries_elsewhere (line INTEGER, cooperative_id INTEGER, entry_id INTEGER,
       PRIMARY KEY (line, cooperative_id)) WITHOUT ROWID;
-    -- What the import that the file replaces has created and the file no longer has (ledgers/replacement.ts).
+    -- What the import that the file replaces has created and the file no longer has (checks/replacement.ts).
     CREATE TABLE staging.missing (id INTEGER PRIMARY KEY);
-    -- Stored entries in whose place the file has others (ledgers/newer-version.ts).
+    -- Stored entries in whose place the file has others (warnings/newer-version.ts).
     CREATE TABLE staging.superseded (line INTEGER PRIMARY KEY, entry_id INTEGER);
     -- Rows whose member code belongs to a member with another national ID.
     CREATE TABLE staging.code_holders (line INTEGER PRIMARY KEY, member_id INTEGER);

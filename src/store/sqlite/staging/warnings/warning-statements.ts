@@ -11,9 +11,10 @@ import { counted } from '../../../../domain/values/text.ts';
 import type { ImportKind } from '../../../ports/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import/import-warnings.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
-import { LEDGER_WARNINGS, newerVersion } from '../ledgers/ledger-warnings.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
+import { LEDGER_WARNINGS, newerVersion } from './ledger-warnings.ts';
+import { MEMBERS_OF_ANOTHER_COOPERATIVE } from './members-of-another-cooperative.ts';
 
 export interface WarningStatement {
   readonly kind: WarningKind;
@@ -26,7 +27,6 @@ export interface WarningStatement {
 }
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
-const ENDED_MEMBERS = quoted(ENDED_MEMBER_STATUSES);
 
 const statement = (
   kind: WarningKind,
@@ -52,33 +52,6 @@ const MANY_CHANGES = `WITH
   CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
   CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
   WHERE s.rows * ${MANY.share} > s.members`;
-
-/**
- * One person or two may join a second cooperative; with fewer rows than this a share says nothing. Those whom
- * the list would give another code or name are not known by it: people who belong to both cooperatives are
- * overwritten by the list of the wrong one. Where most have left the other cooperative, they may have moved.
- */
-const FEWEST_OF_OTHER = 3;
-const OTHER_COOPERATIVE = `WITH
-  others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
-    FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
-    CROSS JOIN main.members m ON m.id = e.member_id
-    GROUP BY 1, 2 HAVING count(*) >= ${FEWEST_OF_OTHER}
-      AND 2 * sum(m.status NOT IN (${ENDED_MEMBERS})) >= count(*)),
-  renamed AS MATERIALIZED (SELECT DISTINCT line FROM staging.changes
-    WHERE "column" IN ('identity_card', 'member_code', 'full_name')),
-  listed AS (SELECT r.cooperative_code AS code, count(*) AS rows, count(p.id) - count(x.line) AS here
-    FROM staging.rows r
-    CROSS JOIN staging.resolved_references p ON p.line = r.line
-    LEFT JOIN renamed x ON x.line = r.line
-    WHERE r.cooperative_code IN (SELECT code FROM others) GROUP BY 1)
-  SELECT r.line,
-    o.rows || ' of the ' || l.rows || ' members listed for ' || o.code || ' are members of ' || c.code
-  FROM others o CROSS JOIN listed l ON l.code = o.code CROSS JOIN main.cooperatives c ON c.id = o.other
-  CROSS JOIN staging.rows r ON r.cooperative_code = o.code
-  CROSS JOIN staging.elsewhere e ON e.line = r.line
-  CROSS JOIN main.members m ON m.id = e.member_id AND m.cooperative_id = o.other
-  WHERE o.rows * 10 >= l.rows * 9 AND l.here * 10 < l.rows`;
 
 /** New rows of people whom a correction took out of the cooperative, with what they had. */
 const MOVED = `SELECT DISTINCT e.line, c.code || ' by ' || replace(h.actor, ':', ' ')
@@ -134,7 +107,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     statement(
       'ended_status',
       ['status'],
-      wouldRevive(ENDED_MEMBERS),
+      wouldRevive(quoted(ENDED_MEMBER_STATUSES)),
       (n) => `${counted(n, 'member')} recorded as withdrawn or deceased would get another status.`,
     ),
     statement(
@@ -146,7 +119,7 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
     statement(
       'other_cooperative',
       [],
-      OTHER_COOPERATIVE,
+      MEMBERS_OF_ANOTHER_COOPERATIVE,
       (_, detail) => `${detail}: is this the right code?`,
     ),
     statement(

@@ -3,8 +3,8 @@
 import type { ImportWarning } from '../../../ports/import/import-warnings.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readPages } from '../../engine/read-pages.ts';
-import { stageNames } from '../ledgers/other-cooperative.ts';
 import type { FileScope } from '../staged/file-scope.ts';
+import { stageNames } from './ledger-of-another-cooperative.ts';
 import { IDENTITY_COLUMNS, STOPPING_KINDS, WARNING_STATEMENTS } from './warning-statements.ts';
 
 const LINES_AT_ONCE = 1_000;

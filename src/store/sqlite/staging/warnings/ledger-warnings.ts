@@ -1,8 +1,8 @@
 /** The warnings that all ledgers have, as `checks/warning-statements.ts` has those of each kind. */
 import { counted } from '../../../../domain/values/text.ts';
+import { manyRemovedSql } from '../checks/replacement.ts';
+import { otherCooperativeSql, otherNameSql } from './ledger-of-another-cooperative.ts';
 import { describeNewer, newerVersionSql } from './newer-version.ts';
-import { otherCooperativeSql, otherNameSql } from './other-cooperative.ts';
-import { manyRemovedSql } from './replacement.ts';
 
 export const LEDGER_WARNINGS = [
   {

@@ -15,8 +15,8 @@ import type { ChangeSet } from '../../journal/record-changes.ts';
 import { keepRemovedId } from '../../journal/removed-ids.ts';
 import { findBlockers } from '../../journal/undo-blockers.ts';
 import { memberSql, tableOf } from '../../schema/tables.ts';
+import { isLedger } from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
-import { isLedger } from './entry-values.ts';
 
 const ROWS_AT_ONCE = 1_000;
 /** So many may be removed, whatever share of the import they are. */

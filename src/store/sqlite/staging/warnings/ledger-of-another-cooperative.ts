@@ -3,8 +3,16 @@
  * in every one. Only rows that would be new are looked at.
  */
 import { tableOf } from '../../schema/tables.ts';
+import {
+  AMOUNT,
+  dayOf,
+  isLedger,
+  isOnDay,
+  type LedgerKind,
+  memberOfRow,
+  UTC,
+} from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
-import { AMOUNT, dayOf, isLedger, isOnDay, type LedgerKind, memberOfRow, UTC } from './entry-values.ts';
 
 /** With fewer people, rows or different amounts, a share says nothing. */
 const FEWEST = 3;

@@ -7,8 +7,8 @@ import { counted } from '../../../../domain/values/text.ts';
 import { replacementOf } from '../../journal/operations.ts';
 import { tableOf } from '../../schema/tables.ts';
 import { DERIVED, hasDerivedReferences } from '../staged/derived-references.ts';
+import { dayOf, isOnDay, UTC } from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
-import { dayOf, isOnDay, UTC } from './entry-values.ts';
 
 /** Entries shown with what is stored. */
 const SHOWN = 3;

@@ -243,6 +243,23 @@ test('a loan with payments, and a row that was changed by hand, are not removed'
   await assertSound(place);
 });
 
+test('whoever had a removed entry does not go before it may come back', async (context) => {
+  const place = await startedPlace(context);
+  const joined = await accept(
+    place,
+    'members',
+    members(member(9)).replaceAll('A-1,', '').replace('cooperative_code,', ''),
+  );
+  const id = await accept(place, 'production', ledger(...JANUARY, 'M-9,2024-01-02,7,milk'));
+  const newer = await accept(place, 'production', ledger(...JANUARY), '--replaces', String(id));
+  const undo = (of: number) => place.command('imports', 'undo', String(of), '--yes');
+  const refused = await undo(joined);
+  assert.equal(refused.status, 1);
+  assert.match(refused.err, new RegExp(`Undo import ${newer} first`));
+  for (const each of [newer, id, joined]) assert.equal((await undo(each)).status, 0);
+  await assertSound(place);
+});
+
 test('entries of somebody who was erased stay', async (context) => {
   const place = await startedPlace(context);
   const id = await accept(place, 'production', ledger(...JANUARY));

@@ -170,12 +170,12 @@ async function showMissing(
     if (examples.push(cells.filter((cell) => cell !== '').join(' ')) === SHOWN_MISSING) break;
   }
   const rest = missing.count > examples.length ? '; …' : '';
-  const end = missing.areRemoved ? 'they are removed' : 'they stay as they are; --absent FILE writes them';
+  const isOne = missing.count === 1;
   const noun = missing.areRemoved ? 'rows' : file.kind;
-  const are =
-    missing.count === 1
-      ? `${noun.slice(0, -1)} of the replaced import is`
-      : `${noun} of the replaced import are`;
+  const are = `${isOne ? noun.slice(0, -1) : noun} of the replaced import ${isOne ? 'is' : 'are'}`;
+  const removed = isOne ? 'it is removed' : 'they are removed';
+  const kept = isOne ? 'it stays as it is' : 'they stay as they are';
+  const end = missing.areRemoved ? removed : `${kept}; --absent FILE writes ${isOne ? 'it' : 'them'}`;
   say(`: ${missing.count} ${are} not in this file (${examples.join('; ')}${rest}): ${end}.`);
 }
 

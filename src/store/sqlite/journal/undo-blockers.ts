@@ -48,7 +48,7 @@ const replacedSince = ({ id, kind }: Operation): string =>
   `SELECT '${kind}' AS kind, 0 AS id, 'replaced' AS reason, 'import:' || operation_id AS actor
    FROM (${replacementOf(String(id))})`;
 
-/** Rows that refer to one that would go, now or once a later change is undone. */
+/** Rows that refer to one that would go, now or once a later change or removal is undone. */
 function referring(operation: Operation, own: readonly GoingRows[]): Blockers {
   return own.flatMap(({ table: parent, created }) => {
     if (created === undefined) return [];
@@ -57,17 +57,17 @@ function referring(operation: Operation, own: readonly GoingRows[]): Blockers {
         if (entity !== parent.entity) return [];
         const mine = own.find((each) => each.table.entity === table.entity);
         const goesBack = changedRows(operation, table.entity, `c.field = '${column}'`);
-        const others = [
-          ...(mine?.created === undefined ? [] : [`AND t.id NOT ${isWithin(mine.created)}`]),
-          ...(mine?.fields.includes(column) ? [`AND t.id NOT IN (${goesBack})`] : []),
-        ].join(' ');
+        const others = (id: string) =>
+          [
+            ...(mine?.created === undefined ? [] : [`AND ${id} NOT ${isWithin(mine.created)}`]),
+            ...(mine?.fields.includes(column) ? [`AND ${id} NOT IN (${goesBack})`] : []),
+          ].join(' ');
         return [
           `SELECT '${table.entity}' AS kind, t.id, 'refers' AS reason, NULL AS actor
-           FROM main.${table.table} t WHERE t.${column} ${isWithin(created)} ${others}`,
-          `SELECT '${table.entity}' AS kind, t.id, 'refers' AS reason, c.actor
-           FROM main.changes c CROSS JOIN main.${table.table} t ON t.id = c.row_id
-           WHERE ${laterChanges(operation, table.entity)} AND c.field = '${column}'
-             AND c.old ${isWithin(created)} ${others}`,
+           FROM main.${table.table} t WHERE t.${column} ${isWithin(created)} ${others('t.id')}`,
+          `SELECT '${table.entity}' AS kind, c.row_id AS id, 'refers' AS reason, c.actor
+           FROM main.changes c WHERE ${laterChanges(operation, table.entity)} AND c.field = '${column}'
+             AND c.old ${isWithin(created)} ${others('c.row_id')}`,
         ];
       }),
     );

@@ -1,9 +1,11 @@
 /**
  * The references of rows that come without one (docs/import-reference.md#entries-without-a-reference). They
- * are derived from the row as it is written, before anything is looked up: so the same row has the same
- * reference, whatever has become of the member that it names.
+ * are derived from some columns of the row, before anything is looked up: a row that is read to the same
+ * values of these, and was rejected from the same files, has the same reference, whatever has become of the
+ * member that it names. Equal rows of a file are numbered.
  */
 import { hash } from 'node:crypto';
+import type { FileColumnName } from '../../../ports/import/import-columns.ts';
 import type { ImportKind, StagedRow } from '../../../ports/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 
@@ -12,16 +14,53 @@ export const DERIVED = 'auto-';
 /** Enough of a SHA-256 that no two entries of a country share it by chance. */
 const HASH_CHARACTERS = 20;
 
-/** Whether a row of this kind may come without a reference. */
-export const hasDerivedReferences = (kind: ImportKind): boolean =>
-  kind === 'production' || kind === 'savings';
+type DerivedKind = 'production' | 'savings';
 
 /**
- * The reference of the first of several equal rows. The last value is the member's name, which may be written
- * otherwise the next time.
+ * The columns whose values are hashed. Frozen: stored entries have these hashes, and with another column or
+ * order, a ledger that comes again would not be recognised as imported, and would count for whoever has its
+ * codes by then. The empty reference is among them only because it always was; the member's name is not,
+ * which may be written otherwise the next time.
  */
-export const deriveReference = ({ values, rejectedFrom = '' }: StagedRow): string =>
-  DERIVED + hash('sha256', JSON.stringify(values.slice(0, -1)) + rejectedFrom).slice(0, HASH_CHARACTERS);
+const HASHED: { readonly [kind in DerivedKind]: readonly FileColumnName<kind>[] } = {
+  production: [
+    'cooperative_code',
+    'member_code',
+    'identity_card',
+    'reference',
+    'delivered_at',
+    'kg',
+    'product',
+  ],
+  savings: [
+    'cooperative_code',
+    'member_code',
+    'identity_card',
+    'account_number',
+    'reference',
+    'kind',
+    'amount',
+    'transacted_at',
+  ],
+};
+
+/** Whether a row of this kind may come without a reference. */
+export const hasDerivedReferences = (kind: ImportKind): kind is DerivedKind => kind in HASHED;
+
+/**
+ * @param columns of the rows' values, in their order
+ * @returns gives the reference of the first of several equal rows
+ */
+export function openDerivation(
+  kind: DerivedKind,
+  columns: readonly string[],
+): (row: Pick<StagedRow, 'values' | 'rejectedFrom'>) => string {
+  const places = HASHED[kind].map((name) => columns.indexOf(name));
+  return ({ values, rejectedFrom = '' }) => {
+    const hashed = JSON.stringify(places.map((place) => values[place])) + rejectedFrom;
+    return DERIVED + hash('sha256', hashed).slice(0, HASH_CHARACTERS);
+  };
+}
 
 /** Gives the second of equal rows another reference, and so on. Runs once, when all rows are staged. */
 export const numberEqualRows = (db: Connection): void =>

@@ -10,7 +10,7 @@ import type { Connection, Statement } from '../../engine/connection.ts';
 import { toUnavailable } from '../../engine/errors.ts';
 import { readPages } from '../../engine/read-pages.ts';
 import { stagedColumns } from '../../schema/targets.ts';
-import { deriveReference, hasDerivedReferences } from './derived-references.ts';
+import { hasDerivedReferences, openDerivation } from './derived-references.ts';
 
 /** Rows of one INSERT: a call for each row would cost as much as the row. */
 const ROWS_AT_ONCE = 16;
@@ -112,13 +112,11 @@ export function openRowInsert(
   given: ReadonlySet<string>,
 ): (rows: readonly StagedRow[]) => void {
   const columns = stagedColumns(kind).filter(({ name, isCompared }) => !isCompared || given.has(name));
-  const names = [
-    'line',
-    ...columns.map(({ name }) => name),
-    ...(hasDerivedReferences(kind) ? ['origin'] : []),
-  ];
-  const reference = hasDerivedReferences(kind) ? columns.findIndex(({ name }) => name === 'reference') : -1;
-  const width = columns.length + (reference < 0 ? 1 : 2);
+  const staged = columns.map(({ name }) => name);
+  const derive = hasDerivedReferences(kind) ? openDerivation(kind, staged) : undefined;
+  const names = ['line', ...staged, ...(derive === undefined ? [] : ['origin'])];
+  const reference = staged.indexOf('reference');
+  const width = names.length;
   const row = `(?${', ?'.repeat(width - 1)})`;
   const prepare = (count: number): Statement<[StagedValue[]], unknown> =>
     db.raw.prepare(
@@ -133,9 +131,9 @@ export function openRowInsert(
     const { line, values } = row;
     target[start] = line;
     for (let i = 0; i < columns.length; i++) target[start + 1 + i] = values[i] as StagedValue;
-    if (reference < 0) return;
+    if (derive === undefined) return;
     const isDerived = values[reference] === null;
-    if (isDerived) target[start + 1 + reference] = deriveReference(row);
+    if (isDerived) target[start + 1 + reference] = derive(row);
     target[start + width - 1] = isDerived ? (row.rejectedFrom ?? '') : null;
   }
 

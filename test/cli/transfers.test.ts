@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ImportPlace, importPlace, member, members, nid, SAVINGS_HEADER } from '../support/importing.ts';
+import { openFile } from '../support/sqlite.ts';
 
 const WHY = ['--reason', 'Has moved to another village'];
 const ON = '2025-05-10';
@@ -72,6 +73,23 @@ test('members transfer ends a membership, which keeps its entries, and begins on
   assert.equal((await place.command('check')).status, 0);
   // Its id is not used again.
   assert.match((await transfer(place, ...WHY)).out, /member 6: B-2 8, Person 1 \(begins\)/);
+});
+
+test('all that belongs to the person goes along, every column that a later schema adds included', async (context) => {
+  const place = await start(context);
+  // What only begins with the new membership; the rest is the person's.
+  const ofRow = ['id', 'created_at', 'updated_at', 'production', 'loans', 'savings'];
+  const others = [...ofRow, 'cooperative_id', 'member_code', 'role', 'status', 'registration_date'];
+  const before = place.query('SELECT * FROM members WHERE id = 1')[0] ?? {};
+  const personal = Object.keys(before).filter((column) => !others.includes(column));
+  const empty = personal.filter((column) => before[column] === null);
+  const db = openFile(place.databaseFile);
+  db.exec(`UPDATE members SET ${empty.map((column) => `${column} = '${column}'`).join(', ')} WHERE id = 1`);
+  db.close();
+  assert.equal((await transfer(place, ...WHY)).status, 0);
+  const [old, begun] = place.query(`SELECT ${personal} FROM members WHERE id IN (1, 5) ORDER BY id`);
+  assert.ok(!Object.values(old ?? {}).includes(null));
+  assert.deepEqual(begun, old);
 });
 
 test('what cannot be a transfer is refused, and nothing is done', async (context) => {

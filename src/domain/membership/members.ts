@@ -27,8 +27,10 @@ export const DEFAULT_MEMBER_STATUS: MemberStatus = 'active';
 export const GENDERS = ['MALE', 'FEMALE', 'OTHER'] as const;
 export type Gender = (typeof GENDERS)[number];
 
-/** What becomes of a field of the member that stays in a merge, and of a member who is erased. */
+/** Whose a field is, and what a merge does with it in the member that stays, and an erasure. */
 export type MemberField = RecordedField & {
+  /** A transfer takes what is the person's to the new membership, which begins without the rest. */
+  readonly belongsTo: 'person' | 'membership';
   /** It is kept, or filled from the other member where there is none: alone, or together with others. */
   readonly merge: 'keep' | 'fill' | 'fill together';
   /** It stays, becomes null or the given text, or gets a value that only its row has. */
@@ -43,6 +45,7 @@ export const MEMBER_FIELDS = {
     isFixed: true,
     isHidden: true,
     eventBit: 0,
+    belongsTo: 'membership',
     merge: 'keep',
     erasure: 'keep',
   },
@@ -51,6 +54,7 @@ export const MEMBER_FIELDS = {
     description: 'National ID: exactly 16 digits.',
     isKey: true,
     eventBit: 1,
+    belongsTo: 'person',
     merge: 'keep',
     erasure: 'replace',
   },
@@ -59,6 +63,7 @@ export const MEMBER_FIELDS = {
     maxLength: MAX_LENGTH.memberCode,
     description: "The cooperative's own code for the member; unique there.",
     eventBit: 2,
+    belongsTo: 'membership',
     merge: 'keep',
     erasure: 'replace',
   },
@@ -68,6 +73,7 @@ export const MEMBER_FIELDS = {
     description: 'Name as registered in the cooperative.',
     isComposed: true,
     eventBit: 3,
+    belongsTo: 'person',
     merge: 'keep',
     erasure: { becomes: '(erased)' },
   },
@@ -77,6 +83,7 @@ export const MEMBER_FIELDS = {
     description: 'Never guessed from the full name.',
     isNullable: true,
     eventBit: 4,
+    belongsTo: 'person',
     // One of each member would make a name that nobody has.
     merge: 'fill together',
     erasure: 'clear',
@@ -87,6 +94,7 @@ export const MEMBER_FIELDS = {
     description: 'Never guessed from the full name.',
     isNullable: true,
     eventBit: 5,
+    belongsTo: 'person',
     merge: 'fill together',
     erasure: 'clear',
   },
@@ -96,6 +104,7 @@ export const MEMBER_FIELDS = {
     description: 'As registered; never derived from the national ID.',
     isNullable: true,
     eventBit: 6,
+    belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',
   },
@@ -104,6 +113,7 @@ export const MEMBER_FIELDS = {
     description: 'As registered; never derived from the national ID.',
     isNullable: true,
     eventBit: 7,
+    belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',
   },
@@ -112,6 +122,7 @@ export const MEMBER_FIELDS = {
     description: 'E.164.',
     isNullable: true,
     eventBit: 8,
+    belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',
   },
@@ -121,6 +132,7 @@ export const MEMBER_FIELDS = {
     description: 'Role in the cooperative.',
     initial: DEFAULT_ROLE,
     eventBit: 9,
+    belongsTo: 'membership',
     merge: 'keep',
     erasure: { becomes: DEFAULT_ROLE },
   },
@@ -130,6 +142,7 @@ export const MEMBER_FIELDS = {
     description: 'Only active memberships are found by the lookups.',
     initial: DEFAULT_MEMBER_STATUS,
     eventBit: 10,
+    belongsTo: 'membership',
     merge: 'keep',
     erasure: 'replace',
   },
@@ -139,6 +152,7 @@ export const MEMBER_FIELDS = {
     initial: NOW,
     isKeptByPut: true,
     eventBit: 11,
+    belongsTo: 'membership',
     merge: 'keep',
     erasure: 'keep',
   },
@@ -149,6 +163,7 @@ export const MEMBER_FIELDS = {
     setBy: 'corrections',
     isHidden: true,
     eventBit: null,
+    belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',
   },

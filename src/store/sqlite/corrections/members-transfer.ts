@@ -3,8 +3,10 @@ import {
   DEFAULT_MEMBER_STATUS,
   DEFAULT_ROLE,
   ENDED_MEMBER_STATUSES,
+  MEMBER_FIELDS,
 } from '../../../domain/membership/members.ts';
 import { DAY_SECONDS } from '../../../domain/values/date-time.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import type { CorrectionRefused, Transfer } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { TRANSFER_KIND, type TransferOptions } from '../identity/transfers.ts';
@@ -15,8 +17,10 @@ import { findCooperative } from './members-move.ts';
 import { noteLaterEntries } from './persons-deceased.ts';
 import { type Correction, refuse } from './run.ts';
 
-/** What the person has in every cooperative alike. */
-const OF_PERSON = 'identity_card, full_name, first_name, last_name, gender, date_of_birth, mobile';
+/** The columns that go with the person. */
+const OF_PERSON = listFields(MEMBER_FIELDS)
+  .flatMap(({ column, belongsTo }) => (belongsTo === 'person' ? [column] : []))
+  .join(', ');
 
 export const transferMember = (db: Connection, transfer: Transfer, nowSeconds: number): Correction => ({
   kind: TRANSFER_KIND,

@@ -32,7 +32,7 @@ export interface ProductionEntry extends ValuesOf<typeof PRODUCTION_FIELDS> {
 export const ACCOUNT_FIELDS = {
   accountNumber: {
     kind: 'text',
-    maxLength: MAX_LENGTH.accountNumber,
+    maxLength: 64,
     description: "The member's savings account in the cooperative.",
   },
 } as const satisfies Fields;

@@ -1,12 +1,14 @@
 /** Free text and choices: names, codes and the values that may be chosen. */
 import { FieldError, mayEcho } from './errors.ts';
 
-/** Longest values in characters (Unicode code points), after trimming (docs/api.md#texts). */
+/**
+ * Longest values that several places need, in characters (Unicode code points), after trimming
+ * (docs/api.md#texts). Others are numbers in the declarations of their fields.
+ */
 export const MAX_LENGTH = {
   code: 32,
   memberCode: 64,
   reference: 64,
-  accountNumber: 64,
   name: 200,
   place: 100,
   product: 100,

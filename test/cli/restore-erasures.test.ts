@@ -6,7 +6,6 @@ import { type TestContext, test } from 'node:test';
 import { startApp } from '../support/app.ts';
 import { type ImportPlace, importPlace, members, nid } from '../support/importing.ts';
 import { filesWith } from '../support/registry-files.ts';
-import { openFile } from '../support/sqlite.ts';
 
 const WHY = ['--reason', 'Request of 12 June', '--yes'];
 const ZIMULINDA = `A-1,${nid(1)},ZX-1,Zimulinda Aline`;
@@ -109,14 +108,22 @@ test('on a new machine --erasures gives the newer file; without it the report sa
 
 test('a file that has no erasures is refused, and nothing is restored', async (context) => {
   const place = await start(context);
-  for (const name of ['none.db', 'before/registry.db']) {
+  await run(place, 'keys', 'create', '--name', 'Reader', '--scope', 'members:read');
+  const unreadable = 'is not a file of erasures that can be read. It';
+  const wrong = {
+    'none.db': 'There is no file F.',
+    before: 'F is not a file.',
+    'before/manifest.json': `F ${unreadable} cannot be used as a database: file is not a database.`,
+    'before/registry.db': `F ${unreadable} holds a registry. Name registry.erasures.db instead.`,
+    'registry.keys.db': `F ${unreadable} holds the keys of a registry. Name registry.erasures.db instead.`,
+  };
+  for (const [name, message] of Object.entries(wrong)) {
     const file = join(place.folder, name);
     const refused = await place.command(
       ...['restore', join(place.folder, 'before'), '--replace', '--erasures', file],
     );
     assert.equal(refused.status, 2, refused.out);
-    assert.ok(refused.err.startsWith(`${file} is not a file of erasures that can be read. `), refused.err);
-    assert.ok(!refused.err.includes('.restoring'), refused.err);
+    assert.equal(refused.err, `${message.replace('F', file)}\n`);
     assert.ok(!existsSync(`${place.databaseFile}.restoring`));
   }
   assert.deepEqual(numbers(place), [nid(2), nid(3)]);
@@ -204,12 +211,13 @@ test('check compares the registry with the file of erasures, and a backup comple
   assert.match(without.out, /^hashes of erased persons +wrong: 1 are only in the registry$/m);
   await backUp(place, 'after');
   await run(place, 'check');
-  // A copy of an older file that was put in place by hand.
-  const db = openFile(place.databaseFile);
-  db.exec('DELETE FROM erased_persons');
-  db.close();
+  // The file of an older backup that was put in place by hand.
+  cpSync(join(place.folder, 'before', 'registry.db'), place.databaseFile);
   const put = await place.command('check');
   assert.match(put.out, /^hashes of erased persons +wrong: 1 are only in the file of erasures$/m);
+  await backUp(place, 'by-hand');
+  assert.match((await restore(place, 'by-hand')).out, /members 1\.$/m);
+  await run(place, 'check');
 });
 
 test('an erasure that was killed before it was in the file is not forgotten by a restore', async (context) => {

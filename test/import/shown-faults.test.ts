@@ -27,11 +27,23 @@ test('equal faults of many rows are one line with their number, in the place of 
     `members.csv line 2, column gender: "X" ${known}`,
     `members.csv: 20 rows: ${UNKNOWN} (column cooperative_code, lines 3, 4, 5, 6, 7 and 15 more)`,
     `members.csv line 23, column gender: "Y" ${known}`,
-    'members.csv: 15 more; the rejects have all of them.',
+    'members.csv: the rejects have all rows with faults.',
   ]);
   assert.equal(readFileSync(rejects, 'utf8').trimEnd().split('\n').length, 23);
   const { out } = await place.load('members', content, '--json');
   assert.equal(JSON.parse(out).files[0].errors.length, 22);
+});
+
+test('the number of further faults leaves out those that a line of equal ones counts', async (context) => {
+  const place = await startedPlace(context);
+  const equal = numbers(10, 6).map((n) => `${member(n, 'Z-9')},F`);
+  const different = numbers(20, 22).map((n) => `${member(n, `Z-${n}`)},F`);
+  const { err } = await place.load(
+    'members',
+    `${MEMBERS_HEADER},gender\n${[...equal, ...different].join('\n')}\n`,
+  );
+  assert.match(err, /lines 2, 3, 4, 5, 6 and 1 more\)$/m);
+  assert.match(err, /^members\.csv: 3 more; --rejects FILE writes all of them\.$/m);
 });
 
 test('equal faults of a workbook name its sheet', async (context) => {

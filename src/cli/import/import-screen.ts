@@ -120,8 +120,10 @@ async function showFaults(say: Say, shown: FileToShow, rejects: string | undefin
   const { checked, source, reading } = shown;
   const sheet = source.format.type === 'workbook' ? `sheet ${source.format.sheet}, ` : '';
   let rest = checked.faults;
+  let areLinesLeft = false;
   for (const { fault, rows, lines } of await collectFaults(shown)) {
-    rest -= lines.length;
+    rest -= rows;
+    areLinesLeft ||= rows > lines.length;
     const { line, column, message } = fault;
     const inColumn = column === '' ? '' : `column ${column}`;
     const cell = rows > 1 ? undefined : reading.cellOf(fault);
@@ -133,8 +135,9 @@ async function showFaults(say: Say, shown: FileToShow, rejects: string | undefin
       say(` line ${line}${inColumn === '' ? '' : `, ${inColumn}`}: ${message}${place}`);
     }
   }
-  const place = rejects === undefined ? '--rejects FILE writes all of them' : 'the rejects have all of them';
-  if (rest > 0) say(`: ${rest} more; ${place}.`);
+  if (rest === 0 && !areLinesLeft) return;
+  const [more, all] = rest > 0 ? [`${rest} more; `, 'all of them'] : ['', 'all rows with faults'];
+  say(`: ${more}${rejects === undefined ? '--rejects FILE writes' : 'the rejects have'} ${all}.`);
 }
 
 async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {

@@ -151,8 +151,8 @@ export function formatUndo(
   stage: 'plan' | 'dry run' | 'done',
 ): string {
   const changes = name.startsWith('correction')
-    ? `${removed === 0 ? '' : `${counted(removed, 'row')} removed, `}` +
-      `${counted(restored, 'row')} put back as before, removed ones included`
+    ? `${removed === 0 ? '' : `${counted(removed, 'added row')} removed, `}` +
+      `${counted(restored, 'changed or removed row')} put back`
     : `${counted(removed, 'row')} removed, ${restored} put back as they were`;
   if (stage === 'plan') return `To undo ${name} would be: ${changes}.\n`;
   if (stage === 'dry run') return `Nothing was changed. Without --dry-run: ${changes}.\n`;

@@ -123,7 +123,7 @@ test('a connection that reads only refuses to write', async (context) => {
   assert.throws(() => db.exec('DELETE FROM members'), /readonly/);
 });
 
-test('a check does not convert the journal of a file', async (context) => {
+test('a check reads a file of a backup, which has no log, and does not convert it', async (context) => {
   const file = join(temporaryFolder(context), 'registry.keys.db');
   await openStore(file.replace('.keys', '')).close();
   openKeyStore(file).close();
@@ -131,7 +131,8 @@ test('a check does not convert the journal of a file', async (context) => {
   other.pragma('journal_mode = DELETE');
   other.close();
   const before = contentOf(file);
-  await assert.rejects(async () => storageAt(file.replace('.keys', '')).check(), /journal_mode: delete/);
+  const findings = await storageAt(file.replace('.keys', '')).check();
+  assert.ok(findings.every(({ fault }) => fault === null));
   assert.equal(contentOf(file), before);
   assert.equal(KEYS_SCHEMA.migrations.length, 1);
 });

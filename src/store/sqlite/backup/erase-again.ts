@@ -1,6 +1,6 @@
 /** Erases from the copy of an older registry who was erased since (docs/backup.md#erased-persons). */
 import { createSecretKey } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { RestoredErasures, RestoreOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
@@ -59,6 +59,8 @@ export async function findErasures(
 /** From a copy: it may be on a disk that is read-only. */
 async function readGiven(file: string, copies: string): Promise<Erasures | undefined> {
   const copy = join(copies, 'given.erasures.db');
+  if (!existsSync(file)) throw new StorageError('unusable', `There is no file ${file}.`);
+  if (!statSync(file).isFile()) throw new StorageError('unusable', `${file} is not a file.`);
   try {
     for (const suffix of ['', '-wal']) {
       if (suffix === '' || existsSync(file + suffix)) await copyPrivately(file + suffix, copy + suffix);

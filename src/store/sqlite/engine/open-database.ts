@@ -75,7 +75,7 @@ export function openTemporary(schema: Schema, settings: ConnectionSettings): Con
 
 function prepareConnection(raw: Database.Database, options: OpenOptions): Connection {
   assertVersion(raw);
-  for (const { name, value } of pragmasOf(options)) if (value !== undefined) raw.pragma(`${name} = ${value}`);
+  for (const { name, value } of pragmasOf(options)) raw.pragma(`${name} = ${value}`);
   const connection = new Connection(raw, options);
   const { schema, readOnly, keepsSchema } = options;
   if (schema !== undefined) {

@@ -23,8 +23,7 @@ const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export interface Pragma {
   readonly name: string;
-  /** Undefined for one that is only read back. */
-  readonly value: string | undefined;
+  readonly value: string;
   /** What reading it back must give. */
   readonly expected: number | string;
 }
@@ -35,13 +34,14 @@ export function pragmasOf({
   tempStore = 'MEMORY',
   cacheKiB = CACHE_KIB,
 }: ConnectionSettings) {
-  const pragma = (name: string, value: string | undefined, expected: number | string): Pragma => ({
+  const pragma = (name: string, value: string, expected: number | string): Pragma => ({
     name,
     value,
     expected,
   });
   return [
-    pragma('journal_mode', readOnly ? undefined : 'WAL', 'wal'),
+    // One that only reads leaves a file as it is: those of a backup have no -wal until something writes.
+    ...(readOnly ? [] : [pragma('journal_mode', 'WAL', 'wal')]),
     // FULL: with NORMAL a power cut takes back writes that were acknowledged.
     pragma('synchronous', 'FULL', 2),
     pragma('foreign_keys', 'ON', 1),

@@ -1,5 +1,7 @@
 /** The schema of a file of erasures, as numbered migrations. One that has been released is never edited. */
 import type { Schema } from '../../engine/migrate.ts';
+import { KEYS_SCHEMA } from './keys.ts';
+import { REGISTRY_SCHEMA } from './registry.ts';
 
 const ERASURES_1 = `
 -- As in the registry: the hashes of all its erased persons, and the keys that they were made with.
@@ -14,4 +16,11 @@ CREATE TABLE erasure_secrets (
 `;
 
 /** In the order in which they run. */
-export const ERASURES_SCHEMA: Schema = { applicationId: 0x63726531, migrations: [ERASURES_1] };
+export const ERASURES_SCHEMA: Schema = {
+  applicationId: 0x63726531,
+  migrations: [ERASURES_1],
+  mistakenFor: {
+    [REGISTRY_SCHEMA.applicationId]: 'holds a registry. Name registry.erasures.db instead.',
+    [KEYS_SCHEMA.applicationId]: 'holds the keys of a registry. Name registry.erasures.db instead.',
+  },
+};

@@ -1,7 +1,7 @@
 /**
- * What the declaration of a field says. Its type, its columns in tables and files, bodies, responses,
- * schemas, history, events, and what a merge and an erasure do with it follow from this
- * (CONTRIBUTING.md#add-a-field).
+ * What the declaration of a field says. Its type, its column in files, bodies, responses, schemas, history,
+ * events, and what a merge and an erasure do with it follow from this; its column in a table is made by a
+ * migration (CONTRIBUTING.md#add-a-field).
  */
 import type { DecimalKind } from './decimal.ts';
 import type { FieldMessages } from './errors.ts';

@@ -384,7 +384,7 @@ test('a ledger without references adds nothing when it comes again, whatever hap
     }),
     // Without a number of runs always the same ones.
     process.env.LEDGER_RUNS === undefined
-      ? { numRuns: quickOrLong(4, 30), seed: 3 }
+      ? { numRuns: quickOrLong(4, 15), seed: 3 }
       : { numRuns: Number(process.env.LEDGER_RUNS) },
   );
   if (process.env.LEDGER_RUNS !== undefined) console.log(seen);

@@ -8,7 +8,7 @@ import { InProcessRateLimiter } from '../http/middleware/in-process-rate-limiter
 import { createRoutes } from '../http/routes.ts';
 import { type AccessLog, createAccessLog } from '../http/server/access-log.ts';
 import type { ConnectionLog } from '../http/server/connection.ts';
-import { createHandler, type Handler } from '../http/server/lifecycle.ts';
+import { createHandler, type Handler } from '../http/server/request-lifecycle.ts';
 import { createSender } from '../http/server/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from '../http/server/server.ts';
 import { openCreate } from '../http/writes/idempotency.ts';

@@ -13,7 +13,7 @@ import { createRouter } from '../../src/http/declare/router.ts';
 import { chain } from '../../src/http/middleware/chain.ts';
 import type { Middleware } from '../../src/http/middleware/middleware.ts';
 import { createAccessLog } from '../../src/http/server/access-log.ts';
-import { createHandler } from '../../src/http/server/lifecycle.ts';
+import { createHandler } from '../../src/http/server/request-lifecycle.ts';
 import { createSender } from '../../src/http/server/send.ts';
 import { Scheduler } from '../../src/runtime/scheduler.ts';
 import { sendToOwnRoute, startApp, type TestClock, testClock } from '../support/app.ts';

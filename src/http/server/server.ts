@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { METHODS } from '../declare/route.ts';
 import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
-import { EXPECTS_CONTINUE, type Handler } from './lifecycle.ts';
+import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
 
 /** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
 export interface ServerTimeouts {

@@ -1,6 +1,6 @@
 /**
  * What people write for the values of a choice, in English, French and Kinyarwanda. Words are compared folded
- * (`../fold.ts`). Only what is certain is here: whether `Démissionnaire` has withdrawn, a map says.
+ * (`./fold.ts`). Only what is certain is here: whether `Démissionnaire` has withdrawn, a map says.
  */
 
 import type { TransactionKind } from '../../domain/entries/savings.ts';

@@ -1,4 +1,7 @@
-/** A reading of an entire file for the order of day and month in its dates, before its rows are staged. */
+/**
+ * A reading of an entire file for the order of day and month in its dates, before its rows are staged. What
+ * the evidence decides is in cells/dates.ts; a proposed map has proposal/observe-cells.ts.
+ */
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { trimmedCell, unwrapText } from '../cells/blanks.ts';
 import type { DateEvidence } from '../cells/context.ts';

@@ -1,4 +1,7 @@
-/** `manifest.json` of a backup: what it contains. A folder without one is not a backup. */
+/**
+ * `manifest.json` of a backup: what it says of its files. Which files these are is in
+ * files/registry-files.ts. A folder without one is not a backup.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Merges two members who are one person. */
+/**
+ * Merges two members who are one person. Which value wins, each field declares
+ * (domain/membership/members.ts); merge.ts applies it.
+ */
 import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isErased } from '../identity/erased-rows.ts';

@@ -1,4 +1,7 @@
-/** Undoes an operation, set by set, inside the caller's transaction: nothing builds on its rows. */
+/**
+ * Undoes an operation, set by set, inside the caller's transaction: nothing builds on its rows. Whether that
+ * is so, undo-blockers.ts says; log.ts calls both.
+ */
 import type { Connection } from '../engine/connection.ts';
 import { undoRedirects } from '../identity/former-keys.ts';
 import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';

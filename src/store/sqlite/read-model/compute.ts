@@ -1,4 +1,7 @@
-/** The financials of one membership, computed from its entries: what every stored column must equal. */
+/**
+ * The financials of one membership, computed from its entries: what every stored column must equal.
+ * refresh.ts and refresh-loans.ts store them.
+ */
 
 import { type Delivery, type ProductionSummary, windowStart } from '../../../domain/entries/production.ts';
 import type { SavingsSummary, TransactionKind } from '../../../domain/entries/savings.ts';

@@ -1,4 +1,4 @@
-/** First schema: cooperatives, their members, and who is who. */
+/** Part of the first schema, which registry.ts puts together: cooperatives, their members, and who is who. */
 import { STALE_SQL } from '../stale-flag.ts';
 
 export const MEMBERS = `

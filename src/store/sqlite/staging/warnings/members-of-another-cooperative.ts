@@ -1,4 +1,7 @@
-/** The sign that a list of members is another cooperative's (docs/import-reference.md#warnings). */
+/**
+ * The sign that a list of members is another cooperative's (docs/import-reference.md#warnings). Which signs
+ * stop a file is in store/ports/import/import-warnings.ts; import/run/import-files.ts stops it.
+ */
 import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
 
 const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');

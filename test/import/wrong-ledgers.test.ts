@@ -119,6 +119,26 @@ test('the bytes of another cooperative’s ledger are stopped, however few the r
   assert.deepEqual(await warningsOf(place, 'production', content, 'B-2'), []);
 });
 
+test('a ledger whose references another cooperative has too is stopped before it changes its entries', async (context) => {
+  const place = await twinPlace(context);
+  const loans = (names: readonly string[], amount: number) =>
+    ledger(
+      'member_code,full_name,reference,amount,interest_rate',
+      ...names.map((name, i) => `${i + 1},${name},L-${i + 1},${amount + i},18`),
+    );
+  await accept(place, 'loans', loans(NAMES, 900), 'A-1');
+  await accept(place, 'loans', loans(OTHERS, 100), 'B-2');
+  const kinds = async (content: string) =>
+    (await warningsOf(place, 'loans', content, 'B-2')).map(([kind, message]) => [kind, message.slice(0, 33)]);
+  assert.deepEqual(await kinds(loans(NAMES, 900)), [
+    ['other_cooperative', '5 of the 5 members named for B-2 '],
+    ['other_cooperative', 'The same file was imported for A-'],
+  ]);
+  const unnamed = loans(NAMES, 900).replaceAll(/,(?:full_name|\p{L}+ \p{L}+)/gu, '');
+  assert.deepEqual(await kinds(unnamed), [['other_cooperative', '5 of the 5 rows for B-2 are entri']]);
+  assert.deepEqual(await kinds(loans(OTHERS, 200)), []);
+});
+
 /** Ten rows of each kind of ledger, and what is needed before. */
 const LEDGERS: {
   readonly [kind in 'production' | 'savings' | 'loans' | 'payments']: readonly [

@@ -58,7 +58,7 @@ export const WARNINGS = {
   after_death: only(['production', 'savings'], 'an entry is dated after the day on which the member died'),
   other_name: only(
     ['production', 'loans', 'payments', 'savings'],
-    'the name beside a new entry shares no word with that of the member',
+    'the name beside a new or changed entry shares no word with that of the member',
   ),
   end_before_start: only(['loans'], 'the end is before the start'),
 } as const satisfies { readonly [kind: string]: WarningMeaning };

@@ -1,6 +1,6 @@
 /**
  * Signs that a ledger is another cooperative's (docs/import-reference.md#warnings): member codes are 1, 2, 3
- * in every one. Only rows that would be new are looked at.
+ * in every one. Only rows that would be new, or change an entry, are looked at.
  */
 import { tableOf } from '../../schema/tables.ts';
 import {
@@ -19,13 +19,16 @@ const FEWEST = 3;
 /** Rows, or names, by which other cooperatives are found to compare with. */
 const SAMPLED = 20;
 
+/** Condition on a row `p`: it is new, or changes the entry that it is. */
+const IS_WRITTEN = '(p.id IS NULL OR p.line IN (SELECT line FROM staging.changes))';
+
 /**
  * SELECTs of `line, detail`, once names are staged.
  * @returns undefined when there is nothing to look for
  */
 export function otherCooperativeSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
-  if (!isLedger(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
+  if (!isLedger(kind) || !db.has(`staging.resolved_references p WHERE ${IS_WRITTEN}`)) return undefined;
   const entries = sameFileSql(scope) ?? sameEntriesSql(scope, kind);
   const found = [
     ...(scope.columns.has('full_name') ? [otherNamesSql(kind)] : []),
@@ -34,7 +37,7 @@ export function otherCooperativeSql(scope: FileScope): string | undefined {
   return found.length === 0 ? undefined : found.join('\nUNION ALL ');
 }
 
-/** Stages what names the new rows have beside their members, each name of a member once. */
+/** Stages what names the new and changed rows have beside their members, each name of a member once. */
 export function stageNames({ db, kind, columns }: FileScope): void {
   db.exec('DELETE FROM staging.names');
   if (!isLedger(kind) || !columns.has('full_name')) return;
@@ -43,16 +46,16 @@ export function stageNames({ db, kind, columns }: FileScope): void {
     SELECT m.cooperative_id, m.id, n.name, NOT have_common_word(n.name, m.full_name) FROM (
       SELECT DISTINCT ${memberOfRow(kind)} AS member_id, r.full_name AS name FROM staging.rows r
       CROSS JOIN staging.resolved_references p ON p.line = r.line
-      WHERE p.id IS NULL AND r.full_name IS NOT NULL) n
+      WHERE ${IS_WRITTEN} AND r.full_name IS NOT NULL) n
     CROSS JOIN main.members m ON m.id = n.member_id
     WHERE ${isName('n.name')} AND ${isName('m.full_name')}`);
 }
 
-/** SELECT of the new rows with a name that differs, and of the cooperative. */
+/** SELECT of the new and changed rows with a name that differs, and of the cooperative. */
 export const differingNames = (kind: LedgerKind): string => `SELECT p.line, n.cooperative_id
   FROM staging.resolved_references p
   CROSS JOIN staging.names n ON n.member_id = ${memberOfRow(kind)} AND n.differs
-  CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE p.id IS NULL`;
+  CROSS JOIN staging.rows r ON r.line = p.line AND r.full_name = n.name WHERE ${IS_WRITTEN}`;
 
 /** Cooperatives of which half the members in the file have other names, and at least three. */
 export const OF_OTHER_NAMES = `SELECT cooperative_id, count(DISTINCT member_id) AS members,
@@ -108,7 +111,7 @@ export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
     ORDER BY e.line`);
 }
 
-/** New rows of bytes that were imported before, with entries that another cooperative has. */
+/** Rows of bytes that were imported before, with entries that another cooperative has. */
 function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   const found = db.row<{ id: number; code: string }>(
     `SELECT o.id, c.code FROM main.imported_files f
@@ -122,7 +125,7 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   );
   if (found === undefined) return undefined;
   return `SELECT line, 'The same file was imported for ${found.code}, as import ${found.id}'
-    FROM staging.resolved_references WHERE id IS NULL`;
+    FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
 /** The entries `t` of other cooperatives that a row is; `isOther` is a condition on a cooperative's id. */
@@ -166,7 +169,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; othe
     `WITH sample AS MATERIALIZED (${sample}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
          FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)
        SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
-       CROSS JOIN staging.resolved_references p ON p.line = s.line AND p.id IS NULL
+       CROSS JOIN staging.resolved_references p ON p.line = s.line AND ${IS_WRITTEN}
        CROSS JOIN staging.rows r ON r.line = p.line
        ${storedElsewhere(scope, kind, (id) => `${id} <> p.cooperative_id`)}
        GROUP BY 1, 2 HAVING 2 * count(DISTINCT r.line) >=
@@ -174,7 +177,7 @@ function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; othe
   );
 }
 
-/** New rows that are nine tenths of a cooperative's in the file, and that another one has. */
+/** New and changed rows that are nine tenths of a cooperative's in the file, and that another one has. */
 function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined {
   const { db } = scope;
   const candidates = findCandidates(scope, kind);
@@ -184,7 +187,7 @@ function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined 
     db.exec(`INSERT OR IGNORE INTO staging.entries_elsewhere (line, cooperative_id, entry_id)
       SELECT r.line, ${other}, t.id FROM ${ROWS}
       ${storedElsewhere(scope, kind, (id) => `${id} = ${other}`)}
-      WHERE p.cooperative_id = ${own} AND p.id IS NULL`);
+      WHERE p.cooperative_id = ${own} AND ${IS_WRITTEN}`);
   }
   return `SELECT e.line, s.found || ' of the ' || s.rows || ' rows for ' || c.code
       || ' are entries of ' || o.code

@@ -46,9 +46,16 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   // Not as a terminal of its own: Ctrl-C then is a signal, as at any other time.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  // Whoever asks says what was not done.
+  const onInterrupt = () => {
+    process.stderr.write('\n');
+    lines.close();
+  };
+  process.once('SIGINT', onInterrupt);
   try {
     return await Promise.race([lines.question(question, { signal }).catch(() => ''), ended]);
   } finally {
+    process.off('SIGINT', onInterrupt);
     lines.close();
   }
 }

@@ -1,5 +1,7 @@
 /** What removes, merges, replaces or undoes is shown first, and done when somebody agrees. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { command } from '../support/command.ts';
 import { type ImportPlace, member, members, startedPlace } from '../support/importing.ts';
@@ -26,6 +28,26 @@ async function start(context: TestContext): Promise<ImportPlace> {
   await place.load('members', members(member(1), member(2)));
   return place;
 }
+
+test('Ctrl-C at the question changes nothing, says so, and ends with status 1', async (context) => {
+  const place = await start(context);
+  const shell = spawn(
+    'script',
+    ['-qec', `${process.execPath} src/main.ts ${COMMANDS.undo.join(' ')}`, '/dev/null'],
+    {
+      env: { ...process.env, REGISTRY_DB: place.databaseFile },
+    },
+  );
+  let text = '';
+  shell.stdout.on('data', (bytes) => {
+    text += bytes;
+    if (String(bytes).includes('[y/N]')) shell.stdin.write('\x03');
+  });
+  const outcome = await once(shell, 'close').catch(({ code }) => code);
+  if (outcome === 'ENOENT') return context.skip('there is no script(1) here');
+  assert.match(text, /\[y\/N\] (?:\^C)?\r\nNothing was changed\.\r\n$/);
+  assert.deepEqual(outcome, [1, null]);
+});
 
 const everything = (place: ImportPlace) => [
   place.query('SELECT * FROM members'),

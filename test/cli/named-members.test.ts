@@ -59,7 +59,7 @@ test('a dry run names each member that changes, without national IDs', async (co
     [['nid', 'replace', '--yes', nid(1), nid(9)], both],
     [['members', 'move', '--yes', '3', '--to', 'C-3'], `${inB}  1 member changed\n`],
     [['persons', 'deceased', '--yes', nid(1), '--on', '2025-05-20'], both],
-    [['persons', 'erase', '--yes', nid(1)], both],
+    [['persons', 'erase', '--yes', nid(1)], both.replace('changed', 'erased')],
   ] as const;
   for (const [args, shown] of expected) {
     const text = await place.command(...args, ...DRY);
@@ -80,7 +80,7 @@ test('nid replace asks whether two who are merged were born on one day', async (
 test('nobody is named after an erasure', async (context) => {
   const place = await start(context);
   const erased = await place.command('persons', 'erase', '--yes', nid(1), ...WHY);
-  assert.match(erased.out, /is done .*\n {2}2 members changed\n/);
+  assert.match(erased.out, /is done .*\n {2}2 members erased\n/);
   assert.doesNotMatch(erased.out, /Keza|M-1/);
 });
 

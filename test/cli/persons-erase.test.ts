@@ -88,8 +88,9 @@ test('what sums need stays: entries, loans and their counts, without a person', 
   const dry = await place.command('persons', 'erase', '--yes', nid(1), ...WHY, '--dry-run');
   assert.match(
     dry.out,
-    /^Nothing was changed\. Without --dry-run:\n(?: {2}member .*\n){2} {2}2 members changed\n/,
+    /^Nothing was changed\. .*\n(?: {2}member .*\n){2} {2}2 members erased\n {2}Note: Removed for good, /,
   );
+  assert.match(dry.out, /It cannot be undone\.\n$/);
   assert.match(dry.out, /These stay without a person: 1 delivery, 1 loan, 1 savings transaction\./);
   assert.match(dry.out, /Loans that are not settled: 1\./);
   assert.ok(filesWith(place.folder, PERSONAL).length > 0);

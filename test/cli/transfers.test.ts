@@ -110,7 +110,11 @@ test('what cannot be a transfer is refused, and nothing is done', async (context
     [['1', 'B-2', '8', '2099-01-01'], 2, /--on: This date is in the future/],
     [['1', 'B-2', '8', '10/05/2025'], 2, /--on: Date has wrong format/],
     [['1', 'B-2', ' ', ON], 2, /--code/],
-    [['1', 'B-2', '8', '2019-12-31'], 1, /The day is before the registration of member 1\./],
+    [
+      ['1', 'B-2', '8', '2019-12-31'],
+      1,
+      /before the registration of A-1\/M-1, on 2020-01-01\. .*import the members/,
+    ],
     [['1', 'B-2', '7', ON], 1, /Another member of B-2 has this code\./],
     [['3', 'B-2', '8', ON], 1, /The person is member 4 of B-2 already: change the status of both instead\./],
     [['A-1/M-4', 'B-2', '8', ON], 1, /The membership of member 5 has ended already: withdrawn\./],

@@ -134,6 +134,17 @@ test('of a file without a header no cell is shown', async (context) => {
   }
 });
 
+test('a header that is one cell with separators in it says so, and shows nothing of it', async (context) => {
+  const place = await startedPlace(context);
+  const header = 'cooperative_code,identity_card,member_code,full_name';
+  for (const content of [`sep=;\n${header}\n${PERSON.slice(0, 4).join()}\n`, `"${header}"\n"A-1"\n`]) {
+    const { status, err } = await place.load('members', content);
+    assert.equal(status, 1);
+    assert.match(err, /The header is one cell with commas in it\. /);
+    assert.doesNotMatch(err, /ann\b|example|Unknown column/);
+  }
+});
+
 test('of a header that runs into the first row no cell of the row is shown', async (context) => {
   const place = await startedPlace(context);
   // A line separator of Unicode ends no line of a CSV file.

@@ -132,6 +132,7 @@ test('a newer version adds, removes and keeps, shows it before, and is undone', 
     '--replaces',
     String(id),
     '--dry-run',
+    '--yes',
   );
   assert.equal(dryRun.status, 0, dryRun.err);
   assert.match(dryRun.out, /3 rows checked: 2 new, 0 changed, 1 unchanged, 2 removed; nothing was written/);
@@ -147,6 +148,7 @@ test('a newer version adds, removes and keeps, shows it before, and is undone', 
     '--replaces',
     String(id),
     '--json',
+    '--yes',
   );
   const [report] = JSON.parse(done.out).files;
   assert.deepEqual(
@@ -279,6 +281,17 @@ test('most of an import is not removed unnoticed', async (context) => {
     message,
   );
   await accept(place, 'production', ledger(...rows.slice(5)), '--replaces', String(id));
+  // Of a small one too; a single row is removed without a question, and shown.
+  const small = await accept(place, 'production', ledger(...JANUARY), '--yes');
+  assert.match(
+    await refusal(place, 'production', ledger(...CORRECTED.slice(0, 2)), '--replaces', String(small)),
+    new RegExp(`2 of the 3 rows of import ${small} are not in this file`),
+  );
+  const { err } = await place.load(
+    ...(['production', ledger(...JANUARY.slice(1)), '--cooperative', 'A-1', '--replaces'] as const),
+    String(small),
+  );
+  assert.match(err, /is not in this file \(M-1 2024-01-02 369\.300 milk\): it is removed\./);
 });
 
 test('members who are missing in a newer list stay, and are written with --absent', async (context) => {
@@ -289,7 +302,7 @@ test('members who are missing in a newer list stay, and are written with --absen
   assert.equal(status, 0, err);
   assert.match(
     err,
-    /2 members of the replaced import are not in this file \(M-2; M-3\): they stay as they are; --absent/,
+    /2 members of the replaced import are not in this file \(M-2; M-3\): .*; \S+absent\.csv lists them\./,
   );
   assert.match(out, /1 new, 0 changed, 1 unchanged \(/);
   assert.deepEqual(place.query("SELECT count(*) AS n FROM members WHERE status = 'active'"), [{ n: 4 }]);

@@ -69,7 +69,8 @@ test('a faulty row does not hide the warning that the code is wrong, which comes
   assert.deepEqual(err.split('\n'), [
     `members.csv: warning: ${warning} (lines 2, 3, 4)`,
     'members.csv line 5, column identity_card: Expected a national ID of exactly 16 digits.',
-    'members.csv: The warnings stop the file too, unless --yes is given: look at them first.',
+    'members.csv: Correct the faults first; --yes does not help. ' +
+      'Look at the warnings as well: it may be the wrong file.',
     'Nothing of members.csv was imported.',
     '',
   ]);

@@ -149,7 +149,7 @@ test('a constant fills a column, and is a fault beside the column or with an inv
     [
       1,
       'cooperative_code',
-      'The file has this column, and a constant is given for it. Remove one of them.',
+      'The file has this column, and --cooperative or the map gives a code too. Leave out one of them.',
       'file',
     ],
   ]);

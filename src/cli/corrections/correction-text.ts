@@ -43,16 +43,18 @@ export const describeCorrection = (result: CorrectionResult, isDryRun: boolean) 
         outcome: result.outcome,
         dry_run: isDryRun,
         correction_id: null,
-        message: result.message,
+        message: hideIdentityCards(result.message),
         collisions: result.collisions,
       };
 
-function formatRows({ rows }: CorrectionDone): string {
+function formatRows({ rows, isFinal = false }: CorrectionDone): string {
   const lines = CHANGED_ENTITIES.flatMap((entity) => {
     const { created = 0, changed = 0, removed = 0 } = rows[entity] ?? {};
     return [
       ...(created > 0 ? [`  ${counted(created, ...ENTITY_NAMES[entity])} created\n`] : []),
-      ...(changed > 0 ? [`  ${counted(changed, ...ENTITY_NAMES[entity])} changed\n`] : []),
+      ...(changed > 0
+        ? [`  ${counted(changed, ...ENTITY_NAMES[entity])} ${isFinal ? 'erased' : 'changed'}\n`]
+        : []),
       ...(removed > 0 ? [`  ${counted(removed, ...ENTITY_NAMES[entity])} removed\n`] : []),
     ];
   });
@@ -61,12 +63,12 @@ function formatRows({ rows }: CorrectionDone): string {
 
 function formatChanges(result: CorrectionDone): string {
   const notes = result.notes.map((note) => `  Note: ${note}\n`);
-  return [...result.members.map(formatMember), formatRows(result), ...notes].join('');
+  const end = result.isFinal === true ? ['It cannot be undone.\n'] : [];
+  return [...result.members.map(formatMember), formatRows(result), ...notes, ...end].join('');
 }
 
 /** What would be done, before anybody is asked. */
-export const formatPlan = (result: CorrectionDone): string =>
-  `This would be done:\n${formatChanges(result)}${result.isFinal === true ? 'It cannot be undone.\n' : ''}`;
+export const formatPlan = (result: CorrectionDone): string => `This would be done:\n${formatChanges(result)}`;
 
 export function formatCorrection(result: CorrectionDone): string {
   const { correctionId, lockMs } = result;
@@ -74,7 +76,7 @@ export function formatCorrection(result: CorrectionDone): string {
   if (correctionId === null) return `Nothing was changed. Without --dry-run:\n${changes}`;
   return (
     `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s):\n${changes}` +
-    (result.isFinal === true ? 'It cannot be undone.\n' : `To undo it: imports undo ${correctionId}\n`)
+    (result.isFinal === true ? '' : `To undo it: imports undo ${correctionId}\n`)
   );
 }
 
@@ -84,5 +86,5 @@ export function formatRefused({ message, collisions }: CorrectionRefused): strin
     .map((each) => `  ${ENTITY_NAMES[each.entity][0]} ${hideIdentityCards(each.row)}: ${each.message}\n`);
   const rest = collisions.length - lines.length;
   const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
-  return `${message} Nothing was changed.\n${lines.join('')}${more}`;
+  return `${hideIdentityCards(message)} Nothing was changed.\n${lines.join('')}${more}`;
 }

@@ -27,7 +27,8 @@ export interface ImportOutput {
 export const STOPPED = 'Stopped by warnings. Look at them; to import the file nevertheless, add --yes.';
 
 /** Of a file that its faults refuse, and that such warnings would stop as well. */
-export const STOPS_TOO = 'The warnings stop the file too, unless --yes is given: look at them first.';
+export const STOPS_TOO =
+  'Correct the faults first; --yes does not help. Look at the warnings as well: it may be the wrong file.';
 
 export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
   Math.round(rows / Math.max(seconds, 0.001));

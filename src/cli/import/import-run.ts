@@ -125,7 +125,13 @@ async function importWithSession(
   const output =
     options.json === true
       ? createImportJson(context, storage.location, isDryRun)
-      : createImportScreen(context, { database: storage.location, zone, isDryRun, rejects: options.rejects });
+      : createImportScreen(context, {
+          database: storage.location,
+          zone,
+          isDryRun,
+          rejects: options.rejects,
+          absent: options.absent,
+        });
   const bar = createProgressBar(context);
   const isNew = !(await storage.exists());
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');

@@ -35,6 +35,8 @@ interface ScreenOptions {
   readonly isDryRun: boolean;
   /** The path given by `--rejects`. */
   readonly rejects: string | undefined;
+  /** The path given by `--absent`. */
+  readonly absent: string | undefined;
 }
 
 export function createImportScreen(context: CliContext, options: ScreenOptions): ImportOutput {
@@ -53,7 +55,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
         return;
       }
       await showKept(say, checked);
-      await showMissing(say, shown, { zone, isDryRun });
+      await showMissing(say, shown, options);
       if (isDryRun) preview = await describePreview(nameOf(file), checked, zone);
     },
     finished(report) {
@@ -151,18 +153,17 @@ async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {
   if (accepted.canOverwriteKept) say(': to import these values nevertheless, add --overwrite-corrections.');
 }
 
-/** Of those of members only the codes, and the values of others only in a dry run. */
+/** Of members only the codes; of entries that would be removed the amounts, too. */
 async function showMissing(
   say: Say,
   { file, checked }: FileToShow,
-  { zone, isDryRun }: Pick<ScreenOptions, 'zone' | 'isDryRun'>,
+  { zone, absent }: Pick<ScreenOptions, 'zone' | 'absent'>,
 ): Promise<void> {
   const missing = checked.isRefused ? undefined : checked.missing;
   if (missing === undefined || missing.count === 0) return;
   const names = IMPORT_COLUMNS[file.kind].map(({ name }) => name);
   const isShown = (name: string) =>
-    SHOWN_OF_MISSING.codes.includes(name) ||
-    (missing.areRemoved && isDryRun && SHOWN_OF_MISSING.values.includes(name));
+    SHOWN_OF_MISSING.codes.includes(name) || (missing.areRemoved && SHOWN_OF_MISSING.values.includes(name));
   // Of an instant the day, and no reference that nobody has written.
   const show = (text: string) => hideIdentityCards(text.replace(/^auto-.*|T\d\d:.*$/, ''));
   const examples: string[] = [];
@@ -178,7 +179,11 @@ async function showMissing(
   const are = `${isOne ? noun.slice(0, -1) : noun} of the replaced import ${isOne ? 'is' : 'are'}`;
   const removed = isOne ? 'it is removed' : 'they are removed';
   const kept = isOne ? 'it stays as it is' : 'they stay as they are';
-  const end = missing.areRemoved ? removed : `${kept}; --absent FILE writes ${isOne ? 'it' : 'them'}`;
+  const listed =
+    absent === undefined
+      ? `--absent FILE writes ${isOne ? 'it' : 'them'}`
+      : `${absent} lists ${isOne ? 'it' : 'them'}`;
+  const end = missing.areRemoved ? removed : `${kept}; ${listed}`;
   say(`: ${missing.count} ${are} not in this file (${examples.join('; ')}${rest}): ${end}.`);
 }
 

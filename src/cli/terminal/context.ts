@@ -15,7 +15,7 @@ export interface CliContext {
   readonly terminal: NodeJS.WriteStream | undefined;
   /**
    * Asks the person at the terminal; undefined unless standard input and standard error are one. The answer
-   * is empty when the input ends or the signal is aborted.
+   * is empty when the input ends, at Ctrl-C, or when the signal is aborted.
    */
   readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
 }

@@ -4,6 +4,7 @@ import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import type { NoteTaker } from '../cells/notes.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';
+import { SEPARATORS } from '../formats/csv/separator.ts';
 import { FileFault, type FileRecord, fileFault } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
 import {
@@ -90,8 +91,13 @@ function repeatedColumns(headings: readonly Heading[]): HeaderFault[] {
 
 const columnAndConstant = (column: string): HeaderFault => ({
   column,
-  message: 'The file has this column, and a constant is given for it. Remove one of them.',
+  message:
+    column === 'cooperative_code'
+      ? 'The file has this column, and --cooperative or the map gives a code too. Leave out one of them.'
+      : 'The file has this column, and a constant is given for it. Remove one of them.',
 });
+
+const SEPARATOR_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical lines' } as const;
 
 interface Unread {
   readonly line: number;
@@ -118,7 +124,12 @@ function unknownColumns(
       const what = shown === '' ? `column in position ${i + 1}` : `column "${shown}"`;
       return [{ column: shown, message: `Unknown ${what}. Did you mean "${meant}"?` }];
     }
-    const message = `Unknown column in position ${i + 1}. Known: ${known.join(', ')}.`;
+    const joined = headings.length === 1 ? SEPARATORS.find((each) => text.includes(each)) : undefined;
+    const message =
+      joined === undefined
+        ? `Unknown column in position ${i + 1}. Known: ${known.join(', ')}.`
+        : `The header is one cell with ${SEPARATOR_NAMES[joined]} in it. If these separate the columns, ` +
+          'write no quotes around the line, and no line "sep=…" with another character above it.';
     if (!isCertain) return [{ column: shown, message }];
     notes.note('ignored_column', shown === '' ? `#${i + 1}` : shown, line, message);
     return [];

@@ -45,7 +45,7 @@ export const WARNINGS = {
   ),
   many_removed: stopping(
     ['production', 'loans', 'payments', 'savings'],
-    'more than half of the rows of the import that the file replaces, and more than five, would be removed',
+    'more than half of the rows of the import that the file replaces, at least two, would be removed',
   ),
   impossible_id: only(['members'], 'a NID begins with neither 1, 2 nor 3, such as one of zeros'),
   contradicted_id: only(

@@ -54,7 +54,10 @@ export interface NamedMember {
   readonly cooperativeCode: string;
   readonly memberCode: string;
   readonly fullName: string;
-  /** Of two that are merged one goes and the other stays; of a transfer one ends and the other begins. */
+  /**
+   * Of two that are merged one goes and the other stays; of a transfer one ends and the other begins; a
+   * member whose entries are removed stays.
+   */
   readonly fate: 'changes' | 'goes' | 'stays' | 'ends' | 'begins';
 }
 
@@ -65,8 +68,8 @@ export interface CorrectionDone {
   /** Entities of which a row was created, changed or removed. */
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
   /**
-   * Who is meant, when it is about a person or a member: personal data. Empty for other corrections, and once
-   * a person has been erased.
+   * Who is meant, when it is about a person, a member or entries: personal data. Empty for other corrections,
+   * and once a person has been erased.
    */
   readonly members: readonly NamedMember[];
   /** What the operator should look at; without personal data. */

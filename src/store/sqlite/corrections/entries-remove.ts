@@ -1,22 +1,43 @@
 /** Removes deliveries, savings transactions or loans that should not be there. */
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
+import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { formatDecimal, MONEY, WEIGHT } from '../../../domain/values/decimal.ts';
 import type { Collision, CorrectionRefused } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readEntryIds } from '../persons/entry-rows.ts';
-import { tableOf } from '../schema/tables.ts';
+import { memberSql, tableOf } from '../schema/tables.ts';
 import { type Correction, type CorrectionPlan, refuse } from './run.ts';
 
-export const removeEntries = (db: Connection, kind: EntryKind, selection: EntrySelection): Correction => ({
+/** What is added up of the entries, in what, and when they were made. */
+const SUMS = {
+  production: { of: 'grams', digits: WEIGHT.fractionDigits, unit: "'kg'", at: 'delivered_at' },
+  savings: {
+    of: 'amount_minor',
+    digits: MONEY.fractionDigits,
+    unit: "'Frw of ' || e.kind || 's'",
+    at: 'transacted_at',
+  },
+  loans: { of: 'amount_minor', digits: MONEY.fractionDigits, unit: "'Frw'", at: 'loan_start_date' },
+} as const;
+
+/** @param zone of the days that are shown */
+export const removeEntries = (
+  db: Connection,
+  kind: EntryKind,
+  selection: EntrySelection,
+  zone: TimeZone,
+): Correction => ({
   kind: 'entries_remove',
   // Not the reference: some cooperatives use national IDs in theirs.
   options: { kind, ...('memberId' in selection ? { member_id: selection.memberId } : {}) },
-  decide: () => planRemoval(db, kind, readEntryIds(db, kind, selection)),
+  decide: () => planRemoval(db, kind, readEntryIds(db, kind, selection), zone),
 });
 
 function planRemoval(
   db: Connection,
   kind: EntryKind,
   ids: readonly number[],
+  zone: TimeZone,
 ): CorrectionPlan | CorrectionRefused {
   if (ids.length === 0) return refuse('There is no such entry.');
   // Dropped by the work, or with the transaction.
@@ -27,11 +48,33 @@ function planRemoval(
   if (payments.length > 0) return refuse('A loan with payments cannot be removed.', payments);
   return {
     touched: { [kind]: 'SELECT id FROM temp.removed_entries' },
+    members: db
+      .values<number>(`SELECT DISTINCT ${memberSql(kind, 'e')} FROM ${going(kind)} ORDER BY 1`)
+      .map((id) => ({ id, fate: 'stays' })),
+    notes: noteSums(db, kind, zone),
     work() {
       db.exec(`DELETE FROM main.${tableOf(kind).table} WHERE id IN (SELECT id FROM temp.removed_entries);
         DROP TABLE temp.removed_entries`);
     },
   };
+}
+
+const going = (kind: EntryKind): string =>
+  `temp.removed_entries r CROSS JOIN main.${tableOf(kind).table} e ON e.id = r.id`;
+
+/** The sum, and the first and last day, so that nobody removes more than was meant. */
+function noteSums(db: Connection, kind: EntryKind, { offsetSeconds }: TimeZone): string[] {
+  const { of, digits, unit, at } = SUMS[kind];
+  const day = (edge: 'min' | 'max') => `date(${edge}(e.${at}) + ${offsetSeconds}, 'unixepoch')`;
+  return db
+    .rows<{ name: string; total: number; first: string | null; last: string | null }>(
+      `SELECT ${unit} AS name, sum(e.${of}) AS total, ${day('min')} AS first, ${day('max')} AS last
+       FROM ${going(kind)} GROUP BY 1 ORDER BY 1`,
+    )
+    .map(({ name, total, first, last }) => {
+      const days = first === last ? `of ${first}` : `from ${first} to ${last}`;
+      return `Together ${formatDecimal(total, digits)} ${name}${first === null ? '' : `, ${days}`}.`;
+    });
 }
 
 const findPayments = (db: Connection): Collision[] =>

@@ -5,11 +5,12 @@ import {
   ENDED_MEMBER_STATUSES,
   MEMBER_FIELDS,
 } from '../../../domain/membership/members.ts';
-import { DAY_SECONDS } from '../../../domain/values/date-time.ts';
+import { DAY_SECONDS, formatDate, type TimeZone } from '../../../domain/values/date-time.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
 import type { CorrectionRefused, Transfer } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { TRANSFER_KIND, type TransferOptions } from '../identity/transfers.ts';
+import { nameMember } from '../journal/labels.ts';
 import { keepCreatedRows } from '../journal/operations.ts';
 import { nextIdOf } from '../journal/removed-ids.ts';
 import { findMember, type MemberRow } from './members-merge.ts';
@@ -22,7 +23,13 @@ const OF_PERSON = listFields(MEMBER_FIELDS)
   .flatMap(({ column, belongsTo }) => (belongsTo === 'person' ? [column] : []))
   .join(', ');
 
-export const transferMember = (db: Connection, transfer: Transfer, nowSeconds: number): Correction => ({
+/** @param zone of the days in messages */
+export const transferMember = (
+  db: Connection,
+  transfer: Transfer,
+  nowSeconds: number,
+  zone: TimeZone,
+): Correction => ({
   kind: TRANSFER_KIND,
   // Not the new code: some cooperatives use national IDs as theirs.
   options: { member: transfer.memberId, to: transfer.to, on: transfer.on } satisfies TransferOptions,
@@ -32,7 +39,7 @@ export const transferMember = (db: Connection, transfer: Transfer, nowSeconds: n
     if ('outcome' in member) return member;
     const to = findCooperative(db, transfer.to);
     if ('outcome' in to) return to;
-    const fault = findFault(db, transfer, member, to.id);
+    const fault = findFault(db, transfer, { ...member, zone }, to.id);
     if (fault !== undefined) return fault;
     return {
       touched: { members: `SELECT ${memberId}` },
@@ -59,7 +66,7 @@ export const transferMember = (db: Connection, transfer: Transfer, nowSeconds: n
 function findFault(
   db: Connection,
   { memberId, to, memberCode, startsAt }: Transfer,
-  { cooperative_id, identity_card }: MemberRow,
+  { cooperative_id, identity_card, zone }: MemberRow & { readonly zone: TimeZone },
   toId: number,
 ): CorrectionRefused | undefined {
   if (cooperative_id === toId) return refuse(`Member ${memberId} belongs to ${to} already.`);
@@ -68,8 +75,14 @@ function findFault(
     .get(memberId) as { status: string; registration_date: number };
   if (ENDED_MEMBER_STATUSES.some((ended) => ended === status))
     return refuse(`The membership of member ${memberId} has ended already: ${status}.`);
-  if (registeredAt >= startsAt + DAY_SECONDS)
-    return refuse(`The day is before the registration of member ${memberId}.`);
+  if (registeredAt >= startsAt + DAY_SECONDS) {
+    const { cooperativeCode, memberCode: code } = nameMember(db, { id: memberId, fate: 'ends' });
+    return refuse(
+      `The day is before the registration of ${cooperativeCode}/${code}, on ` +
+        `${formatDate(registeredAt, zone)}. ` +
+        'If that day is wrong, import the members with the right registration_date, or PUT it, first.',
+    );
+  }
   const inCooperative = (column: string, value: string) =>
     db.raw
       .prepare(`SELECT id FROM main.members WHERE cooperative_id = ? AND ${column} = ?`)

@@ -109,6 +109,8 @@ function noteWhatStays(db: Connection, { members, numbers }: Person): string[] {
   }, 0);
   const owed = count('loans', "e.status IN ('pending', 'approved', 'defaulted')");
   return [
+    'Removed for good, with their history: national ID, member code, names, gender, dates of birth and ' +
+      'death, phone, role.',
     `These stay without a person: ${counted(count('production'), 'delivery', 'deliveries')}, ` +
       `${counted(count('loans'), 'loan')}, ` +
       `${counted(count('savings'), 'savings transaction')}.`,

@@ -33,7 +33,7 @@ export function openCorrections(databaseFile: string, options: OperationOptions)
       return eraseCompletely(scope, identityCard, options);
     },
     removeEntries: (kind, selection, options) =>
-      runCorrection(scope, removeEntries(db, kind, selection), options),
+      runCorrection(scope, removeEntries(db, kind, selection, scope.format.zone), options),
     releaseIdentityCard(former, options) {
       assertNumbers({ former });
       return runCorrection(scope, releaseNumber(db, former), options);
@@ -41,7 +41,7 @@ export function openCorrections(databaseFile: string, options: OperationOptions)
     mergeMembers: (fromId, intoId, options) =>
       runCorrection(scope, mergeMembers(db, fromId, intoId), options),
     transferMember: (transfer, options) =>
-      runCorrection(scope, transferMember(db, transfer, options.nowSeconds), options),
+      runCorrection(scope, transferMember(db, transfer, options.nowSeconds, scope.format.zone), options),
     moveMember: (memberId, code, options) => runCorrection(scope, moveMember(db, memberId, code), options),
     mergeCooperatives: (fromCode, intoCode, options) =>
       runCorrection(scope, mergeCooperatives(db, fromCode, intoCode), options),

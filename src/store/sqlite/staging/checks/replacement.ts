@@ -19,8 +19,8 @@ import { isLedger } from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 
 const ROWS_AT_ONCE = 1_000;
-/** So many may be removed, whatever share of the import they are. */
-const FEW = 5;
+/** One row may be removed, whatever share of the import it is. */
+const FEW = 1;
 /** Rows that are named where they keep an import from being replaced. */
 const LISTED = 3;
 
@@ -158,7 +158,7 @@ export function dropRemoved({ db }: FileScope, sets: readonly ChangeSet[]): void
   for (const { entity } of sets) db.exec(`DROP TABLE temp.removed_${entity}`);
 }
 
-/** SELECT of `line, detail` when more than half of the rows would be removed, and more than a few. */
+/** SELECT of `line, detail` when more than half of the rows would be removed, and more than one. */
 export function manyRemovedSql({ kind, replaces }: FileScope): string | undefined {
   if (replaces === undefined) return undefined;
   return `SELECT min(line), removed || ' of the ' || rows || ' rows of import ${replaces}' FROM (SELECT

@@ -170,6 +170,12 @@ const OWN_ROWS = {
   loans: '5,L-9,99000,5,approved,2024-03-31',
   payments: 'L-8,P-9,99,cash,2024-04-30',
 };
+const OTHER_ROW = {
+  production: '5,2024-03-31,99',
+  savings: '5,SAV-5,R-5,withdrawal,9900,2024-03-31',
+  loans: OWN_ROWS.loans,
+  payments: OWN_ROWS.payments,
+};
 const rowsOf = (kind: keyof typeof LEDGERS, count: number): string[] =>
   Array.from({ length: count }, (_, i) => LEDGERS[kind][1](i));
 
@@ -193,6 +199,49 @@ for (const kind of ['production', 'savings', 'loans', 'payments'] as const) {
     assert.equal((await warningsOf(place, kind, ledger(header, ...rowsOf(kind, 3)), 'B-2')).length, 1);
   });
 }
+
+for (const [kind, renamed] of [
+  ['production', ['member_code,delivered_at,kg', (row: string) => row.replace(/,[^,]*$/, '')]],
+  [
+    'savings',
+    [
+      'member_code,account_number,reference,kind,amount,transacted_at',
+      (row: string) => row.replace(/,S-(\d+),(.*),([^,]*)$/, ',SAV-$1,R-$3,$2,$3'),
+    ],
+  ],
+  ['loans', [LEDGERS.loans[0], (row: string) => row.replace('L-', 'L/')]],
+  ['payments', [LEDGERS.payments[0], (row: string) => row.replace('P-', 'RECEIPT ')]],
+] as const)
+  test(`a ${kind} file that comes again with other references or columns is stopped`, async (context) => {
+    const place = await twinPlace(context);
+    const [header, rename] = renamed;
+    const again = (count: number) => ledger(header, ...rowsOf(kind, count).map(rename), OTHER_ROW[kind]);
+    if (kind === 'payments')
+      await accept(place, 'loans', ledger(LEDGERS.loans[0], ...rowsOf('loans', 9)), 'A-1', '--yes');
+    await accept(place, kind, ledger(LEDGERS[kind][0], ...rowsOf(kind, 9)), 'A-1');
+    const id = place.value('SELECT max(id) FROM operations');
+    const stored = `have the member, day and amount of stored entries from import ${id}`;
+    const message = `9 of the 10 rows for A-1 ${stored}`;
+    const warnings = await warningsOf(place, kind, again(9), 'A-1');
+    assert.deepEqual(
+      warnings.filter(([found]) => found === 'already_stored'),
+      [
+        [
+          'already_stored',
+          `${message}: did this ledger come before, in another form?`,
+          [2, 3, 4, 5, 6, 7, 8, 9, 10],
+        ],
+      ],
+    );
+    // As the newer version of that import, its entries are those that go.
+    const newer = ['--cooperative', 'A-1', '--replaces', String(id), '--dry-run', '--json'];
+    assert.doesNotMatch((await place.load(kind, again(9), ...newer)).out, /already_stored/);
+    // Neither is the same ledger with another row.
+    const longer = ledger(LEDGERS[kind][0], ...rowsOf(kind, 9), OWN_ROWS[kind]);
+    assert.deepEqual(await warningsOf(place, kind, longer, 'A-1'), []);
+    const kinds = (await warningsOf(place, kind, again(7), 'A-1')).map(([found]) => found);
+    assert.ok(!kinds.includes('already_stored'), `${kinds}`);
+  });
 
 test('equal amounts on equal days are no sign: every cooperative collects them', async (context) => {
   const place = await twinPlace(context);

@@ -43,6 +43,12 @@ export const WARNINGS = {
     'a new entry without a reference has the member, day and product (of savings the account, kind and ' +
       'day) of a stored one that the file does not have: [a newer version](#a-newer-version-of-a-file)?',
   ),
+  already_stored: stopping(
+    ['production', 'loans', 'payments', 'savings'],
+    'nine tenths of the rows for a cooperative, with at least three different amounts, would be new ' +
+      'entries with the member (of payments the loan), day and amount of stored ones: the ledger came ' +
+      'before, with other references or columns. Of loans, only where the file has their start',
+  ),
   many_removed: stopping(
     ['production', 'loans', 'payments', 'savings'],
     'more than half of the rows of the import that the file replaces, at least two, would be removed',

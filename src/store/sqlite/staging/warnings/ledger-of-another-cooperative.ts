@@ -15,7 +15,7 @@ import {
 import type { FileScope } from '../staged/file-scope.ts';
 
 /** With fewer people, rows or different amounts, a share says nothing. */
-const FEWEST = 3;
+export const FEWEST = 3;
 /** Rows, or names, by which other cooperatives are found to compare with. */
 const SAMPLED = 20;
 
@@ -159,14 +159,17 @@ function storedElsewhere(
 
 const ROWS = 'staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line';
 
+/** SELECT of lines from all parts of the file. */
+export const SAMPLE = `WITH ends AS
+    (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references)
+  SELECT DISTINCT (SELECT line FROM staging.resolved_references
+    WHERE line >= first + (last - first) * value / ${SAMPLED} ORDER BY line LIMIT 1) AS line
+  FROM ends CROSS JOIN json_each('[${Array.from({ length: SAMPLED + 1 }, (_, i) => i).join()}]')`;
+
 /** Pairs of a cooperative of the file and another one that has half of its rows among a few. */
 function findCandidates(scope: FileScope, kind: LedgerKind): { own: number; other: number }[] {
-  const sample = `WITH ends AS (SELECT min(line) AS first, max(line) AS last FROM staging.resolved_references)
-    SELECT DISTINCT (SELECT line FROM staging.resolved_references
-      WHERE line >= first + (last - first) * value / ${SAMPLED} ORDER BY line LIMIT 1) AS line
-    FROM ends CROSS JOIN json_each('[${Array.from({ length: SAMPLED + 1 }, (_, i) => i).join()}]')`;
   return scope.db.rows<{ own: number; other: number }>(
-    `WITH sample AS MATERIALIZED (${sample}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
+    `WITH sample AS MATERIALIZED (${SAMPLE}), sizes AS (SELECT p.cooperative_id, count(*) AS rows
          FROM sample s CROSS JOIN staging.resolved_references p ON p.line = s.line GROUP BY 1)
        SELECT p.cooperative_id AS own, t.cooperative_id AS other FROM sample s
        CROSS JOIN staging.resolved_references p ON p.line = s.line AND ${IS_WRITTEN}

@@ -1,6 +1,7 @@
-/** The warnings that all ledgers have, as `checks/warning-statements.ts` has those of each kind. */
+/** The warnings that all ledgers have, as `warning-statements.ts` has those of each kind. */
 import { counted } from '../../../../domain/values/text.ts';
 import { manyRemovedSql } from '../checks/replacement.ts';
+import { alreadyStoredSql } from './already-stored.ts';
 import { otherCooperativeSql, otherNameSql } from './ledger-of-another-cooperative.ts';
 import { describeNewer, newerVersionSql } from './newer-version.ts';
 
@@ -17,6 +18,12 @@ export const LEDGER_WARNINGS = [
     sql: otherNameSql,
     message: (n: number) =>
       `${counted(n, 'row has', 'rows have')} a name that shares no word with that of the member.`,
+  },
+  {
+    kind: 'already_stored',
+    needs: [],
+    sql: alreadyStoredSql,
+    message: (_: number, detail: string) => `${detail}: did this ledger come before, in another form?`,
   },
   {
     kind: 'many_removed',

@@ -36,6 +36,7 @@ test('Ctrl-C at the question changes nothing, says so, and ends with status 1', 
     ['-qec', `${process.execPath} src/main.ts ${COMMANDS.undo.join(' ')}`, '/dev/null'],
     {
       env: { ...process.env, REGISTRY_DB: place.databaseFile },
+      timeout: 60_000,
     },
   );
   let text = '';

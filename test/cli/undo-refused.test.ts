@@ -137,3 +137,16 @@ test('the undo of a merge counts the member who came back', async (context) => {
   const undone = await place.command('imports', 'undo', '--yes', '7');
   assert.match(undone.out, /^Correction 7 is undone: 4 changed or removed rows put back \(locked/);
 });
+
+test('a refused undo names what builds on the import in turn, and the newest comes first', async (context) => {
+  const place = await start(context);
+  const corrected = (kg: string) => FILES[2][1].replace('10\n', `${kg}\n`);
+  for (const kg of ['11', '12', '13'])
+    assert.equal((await place.load('production', corrected(kg))).status, 0);
+  // The members import has rows of imports 3 to 5 only; on those build 6 and 7 to 9.
+  const { err } = await place.command('imports', 'undo', '--yes', '2');
+  const [, listed = ''] = /\nUndo import (.*) first\.\n$/.exec(err) ?? [];
+  assert.deepEqual(listed.split(', then import '), ['9', '8', '7', '6', '5', '4', '3'], err);
+  for (const id of [...listed.split(', then import '), '2'])
+    assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0, id);
+});

@@ -140,6 +140,7 @@ export const describeUndo = (id: number, result: Undone | Refused, isDryRun: boo
         dry_run: isDryRun,
         count: result.count,
         blockers: result.blockers,
+        undo_first: result.first,
       };
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -160,21 +161,19 @@ export function formatUndo(
 }
 
 /** The blockers that were listed, and how many more there are. */
-export function formatRefusal(name: string, { count, blockers }: Refused): string {
+export function formatRefusal(name: string, refused: Refused): string {
+  const { count, blockers } = refused;
   const lines = blockers.map((blocker) => `  ${formatBlocker(blocker, name)}\n`).join('');
   const rest = count - blockers.length;
   const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
-  return `Nothing was undone: other rows build on ${name}.\n${lines}${more}${firstToUndo(name, blockers)}`;
+  return `Nothing was undone: other rows build on ${name}.\n${lines}${more}${firstToUndo(name, refused)}`;
 }
 
 /** The newest import first, as the older may build on it. */
-function firstToUndo(name: string, blockers: readonly UndoBlocker[]): string {
-  if (blockers.some(({ reason }) => reason === 'erased'))
-    return `An erasure cannot be undone, and so ${name} cannot be undone either.\n`;
-  const ids = blockers.flatMap(({ actor }) => /^(?:import|correction):(\d+)$/.exec(actor ?? '')?.[1] ?? []);
-  const newestFirst = [...new Set(ids.map(Number))].sort((a, b) => b - a);
-  const imports = ids.length === 0 ? '' : `Undo import ${newestFirst.join(', then import ')} first.\n`;
-  if (ids.length === blockers.length) return imports;
+function firstToUndo(name: string, { first, obstacle }: Refused): string {
+  if (obstacle === 'erased') return `An erasure cannot be undone, and so ${name} cannot be undone either.\n`;
+  const imports = first.length === 0 ? '' : `Undo import ${first.join(', then import ')} first.\n`;
+  if (obstacle === null) return imports;
   return `${imports}What no import has written cannot be undone: correct the rows of the file instead.\n`;
 }
 

@@ -221,10 +221,13 @@ function testRefusals(testStarted: TestStarted): void {
           { kind: 'members', row: 'M-2', reason: 'changed', actor: 'key:7' },
           { kind: 'production', row: 'P-1', reason: 'refers', actor: `import:${production}` },
         ],
+        ...{ first: [production], obstacle: 'other' },
       });
       const result = await undo(place, cooperatives, 1);
       assert.ok(result.outcome === 'refused');
       assert.deepEqual([result.count, result.blockers.length], [4, 1]);
+      // Also what builds on the import that builds on it.
+      assert.deepEqual(result.first, [production, members]);
       assert.deepEqual(await allMembers(place), before);
       assert.equal((await place.registry.cooperatives.find(1))?.code, COOPERATIVES[0]?.code);
     },

@@ -72,6 +72,10 @@ export type UndoResult =
       readonly count: number;
       /** The first of them, as many as were asked for. */
       readonly blockers: readonly UndoBlocker[];
+      /** Imports and corrections to undo first, with those that build on them in turn; the newest first. */
+      readonly first: readonly number[];
+      /** What no undo takes away: an erasure, or rows that no import has written. */
+      readonly obstacle: 'erased' | 'other' | null;
     };
 
 export interface ImportLog {

@@ -8,7 +8,7 @@ import { findOperation, listOperations, type Operation } from './operations.ts';
 import { readOwnRows } from './own-rows.ts';
 import { type OperationOptions, openOperationScope, perform } from './perform.ts';
 import { undoOperation } from './undo.ts';
-import { findBlockers } from './undo-blockers.ts';
+import { findActors, findBlockers } from './undo-blockers.ts';
 
 const CHANGES_AT_ONCE = 1_000;
 
@@ -38,8 +38,31 @@ function undo(db: Connection, id: number, nowSeconds: number, listed: number): U
   if (operation.kind === 'persons_erase') return { outcome: 'irreversible' };
   const own = readOwnRows(db, operation);
   const found = findBlockers(db, operation, own, listed);
-  if (found.count > 0) return { outcome: 'refused', ...found };
+  if (found.count > 0) return { outcome: 'refused', ...found, ...findFirst(db, operation) };
   return { outcome: 'undone', ...undoOperation(db, operation, own, nowSeconds), lockMs: 0 };
+}
+
+/** What builds on an operation, on what builds on it, and so on: only what is later builds on something. */
+function findFirst(
+  db: Connection,
+  refused: Operation,
+): Pick<Extract<UndoResult, { outcome: 'refused' }>, 'first' | 'obstacle'> {
+  const first = new Set<number>();
+  let obstacle: 'erased' | 'other' | null = null;
+  const pending = [refused];
+  for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
+    for (const { reason, actor } of findActors(db, each, readOwnRows(db, each))) {
+      const id = Number(/^(?:import|correction):(\d+)$/.exec(actor ?? '')?.[1] ?? 0);
+      if (reason === 'erased') obstacle = 'erased';
+      else if (id === 0) obstacle ??= 'other';
+      else if (!first.has(id) && (each === refused || id > each.id)) {
+        first.add(id);
+        const next = findOperation(db, id)?.operation;
+        if (next !== undefined) pending.push(next);
+      }
+    }
+  }
+  return { first: [...first].sort((a, b) => b - a), obstacle };
 }
 
 async function* listChanges(

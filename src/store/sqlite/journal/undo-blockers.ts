@@ -197,6 +197,13 @@ function blockersOf(db: Connection, operation: Operation, own: readonly GoingRow
   ];
 }
 
+function foundSql(db: Connection, operation: Operation, own: readonly GoingRows[]): string | undefined {
+  const all = blockersOf(db, operation, own);
+  return all.length === 0
+    ? undefined
+    : `SELECT DISTINCT kind, id, reason, actor FROM (${all.join('\nUNION ALL ')})`;
+}
+
 interface Found {
   readonly kind: ChangedEntity;
   readonly id: number;
@@ -215,9 +222,8 @@ export function findBlockers(
   own: readonly GoingRows[],
   listed: number,
 ): { readonly count: number; readonly blockers: UndoBlocker[] } {
-  const all = blockersOf(db, operation, own);
-  if (all.length === 0) return { count: 0, blockers: [] };
-  const found = `SELECT DISTINCT kind, id, reason, actor FROM (${all.join('\nUNION ALL ')})`;
+  const found = foundSql(db, operation, own);
+  if (found === undefined) return { count: 0, blockers: [] };
   const count = db.count(`(${found})`);
   if (count === 0) return { count, blockers: [] };
   const originOf = openOrigins(db);
@@ -231,4 +237,13 @@ export function findBlockers(
       actor: actor ?? originOf(kind, id)?.actor ?? null,
     })),
   };
+}
+
+/** Why rows build on an operation, and who has written them: of so many as a writer may wait for. */
+export function findActors(db: Connection, operation: Operation, own: readonly GoingRows[]) {
+  const found = foundSql(db, operation, own);
+  const originOf = openOrigins(db);
+  return (found === undefined ? [] : db.rows<Found>(`${found} LIMIT 50000`)).map(
+    ({ kind, id, reason, actor }) => ({ reason, actor: actor ?? originOf(kind, id)?.actor ?? null }),
+  );
 }

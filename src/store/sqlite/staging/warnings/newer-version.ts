@@ -6,7 +6,7 @@ import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import { counted } from '../../../../domain/values/text.ts';
 import { replacementOf } from '../../journal/operations.ts';
 import { tableOf } from '../../schema/tables.ts';
-import { DERIVED, hasDerivedReferences } from '../staged/derived-references.ts';
+import { DERIVED } from '../staged/derived-references.ts';
 import { dayOf, isOnDay, UTC } from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 
@@ -34,7 +34,7 @@ const ENTRIES = {
  * @returns undefined when no earlier import has entries without a reference
  */
 export function newerVersionSql({ db, kind, zone = UTC }: FileScope): string | undefined {
-  if ((kind !== 'production' && kind !== 'savings') || !hasDerivedReferences(kind)) return undefined;
+  if (kind !== 'production' && kind !== 'savings') return undefined;
   const earlier = `main.operations o CROSS JOIN main.imported_files f ON f.operation_id = o.id
     WHERE o.kind = '${kind}' AND o.undone_at IS NULL AND f.time_zone IS NOT NULL`;
   if (!db.has(earlier)) return undefined;

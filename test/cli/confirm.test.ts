@@ -33,7 +33,8 @@ test('Ctrl-C at the question changes nothing, says so, and ends with status 1', 
   const place = await start(context);
   const shell = spawn(
     'script',
-    ['-qec', `${process.execPath} src/main.ts ${COMMANDS.undo.join(' ')}`, '/dev/null'],
+    // Without exec a shell of its own would end by the signal too, and hide the status of the command.
+    ['-qec', `exec ${process.execPath} src/main.ts ${COMMANDS.undo.join(' ')}`, '/dev/null'],
     {
       env: { ...process.env, REGISTRY_DB: place.databaseFile },
       timeout: 60_000,

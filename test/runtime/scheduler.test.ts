@@ -1,7 +1,7 @@
 /** What happens at the end of an event-loop iteration, and in which order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Scheduler } from '../src/runtime/scheduler.ts';
+import { Scheduler } from '../../src/runtime/scheduler.ts';
 
 /** By iterations, not by time: on a busy machine a timer may fire before the end of the first one. */
 async function nextIteration(): Promise<void> {

@@ -1,0 +1,27 @@
+/** The module of a thread for task-thread.test.ts. */
+import { setTimeout as after } from 'node:timers/promises';
+import { RegistryError } from '../../src/domain/values/errors.ts';
+import { serveTasks } from '../../src/runtime/task-thread.ts';
+
+const createTasks = (setup: { readonly greeting: string }) => ({
+  greet: (name: string) => `${setup.greeting} ${name}`,
+  slowly: async (ms: number) => {
+    await after(ms);
+    return ms;
+  },
+  refuse: () => {
+    throw new RegistryError('unavailable', 'Not now.', { retryAfterSeconds: 7 });
+  },
+  fail: () => {
+    throw new TypeError('This is a defect.');
+  },
+  die: () => {
+    setImmediate(() => {
+      throw new Error('This ends the thread.');
+    });
+    return new Promise<never>(() => {});
+  },
+});
+export type EchoTasks = ReturnType<typeof createTasks>;
+
+serveTasks(createTasks);

@@ -270,6 +270,18 @@ test('going back to a former number of the person gives up the other one when it
   ]);
 });
 
+test('a former number that is taken from its person finds whoever has it now', async (context) => {
+  const place = await start(context);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  const taken = await place.command('nid', 'replace', '--yes', nid(3), nid(1), '--release', ...WHY);
+  assert.equal(taken.status, 0, taken.err);
+  const found = async () => (await place.command('history', 'member', nid(1))).out.split(' ', 2).join(' ');
+  assert.equal(await found(), 'B-2 M-3');
+  assert.equal((await place.command('check')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '--yes', '6')).status, 0);
+  assert.equal(await found(), 'A-1 M-1');
+});
+
 test('the history names the undo of a correction as what it is', async (context) => {
   const place = await start(context);
   await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);

@@ -129,6 +129,16 @@ test('a former number of somebody else finds them still after the person who had
   assert.deepEqual([found.identity_card, found.former_identity_cards.sort()], [nid(8), [nid(1), nid(9)]]);
 });
 
+test('no redirect keeps the number of an erased person whose former number is somebody else’s', async (context) => {
+  const place = await start(context, `A-1,${nid(1)},M-1,Mugabo Other`);
+  await done(place, 'nid', 'replace', '--yes', nid(1), nid(3));
+  await done(place, 'nid', 'release', '--yes', nid(1));
+  await place.load('members', members(`A-1,${nid(1)},M-2,Keza Aline`));
+  await done(place, 'persons', 'erase', '--yes', nid(3));
+  assert.deepEqual(filesWith(place.folder, [nid(3)]), []);
+  assert.equal(place.value('SELECT identity_card FROM members WHERE id = 2'), nid(1));
+});
+
 test('an undo that would put back an erased number is refused, and changes nothing', async (context) => {
   const place = await start(context, `A-1,${nid(1)},M-1,Mugabo Other`);
   // Mugabo had the number of Keza, who is registered afterwards.

@@ -131,6 +131,34 @@ test('an undo does not put back a national ID that leads to somebody else since'
   assert.equal((await place.command('check')).status, 0);
 });
 
+test('an undo does not put back a national ID that somebody has in another cooperative since', async (context) => {
+  const place = await start(context);
+  assert.equal(
+    (await place.command('nid', 'replace', '--yes', '--release', nid(1), nid(5), ...WHY)).status,
+    0,
+  );
+  assert.equal((await place.load('members', members(`B-2,${nid(1)},M-9,Person 9`))).status, 0);
+  const refused = await place.command('imports', 'undo', '--yes', '7');
+  assert.match(refused.err, /member M-9, from import 8, has a member code or national ID that would be put/);
+  assert.equal((await place.command('check')).status, 0);
+});
+
+test('a merge is not undone while a later one lets its member lead elsewhere', async (context) => {
+  const place = await start(context);
+  // Person 3 keeps the number in B-2, and nobody has entries: each merge only takes a member away.
+  const added = members(member(3), member(4), member(5), member(3, 'B-2'));
+  assert.equal((await place.load('members', added)).status, 0);
+  for (const [from, into] of [
+    ['3', '4'],
+    ['4', '5'],
+  ] as const)
+    assert.equal((await place.command('members', 'merge', '--yes', from, into, ...WHY)).status, 0);
+  const refused = await place.command('imports', 'undo', '--yes', '8');
+  assert.match(refused.err, /member M-3 was changed since, by correction 9\nUndo import 9 first\.\n$/);
+  for (const id of ['9', '8']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
+  assert.equal((await place.command('check')).status, 0);
+});
+
 test('the undo of a merge counts the member who came back', async (context) => {
   const place = await start(context);
   await place.command('members', 'merge', '--yes', '1', '2', ...WHY);

@@ -29,11 +29,12 @@ const balances = (place: ImportPlace) =>
   place
     .query('SELECT opening_balance_minor, paid_until, paid_amount_minor FROM loans ORDER BY id')
     .map((row) => Object.values(row));
-const pay = (place: ImportPlace, ...rows: string[]) =>
+const pay = (place: ImportPlace, rows: readonly string[], ...args: string[]) =>
   accept(
     place,
     `cooperative_code,loan_reference,reference,amount,method,paid_at,status\n${rows.join('\n')}\n`,
     'payments',
+    ...args,
   );
 
 async function lendingPlace(context: TestContext, ...rows: string[]): Promise<ImportPlace> {
@@ -138,7 +139,7 @@ test('a paid_until that a map gives for all rows is for those with a paid amount
 
 test('a loan with recorded payments takes its balance or its total as the paid amount, and no other', async (context) => {
   const place = await lendingPlace(context, loan('250', '2025-03-01'));
-  await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,');
+  await pay(place, ['A-1,L-1,P-1,50,cash,2025-04-01,']);
   const expected = [[25_000, MARCH, 30_000]];
   for (const row of [loan('250'), loan('300'), loan('300', '2025-05-01'), loan('')]) {
     assert.match(await accept(place, file(row)), /0 new, 0 changed, 1 unchanged/, row);
@@ -151,7 +152,7 @@ test('a loan with recorded payments takes its balance or its total as the paid a
   await accept(place, file(loan('300').replace('1000', '2000')));
   assert.deepEqual(balances(place), expected);
   // A void payment does not count.
-  await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,void');
+  await pay(place, ['A-1,L-1,P-1,50,cash,2025-04-01,void']);
   await accept(place, file(loan('500', '2025-05-01')));
   assert.deepEqual(balances(place), [[50_000, Date.UTC(2025, 3, 30, 22) / 1000, 50_000]]);
 });
@@ -168,22 +169,30 @@ test('the undo of a loans file puts back balance, end and paid amount', async (c
 });
 
 test('an undo that would count a payment twice is refused until the balance is undone', async (context) => {
-  const place = await lendingPlace(context, loan(''));
-  await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,');
-  await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,void');
-  await accept(place, file(loan('500', '2025-05-01')));
-  const refused = await place.command('imports', 'undo', '--yes', '5');
-  assert.equal(refused.status, 1);
-  assert.match(refused.err, /loan L-1 was changed since, by import 6\nUndo import 6 first\./);
-  for (const id of ['6', '5']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
-  assert.deepEqual(balances(place), [[0, null, 5_000]]);
-  const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
-  assert.deepEqual(faults, []);
+  const kept = 'A-1,L-2,P-2,7,cash,2025-04-01,';
+  const paid = ['A-1,L-1,P-1,50,cash,2025-04-01,', kept];
+  for (const [made, rows, ...args] of [
+    ['void', [`${paid[0]}void`]],
+    ['removed', [kept], '--replaces', '4'],
+  ] as const) {
+    const place = await lendingPlace(context, loan(''), loan('', '', 'L-2'));
+    await pay(place, paid);
+    await pay(place, rows, ...args);
+    await accept(place, file(loan('500', '2025-05-01')));
+    const refused = await place.command('imports', 'undo', '--yes', '5');
+    assert.equal(refused.status, 1, made);
+    assert.match(refused.err, /loan L-1 was changed since, by import 6\nUndo import 6 first\./);
+    for (const id of ['6', '5'])
+      assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
+    assert.deepEqual(balances(place)[0], [0, null, 5_000]);
+    const faults = (await storageAt(place.databaseFile).check()).filter(({ fault }) => fault !== null);
+    assert.deepEqual(faults, []);
+  }
 });
 
 test('a loans file is not undone below the payments of its loans', async (context) => {
   const place = await lendingPlace(context, loan(''));
-  await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,void');
+  await pay(place, ['A-1,L-1,P-1,50,cash,2025-04-01,void']);
   const refused = await place.command('imports', 'undo', '--yes', '3');
   assert.match(refused.err, /payment P-1, from import 4, belongs to a row that the import created/);
   for (const id of ['4', '3']) assert.equal((await place.command('imports', 'undo', '--yes', id)).status, 0);
@@ -191,7 +200,7 @@ test('a loans file is not undone below the payments of its loans', async (contex
 
 test('a paid amount that the file sets back to before a payment became void is kept, with its end', async (context) => {
   const place = await lendingPlace(context, loan(''));
-  await pay(place, 'A-1,L-1,P-1,50,cash,2025-04-01,');
+  await pay(place, ['A-1,L-1,P-1,50,cash,2025-04-01,']);
   const registry = storageAt(place.databaseFile).openRegistry();
   const now = Math.floor(place.clock.now() / 1000);
   await registry.payments.update(1, (stored) => ({ ...stored, status: 'void' }), now, 'key:1');

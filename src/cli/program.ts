@@ -62,6 +62,10 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'deliveries, savings transactions and loans one by one: list, remove',
     load: async () => (await import('./corrections/entries.ts')).declareEntries,
   },
+  duplicates: {
+    description: 'members who may be one person, registered twice; those that are two people are dismissed',
+    load: async () => (await import('./corrections/duplicates.ts')).declareDuplicates,
+  },
   keys: {
     description: 'issue and manage API keys',
     load: async () => (await import('./keys/keys.ts')).declareKeys,

@@ -12,6 +12,7 @@ export const CORRECTION_KINDS = [
   'members_transfer',
   'cooperatives_merge',
   'persons_deceased',
+  'duplicates_dismiss',
   'entries_remove',
   'persons_erase',
 ] as const;

@@ -43,8 +43,8 @@ export async function namedCommands(): Promise<Map<string, Command>> {
   });
   const named = new Map<string, Command>();
   for (const command of program.commands) {
-    // `backup` does something itself, and has a subcommand.
-    if (command.commands.length === 0 || command.registeredArguments.length > 0)
+    // `backup` and `duplicates` do something themselves, and have a subcommand.
+    if (command.commands.length === 0 || command.registeredArguments.length + command.options.length > 0)
       named.set(command.name(), command);
     for (const each of command.commands) named.set(`${command.name()} ${each.name()}`, each);
   }

@@ -26,14 +26,16 @@ export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
   readonly reason: string;
 }
 
-/** Adds `--reason`, which is required, `--db`, `--as`, `--json`, `--yes` and `--dry-run`. */
-export const addCorrectionOptions = (command: Command): Command =>
-  addConfirmOptions(
-    addPrintOptions(
-      command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
-      'REGISTRY_USER',
-    ),
+/** Adds `--reason`, which is required, `--db`, `--as` and `--json`. */
+export const addReasonOption = (command: Command): Command =>
+  addPrintOptions(
+    command.requiredOption('--reason <text>', 'why; kept in the history, without national IDs'),
+    'REGISTRY_USER',
   );
+
+/** Adds these, `--yes` and `--dry-run`. */
+export const addCorrectionOptions = (command: Command): Command =>
+  addConfirmOptions(addReasonOption(command));
 
 // Not parsers of commander's: it repeats a wrong value, which may be a mistyped national ID.
 

@@ -1,6 +1,8 @@
 /** `nid`: national IDs that were wrong or were reissued (docs/correcting.md#a-wrong-national-id). */
 import type { Command } from 'commander';
-import type { CliContext } from '../terminal/context.ts';
+import { parseId } from '../../domain/values/ids.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { withMember } from '../terminal/named-member.ts';
 import {
   addCorrectionOptions,
   type CorrectionCommandOptions,
@@ -12,6 +14,22 @@ interface ReplaceOptions extends CorrectionCommandOptions {
   readonly release?: true;
 }
 
+const HOLDER = 'CODE/MEMBERCODE or the id of who has it';
+
+/** Members keep their numbers off the command line. @throws CommandError with status 2 for another number */
+async function numberOf(
+  context: CliContext,
+  options: CorrectionCommandOptions,
+  text: string,
+): Promise<string> {
+  if (!text.includes('/') && parseId(text) === undefined) return readNumber(text);
+  return withMember(context, options, text, async (store, id) => {
+    const found = await store.findMembership(id);
+    if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
+    return String(found.member.identity_card);
+  });
+}
+
 export function declareNid(nid: Command, context: CliContext): void {
   declareReplace(nid, context);
   declareRelease(nid, context);
@@ -20,15 +38,18 @@ export function declareNid(nid: Command, context: CliContext): void {
 function declareReplace(nid: Command, context: CliContext): void {
   addCorrectionOptions(nid.command('replace'))
     .description('give a person another national ID; the old one keeps finding the person')
-    .argument('<old>', 'the number that was wrong or is no longer valid')
-    .argument('<new>', 'the number that the person has now')
+    .argument('<old>', `the number that was wrong or is no longer valid; or ${HOLDER}`)
+    .argument('<new>', `the number that the person has now; or ${HOLDER}`)
     .option(
       '--release',
       'take NEW from the person who had it before; if nobody had, let OLD be given to somebody else',
     )
     .action(async (old: string, current: string, options: ReplaceOptions) => {
       const releases = options.release === true;
-      const numbers = [readNumber(old), readNumber(current)] as const;
+      const numbers = [
+        await numberOf(context, options, old),
+        await numberOf(context, options, current),
+      ] as const;
       await correct(context, options, (store, given) =>
         store.replaceIdentityCard(...numbers, { ...given, releases }),
       );

@@ -121,6 +121,10 @@ export interface CorrectionStore {
    * import refuses entries of the old one that are dated later.
    */
   transferMember(transfer: Transfer, options: CorrectionOptions): Awaitable<CorrectionResult>;
+  /**
+   * Sets aside that two members may be one person. Repeated, it gives the correction that has done so.
+   */
+  dismissDuplicate(oneId: number, otherId: number, options: CorrectionOptions): Awaitable<CorrectionResult>;
   /** Moves a member with everything to the cooperative with this code. */
   moveMember(memberId: number, code: string, options: CorrectionOptions): Awaitable<CorrectionResult>;
   /**

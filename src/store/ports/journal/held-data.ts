@@ -1,6 +1,7 @@
 /** What the registry holds, row by row and with every value: for the operator's commands. */
 import type { EntryKind, EntrySelection } from '../../../domain/entries/entries.ts';
 import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
+import type { Likeness } from '../../../domain/membership/duplicates.ts';
 import type { Awaitable } from '../../../domain/values/awaitable.ts';
 import type { StagedValue } from '../import/import-session.ts';
 import type { ChangedEntity } from './corrections.ts';
@@ -62,6 +63,31 @@ export interface HeldPerson {
   readonly keptResponses: number;
 }
 
+/** Members who may be one person, registered under two national IDs. */
+export interface LikelyDuplicate extends Likeness {
+  /** The one of whom less would be lost: not active, with fewer entries, or registered later. */
+  readonly from: FoundMember;
+  readonly into: FoundMember;
+}
+
+/** What was not compared, because too many share it. */
+export interface Crowd {
+  readonly shared: 'phone' | 'name';
+  /** How many phones, or names with a date of birth. */
+  readonly groups: number;
+  readonly members: number;
+}
+
+export interface LikelyDuplicates {
+  /** The likeliest first; of two people, one pair of their memberships. */
+  readonly pairs: readonly LikelyDuplicate[];
+  /** Pairs beyond the number that is kept, the least likely ones. */
+  readonly dropped: number;
+  /** Pairs left out because somebody has set them aside. */
+  readonly dismissed: number;
+  readonly crowds: readonly Crowd[];
+}
+
 export interface HeldDataStore {
   /** All, in order of code. */
   listCooperatives(): Awaitable<readonly CooperativeSummary[]>;
@@ -73,5 +99,7 @@ export interface HeldDataStore {
   findMembership(memberId: number): Awaitable<HeldMembership | undefined>;
   /** In order of id; empty when nothing is selected. */
   listEntries(kind: EntryKind, selection: EntrySelection): Awaitable<readonly HeldRow[]>;
+  /** @param cooperativeCode only pairs of which one is a member there */
+  findDuplicates(cooperativeCode?: string): Awaitable<LikelyDuplicates>;
   close(): Awaitable<void>;
 }

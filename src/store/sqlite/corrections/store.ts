@@ -5,6 +5,7 @@ import { FieldErrorList } from '../../../domain/values/errors.ts';
 import type { CorrectionStore } from '../../ports/journal/corrections.ts';
 import { type OperationOptions, openOperationScope } from '../journal/perform.ts';
 import { mergeCooperatives } from './cooperatives-merge.ts';
+import { dismissDuplicate } from './duplicates-dismiss.ts';
 import { removeEntries } from './entries-remove.ts';
 import { eraseCompletely } from './erase-completely.ts';
 import { mergeMembers } from './members-merge.ts';
@@ -40,6 +41,7 @@ export function openCorrections(databaseFile: string, options: OperationOptions)
     },
     mergeMembers: (fromId, intoId, options) =>
       runCorrection(scope, mergeMembers(db, fromId, intoId), options),
+    dismissDuplicate: (one, other, options) => dismissDuplicate(scope, { one, other }, options),
     transferMember: (transfer, options) =>
       runCorrection(scope, transferMember(db, transfer, options.nowSeconds, scope.format.zone), options),
     moveMember: (memberId, code, options) => runCorrection(scope, moveMember(db, memberId, code), options),

@@ -1,6 +1,7 @@
 /** What the registry holds, for commands: read from a connection of its own. */
 import type { CooperativeSummary } from '../../../domain/membership/cooperatives.ts';
 import type { HeldDataStore } from '../../ports/journal/held-data.ts';
+import { findDuplicates } from '../duplicates/find-duplicates.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
@@ -10,7 +11,9 @@ import { findMembership, findPerson } from './person.ts';
 
 /** @throws StorageError `unusable` when there is no registry */
 export function openHeldData(databaseFile: string): HeldDataStore {
-  const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
+  const db = openDatabase(databaseFile, {
+    ...{ waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA, tempStore: 'FILE' },
+  });
   return {
     listCooperatives: () =>
       db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
@@ -18,6 +21,7 @@ export function openHeldData(databaseFile: string): HeldDataStore {
     findMembers: (name) => findMembers(db, name),
     findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),
+    findDuplicates: (cooperativeCode) => findDuplicates(db, cooperativeCode),
     close: () => db.close(),
   };
 }

@@ -1,0 +1,72 @@
+/** Likely duplicates as the command shows them: text for people, JSON for programs. */
+import { mayContainIdentityCard } from '../../domain/membership/identity-card.ts';
+import { counted } from '../../domain/values/text.ts';
+import type {
+  Crowd,
+  FoundMember,
+  LikelyDuplicate,
+  LikelyDuplicates,
+} from '../../store/ports/journal/held-data.ts';
+import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+
+/** Shown of the pairs that were found; the rest is counted. */
+const SHOWN_PAIRS = 50;
+
+const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
+  `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
+
+/** What names a member on a command line: the id, where the code may be a national ID. */
+function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
+  const name = `${cooperativeCode}/${memberCode}`;
+  if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);
+  return /^[A-Z0-9_./-]+$/i.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
+}
+
+const commandOf = ({ from, into }: LikelyDuplicate): string =>
+  `${from.cooperativeCode === into.cooperativeCode ? 'members merge' : 'nid replace'} ` +
+  `${argumentOf(from)} ${argumentOf(into)} --reason "Registered twice"`;
+
+/** Without names: what a program prints may be kept. */
+const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
+
+export const describeDuplicates = ({ pairs, dropped, dismissed, crowds }: LikelyDuplicates) => ({
+  pairs: pairs.map((pair) => ({
+    score: pair.score,
+    reasons: pair.reasons,
+    members: [describeMember(pair.from), describeMember(pair.into)],
+    command: commandOf(pair),
+  })),
+  dropped,
+  dismissed,
+  not_compared: crowds,
+});
+
+const formatPair = (pair: LikelyDuplicate): string => {
+  const named = [pair.from, pair.into].map((each) => `${refer(each)} ${hideIdentityCards(each.fullName)}`);
+  return (
+    `${String(pair.score).padStart(3)}  ${named.join(' · ')}\n     ${pair.reasons.join(', ')}\n` +
+    `     ${commandOf(pair)}\n`
+  );
+};
+
+const CROWDS: { readonly [shared in Crowd['shared']]: readonly [one: string, many: string] } = {
+  phone: ['phone', 'phones'],
+  name: ['name with one date of birth', 'names with one date of birth'],
+};
+
+const formatCrowd = ({ shared, groups, members }: Crowd): string =>
+  `Not compared, as too many share them: ${counted(members, 'member')} with ` +
+  `${counted(groups, ...CROWDS[shared])}.\n`;
+
+export function formatDuplicates({ pairs, dropped, dismissed, crowds }: LikelyDuplicates): string {
+  const rest = pairs.length - SHOWN_PAIRS;
+  const more = rest > 0 ? `${rest} more; --json lists all of them.\n` : '';
+  return [
+    pairs.length === 0 ? 'No likely duplicates were found.\n' : '',
+    ...pairs.slice(0, SHOWN_PAIRS).map(formatPair),
+    more,
+    dropped > 0 ? `${counted(dropped, 'pair')} less likely than all of these.\n` : '',
+    dismissed > 0 ? `${counted(dismissed, 'pair was', 'pairs were')} set aside before.\n` : '',
+    ...crowds.map(formatCrowd),
+  ].join('');
+}

@@ -1,0 +1,75 @@
+/** Whether two members may be one person (docs/correcting.md#finding-people-registered-twice). */
+import { countTypos } from '../values/typos.ts';
+import { compareNames } from './names.ts';
+
+/** What is compared of a member. */
+export interface Registered {
+  readonly identityCard: string;
+  readonly fullName: string;
+  readonly gender: string | null;
+  /** `YYYY-MM-DD` */
+  readonly dateOfBirth: string | null;
+  /** Null, too, if so many share it that it says nothing of a person. */
+  readonly mobile: string | null;
+  readonly cooperativeId: number;
+}
+
+export interface Likeness {
+  /** 0 to 100; a measure, not a probability. */
+  readonly score: number;
+  /** In words, without personal data; the strongest first. */
+  readonly reasons: readonly string[];
+}
+
+/** Below it, so much speaks against it that nobody should be asked to look. */
+const LEAST_SCORE = 40;
+
+type Known = 'same' | 'near' | 'different' | undefined;
+
+/** Of numbers and dates, which have one length. */
+const compareDigits = (one: string | null, other: string | null): Known => {
+  if (one === null || other === null) return undefined;
+  if (one === other) return 'same';
+  return countTypos(one, other, 1) <= 1 ? 'near' : 'different';
+};
+
+/** Whether the digits are the same ones: two of them were swapped, rather than one mistyped. */
+const areSwapped = (one: string, other: string): boolean =>
+  [...one].sort().join('') === [...other].sort().join('');
+
+/**
+ * Two members whose names are alike and who besides have national IDs one slip apart, or one phone; or one
+ * cooperative, name and date of birth. One national ID is one person with several memberships.
+ * @returns undefined when they are not likely to be one person under two numbers
+ */
+export function judgePair(one: Registered, other: Registered): Likeness | undefined {
+  const numbers = compareDigits(one.identityCard, other.identityCard);
+  if (numbers === 'same') return undefined;
+  const names = compareNames(one.fullName, other.fullName);
+  if (names === undefined) return undefined;
+  const births = compareDigits(one.dateOfBirth, other.dateOfBirth);
+  const isOnePhone = one.mobile !== null && one.mobile === other.mobile;
+  const isOneList = one.cooperativeId === other.cooperativeId;
+  if (numbers !== 'near' && !isOnePhone && !(isOneList && names === 'same' && births === 'same'))
+    return undefined;
+  const isSwapped = areSwapped(one.identityCard, other.identityCard);
+  const differInGender = one.gender !== null && other.gender !== null && one.gender !== other.gender;
+  const evidence: readonly (readonly [holds: boolean, points: number, reason: string])[] = [
+    [numbers === 'near' && isSwapped, 50, 'national IDs with two digits swapped'],
+    [numbers === 'near' && !isSwapped, 45, 'national IDs that differ in one digit'],
+    [isOnePhone, 30, 'same phone'],
+    [births === 'same', 25, 'same date of birth'],
+    [names === 'same', 20, 'same name'],
+    [names === 'similar', 10, 'similar names'],
+    [isOneList, 10, 'same cooperative'],
+    [births === 'near', 0, 'dates of birth one digit apart'],
+    [births === 'different', -35, 'but different dates of birth'],
+    [differInGender, -20, 'but different genders'],
+  ];
+  const found = evidence.filter(([holds]) => holds);
+  const score = Math.min(
+    100,
+    found.reduce((sum, [, points]) => sum + points, 0),
+  );
+  return score < LEAST_SCORE ? undefined : { score, reasons: found.map(([, , reason]) => reason) };
+}

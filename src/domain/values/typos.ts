@@ -1,0 +1,28 @@
+/** How far two spellings are apart. */
+
+/**
+ * The optimal string alignment distance of two words: letters too many, missing, wrong, or swapped with the
+ * next; more than `most` when it is larger.
+ */
+export function countTypos(one: string, other: string, most: number): number {
+  if (Math.abs(one.length - other.length) > most) return most + 1;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const changed = at(last, column - 1) + (isSame ? 0 : 1);
+      let typos = Math.min(changed, at(last, column) + 1, at(current, column - 1) + 1);
+      const isSwapped =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (isSwapped) typos = Math.min(typos, at(beforeLast, column - 2) + 1);
+      current.push(typos);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, other.length);
+}
+
+const at = (row: readonly number[], column: number): number => row[column] as number;

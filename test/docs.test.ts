@@ -22,9 +22,16 @@ const DECISIONS = readdirSync(join(ROOT, 'docs/decisions'))
   .filter((name) => name.endsWith('.md'))
   .sort();
 /** For operators and those who import files. */
-const MANUAL = ['operating', 'keys', 'backup', 'trouble', 'import-reference', 'importing', 'correcting'].map(
-  (name) => `docs/${name}.md`,
-);
+const MANUAL = [
+  'operating',
+  'keys',
+  'backup',
+  'trouble',
+  'import-reference',
+  'importing',
+  'correcting',
+  'webhooks',
+].map((name) => `docs/${name}.md`);
 const DOCUMENTS = [
   'README.md',
   'ARCHITECTURE.md',

@@ -17,6 +17,8 @@ import { Scheduler } from '../runtime/scheduler.ts';
 import type { RegistryStore } from '../store/ports/registry.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import type { StorageError } from '../store/ports/storage-error.ts';
+import type { WebhookSettings } from '../webhooks/context.ts';
+import { WebhookService } from '../webhooks/service.ts';
 import { createCorrections, type EmbeddedCorrections } from './corrections.ts';
 import { openConfiguredStorage } from './storage.ts';
 
@@ -26,6 +28,7 @@ export interface RegistryDependencies {
   /** Receives complete log lines; standard output when not given. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
+  readonly webhooks?: Partial<WebhookSettings> | undefined;
 }
 
 export interface Registry {
@@ -33,7 +36,7 @@ export interface Registry {
    * A listener for node:http's `request` event; also mountable in other frameworks, before any body parser.
    */
   readonly handler: Handler;
-  /** Serves on the configured host and port, with limits on slow clients. */
+  /** Serves on the configured host and port, with limits on slow clients, and delivers webhooks. */
   listen(): Promise<RunningServer>;
   /**
    * Resolves when writing has failed in a way that leaves the disk in doubt, with the error to report.
@@ -84,12 +87,14 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   });
   const { corrections, close: closeCorrections } = createCorrections(storage, clock);
   const running: RunningServer[] = [];
+  let webhooks: WebhookService | undefined;
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
     draining = true;
+    const delivered = webhooks?.close();
     store.events.endWaits();
-    await Promise.all(running.map((server) => server.close()));
+    await Promise.all([delivered, ...running.map((server) => server.close())]);
     await closeCorrections();
     await store.close();
     await keys.close();
@@ -111,6 +116,10 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
       };
       const server = await listen({ handler, host, port, log: connections, timeouts });
       running.push(server);
+      const note = (message: string) => log.note(message);
+      const settings = dependencies.webhooks;
+      const stores = store;
+      webhooks ??= new WebhookService({ storage, stores, keys, clock, zone: config.zone, note, settings });
       return server;
     },
     close() {

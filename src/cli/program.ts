@@ -70,6 +70,11 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'issue and manage API keys',
     load: async () => (await import('./keys/keys.ts')).declareKeys,
   },
+  webhooks: {
+    description:
+      'endpoints that are told of changes: add, list, test, deliveries, replay, skip, rotate, remove',
+    load: async () => (await import('./webhooks/webhooks.ts')).declareWebhooks,
+  },
   check: {
     description: 'check integrity, foreign keys, settings and counters; status 0 sound, 1 not, 2 no database',
     load: async () => (await import('./backup/check.ts')).declareCheck,

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type ComposedRegistry, composeRegistry } from '../../src/app/compose.ts';
+import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/app/compose.ts';
 import { issueSecret } from '../../src/cli/keys/key-secret.ts';
 import { type Config, readConfig, type SettingName } from '../../src/config.ts';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/access/api-keys.ts';
@@ -86,6 +86,7 @@ export async function startApp(
     timeouts?: Partial<ServerTimeouts>;
     startMs?: number;
     folder?: string;
+    webhooks?: RegistryDependencies['webhooks'];
   } = {},
 ): Promise<TestApp> {
   const folder = options.folder ?? temporaryFolder(context);
@@ -97,6 +98,7 @@ export async function startApp(
     clock,
     writeLog: (lines) => void logLines.push(...lines.split('\n').filter((line) => line !== '')),
     timeouts: options.timeouts,
+    webhooks: options.webhooks,
   });
   const { address } = await registry.listen();
   context.after(() => registry.close());

@@ -18,6 +18,7 @@ export { isBusy } from '../../src/store/sqlite/engine/errors.ts';
 export type { SqliteApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
 export { keysFileOf } from '../../src/store/sqlite/files/registry-files.ts';
 export { openImportSession } from '../../src/store/sqlite/staging/session.ts';
+export { openWebhooks } from '../../src/store/sqlite/webhooks/store.ts';
 export { SqliteError };
 
 /** How stores opened by hand show what they keep. */

@@ -11,6 +11,7 @@ import {
   type TimeZone,
 } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
+import { parseWebhookTypes, type WebhookType } from '../../domain/webhooks/types.ts';
 
 /**
  * Values with commas between them. An empty one is an error: in `"$A,$B"` it is a variable that is not set.
@@ -64,6 +65,13 @@ export const collectCodes = (text: string, before: readonly string[] = []): read
     before,
     split(text).map((code) => code.toUpperCase()),
   );
+
+/** Types of webhooks, or kinds such as `member.*`. */
+export function collectTypes(text: string, before: readonly WebhookType[] = []): readonly WebhookType[] {
+  const types = parseWebhookTypes(split(text));
+  if (types instanceof FieldError) throw new InvalidArgumentError(types.message);
+  return withNew(before, types);
+}
 
 export function parseLimit(text: string): number {
   const limit = /^[0-9]{1,8}$/.test(text) ? Number(text) : 0;

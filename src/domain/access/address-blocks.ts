@@ -14,6 +14,19 @@ export function parseAddress(text: string): Address | undefined {
   return ipaddr.process(text);
 }
 
+/** Where all public IPv6 addresses are: outside it are, among others, IPv4 addresses written as IPv6. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * Whether an address is one of the public Internet: neither private, loopback, link-local, shared, reserved
+ * nor multicast, nor a way to one of these (IPv4-mapped, NAT64, 6to4, Teredo).
+ */
+export function isPublicAddress(text: string): boolean {
+  const address = parseAddress(text);
+  if (address === undefined || address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || (address as ipaddr.IPv6).match(GLOBAL_IPV6);
+}
+
 export interface AddressBlocks {
   /** Canonical texts, in the order given. */
   readonly texts: readonly string[];

@@ -1,12 +1,12 @@
 /** The sequence of changes, for systems that follow it (docs/api.md#events). */
 
-import { EVENT_TYPES, type RegistryEvent } from '../../domain/events.ts';
 import { whenReady } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { BLANK } from '../../domain/values/text.ts';
-import { array, choiceOf, integer, object, type Static, string } from '../../json/schema.ts';
-import { instant, plain, quote, serializeArray, serializeObject } from '../../json/serializer.ts';
+import { EVENT, serializeEvent } from '../../json/events.ts';
+import { array, integer, object, string } from '../../json/schema.ts';
+import { quote, serializeArray } from '../../json/serializer.ts';
 import type { EventStore, FeedPage } from '../../store/ports/events.ts';
 import type { NarrowableStore } from '../../store/ports/registry.ts';
 import { SHOWS_PERSONS } from '../declare/narrowing.ts';
@@ -20,26 +20,6 @@ const MAX_LIMIT = 10_000;
 /** A longer page is read and sent in parts of this length, as fast as its client takes them. */
 const PART_LENGTH = 100;
 const MAX_WAIT_SECONDS = 30;
-
-const EVENT_DATA = object({
-  id: string({ description: 'Of the cooperative, member, loan or payment.' }),
-  cooperative_id: string({ description: 'The cooperative that it belongs to; itself for a cooperative.' }),
-  fields_changed: array(string(), { description: 'Empty for what was created or deleted.' }),
-});
-
-const EVENT = object(
-  {
-    type: choiceOf(EVENT_TYPES),
-    timestamp: string({ format: 'date-time', description: 'When it was changed.' }),
-    sequence: integer({ minimum: 1, description: 'Rises by one from event to event.' }),
-    actor: string({
-      pattern: '^(key|import|undo|correction):[0-9]+$',
-      description: 'Who changed it: a key, an import, the undo of one, or a correction, by its id.',
-    }),
-    data: EVENT_DATA,
-  },
-  { title: 'Event' },
-);
 
 const EVENT_PAGE = object(
   {
@@ -90,20 +70,6 @@ const QUERY = {
     parse: (value: string) => (value === '' ? BLANK : value),
   },
 };
-
-const serializeData = serializeObject<Static<typeof EVENT_DATA>, RegistryEvent>({
-  id: plain(({ id }) => String(id)),
-  cooperative_id: plain(({ cooperativeId }) => String(cooperativeId)),
-  fields_changed: ({ fieldsChanged }) => (fieldsChanged.length === 0 ? '[]' : JSON.stringify(fieldsChanged)),
-});
-
-const serializeEvent = serializeObject<Static<typeof EVENT>, RegistryEvent>({
-  type: plain(({ type }) => type),
-  timestamp: instant(({ at }) => at),
-  sequence: ({ sequence }) => String(sequence),
-  actor: plain(({ actor }) => actor),
-  data: serializeData,
-});
 
 /** Followers that have read equally far get the same page, whose events are serialized once. */
 function openEventTexts(zone: TimeZone): (page: FeedPage) => string {

@@ -1,5 +1,5 @@
 /** The sequence of changes, for those who follow it (docs/api.md#events). */
-import type { RegistryEvent } from '../../domain/events.ts';
+import type { EventType, RegistryEvent } from '../../domain/events.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 
 export interface FeedRequest {
@@ -22,6 +22,12 @@ export interface FeedPage {
   readonly lastSequence: number;
 }
 
+/** The sequence numbers of the events of one import, or of its undo. */
+export interface ImportRange {
+  readonly first: number;
+  readonly last: number;
+}
+
 export interface EventStore {
   /**
    * The next events in the order of commits.
@@ -37,6 +43,13 @@ export interface EventStore {
    * @throws RegistryError (also as a rejection) as `read`
    */
   wait(request: FeedRequest, waitMs: number, whenLeft: (leave: () => void) => void): Awaitable<FeedPage>;
+  /**
+   * All events of the import, or of the undo of an import, to which an event belongs: they follow each other.
+   * @returns undefined for an event of anything else
+   */
+  findImport(event: RegistryEvent): Awaitable<ImportRange | undefined>;
+  /** How many events there are of each type, from one sequence number through another. */
+  countByType(first: number, last: number): Promise<ReadonlyMap<EventType, number>>;
   /** Answers all who wait with what there is. From then on nobody waits. */
   endWaits(): void;
 }

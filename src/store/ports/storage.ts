@@ -22,6 +22,7 @@ import type { HeldDataStore } from './journal/held-data.ts';
 import type { HistoryStore } from './journal/history.ts';
 import type { ImportLog } from './journal/operations.ts';
 import type { RegistryStore } from './registry.ts';
+import type { WebhookStore } from './webhooks.ts';
 
 /** How storage has work done at the end of the current event-loop iteration. */
 export interface EndOfIteration {
@@ -61,6 +62,13 @@ export interface Storage {
    * @throws StorageError
    */
   openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
+  /** Whether an endpoint of webhooks was ever added: cheap enough to be asked every second. */
+  hasWebhooks(): Awaitable<boolean>;
+  /**
+   * @param use `serve`: to deliver, must exist; `issue` and `manage` as for `openKeys`
+   * @throws StorageError
+   */
+  openWebhooks(use: 'serve' | 'issue' | 'manage'): WebhookStore;
   /**
    * @param use `import`, the default, creates what is missing; `dryRun` compares with an empty registry then,
    * and refuses what an older release has written instead of migrating it

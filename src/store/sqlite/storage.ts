@@ -20,6 +20,7 @@ import { openSqliteRegistry } from './registry.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { openImportSession } from './staging/session.ts';
 import { removeStaleStaging } from './staging/staged/staging-file.ts';
+import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
 /** @param file path of the database */
 export function openSqliteStorage(file: string, dependencies: StorageDependencies): Storage {
@@ -44,6 +45,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
         create: use !== 'manage',
         scheduler,
       }),
+    hasWebhooks: () => hasWebhooks(file),
+    openWebhooks: (use) => openWebhooks(settled(), { waitMs: waitMsFor(use), create: use === 'issue' }),
     openImportSession: (use) => openImportSession(settled(), format, monotonicMs, use),
     openImportLog: (use) => openImportLog(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
     openCorrections: (use) => openCorrections(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Connection, PreparedStatement } from '../../../src/store/sqlite/engine/connection.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { openKeyStore, openStore } from '../../support/sqlite.ts';
+import { openKeyStore, openStore, openWebhooks } from '../../support/sqlite.ts';
 
 const BIG = [
   'members',
@@ -14,6 +14,7 @@ const BIG = [
   'savings_accounts',
   'savings_transactions',
   'events',
+  'webhook_attempts',
   'm',
   'l',
   'p',
@@ -50,22 +51,25 @@ function faultOf(db: Connection, { sql, bound }: PreparedStatement): string | un
   return undefined;
 }
 
-function open(context: TestContext): { registry: Connection; keys: Connection } {
+function open(context: TestContext) {
   const folder = temporaryFolder(context);
   const store = openStore(join(folder, 'registry.db'));
   const keys = openKeyStore(join(folder, 'registry.keys.db'));
+  const webhooks = openWebhooks(join(folder, 'registry.db'), { waitMs: 0, create: true });
   context.after(() => {
     keys.close();
+    webhooks.close();
     return store.close();
   });
-  return { registry: store.connection, keys: keys.connection };
+  return { registry: store.connection, keys: keys.connection, webhooks: webhooks.connection };
 }
 
-test('every statement of the registry and of the keys has an index and a bound', (context) => {
-  const { registry, keys } = open(context);
+test('every statement of the registry, the keys and the webhooks has an index and a bound', (context) => {
+  const { registry, keys, webhooks } = open(context);
   for (const [db, atLeast] of [
     [registry, 25],
     [keys, 8],
+    [webhooks, 15],
   ] as const) {
     assert.ok(db.prepared.length >= atLeast, `${db.prepared.length} statements`);
     for (const statement of db.prepared) assert.equal(faultOf(db, statement), undefined, statement.sql);

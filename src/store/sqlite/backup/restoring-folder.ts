@@ -5,10 +5,10 @@
  */
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { createFolder, createPrivateFolder } from '../../../runtime/new-files.ts';
 import { StorageError } from '../../ports/storage-error.ts';
-import { isBusy } from '../engine/errors.ts';
+import { lockFile } from '../engine/file-use.ts';
 import { createPrivateFile, syncPath } from '../files/durable-files.ts';
 import {
   DATABASE_FILES,
@@ -67,7 +67,10 @@ export class RestoringFolder {
       const message = `${databaseFile} cannot be restored: ${(error as Error).message}.`;
       throw new StorageError('unusable', message, { cause: error });
     }
-    this.lock = openLocked(join(this.path, LOCK), databaseFile);
+    const lock = lockFile(join(this.path, LOCK));
+    if (lock === undefined)
+      throw new StorageError('failed', `Another restore into ${databaseFile} is running.`);
+    this.lock = lock;
   }
 
   /** Where the old registry is, if there is one: it may have been moved by a restore that was killed. */
@@ -136,20 +139,5 @@ export class RestoringFolder {
   private sync(): void {
     syncPath(this.path);
     syncPath(dirname(this.path));
-  }
-}
-
-function openLocked(file: string, databaseFile: string): Database.Database {
-  const lock = new Database(file, { timeout: 0 });
-  try {
-    // Without a journal file, which would be left behind.
-    lock.pragma('journal_mode = MEMORY');
-    lock.pragma('locking_mode = EXCLUSIVE');
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock.close();
-    if (!isBusy(error)) throw error;
-    throw new StorageError('failed', `Another restore into ${databaseFile} is running.`, { cause: error });
   }
 }

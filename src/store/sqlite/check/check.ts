@@ -7,7 +7,7 @@ import type { Schema } from '../engine/migrate.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { LOAN_CHECKS } from '../entities/loan-checks.ts';
-import { erasuresFileOf, keysFileOf } from '../files/registry-files.ts';
+import { erasuresFileOf, keysFileOf, webhooksFileOf } from '../files/registry-files.ts';
 import { type Erasures, erasedSince, readErasures } from '../identity/erasures.ts';
 import { countChecksOf } from '../lists/count-checks.ts';
 import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
@@ -17,6 +17,7 @@ import { countOutOfDate, findWrongColumn } from '../read-model/verify.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
+import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 import { EVENT_CHECKS } from './event-checks.ts';
 import { OPERATION_CHECKS } from './operation-checks.ts';
 import { REDIRECT_CHECKS } from './redirect-checks.ts';
@@ -48,7 +49,8 @@ export function checkFiles(databaseFile: string, format: ReadModelFormat): Findi
     ...checkRegistry(db, format),
     ...checkErasures(db, erasuresFileOf(databaseFile)),
   ]);
-  return [...registry, ...checkKeys(keysFileOf(databaseFile))];
+  const keys = checkKeys(keysFileOf(databaseFile));
+  return [...registry, ...keys, ...checkWebhooks(webhooksFileOf(databaseFile))];
 }
 
 /**
@@ -121,6 +123,14 @@ function checkKeys(keysFile: string): Finding[] {
   if (!existsSync(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
   return checkFile('keys', keysFile, KEYS_SCHEMA, (keys) => [
     { check: 'rows of api_keys', fault: null, value: String(keys.count('api_keys')) },
+  ]);
+}
+
+/** Nothing is said of a registry without endpoints. */
+function checkWebhooks(file: string): Finding[] {
+  if (!existsSync(file)) return [];
+  return checkFile('webhooks', file, WEBHOOKS_SCHEMA, (webhooks) => [
+    { check: 'rows of webhook_endpoints', fault: null, value: String(webhooks.count('webhook_endpoints')) },
   ]);
 }
 

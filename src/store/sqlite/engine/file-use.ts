@@ -21,6 +21,26 @@ export function isLocked(file: string): boolean {
   }
 }
 
+/**
+ * Locks a file that nothing is stored in, until the connection is closed or its process ends: the system
+ * itself then takes the lock back.
+ * @returns undefined while another connection has it
+ */
+export function lockFile(file: string): Database.Database | undefined {
+  const lock = new Database(file, { timeout: 0 });
+  try {
+    // Without a journal file, which would be left behind.
+    lock.pragma('journal_mode = MEMORY');
+    lock.pragma('locking_mode = EXCLUSIVE');
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    return undefined;
+  }
+}
+
 /** Whether a process of this id exists, whoever it belongs to. */
 export function isRunning(pid: number): boolean {
   try {

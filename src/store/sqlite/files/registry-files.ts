@@ -9,12 +9,19 @@ import type { Schema } from '../engine/migrate.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
+import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 
 /** The keys' file beside a database: `registry.db` → `registry.keys.db`. */
 export const keysFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.keys.db`;
 
 /** The file of erasures beside a database: `registry.db` → `registry.erasures.db`. */
 export const erasuresFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.erasures.db`;
+
+/** The webhooks' file beside a database: `registry.db` → `registry.webhooks.db`. */
+export const webhooksFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.webhooks.db`;
+
+/** Who has it locked delivers the webhooks: `registry.db` → `registry.webhooks.lock`. */
+export const webhooksLockOf = (databaseFile: string): string => `${stemOf(databaseFile)}.webhooks.lock`;
 
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
@@ -48,6 +55,11 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
   {
     ...{ name: 'registry.erasures.db', schema: ERASURES_SCHEMA, isOptional: true, outlivesRestores: true },
     pathAt: erasuresFileOf,
+  },
+  // Created with the first endpoint.
+  {
+    ...{ name: 'registry.webhooks.db', schema: WEBHOOKS_SCHEMA, isOptional: true, outlivesRestores: false },
+    pathAt: webhooksFileOf,
   },
 ];
 
@@ -87,6 +99,22 @@ export const KEPT_FILES: readonly KeptFile[] = [
     personalData: 'keyed hashes of erased national IDs',
     secrets: 'the keys of these hashes',
     isBackedUp: true,
+  },
+  {
+    name: 'registry.webhooks.db',
+    mode: '0600',
+    contains: 'endpoints of webhooks, how far each has got, its last attempts; from the first endpoint on',
+    personalData: 'none',
+    secrets: 'the secrets that sign deliveries; URLs, which may have some in them',
+    isBackedUp: true,
+  },
+  {
+    name: 'registry.webhooks.lock',
+    mode: '0600',
+    contains: 'nothing: the service that has it locked delivers the webhooks',
+    personalData: 'none',
+    secrets: 'none',
+    isBackedUp: false,
   },
   {
     name: '…-wal, …-shm, …-journal',
@@ -140,7 +168,7 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
-  const owned = new Set(databases.flatMap(withSideFiles));
+  const owned = new Set([...databases.flatMap(withSideFiles), ...pathsOf(webhooksLockOf(databaseFile))]);
   const starts = pathsOf(databaseFile).flatMap((file) => [
     file + STAGING_INFIX,
     restoringFolderOf(file),

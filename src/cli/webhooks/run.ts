@@ -1,0 +1,67 @@
+/** What the commands on webhooks have in common: their stores, and the endpoint that they name. */
+import type { Command } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Config } from '../../config.ts';
+import type { ApiKey } from '../../domain/access/api-keys.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import type { RegistryStore } from '../../store/ports/registry.ts';
+import type { Storage } from '../../store/ports/storage.ts';
+import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseIdOf } from '../terminal/options.ts';
+import { configOf, type SettingOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
+import type { Showing } from './endpoint-text.ts';
+
+/** One command at work. */
+export interface Run extends Showing {
+  readonly config: Config;
+  readonly storage: Storage;
+}
+
+export function startRun(context: CliContext, options: SettingOptions): Run {
+  const config = configOf(context, options);
+  const storage = openConfiguredStorage(config, context.clock);
+  return { config, storage, zone: config.zone, now: nowSeconds(context.clock) };
+}
+
+export const addEndpoint = (command: Command): Command =>
+  command.argument('<endpoint>', 'id of the endpoint', parseIdOf('an endpoint, as `webhooks list`'));
+
+export const refused = (message: string): CommandError => new CommandError(EXIT.refused, message);
+
+/** @throws CommandError when no endpoint was ever added */
+export async function withWebhooks<T>(
+  { storage }: Run,
+  work: (store: WebhookStore) => Awaitable<T>,
+): Promise<T> {
+  if (!(await storage.hasWebhooks())) throw refused('There are no endpoints yet: `webhooks add` adds one.');
+  return withStore(storage.openWebhooks('manage'), work);
+}
+
+/** @throws CommandError when there is no such endpoint */
+export const withEndpoint = <T>(
+  run: Run,
+  id: number,
+  work: (store: WebhookStore, endpoint: WebhookEndpoint) => Awaitable<T>,
+): Promise<T> =>
+  withWebhooks(run, async (store) => {
+    const endpoint = await store.find(id);
+    if (endpoint === undefined)
+      throw refused('There is no endpoint with this id. `webhooks list` shows all.');
+    return work(store, endpoint);
+  });
+
+/** @throws StorageError, CommandError when there is no registry */
+export async function withRegistry<T>(
+  { storage }: Run,
+  work: (store: RegistryStore) => Awaitable<T>,
+): Promise<T> {
+  if (!(await storage.exists()))
+    throw new CommandError(EXIT.usage, `There is no registry at ${storage.location}.`);
+  return withStore(storage.openRegistry(), work);
+}
+
+export const findKey = ({ storage, now }: Run, id: number): Promise<ApiKey | undefined> =>
+  withStore(storage.openKeys('manage'), (keys) => keys.find(id, now));

@@ -1,0 +1,241 @@
+/** `webhooks`: the endpoints that are told of changes (docs/webhooks.md). */
+import type { Command } from 'commander';
+import { FieldError } from '../../domain/values/errors.ts';
+import { parseTarget } from '../../domain/webhooks/target.ts';
+import type { WebhookType } from '../../domain/webhooks/types.ts';
+import type { WebhookEndpoint } from '../../store/ports/webhooks.ts';
+import { formatSecret, newSecret } from '../../webhooks/message.ts';
+import { leadsToPrivateAddress } from '../../webhooks/post.ts';
+import { findPause } from '../../webhooks/receiving-key.ts';
+import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { collectTypes, parseDuration, parseIdOf } from '../terminal/options.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
+import { describeAttempt, describeEndpoint, formatAttempts, formatEndpoints } from './endpoint-text.ts';
+import {
+  addEndpoint,
+  findKey,
+  type Run,
+  refused,
+  startRun,
+  withEndpoint,
+  withRegistry,
+  withWebhooks,
+} from './run.ts';
+import { declareReplay, declareTest, parseSequence } from './send.ts';
+
+export function declareWebhooks(webhooks: Command, context: CliContext): void {
+  const one = (name: string) => addPrintOptions(addEndpoint(webhooks.command(name)));
+  declareAdd(addPrintOptions(webhooks.command('add')), context);
+  declareList(addPrintOptions(webhooks.command('list')), context);
+  declareTest(one('test'), context);
+  declareDeliveries(one('deliveries'), context);
+  declareReplay(one('replay'), context);
+  declareSkip(one('skip'), context);
+  declareRotate(one('rotate'), context);
+  declareEnable(one('enable'), context);
+  declareRemove(one('remove'), context);
+}
+
+interface AddOptions extends PrintOptions {
+  readonly key?: number;
+  readonly url?: string;
+  readonly events?: readonly WebhookType[];
+  readonly allowPrivate?: true;
+}
+
+function declareAdd(command: Command, context: CliContext): void {
+  command
+    .description('add an endpoint, and print the secret that signs its deliveries, once')
+    .option(
+      '--key <id>',
+      'key of the receiver, with the scope webhooks:receive (required)',
+      parseIdOf('a key, as `keys list`'),
+    )
+    .option('--url <url>', 'where deliveries are posted to (required)')
+    .option(
+      '--events <type>',
+      'types that it gets, or kinds such as member.*; repeat the option, or separate with commas ' +
+        '(default: all)',
+      collectTypes,
+    )
+    .option('--allow-private', 'allow plain HTTP, and addresses that are not public (default: no)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  webhooks add --key 7 --url https://portal.example.rw/hooks/registry\n',
+    )
+    .action(async (options: AddOptions) => {
+      const run = startRun(context, options);
+      const { key: keyId, url, events: types = null, allowPrivate } = options;
+      if (keyId === undefined) throw new CommandError(EXIT.usage, 'Name the key of the receiver: --key 7.');
+      if (url === undefined)
+        throw new CommandError(EXIT.usage, 'Name the URL of the receiver: --url https://….');
+      const allowsPrivate = allowPrivate === true;
+      await assertTarget(context, url, allowsPrivate);
+      // The end of the sequence: what happened before, the receiver reads over HTTP.
+      const page = await withRegistry(run, async (registry) => {
+        await assertReceives(run, keyId);
+        return registry.events.read({ after: undefined, limit: 1, epoch: undefined });
+      });
+      const position = { epoch: page.epoch, sequence: page.lastSequence };
+      const secret = newSecret();
+      const values = { keyId, url, types, allowsPrivate };
+      const endpoint = await withStore(run.storage.openWebhooks('issue'), (store) =>
+        store.add(values, secret, position, run.now),
+      );
+      await printSecret(context, run, { endpoint, secret }, options);
+    });
+}
+
+/** @throws CommandError for a URL to which nothing would be sent */
+async function assertTarget(context: CliContext, url: string, allowsPrivate: boolean): Promise<void> {
+  const target = parseTarget(url, allowsPrivate);
+  if (target instanceof FieldError) throw new CommandError(EXIT.usage, `--url: ${target.message}`);
+  if (allowsPrivate) return;
+  const isPrivate = await leadsToPrivateAddress(target);
+  if (isPrivate === true)
+    throw new CommandError(
+      EXIT.usage,
+      '--url: The name of the host leads to an address that is not public. ' +
+        'To send inside your own network, add --allow-private.',
+    );
+  if (isPrivate === undefined)
+    context.err(`The name ${target.hostname} cannot be resolved now. The endpoint is added all the same.\n`);
+}
+
+/** @throws CommandError when the key would get nothing */
+async function assertReceives(run: Run, keyId: number): Promise<void> {
+  const key = await findKey(run, keyId);
+  if (key === undefined) throw refused('There is no key with this id. `keys list` shows all.');
+  const pause = findPause(key, run.now);
+  if (pause !== undefined) throw refused(`Key ${keyId} would get nothing: ${pause}.`);
+}
+
+/** Prints an endpoint with its secret: the only time that it is shown. */
+async function printSecret(
+  context: CliContext,
+  run: Run,
+  { endpoint, secret }: { readonly endpoint: WebhookEndpoint; readonly secret: Uint8Array },
+  options: PrintOptions,
+): Promise<void> {
+  const text = formatSecret(secret);
+  if (options.json === true) {
+    const shown = { endpoint, key: await findKey(run, endpoint.keyId), lastAttempt: undefined };
+    context.out(formatJson({ ...describeEndpoint(shown, run), secret: text }));
+    return;
+  }
+  const from = endpoint.position.sequence + 1;
+  context.out(`Endpoint ${endpoint.id}: ${endpoint.url}, from event ${from} on.\n\n${text}\n`);
+  context.err('This is the only time the secret is shown. Keep it like a password.\n');
+}
+
+function declareList(command: Command, context: CliContext): void {
+  command
+    .description('list all endpoints: how far each has got, and what fails')
+    .action(async (options: PrintOptions) => {
+      const run = startRun(context, options);
+      const all = !(await run.storage.hasWebhooks())
+        ? []
+        : await withWebhooks(run, async (store) =>
+            Promise.all(
+              (await store.list()).map(async (endpoint) => ({
+                endpoint,
+                key: await findKey(run, endpoint.keyId),
+                lastAttempt: (await store.listAttempts(endpoint.id, 1))[0],
+              })),
+            ),
+          );
+      context.out(
+        options.json === true
+          ? formatJson({ webhooks: all.map((shown) => describeEndpoint(shown, run)) })
+          : formatEndpoints(all, run),
+      );
+    });
+}
+
+/** As many as are kept. */
+const SHOWN_ATTEMPTS = 200;
+
+function declareDeliveries(command: Command, context: CliContext): void {
+  command
+    .description('the last attempts to deliver to an endpoint, newest first')
+    .action(async (id: number, options: PrintOptions) => {
+      const run = startRun(context, options);
+      const attempts = await withEndpoint(run, id, (store) => store.listAttempts(id, SHOWN_ATTEMPTS));
+      context.out(
+        options.json === true
+          ? formatJson({ deliveries: attempts.map((attempt) => describeAttempt(attempt, run)) })
+          : formatAttempts(attempts, run),
+      );
+    });
+}
+
+function declareSkip(command: Command, context: CliContext): void {
+  command
+    .argument('<sequence>', 'number of the event', parseSequence)
+    .description('pass over an event that the receiver does not take; what follows is delivered')
+    .action(async (id: number, sequence: number, options: PrintOptions) => {
+      const run = startRun(context, options);
+      await withEndpoint(run, id, async (store, { position }) => {
+        const end = await withRegistry(run, (registry) =>
+          registry.events.read({ after: undefined, limit: 1, epoch: undefined }),
+        );
+        if (end.epoch === position.epoch && sequence <= position.sequence)
+          throw refused(`Event ${sequence} was delivered or passed over already.`);
+        if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
+        await store.skip(id, sequence);
+      });
+      const done = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
+      context.out(options.json === true ? formatJson({ id: String(id), skipped: sequence }) : done);
+    });
+}
+
+function declareRotate(command: Command, context: CliContext): void {
+  command
+    .description('give an endpoint a new secret, which is printed once')
+    .option(
+      '--overlap <time>',
+      'how long deliveries carry a signature by the old secret as well: 90s, 30m, 24h, 7d, at most 90d ' +
+        '(default: not at all)',
+      parseDuration,
+    )
+    .action(async (id: number, options: PrintOptions & { readonly overlap?: number }) => {
+      const run = startRun(context, options);
+      const secret = newSecret();
+      const endpoint = await withEndpoint(run, id, async (store, found) => {
+        await store.rotate(id, secret, options.overlap ?? 0, run.now);
+        return found;
+      });
+      await printSecret(context, run, { endpoint, secret }, options);
+    });
+}
+
+function declareEnable(command: Command, context: CliContext): void {
+  command
+    .description('go on with an endpoint that has answered 410, or try again at once what fails')
+    .action(async (id: number, options: PrintOptions) => {
+      const run = startRun(context, options);
+      await withEndpoint(run, id, (store) => store.resume(id));
+      const done = `Endpoint ${id} goes on.\n`;
+      context.out(options.json === true ? formatJson({ id: String(id), enabled: true }) : done);
+    });
+}
+
+function declareRemove(command: Command, context: CliContext): void {
+  addConfirmOptions(command)
+    .description('remove an endpoint with its secret; nothing more is delivered to it')
+    .action(async (id: number, options: PrintOptions & ConfirmOptions) => {
+      const run = startRun(context, options);
+      await withEndpoint(run, id, async (store, { url }) => {
+        await confirm(context, options, async () => {
+          context.err(`Endpoint ${id} would be removed: ${url}\n`);
+        });
+        if (options.dryRun !== true) await store.remove(id);
+      });
+      const isRemoved = options.dryRun !== true;
+      const done = isRemoved ? `Endpoint ${id} was removed.\n` : `Endpoint ${id} would be removed.\n`;
+      context.out(options.json === true ? formatJson({ id: String(id), removed: isRemoved }) : done);
+    });
+}

@@ -1,0 +1,48 @@
+/** When a delivery that failed is tried again (docs/webhooks.md#order-and-retries). */
+
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+
+/** Waits of the example in Standard Webhooks 1.0.0, in milliseconds; the last one repeats. */
+const WAITS_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
+const LONGEST_MS = 24 * HOUR;
+/** How much shorter or longer a wait may be: what failed together is not to come again together. */
+const JITTER = 0.1;
+
+/** From as many failures of one message on, the operator is told. */
+export const FAILURES_TO_REPORT = 5;
+
+/**
+ * @param failures of this message, at least 1
+ * @param askedMs what the receiver has asked for, if it has: it counts instead of the schedule
+ * @param random from 0 up to 1
+ * @returns milliseconds
+ */
+export function retryWaitMs(failures: number, askedMs: number | undefined, random: number): number {
+  // Never before the time that was asked for.
+  if (askedMs !== undefined) return Math.min(askedMs, LONGEST_MS) * (1 + JITTER * random);
+  const wait = WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] as number;
+  return wait * (1 - JITTER + 2 * JITTER * random);
+}
+
+/**
+ * The wait of a `Retry-After` header, in seconds or as an HTTP date.
+ * @returns milliseconds, at least a second; undefined when there is none that can be read
+ */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  const ms = /^[0-9]{1,9}$/.test(text) ? Number(text) * SECOND : Date.parse(text) - nowMs;
+  // A date is asked for with a weekday: Date.parse takes much that is none.
+  if (Number.isNaN(ms) || !/^(?:[0-9]+$|[A-Z][a-z]{2},)/.test(text)) return undefined;
+  return Math.max(ms, SECOND);
+}

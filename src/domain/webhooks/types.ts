@@ -1,0 +1,22 @@
+/** The types of messages that endpoints of webhooks receive (docs/webhooks.md#messages). */
+import { EVENT_ENTITIES, EVENT_TYPES } from '../events.ts';
+import { FieldError } from '../values/errors.ts';
+
+/** Beside the events themselves: what stands for all the events of an import, and of its undo. */
+export const WEBHOOK_TYPES = [...EVENT_TYPES, 'import.completed', 'import.undone', 'feed.restarted'] as const;
+export type WebhookType = (typeof WEBHOOK_TYPES)[number];
+
+/** @param names types, or the types of one kind as `member.*` */
+export function parseWebhookTypes(names: readonly string[]): readonly WebhookType[] | FieldError {
+  const found = new Set<WebhookType>();
+  for (const name of names) {
+    const kind = /^([a-z]+)\.\*$/.exec(name)?.[1];
+    const named = WEBHOOK_TYPES.filter((type) => type === name || type.split('.')[0] === kind);
+    if (named.length === 0)
+      return new FieldError(
+        `Known types: ${[...EVENT_ENTITIES.map((entity) => `${entity}.*`), ...WEBHOOK_TYPES].join(', ')}.`,
+      );
+    for (const type of named) found.add(type);
+  }
+  return [...found];
+}

@@ -1,0 +1,56 @@
+/** The events of one import, or of the undo of one, taken together: they follow each other. */
+import type { Visible } from '../../../domain/access/visible.ts';
+import { actorCode, type EventType, type RegistryEvent, typeOfCode } from '../../../domain/events.ts';
+import type { ImportRange } from '../../ports/events.ts';
+import type { Connection } from '../engine/connection.ts';
+
+export interface ImportEvents {
+  findImport(event: RegistryEvent): ImportRange | undefined;
+  /** Adds to the counts what is seen of the events from one number through another. */
+  addCounts(counts: Map<EventType, number>, first: number, last: number, visible: Visible): void;
+}
+
+/** Both are called inside a read snapshot. */
+export function openImportEvents(db: Connection): ImportEvents {
+  const isOfActor = db.prepare<[sequence: number, actor: number]>(
+    'SELECT 1 FROM events WHERE sequence = ? AND actor = ?',
+  );
+  const isImport = db.prepare<[id: number]>('SELECT 1 FROM imported_files WHERE operation_id = ?');
+  const countTypes = db.prepareTuples<
+    [{ first: number; last: number; cooperatives: string | null }],
+    [type: number, count: number]
+  >(
+    `SELECT type, count(*) FROM events WHERE sequence BETWEEN @first AND @last
+       AND (@cooperatives IS NULL
+         OR cooperative_id IN (SELECT value FROM json_each(@cooperatives))) GROUP BY type`,
+    'as many events as its caller asks for',
+  );
+  return {
+    findImport({ sequence, actor }) {
+      const [kind, id] = actor.split(':');
+      if (kind !== 'import' && (kind !== 'undo' || isImport.get(Number(id)) === undefined)) return undefined;
+      const code = actorCode(actor);
+      const isTheirs = (offset: number) => isOfActor.get(sequence + offset, code) !== undefined;
+      return { first: sequence - reach((n) => isTheirs(-n)), last: sequence + reach(isTheirs) };
+    },
+    addCounts(counts, first, last, visible) {
+      const cooperatives = visible === null ? null : JSON.stringify(visible);
+      for (const [code, count] of countTypes.all({ first, last, cooperatives })) {
+        const type = typeOfCode(code);
+        counts.set(type, (counts.get(type) ?? 0) + count);
+      }
+    },
+  };
+}
+
+/**
+ * The highest number for which something is true that is true up to there: found by doubling steps, then by
+ * halving them. Sequence numbers have no gaps, and the events of an import nothing between them.
+ */
+function reach(isTrue: (n: number) => boolean): number {
+  let step = 1;
+  while (isTrue(step)) step *= 2;
+  let found = Math.floor(step / 2);
+  for (let half = found; half >= 1; half = Math.floor(half / 2)) if (isTrue(found + half)) found += half;
+  return found;
+}

@@ -1,0 +1,225 @@
+/** The deliveries to one endpoint: one message after the other, each until it was accepted. */
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import type { Visible } from '../domain/access/visible.ts';
+import { RegistryError } from '../domain/values/errors.ts';
+import { FAILURES_TO_REPORT, retryWaitMs } from '../domain/webhooks/retries.ts';
+import { nowSeconds } from '../runtime/clock.ts';
+import type {
+  WebhookAttempt,
+  WebhookEndpoint,
+  WebhookOutcome,
+  WebhookProgress,
+} from '../store/ports/webhooks.ts';
+import type { DeliveryContext } from './context.ts';
+import { restartMessage, signedHeaders, type WebhookMessage } from './message.ts';
+import { MessageReader, type Next, wants } from './next-message.ts';
+import { type PostResult, post } from './post.ts';
+import { findPause } from './receiving-key.ts';
+
+/** How long it waits for events before it looks at its key again. */
+const WAIT_MS = 10_000;
+
+const NOTHING_FAILS = { failures: 0, failingSequence: null, nextAttemptAtMs: 0 };
+
+export class EndpointDelivery {
+  private readonly context: DeliveryContext;
+  private readonly reader: MessageReader;
+  private endpoint: WebhookEndpoint;
+  private progress: WebhookProgress;
+  private attempts: WebhookAttempt[] = [];
+  private isChanged = false;
+  private isStopped = false;
+  private running: Promise<void> | undefined;
+  private leave: () => void = () => undefined;
+  /** The same array as long as a key sees the same: it says what was read for it. */
+  private visible: Visible = null;
+
+  constructor(endpoint: WebhookEndpoint, context: DeliveryContext) {
+    this.context = context;
+    this.endpoint = endpoint;
+    this.progress = endpoint;
+    this.reader = new MessageReader(context.stores, context.zone);
+  }
+
+  /** How many attempts are not stored yet. */
+  get unstored(): number {
+    return this.attempts.length;
+  }
+
+  /** Takes what is to be stored; undefined when nothing has changed. */
+  takeOutcome(): WebhookOutcome | undefined {
+    if (!this.isChanged) return undefined;
+    const { endpoint, progress, attempts } = this;
+    this.attempts = [];
+    this.isChanged = false;
+    return { id: endpoint.id, revision: endpoint.revision, progress, attempts };
+  }
+
+  /** What was taken could not be stored. */
+  giveBack({ attempts }: WebhookOutcome): void {
+    this.attempts.unshift(...attempts);
+    this.isChanged = true;
+  }
+
+  /** Takes over what a command has changed. */
+  update(endpoint: WebhookEndpoint): void {
+    if (endpoint.revision !== this.endpoint.revision) {
+      const { failures, nextAttemptAtMs, disabledAt } = endpoint;
+      this.progress = { ...this.progress, failures, nextAttemptAtMs, disabledAt };
+    }
+    this.endpoint = endpoint;
+  }
+
+  /** Goes on if there is anything to do; to be called now and then. */
+  wake(): void {
+    this.running ??= this.run()
+      .catch((error: unknown) => this.context.note(`${this.name} could not go on: ${error}`))
+      .finally(() => {
+        this.running = undefined;
+      });
+  }
+
+  /** Begins nothing more. @returns when the attempt that is under way has ended */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.leave();
+    await this.running;
+  }
+
+  /** In the log: of the URL only the origin, as the rest may hold a secret. */
+  private get name(): string {
+    return `webhook endpoint ${this.endpoint.id} (${URL.parse(this.endpoint.url)?.origin})`;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopped && this.progress.disabledAt === null && this.context.mayDeliver()) {
+      if (!(await this.maySee())) return;
+      const next = await this.next();
+      if (next === undefined) await this.waitForNews();
+      else if (next.message === undefined || this.isSkipped(next.message)) {
+        this.pass(next);
+        await nextIteration();
+      } else if (this.context.clock.now() < this.progress.nextAttemptAtMs) return;
+      else if (!(await this.attempt(next, next.message))) return;
+    }
+  }
+
+  /** Reads the key. @returns false when it gets nothing now */
+  private async maySee(): Promise<boolean> {
+    const now = nowSeconds(this.context.clock);
+    const key = await this.context.keys.find(this.endpoint.keyId, now);
+    if (key === undefined || findPause(key, now) !== undefined) return false;
+    const isSame = JSON.stringify(key.cooperatives) === JSON.stringify(this.visible);
+    if (!isSame) this.visible = key.cooperatives;
+    return true;
+  }
+
+  private async next(): Promise<Next | undefined> {
+    const { position, isRestarted } = this.progress;
+    if (isRestarted) return this.restartNotice();
+    try {
+      return await this.reader.next(this.endpoint, position, this.visible);
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.code !== 'gone') throw error;
+      await this.restart();
+      return this.restartNotice();
+    }
+  }
+
+  private restartNotice(): Next {
+    const { position } = this.progress;
+    if (!wants(this.endpoint, 'feed.restarted')) return { message: undefined, position };
+    const { clock, zone } = this.context;
+    const to = { endpointId: this.endpoint.id, epoch: position.epoch };
+    return { message: restartMessage(to, position.sequence, nowSeconds(clock), zone), position };
+  }
+
+  /** Another sequence, or what comes next is no longer kept: it begins again at the end. */
+  private async restart(): Promise<void> {
+    const end = { after: undefined, limit: 1, epoch: undefined };
+    const { epoch, lastSequence } = await this.context.stores.narrowedTo(null).events.read(end);
+    const position = { epoch, sequence: lastSequence };
+    this.change({ ...NOTHING_FAILS, position, isRestarted: true });
+    this.reader.forget();
+    this.context.note(
+      `${this.name} begins again after event ${lastSequence}: the sequence of changes does not go on ` +
+        'from where it was',
+    );
+  }
+
+  private async waitForNews(): Promise<void> {
+    if (this.isStopped) return;
+    const { epoch, sequence: after } = this.progress.position;
+    await this.context.stores
+      .narrowedTo(this.visible)
+      .events.wait({ after, limit: 1, epoch }, WAIT_MS, (leave) => {
+        this.leave = leave;
+      });
+  }
+
+  private isSkipped({ events }: WebhookMessage): boolean {
+    if (events === undefined) return false;
+    return this.endpoint.skips.some((skipped) => events.first <= skipped && skipped <= events.last);
+  }
+
+  private pass({ position }: Next): void {
+    this.change({ ...NOTHING_FAILS, position, isRestarted: false });
+  }
+
+  private change(changes: Partial<WebhookProgress>): void {
+    this.progress = { ...this.progress, ...changes };
+    this.isChanged = true;
+    this.context.onChange();
+  }
+
+  /** @returns false when it was not made, or was broken off */
+  private attempt(next: Next, message: WebhookMessage): Promise<boolean> {
+    const { context, endpoint } = this;
+    return context.connections.use(endpoint.id, endpoint.url.startsWith('https:'), async (agent) => {
+      // Once more: it may have been disabled while this message waited for its turn.
+      const { visible } = this;
+      if (!(await this.maySee()) || this.isStopped) return false;
+      if (visible !== this.visible) return true;
+      const atMs = context.clock.now();
+      const now = Math.floor(atMs / 1000);
+      const secrets = await context.store.listSecrets(endpoint.id, now);
+      const headers = { ...context.headers, ...signedHeaders(message, secrets, now) };
+      const { url, allowsPrivate } = endpoint;
+      const result = await post({ url, allowsPrivate, headers, body: message.body }, { ...context, agent });
+      if (result.fault !== null && this.isStopped) return false;
+      this.attempts.push(toAttempt(message, atMs, result));
+      this.settle(next, message, result);
+      return true;
+    });
+  }
+
+  private settle(next: Next, { id, events }: WebhookMessage, { status, fault, retryAfterMs }: PostResult) {
+    const { context, progress } = this;
+    if (fault === null) {
+      if (progress.failures >= FAILURES_TO_REPORT) context.note(`${this.name} takes deliveries again`);
+      this.pass(next);
+      return;
+    }
+    const now = context.clock.now();
+    const failures = progress.failures + 1;
+    const failing = { failures, failingSequence: events?.last ?? null };
+    if (status === 410) {
+      context.note(`${this.name} has answered 410 and is disabled`);
+      this.change({ ...failing, disabledAt: Math.floor(now / 1000) });
+      return;
+    }
+    if (failures === FAILURES_TO_REPORT)
+      context.note(`${this.name} has failed ${failures} times to take ${id}: ${fault}`);
+    const waitMs = retryWaitMs(failures, retryAfterMs, context.random());
+    this.change({ ...failing, nextAttemptAtMs: Math.ceil(now + waitMs) });
+  }
+}
+
+export const toAttempt = (
+  { id: webhookId, type, events }: WebhookMessage,
+  atMs: number,
+  { status, fault, durationMs }: PostResult,
+): WebhookAttempt => ({
+  ...{ webhookId, type, sequence: events?.last ?? null },
+  ...{ atMs, durationMs, status, fault },
+});

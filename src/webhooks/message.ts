@@ -1,0 +1,112 @@
+/** What is sent to an endpoint: its id, its body and its signatures (docs/webhooks.md#messages). */
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import type { EventType, RegistryEvent } from '../domain/events.ts';
+import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
+import type { WebhookType } from '../domain/webhooks/types.ts';
+import { serializeEvent } from '../json/events.ts';
+import type { ImportRange } from '../store/ports/events.ts';
+
+export interface WebhookMessage {
+  /** The same in each attempt: derived from what is told, so that a kill changes nothing. */
+  readonly id: string;
+  readonly type: WebhookType | 'webhook.test';
+  /** The events that it stands for, by their sequence numbers; undefined for a test. */
+  readonly events: ImportRange | undefined;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** Whose message it is, and in which epoch of the sequence. */
+export interface Addressed {
+  readonly endpointId: number;
+  readonly epoch: string;
+}
+
+// No full stop: it separates the parts of what is signed.
+const idOf = ({ endpointId, epoch }: Addressed, rest: string): string => `msg_${endpointId}_${epoch}_${rest}`;
+
+export const eventMessage = (to: Addressed, event: RegistryEvent, zone: TimeZone): WebhookMessage => ({
+  id: idOf(to, String(event.sequence)),
+  type: event.type,
+  events: { first: event.sequence, last: event.sequence },
+  body: serializeEvent(event, zone),
+});
+
+/** One message for all events of an import, or of the undo of one. @param event any of them */
+export function importMessage(
+  to: Addressed,
+  event: RegistryEvent,
+  { first, last }: ImportRange,
+  counts: ReadonlyMap<EventType, number>,
+  zone: TimeZone,
+): WebhookMessage {
+  const [kind, importId] = event.actor.split(':');
+  const type = kind === 'undo' ? 'import.undone' : 'import.completed';
+  const data = {
+    import_id: Number(importId),
+    first_sequence: first,
+    last_sequence: last,
+    counts: Object.fromEntries(counts),
+  };
+  return {
+    id: idOf(to, String(last)),
+    type,
+    events: { first, last },
+    body: JSON.stringify({ type, timestamp: formatDateTime(event.at, zone), actor: event.actor, data }),
+  };
+}
+
+/** Says that the sequence does not go on: the receiver starts again from a copy of everything. */
+export function restartMessage(
+  to: Addressed,
+  sequence: number,
+  nowSeconds: number,
+  zone: TimeZone,
+): WebhookMessage {
+  const data = { epoch: to.epoch, last_sequence: sequence };
+  const timestamp = formatDateTime(nowSeconds, zone);
+  return {
+    id: idOf(to, `${sequence}_restarted`),
+    type: 'feed.restarted',
+    events: { first: sequence, last: sequence },
+    body: JSON.stringify({ type: 'feed.restarted', timestamp, data }),
+  };
+}
+
+export const testMessage = (endpointId: number, nowSeconds: number, zone: TimeZone): WebhookMessage => ({
+  id: `msg_${endpointId}_test_${randomUUID()}`,
+  type: 'webhook.test',
+  events: undefined,
+  body: JSON.stringify({
+    type: 'webhook.test',
+    timestamp: formatDateTime(nowSeconds, zone),
+    data: { endpoint_id: String(endpointId) },
+  }),
+});
+
+const SECRET_BYTES = 32;
+
+export const newSecret = (): Uint8Array => randomBytes(SECRET_BYTES);
+
+/** As the receiver gets it. */
+export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
+
+/**
+ * The headers of one attempt.
+ * @param secrets sign one after the other: during a rotation each receiver knows one of two
+ */
+export function signedHeaders(
+  { id, body }: WebhookMessage,
+  secrets: readonly Uint8Array[],
+  nowSeconds: number,
+): { readonly [name: string]: string } {
+  const signed = `${id}.${nowSeconds}.${body}`;
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
+  );
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(nowSeconds),
+    'webhook-signature': signatures.join(' '),
+  };
+}

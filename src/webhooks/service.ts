@@ -1,0 +1,170 @@
+/** Delivers webhooks while the registry is served: which endpoints there are, and what is stored of them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TimeZone } from '../domain/values/date-time.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { packageVersion } from '../runtime/version.ts';
+import type { ApiKeyStore } from '../store/ports/api-keys.ts';
+import type { NarrowableStore } from '../store/ports/registry.ts';
+import type { Storage } from '../store/ports/storage.ts';
+import type { WebhookStore } from '../store/ports/webhooks.ts';
+import { Connections } from './connections.ts';
+import type { DeliveryContext, WebhookSettings } from './context.ts';
+import { EndpointDelivery } from './delivery.ts';
+
+/** How often it looks for endpoints, changes by commands, and retries that are due. */
+const LOOK_MS = 1_000;
+/** What was delivered is stored after this time, or after so many attempts: a kill repeats at most these. */
+const STORE_MS = 50;
+const STORE_ATTEMPTS = 100;
+/** At the end, attempts that are under way have so long; those broken off are made again later. */
+const GRACE_MS = 3_000;
+
+export interface WebhookDependencies {
+  readonly storage: Pick<Storage, 'hasWebhooks' | 'openWebhooks'>;
+  readonly stores: NarrowableStore;
+  readonly keys: Pick<ApiKeyStore, 'find'>;
+  readonly clock: Clock;
+  readonly zone: TimeZone;
+  readonly note: (message: string) => void;
+  readonly settings?: Partial<WebhookSettings> | undefined;
+}
+
+/** Of every request to a receiver. */
+export const requestHeaders = () => ({
+  'content-type': 'application/json',
+  'user-agent': `cooperative-registry/${packageVersion()}`,
+});
+
+/** Until an endpoint is added, it costs a look for a file each second. */
+export class WebhookService {
+  private readonly dependencies: WebhookDependencies;
+  private readonly deliveries = new Map<number, EndpointDelivery>();
+  private readonly connections = new Connections();
+  private readonly ending = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private context: DeliveryContext | undefined;
+  private storing: NodeJS.Timeout | undefined;
+  private hasClaim = false;
+  private isStuck = false;
+  private isLooking = false;
+  private isClosed = false;
+  private lastFault = '';
+
+  constructor(dependencies: WebhookDependencies) {
+    this.dependencies = dependencies;
+    const { lookMs = LOOK_MS } = dependencies.settings ?? {};
+    this.timer = setInterval(() => void this.look(), lookMs).unref();
+  }
+
+  /** Ends in order: what is under way gets a little time, then what was delivered is stored. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.timer);
+    const stopped = Promise.all([...this.deliveries.values()].map((delivery) => delivery.stop()));
+    await Promise.race([stopped, sleep(GRACE_MS, undefined, { ref: false })]);
+    this.ending.abort();
+    await stopped;
+    this.connections.close();
+    clearTimeout(this.storing);
+    await this.store();
+    await this.context?.store.close();
+  }
+
+  private async look(): Promise<void> {
+    if (this.isLooking || this.isClosed) return;
+    this.isLooking = true;
+    try {
+      this.context ??= await this.open();
+      if (this.context !== undefined) await this.lookAt(this.context.store);
+      this.lastFault = '';
+    } catch (error) {
+      this.report(error);
+    } finally {
+      this.isLooking = false;
+    }
+  }
+
+  private async lookAt(store: WebhookStore): Promise<void> {
+    this.hasClaim ||= await store.claim();
+    if (!this.hasClaim) return;
+    if (await store.hasChanged()) await this.read(store);
+    if (this.isStuck) await this.store();
+    if (this.isClosed) return;
+    for (const delivery of this.deliveries.values()) delivery.wake();
+  }
+
+  private async open(): Promise<DeliveryContext | undefined> {
+    const { storage, settings = {}, ...given } = this.dependencies;
+    if (!(await storage.hasWebhooks())) return undefined;
+    return {
+      ...{ random: Math.random, ...settings, ...given },
+      store: storage.openWebhooks('serve'),
+      connections: this.connections,
+      headers: requestHeaders(),
+      signal: this.ending.signal,
+      mayDeliver: () => !this.isStuck,
+      onChange: () => this.storeSoon(),
+    };
+  }
+
+  /** Takes over what there is: new endpoints, changed ones, and those that are gone. */
+  private async read(store: WebhookStore): Promise<void> {
+    const endpoints = await store.list();
+    const ids = new Set(endpoints.map(({ id }) => id));
+    for (const [id, delivery] of this.deliveries) {
+      if (ids.has(id)) continue;
+      this.deliveries.delete(id);
+      void delivery.stop();
+    }
+    for (const endpoint of endpoints) {
+      const known = this.deliveries.get(endpoint.id);
+      if (known !== undefined) known.update(endpoint);
+      else this.deliveries.set(endpoint.id, new EndpointDelivery(endpoint, this.context as DeliveryContext));
+    }
+  }
+
+  private storeSoon(): void {
+    if (this.isClosed) return;
+    this.storing ??= setTimeout(() => void this.storeNow(), STORE_MS);
+    const unstored = [...this.deliveries.values()].reduce((sum, each) => sum + each.unstored, 0);
+    if (unstored >= STORE_ATTEMPTS) void this.storeNow();
+  }
+
+  private async storeNow(): Promise<void> {
+    clearTimeout(this.storing);
+    this.storing = undefined;
+    await this.store();
+  }
+
+  /** What cannot be stored now is stored later; until then nothing more is delivered. */
+  private async store(): Promise<void> {
+    if (this.context === undefined) return;
+    const { store } = this.context;
+    const taken = [...this.deliveries.values()].flatMap((delivery) => {
+      const outcome = delivery.takeOutcome();
+      return outcome === undefined ? [] : [{ delivery, outcome }];
+    });
+    if (taken.length === 0) return;
+    try {
+      const changed = await store.store(taken.map(({ outcome }) => outcome));
+      this.isStuck = false;
+      for (const { delivery, outcome } of taken) if (changed.includes(outcome.id)) delivery.giveBack(outcome);
+      if (changed.length === 0) return;
+      // They are stored again once they were read.
+      this.isStuck = true;
+      setImmediate(() => void this.look());
+    } catch (error) {
+      for (const { delivery, outcome } of taken) delivery.giveBack(outcome);
+      this.isStuck = true;
+      this.report(error);
+    }
+  }
+
+  /** Once, until something else is wrong. */
+  private report(error: unknown): void {
+    const fault = error instanceof Error ? error.message : String(error);
+    if (fault === this.lastFault) return;
+    this.lastFault = fault;
+    this.dependencies.note(`webhooks: ${fault}`);
+  }
+}

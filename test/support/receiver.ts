@@ -1,8 +1,14 @@
 /** A receiver of webhooks on loopback: it verifies each delivery with the library of Standard Webhooks. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { Webhook } from 'standardwebhooks';
+
+// Without its types, so that who has not installed the package yet can check those of everything else.
+const { Webhook } = createRequire(import.meta.url)('standardwebhooks') as {
+  Webhook: new (secret: string) => { verify(body: string, headers: object): unknown };
+};
 
 export interface Delivery {
   readonly id: string;

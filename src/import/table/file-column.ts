@@ -21,6 +21,7 @@ export function filesOf(sha256: string, before: string): string {
 export function createFilesReader(
   place: number,
 ): (record: FileRecord, findings: RowFindings) => string | undefined {
+  if (place < 0) return () => undefined;
   const known = new Set<string>();
   return ({ cells }, findings) => {
     const cell = (cells[place] ?? '').trim();

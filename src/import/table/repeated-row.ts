@@ -33,6 +33,7 @@ export function createRepeatCheck(
   place: number,
   headings: readonly Heading[],
 ): (record: FileRecord, findings: RowFindings) => void {
+  if (place < 0) return () => {};
   const markOf = createMarks(headings);
   return ({ cells }, findings) => {
     const mark = (cells[place] ?? '').trim();

@@ -121,6 +121,7 @@ function createUnnamedColumns({ headings }: Header, notes: NoteTaker) {
   let places = headings.flatMap(({ text }, place) => (text === '' ? [place] : []));
   return {
     look({ line, cells }: FileRecord): void {
+      if (places.length === 0) return;
       const found = new Set<number>();
       for (const place of places) {
         // In order: a row may have much fewer cells than the header.

@@ -82,7 +82,5 @@ function targetOf(kind: ImportKind): Target {
 export const TARGETS = byKind(targetOf);
 
 /** The columns of a staged row after its line, in the order of `StagedRow.values`. */
-export const stagedColumns = (kind: ImportKind): { name: string; type: string; isCompared: boolean }[] =>
-  FILE_COLUMNS[kind].map(({ name, field, role }) => ({
-    ...{ name, type: typeOf(field), isCompared: role === 'compared' },
-  }));
+export const stagedColumns = (kind: ImportKind): { name: string; type: string }[] =>
+  FILE_COLUMNS[kind].map(({ name, field }) => ({ name, type: typeOf(field) }));

@@ -173,7 +173,7 @@ function applyAndRecord(
   nowSeconds: number,
   record: ImportRecord,
 ): ImportChanges & { readonly importId: number } {
-  const { db, kind, zone } = scope;
+  const { db, kind, zone, hasDerived } = scope;
   const { options, notes, systemUser } = record;
   const id = beginOperation(db, { kind, options, notes, reason: null, systemUser }, nowSeconds);
   const by = { actor: `import:${id}`, nowSeconds } as const;
@@ -189,7 +189,7 @@ function applyAndRecord(
   if (accounts !== undefined) keepCreatedRows(db, id, 'accounts', accounts);
   keepFile(db, id, record, changes, { refusedRows, replaces: scope.replaces });
   if (hasDerivedReferences(kind)) {
-    if (zone !== undefined) keepTimeZone(db, id, zone);
+    if (hasDerived === true && zone !== undefined) keepTimeZone(db, id, zone);
     if (refusedRows > 0) keepRepeatedRows(db, id);
   }
   endOperation(db, id, changes);

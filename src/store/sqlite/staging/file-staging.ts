@@ -20,6 +20,7 @@ export function stageFile(scope: FileScope): FileStaging {
   createFileTables(db, kind);
   const insertRows = openRowInsert(db, kind, scope.columns);
   const insertFaults = openFaultInsert(db);
+  let hasDerived = false;
   let isChecked = false;
   const assertUnchecked = () => {
     assertCurrent();
@@ -29,7 +30,7 @@ export function stageFile(scope: FileScope): FileStaging {
   return {
     addRows(rows) {
       assertUnchecked();
-      inStaging(db, () => insertRows(rows));
+      if (inStaging(db, () => insertRows(rows))) hasDerived = true;
     },
     addFaults(faults) {
       assertUnchecked();
@@ -44,7 +45,7 @@ export function stageFile(scope: FileScope): FileStaging {
         const zone = options.zone ?? UTC;
         if (kind === 'payments') addPaymentMessages(db, zone);
         if (kind === 'members' && !options.acceptTrailingZero) runChecks(db, [TRAILING_ZERO], 'file');
-        if (hasDerivedReferences(kind)) {
+        if (hasDerived && hasDerivedReferences(kind)) {
           numberEqualRows(db);
           runChecks(db, [otherTimeZone(kind, zone)], 'file');
         }
@@ -52,7 +53,8 @@ export function stageFile(scope: FileScope): FileStaging {
         readFormerMembers(scope);
         addMemberCodes(scope);
         const { sha256, replaces, despiteErasure } = options;
-        const decided = { ...scope, zone, sha256, replaces, despiteErasure: despiteErasure === true };
+        const given = { zone, sha256, replaces, despiteErasure: despiteErasure === true };
+        const decided = { ...scope, ...given, hasDerived };
         resolveAndCheck(decided);
         return openCheckedFile(decided, checkedVersion, options);
       });

@@ -148,10 +148,11 @@ export const TRAILING_ZERO: Check = {
 // A cooperative or member of an earlier file of a dry run has no id yet: it is represented by -1.
 const cooperativeId = `coalesce(c.id,
   (SELECT -1 FROM staging.known_cooperatives WHERE code = r.cooperative_code))`;
-// A file before may give a member another code.
+// A file before may give a member another code. Mostly there is none: whether there is, is looked at once.
 const memberId = `coalesce(
-  (SELECT o.id FROM staging.known_members k CROSS JOIN main.members o
-     ON o.cooperative_id = c.id AND o.identity_card = k.identity_card WHERE ${KNOWN_MEMBER}),
+  iif((SELECT EXISTS (SELECT 1 FROM staging.known_members)), (SELECT o.id FROM staging.known_members k
+     CROSS JOIN main.members o ON o.cooperative_id = c.id AND o.identity_card = k.identity_card
+     WHERE ${KNOWN_MEMBER}), NULL),
   m.id, (SELECT -1 FROM staging.known_members k WHERE ${KNOWN_MEMBER}))`;
 const STAGED = 'staging.rows r LEFT JOIN main.cooperatives c ON c.code = r.cooperative_code';
 const WITH_MEMBER = `${STAGED}

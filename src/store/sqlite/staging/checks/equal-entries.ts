@@ -48,9 +48,10 @@ const isEqual = (kind: ImportKind, values: readonly string[], row: string): stri
  * Gives rows without a reference the entries that they are. One that was imported as it is written, under the
  * reference derived from that, is that entry already, if it is still one of its member.
  */
-export function findEqualEntries({ db, kind }: FileScope): void {
+export function findEqualEntries({ db, kind, hasDerived }: FileScope): void {
   const entries = ENTRIES[kind];
-  if (entries === undefined) return;
+  db.exec('DELETE FROM staging.entries_of_others; DELETE FROM staging.unmatched');
+  if (entries === undefined || hasDerived !== true) return;
   stageUnmatched(db, kind, entries);
   // Rows that were rejected before: those of one file are none of the entries of its other rows.
   const origins = db.values<string>('SELECT DISTINCT origin FROM staging.unmatched');
@@ -63,8 +64,7 @@ export function findEqualEntries({ db, kind }: FileScope): void {
 /** Rows that are not the entry with their reference, and may be others. */
 function stageUnmatched(db: Connection, kind: ImportKind, { owner, values, member }: Entries): void {
   const { table } = TARGETS[kind];
-  db.exec(`DELETE FROM staging.entries_of_others; DELETE FROM staging.unmatched;
-    INSERT INTO staging.entries_of_others (line)
+  db.exec(`INSERT INTO staging.entries_of_others (line)
       SELECT p.line FROM staging.rows r CROSS JOIN staging.resolved_references p ON p.line = r.line
       CROSS JOIN main.${table} t ON t.id = p.id
       WHERE r.origin IS NOT NULL AND ${member} IS NOT p.member_id;

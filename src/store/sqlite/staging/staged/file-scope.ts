@@ -18,6 +18,8 @@ export interface FileScope {
   readonly replaces?: number | undefined;
   /** Rows of erased persons are imported; decided when the file is checked. */
   readonly despiteErasure?: boolean;
+  /** Some of its rows came without a reference; known when it is checked. */
+  readonly hasDerived?: boolean;
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
   /** All files share the staging tables. @throws Error when they hold another file by now, or none */

@@ -103,38 +103,66 @@ export function inStaging<T>(db: Connection, work: () => T): T {
 }
 
 /**
- * @param given columns that the file has: what is only compared is mostly missing, and then costs nothing
- * @returns inserts a batch, for the columns of this kind
+ * @param given columns that the file has: the others are null in every row, and not bound
+ * @returns inserts a batch, and tells whether it derives references
  */
 export function openRowInsert(
   db: Connection,
   kind: ImportKind,
   given: ReadonlySet<string>,
+): (rows: readonly StagedRow[]) => boolean {
+  const names = stagedColumns(kind).map(({ name }) => name);
+  const insertRows = openInsert(db, names, (name) => given.has(name));
+  if (!hasDerivedReferences(kind)) {
+    return (rows) => {
+      insertRows(rows);
+      return false;
+    };
+  }
+  const derive = openDerivation(kind, names);
+  const reference = names.indexOf('reference');
+  const insertDerived = openInsert(
+    db,
+    [...names, 'origin'],
+    (name) => given.has(name) || name === 'reference' || name === 'origin',
+  );
+  const complete = (row: StagedRow): StagedRow => {
+    const isDerived = row.values[reference] === null;
+    const values = [...row.values, isDerived ? (row.rejectedFrom ?? '') : null];
+    if (isDerived) values[reference] = derive(row);
+    return { line: row.line, values };
+  };
+  return (rows) => {
+    const isDerived = rows.some(({ values }) => values[reference] === null);
+    if (isDerived) insertDerived(rows.map(complete));
+    else insertRows(rows);
+    return isDerived;
+  };
+}
+
+/** @param names of the rows' values, in their order */
+function openInsert(
+  db: Connection,
+  names: readonly string[],
+  isBound: (name: string) => boolean,
 ): (rows: readonly StagedRow[]) => void {
-  const columns = stagedColumns(kind).filter(({ name, isCompared }) => !isCompared || given.has(name));
-  const staged = columns.map(({ name }) => name);
-  const derive = hasDerivedReferences(kind) ? openDerivation(kind, staged) : undefined;
-  const names = ['line', ...staged, ...(derive === undefined ? [] : ['origin'])];
-  const reference = staged.indexOf('reference');
-  const width = names.length;
+  const places = [...names.keys()].filter((place) => isBound(names[place] as string));
+  const columns = ['line', ...places.map((place) => names[place])];
+  const width = columns.length;
   const row = `(?${', ?'.repeat(width - 1)})`;
   const prepare = (count: number): Statement<[StagedValue[]], unknown> =>
     db.raw.prepare(
-      `INSERT INTO staging.rows (${names.join(', ')}) VALUES ${row}${`, ${row}`.repeat(count - 1)}`,
+      `INSERT INTO staging.rows (${columns.join(', ')}) VALUES ${row}${`, ${row}`.repeat(count - 1)}`,
     ) as never;
   const insertOne = prepare(1);
   const insertMany = prepare(ROWS_AT_ONCE);
   // One array for all rows: bound and read by each run, and never kept.
   const bound: StagedValue[] = new Array(width * ROWS_AT_ONCE);
 
-  function fill(target: StagedValue[], start: number, row: StagedRow): void {
-    const { line, values } = row;
+  function fill(target: StagedValue[], start: number, { line, values }: StagedRow): void {
     target[start] = line;
-    for (let i = 0; i < columns.length; i++) target[start + 1 + i] = values[i] as StagedValue;
-    if (derive === undefined) return;
-    const isDerived = values[reference] === null;
-    if (isDerived) target[start + 1 + reference] = derive(row);
-    target[start + width - 1] = isDerived ? (row.rejectedFrom ?? '') : null;
+    for (let i = 0; i < places.length; i++)
+      target[start + 1 + i] = values[places[i] as number] as StagedValue;
   }
 
   return (rows) => {

@@ -1,6 +1,7 @@
 /** The composition root: configuration → store → middleware → routes → handler. */
 
 import type { Config } from '../config.ts';
+import { createExporter } from '../export/exporter.ts';
 import type { Route } from '../http/declare/route.ts';
 import { createRouter } from '../http/declare/router.ts';
 import { createMiddleware } from '../http/middleware/chain.ts';
@@ -74,7 +75,8 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const { keys, store } = openStores(storage);
   const log = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
   const limiter = new InProcessRateLimiter(clock);
-  const routes = createRoutes({ store, limiter, clock, zone: config.zone, isDraining });
+  const exporter = createExporter(storage, config.zone);
+  const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
   const { publicUrl, trustedProxies } = config;
   const handler = createHandler({
     router: createRouter(routes),
@@ -94,7 +96,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     draining = true;
     const delivered = webhooks?.close();
     store.events.endWaits();
-    await Promise.all([delivered, ...running.map((server) => server.close())]);
+    await Promise.all([delivered, exporter.close(), ...running.map((server) => server.close())]);
     await closeCorrections();
     await store.close();
     await keys.close();

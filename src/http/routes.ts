@@ -1,6 +1,8 @@
 /** The entire API on one screen. */
 
+import type { Visible } from '../domain/access/visible.ts';
 import type { TimeZone } from '../domain/values/date-time.ts';
+import type { Exporter } from '../export/exporter.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { RateLimiter } from '../store/ports/rate-limiter.ts';
 import type { NarrowableStore, RegistryStore } from '../store/ports/registry.ts';
@@ -23,6 +25,7 @@ export const API_VERSION = '1.0.0';
 export type ServedStore = NarrowableStore & Pick<RegistryStore, 'isReady'>;
 
 export interface RouteDependencies {
+  readonly exporter: Exporter;
   readonly store: ServedStore;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
@@ -30,14 +33,22 @@ export interface RouteDependencies {
   readonly isDraining: () => boolean;
 }
 
-export function createRoutes({ store, limiter, clock, zone, isDraining }: RouteDependencies): Route[] {
+export function createRoutes({
+  exporter,
+  store,
+  limiter,
+  clock,
+  zone,
+  isDraining,
+}: RouteDependencies): Route[] {
+  const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
   const routes = [
-    ...cooperativeRoutes(store, clock, zone),
-    ...memberRoutes(store, clock, zone),
+    ...cooperativeRoutes(store, exports, clock, zone),
+    ...memberRoutes(store, exports, clock, zone),
     ...memberEntryRoutes(store, zone),
     ...membershipRoutes(store, clock, zone),
-    ...loanRoutes(store, clock, zone),
-    ...paymentRoutes(store, clock, zone),
+    ...loanRoutes(store, exports, clock, zone),
+    ...paymentRoutes(store, exports, clock, zone),
     ...eventRoutes(store, zone),
     ...meRoutes(store, limiter, zone),
     ...healthRoutes(store, isDraining),

@@ -27,7 +27,7 @@ function createOneFolder(folder: string, mode?: number): void {
 
 /** Opens a new file that only its owner can read. @throws the system's error when it exists */
 export function openPrivateFile(path: string): number {
-  const handle = openSync(path, 'wx', 0o600);
+  const handle = openSync(path, 'wx+', 0o600);
   giveToOwner(path, (uid, gid) => fchownSync(handle, uid, gid));
   return handle;
 }

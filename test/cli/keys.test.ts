@@ -162,6 +162,17 @@ test('a key is narrowed, widened again, and keeps its restrictions when it is ro
   assert.equal(both.status, 2);
 });
 
+test('a key may export only when it is said, until it is taken back', async (context) => {
+  const { run, json } = place(context);
+  assert.equal((await json('create', '--name', 'a', '--scope', 'members:read')).allow_export, false);
+  const created = await json('create', '--name', 'b', '--scope', 'members:read', '--allow-export');
+  assert.equal(created.allow_export, true);
+  assert.match((await run('show', '2')).out, /^exports {6}yes$/m);
+  assert.match((await run('list')).out, /^ID .* EXPORTS\n1 .*\/10000\n2 .* yes$/m);
+  assert.equal((await json('rotate', '2')).allow_export, true);
+  assert.equal((await json('update', '2', '--no-allow-export')).allow_export, false);
+});
+
 test('a code that no cooperative has is refused, and no key is issued', async (context) => {
   const { folder, run, json } = place(context);
   const create = ['create', '--name', 'a', '--scope', 'members:read'];

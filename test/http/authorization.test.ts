@@ -13,9 +13,14 @@ const INVALID = `${REALM}, error="invalid_token"`;
 
 const pathOf = (route: Route): string => fullPath(route).replace('{id}', '1').replace('{nid}', NID);
 
-/** Sends a call of the route that reaches its handler; what the handler makes of it does not matter here. */
+const isExport = ({ access }: Route): boolean => typeof access === 'object' && access.isExport === true;
+
+/**
+ * Sends a call of the route that passes its checks; what it makes of it does not matter here. Of an export,
+ * only the query is read.
+ */
 function call(app: TestApp, route: Route, sent: Sent): Promise<TestResponse> {
-  return app.send(`/${pathOf(route)}`, {
+  return app.send(`/${pathOf(route)}${isExport(route) ? '?format=none' : ''}`, {
     method: route.method,
     ...(route.body === undefined ? {} : { body: {} }),
     ...sent,
@@ -45,19 +50,23 @@ const name = (route: Route): string => `${route.method} ${fullPath(route)}`;
 /** What narrow keys get of each route: refused, or past the checks. */
 const NARROW: { readonly [route: string]: readonly [lookupOnly: boolean, cooperatives: boolean] } = {
   'GET /api/v1/cooperatives': [true, true],
+  'GET /api/v1/cooperatives/export': [false, true],
   'GET /api/v1/cooperatives/{id}': [true, true],
   'GET /api/v1/cooperatives/{id}/members': [false, true],
   'GET /api/v1/cooperatives/{id}/members/{nid}': [true, true],
   'GET /api/v1/events': [false, true],
   'GET /api/v1/loans': [false, true],
+  'GET /api/v1/loans/export': [false, true],
   'GET /api/v1/loans/{id}': [false, true],
   'GET /api/v1/me': [true, true],
   // By national ID only: test/http/narrow-keys.test.ts.
   'GET /api/v1/members': [false, true],
+  'GET /api/v1/members/export': [false, true],
   'GET /api/v1/members/{id}': [false, true],
   'GET /api/v1/members/{id}/deliveries': [false, true],
   'GET /api/v1/members/{id}/savings-transactions': [false, true],
   'GET /api/v1/payments': [false, true],
+  'GET /api/v1/payments/export': [false, true],
   'GET /api/v1/payments/{id}': [false, true],
   'PATCH /api/v1/cooperatives/{id}': [true, true],
   'PATCH /api/v1/loans/{id}': [false, true],
@@ -73,21 +82,29 @@ const NARROW: { readonly [route: string]: readonly [lookupOnly: boolean, coopera
   'PUT /api/v1/payments/{id}': [false, true],
 };
 
+test('whatever is called export needs the right to it, and nothing else does', () => {
+  for (const route of routes) assert.equal(isExport(route), route.path.endsWith('/export'), name(route));
+});
+
 test('every path of the API is in the matrix', () => {
   assert.deepEqual(guarded.map(name).sort(), [
     'GET /api/v1/cooperatives',
+    'GET /api/v1/cooperatives/export',
     'GET /api/v1/cooperatives/{id}',
     'GET /api/v1/cooperatives/{id}/members',
     'GET /api/v1/cooperatives/{id}/members/{nid}',
     'GET /api/v1/events',
     'GET /api/v1/loans',
+    'GET /api/v1/loans/export',
     'GET /api/v1/loans/{id}',
     'GET /api/v1/me',
     'GET /api/v1/members',
+    'GET /api/v1/members/export',
     'GET /api/v1/members/{id}',
     'GET /api/v1/members/{id}/deliveries',
     'GET /api/v1/members/{id}/savings-transactions',
     'GET /api/v1/payments',
+    'GET /api/v1/payments/export',
     'GET /api/v1/payments/{id}',
     'PATCH /api/v1/cooperatives/{id}',
     'PATCH /api/v1/loans/{id}',
@@ -186,6 +203,7 @@ for (const route of guarded) {
       [{ cooperatives: [1] }, cooperatives],
       [{ cooperatives: [] }, cooperatives],
       [{ isLookupOnly: true, cooperatives: [1] }, lookupOnly && cooperatives],
+      [{ mayExport: false }, !isExport(route)],
     ];
     const missing = typeof route.access === 'string' ? undefined : route.access.scope;
     for (const [restriction, isAllowed] of cases) {

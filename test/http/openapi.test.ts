@@ -18,8 +18,8 @@ test('openapi.json is what the routes declare; `make openapi` writes it', () => 
   assert.equal(JSON.stringify(JSON.parse(readFileSync(OPENAPI_FILE, 'utf8'))), openApiText());
 });
 
-test('openapi.json describes each operation once, in at most 150 kB', () => {
-  assert.ok(readFileSync(OPENAPI_FILE).length <= 150_000);
+test('openapi.json describes each operation once, in at most 200 kB', () => {
+  assert.ok(readFileSync(OPENAPI_FILE).length <= 200_000);
   const { info, paths } = description();
   for (const [path, item] of Object.entries<object>(paths)) {
     assert.ok(!path.endsWith('/'), path);
@@ -84,7 +84,9 @@ test('every operation has examples of its body and response, which fit, and of n
         bodies++;
       }
       for (const status of Object.keys(responses).filter((each) => each.startsWith('2'))) {
-        const { schema, example } = describer.resolve(responses[status]).content['application/json'];
+        const { content } = describer.resolve(responses[status]);
+        if ('application/x-ndjson' in content) continue;
+        const { schema, example } = content['application/json'];
         assert.ok(example !== undefined, `${method} ${path} ${status}`);
         describer.checkValue(schema, example);
       }

@@ -103,6 +103,7 @@ test('the caller sees its scopes, restrictions, limits and usage', async (contex
     allowed_addresses: ['127.0.0.1/32'],
     allowed_hosts: [],
     lookup_only: false,
+    allow_export: true,
     cooperatives: null,
     expires_at: '2025-06-15T12:01:00+02:00',
     rate_limits: {

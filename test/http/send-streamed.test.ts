@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { JsonParts } from '../../src/http/declare/response.ts';
+import { BodyParts } from '../../src/http/declare/response.ts';
 import { createPartSender } from '../../src/http/server/send-streamed.ts';
 
 test('many responses of many parts leave room for other work, and each has its turn', async () => {
@@ -25,7 +25,7 @@ test('many responses of many parts leave room for other work, and each has its t
         done();
       },
     });
-    sendParts(new JsonParts(parts()), outgoing as ServerResponse, (error) => assert.ifError(error));
+    sendParts(new BodyParts(parts()), outgoing as ServerResponse, (error) => assert.ifError(error));
     return finished(outgoing);
   });
   await immediate();
@@ -48,7 +48,7 @@ test('an error in the middle ends the response and is reported', async () => {
   }
   const outgoing = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reported = await new Promise((resolve) =>
-    createPartSender()(new JsonParts(parts()), outgoing as ServerResponse, resolve),
+    createPartSender()(new BodyParts(parts()), outgoing as ServerResponse, resolve),
   );
   assert.match(String(reported), /disk I\/O error/);
   assert.deepEqual([outgoing.destroyed, outgoing.writableFinished], [true, false]);

@@ -120,6 +120,7 @@ export async function startApp(
       allowedAddresses: [],
       allowedHosts: [],
       isLookupOnly: false,
+      mayExport: true,
       cooperatives: null,
       limits: { perHour: 100_000, perDay: 1_000_000 },
       expiresAt: null,
@@ -190,7 +191,10 @@ function exchange(
             status,
             headers: incoming.headers,
             text,
-            json: text === '' ? undefined : JSON.parse(text),
+            json:
+              incoming.headers['content-type'] === 'application/json' && text !== ''
+                ? JSON.parse(text)
+                : undefined,
           });
         } catch (error) {
           reject(error);

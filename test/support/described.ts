@@ -130,10 +130,15 @@ export function createDescriber(
   ): void {
     assert.ok(described, `${what} is not described`);
     checkHeaders(described.headers, response, isApi, what);
-    const content = described.content?.['application/json'];
-    if (content === undefined || isHead) assert.equal(response.text, '', `${what} has content`);
+    const type = String(response.headers['content-type'] ?? 'application/json').split(';')[0] as string;
+    const content = described.content?.[type];
+    if (described.content === undefined || isHead) assert.equal(response.text, '', `${what} has content`);
     else {
-      assert.equal(response.headers['content-type'], 'application/json', what);
+      assert.ok(content, `${what}: ${type} is not described`);
+      const items = content['x-itemSchema'];
+      if (items !== undefined)
+        for (const line of response.text.split('\n').slice(0, -1)) fits(items, JSON.parse(line), what);
+      if (type !== 'application/json') return;
       fits(content.schema, JSON.parse(response.text), what);
     }
   }

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
+import type { Exporter } from '../../src/export/exporter.ts';
 import type { Route } from '../../src/http/declare/route.ts';
 import { InProcessRateLimiter } from '../../src/http/middleware/in-process-rate-limiter.ts';
 import { describeApi } from '../../src/http/openapi/openapi.ts';
@@ -14,6 +15,7 @@ export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.m
 /** Every route, of a registry without storage: declaring routes touches none. */
 export const declaredRoutes = (): Route[] =>
   createRoutes({
+    exporter: {} as Exporter,
     store: {} as RegistryStore,
     limiter: new InProcessRateLimiter(systemClock),
     clock: systemClock,

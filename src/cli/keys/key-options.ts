@@ -24,14 +24,16 @@ export interface KeyValueOptions {
   readonly allowIp?: readonly string[];
   readonly allowHost?: readonly string[];
   readonly lookupOnly?: true;
+  readonly allowExport?: true;
   readonly cooperative?: readonly string[];
   readonly perHour?: number;
   readonly perDay?: number;
   readonly expires?: string;
 }
 
-export interface KeyChangeOptions extends Omit<KeyValueOptions, 'lookupOnly'> {
+export interface KeyChangeOptions extends Omit<KeyValueOptions, 'lookupOnly' | 'allowExport'> {
   readonly lookupOnly?: boolean;
+  readonly allowExport?: boolean;
   readonly anyIp?: true;
   readonly anyHost?: true;
   readonly anyCooperative?: true;
@@ -68,6 +70,7 @@ export function addValueOptions(command: Command, use: 'create' | 'update'): Com
       '--lookup-only',
       `it finds persons by the full national ID, and shows nobody otherwise${orDefault('no')}`,
     )
+    .option('--allow-export', `it takes away all rows that its scopes show, at once${orDefault('no')}`)
     .option(
       '--cooperative <code>',
       `cooperative that it sees; others do not exist for it; ${REPEATED}${orDefault('all')}`,
@@ -87,6 +90,7 @@ export function addRemovalOptions(command: Command): Command {
     .addOption(new Option('--any-ip', 'remove the address allowlist').conflicts('allowIp'))
     .addOption(new Option('--any-host', 'remove the host allowlist').conflicts('allowHost'))
     .option('--no-lookup-only', 'allow whatever the scopes allow')
+    .option('--no-allow-export', 'refuse exports again')
     .addOption(new Option('--any-cooperative', 'let it see all cooperatives').conflicts('cooperative'))
     .addOption(new Option('--never-expires', 'remove the expiry date').conflicts('expires'));
 }
@@ -118,6 +122,7 @@ export async function newKeyValues(
     allowedAddresses: options.allowIp ?? [],
     allowedHosts: options.allowHost ?? [],
     isLookupOnly: options.lookupOnly === true,
+    mayExport: options.allowExport === true,
     cooperatives: options.cooperative === undefined ? null : await idsOf(options.cooperative),
     limits: { perHour: options.perHour ?? DEFAULT_PER_HOUR, perDay: options.perDay ?? DEFAULT_PER_DAY },
     expiresAt,
@@ -144,6 +149,7 @@ export async function keyChanges(
     allowedAddresses: options.anyIp === true ? [] : options.allowIp,
     allowedHosts: options.anyHost === true ? [] : options.allowHost,
     isLookupOnly: lookupOnly,
+    mayExport: options.allowExport,
     cooperatives: some ?? (options.anyCooperative === true ? null : undefined),
     limits: keepsLimits ? undefined : { ...stored.limits, ...onlyGiven({ perHour, perDay }) },
     expiresAt: options.neverExpires === true ? null : end,

@@ -27,6 +27,7 @@ export function describeKey(key: ApiKey, showing: Showing) {
     allowed_addresses: key.allowedAddresses,
     allowed_hosts: key.allowedHosts,
     lookup_only: key.isLookupOnly,
+    allow_export: key.mayExport,
     cooperatives: codesOf(key, showing),
     per_hour: key.limits.perHour,
     per_day: key.limits.perDay,
@@ -58,6 +59,7 @@ export function formatKey(key: ApiKey, showing: Showing): string {
     ['hosts', shown.allowed_hosts.join(', ') || 'any'],
     ['lookup only', shown.lookup_only ? 'yes' : 'no'],
     ['sees', cooperativesText(shown.cooperatives)],
+    ['exports', shown.allow_export ? 'yes' : 'no'],
     ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
     ['expires', shown.expires_at ?? 'never'],
   ]);
@@ -73,8 +75,12 @@ export function formatKeys(keys: readonly ApiKey[], showing: Showing): string {
     key.scopes.join(' '),
     `${key.limits.perHour}/${key.limits.perDay}`,
     narrowingText(key, showing),
+    key.mayExport ? 'yes' : '',
   ]);
-  return formatTable(['ID', 'NAME', 'STATE', 'STARTS WITH', 'SCOPES', 'PER HOUR/DAY', 'ONLY'], rows);
+  return formatTable(
+    ['ID', 'NAME', 'STATE', 'STARTS WITH', 'SCOPES', 'PER HOUR/DAY', 'ONLY', 'EXPORTS'],
+    rows,
+  );
 }
 
 const cooperativesText = (codes: readonly string[] | null): string => {

@@ -66,6 +66,7 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
         allowedAddresses: [],
         allowedHosts: [],
         isLookupOnly: false,
+        mayExport: false,
         cooperatives: null,
         limits: { perHour: demo.perHour, perDay: demo.perDay },
         expiresAt: null,

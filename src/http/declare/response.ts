@@ -11,18 +11,23 @@ export class JsonText {
   }
 }
 
-/** JSON in parts, each of which is made when the client has taken those before it. */
-export class JsonParts {
-  readonly parts: AsyncIterable<string>;
+export const JSON_TYPE = 'application/json';
 
-  constructor(parts: AsyncIterable<string>) {
+/** A body in parts, each of which is made when the client has taken those before it. */
+export class BodyParts {
+  readonly parts: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+  /** Its media type. */
+  readonly type: string;
+
+  constructor(parts: BodyParts['parts'], type = JSON_TYPE) {
     this.parts = parts;
+    this.type = type;
   }
 }
 
 export interface ApiResponse {
   readonly status: number;
-  /** A value for JSON, a JsonText or JsonParts; undefined for no body. */
+  /** A value for JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
   /** Why it was refused, for the log only: it may hold more than the client should learn. */

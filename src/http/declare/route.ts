@@ -24,15 +24,23 @@ export const METHODS = {
 } as const satisfies { readonly [method: string]: Method };
 
 /** Header fields of requests that a route may read; openapi/headers.ts describes them. */
-export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
+export type RequestHeader = 'Accept-Encoding' | 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
 
 /** Header fields that a route may add to its own responses; openapi/headers.ts describes them. */
-export type ResponseHeader = 'Content-Location' | 'ETag' | 'Idempotency-Replayed';
+export type ResponseHeader =
+  | 'Content-Encoding'
+  | 'Content-Location'
+  | 'ETag'
+  | 'Idempotency-Replayed'
+  | 'Vary'
+  | 'X-Snapshot-Epoch'
+  | 'X-Snapshot-Sequence';
 
 /**
- * Who may call: the holder of a scope, of any active key, or anybody. A route without this does not compile.
+ * Who may call: the holder of a scope, for an export with the right to it, the holder of any active key, or
+ * anybody. A route without this does not compile.
  */
-export type Access = { readonly scope: Scope } | 'any key' | 'public';
+export type Access = { readonly scope: Scope; readonly isExport?: true } | 'any key' | 'public';
 
 export interface Parameter {
   readonly description: string;
@@ -62,7 +70,7 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   /** The path as it was sent, without the query. */
   readonly path: string;
   /** The header fields; a route reads only those that it declares in `requestHeaders`. */
-  readonly incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
+  readonly incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'method'>;
   /** Of the bytes of the body; only for a request with an Idempotency-Key. */
   readonly bodyHash: string | undefined;
   /** `https://host`, for absolute links: PUBLIC_URL, else the request's own scheme and host. */
@@ -75,6 +83,8 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
 export interface SuccessResponse {
   readonly description: string;
   readonly schema: Schema;
+  /** Whether it is many of these, one a line or as CSV. */
+  readonly isExport?: true;
   /** Shown by OpenAPI; of nobody who exists. */
   readonly example: unknown;
   /** Headers of its own; optional ones are in some of these responses only. */

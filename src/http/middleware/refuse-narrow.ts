@@ -1,15 +1,18 @@
-/** What a narrow key may not ask at all, whatever its scopes (docs/keys.md#narrow-keys). */
+/** What a key may not ask at all, whatever its scopes (docs/keys.md#narrow-keys, docs/keys.md#exports). */
 import { PERMISSION_DENIED } from '../declare/errors.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
 
 const LOOKUP_ONLY = refusal(403, PERMISSION_DENIED, {}, 'key for lookups only');
+const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'key without the right to export');
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'key of some cooperatives');
 
-/** @returns status 403 for what the route does not allow to a narrow key */
+/** @returns status 403 for what a narrow key is not allowed, and an export without the right to it */
 export function refuseNarrow(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
+  if (typeof route.access === 'object' && route.access.isExport === true && !caller.mayExport)
+    return NO_EXPORT;
   if (caller.isLookupOnly) {
     const { lookupOnly } = route.narrowed;
     const isAllowed = typeof lookupOnly === 'function' ? lookupOnly(request) : lookupOnly === 'allowed';

@@ -43,6 +43,13 @@ const HEADERS = {
     description: 'After a lookup by a national ID that was replaced: the path under the current one.',
     schema: text('^/api/v1/'),
   },
+  'Content-Encoding': { description: 'Only where Accept-Encoding takes it.', schema: { const: 'gzip' } },
+  Vary: { description: 'What the encoding depends on.', schema: { const: 'Accept-Encoding' } },
+  'X-Snapshot-Sequence': {
+    description: 'The last event that the export includes: the `after` of the first request to /events.',
+    schema: wholeNumber,
+  },
+  'X-Snapshot-Epoch': { description: 'The `epoch` of that request.', schema: text() },
   ETag: {
     description: 'Names this state of the resource, for If-None-Match and If-Match. Opaque.',
     schema: text('^"[!#-~]+"$'),
@@ -72,6 +79,11 @@ export const usage = (components: Components): Json =>
   Object.assign({}, ...USAGE.map((name) => header(components, name, true)));
 
 const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
+  'Accept-Encoding': {
+    description: 'With gzip, the content is compressed.',
+    schema: text(),
+    example: 'gzip',
+  },
   'Idempotency-Key': {
     description:
       'Names this request for 24 hours: sent again with it, it gets the first answer again and adds nothing.',

@@ -113,8 +113,22 @@ function refusalStatuses(route: Route): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
+/** Of an export, `x-itemSchema` describes a line of JSON; OpenAPI 3.2 will have `itemSchema`. */
+function contentOf(components: Components, { schema, example, isExport }: SuccessResponse): Json {
+  const described = components.schema(schema);
+  if (isExport !== true) return { 'application/json': { schema: described, example } };
+  const lines = { type: 'string', description: 'A JSON object in each line.' };
+  return {
+    'application/x-ndjson': {
+      schema: lines,
+      'x-itemSchema': described,
+    },
+    'text/csv': { schema: { type: 'string', description: 'A header, and a row in each line.' } },
+  };
+}
+
 function success(components: Components, route: Route, response: SuccessResponse, isCreated: boolean): Json {
-  const { description, schema, example, headers = {} } = response;
+  const { description, isExport, headers = {} } = response;
   const own = Object.entries(headers) as [ResponseHeader, 'required' | 'optional'][];
   const described = {
     description,
@@ -124,11 +138,13 @@ function success(components: Components, route: Route, response: SuccessResponse
       isCreated ? header(components, 'Idempotency-Replayed', false) : {},
       ...own.map(([name, presence]) => header(components, name, presence === 'required')),
     ),
-    content: { 'application/json': { schema: components.schema(schema), example } },
+    content: contentOf(components, response),
   };
   // What several operations answer with.
-  const { title } = schema;
-  return isCreated || typeof title !== 'string' ? described : components.refer('responses', title, described);
+  const { title } = response.schema;
+  return isCreated || isExport === true || typeof title !== 'string'
+    ? described
+    : components.refer('responses', title, described);
 }
 
 const notModified = (components: Components): Json =>

@@ -1,18 +1,12 @@
 /** A cooperative in bodies and responses, from the declarations of its fields. */
 
-import {
-  COOPERATIVE_FIELDS,
-  type Cooperative,
-  type CooperativeSummary,
-} from '../../domain/membership/cooperatives.ts';
-import { otherFields, type ShownProperties } from '../../json/declared-fields.ts';
-import { integer } from '../../json/schema.ts';
+import { COOPERATIVE_FIELDS, type CooperativeSummary } from '../../domain/membership/cooperatives.ts';
+import { SHOWN_COOPERATIVE_ROW } from '../../json/shown/rows.ts';
 import { SHOWS_COOPERATIVES } from '../declare/narrowing.ts';
 import { idFilter } from '../declare/query.ts';
 import { representCounted } from '../writes/preconditions.ts';
 import { COOPERATIVE_BODY_EXAMPLE, COOPERATIVE_EXAMPLE, COOPERATIVE_PATCH_EXAMPLE } from './examples.ts';
 import { declareResource } from './resource.ts';
-import { SHOWN_ID, SHOWN_TIMES } from './row-properties.ts';
 
 /** The parameter `cooperative` of lists. */
 export const COOPERATIVE_FILTER = idFilter(
@@ -33,21 +27,11 @@ export function serializeCooperativeSummary(cooperative: CooperativeSummary): st
   return text;
 }
 
-const PROPERTIES: ShownProperties<Cooperative> = {
-  ...SHOWN_ID,
-  ...otherFields(COOPERATIVE_FIELDS, []),
-  members_count: {
-    schema: integer({ minimum: 0, description: 'Active members.' }),
-    write: ({ membersCount }) => String(membersCount),
-  },
-  ...SHOWN_TIMES,
-};
-
 const counted = declareResource(COOPERATIVE_FIELDS, {
   tag: 'cooperatives',
   title: 'Cooperative',
   narrowed: SHOWS_COOPERATIVES,
-  properties: PROPERTIES,
+  properties: SHOWN_COOPERATIVE_ROW,
   example: COOPERATIVE_EXAMPLE,
   examples: { body: COOPERATIVE_BODY_EXAMPLE, patch: COOPERATIVE_PATCH_EXAMPLE },
 });

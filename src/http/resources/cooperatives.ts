@@ -12,14 +12,21 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { NarrowableStore } from '../../store/ports/registry.ts';
 import type { Parameter, Route } from '../declare/route.ts';
 import { COOPERATIVE } from './cooperative-fields.ts';
+import { type ExportDependencies, exportRoute } from './exports.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from './resource.ts';
 
-export function cooperativeRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
+export function cooperativeRoutes(
+  store: NarrowableStore,
+  exports: ExportDependencies,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] {
   const storeOf = (visible: Visible) => store.narrowedTo(visible).cooperatives;
   const dependencies = { storeOf, clock, zone };
   return [
     listRoute(COOPERATIVE, FILTERS, (query) => query, dependencies),
     createRoute(COOPERATIVE, CREATING, (body) => [body as CooperativeValues], dependencies),
+    exportRoute(COOPERATIVE, { status: FILTERS.status }, exports),
     getRoute(COOPERATIVE, dependencies),
     ...changeRoutes(COOPERATIVE, CHANGING, { toValues: (body) => body }, dependencies),
   ];

@@ -11,7 +11,7 @@ import type { EventStore, FeedPage } from '../../store/ports/events.ts';
 import type { NarrowableStore } from '../../store/ports/registry.ts';
 import { SHOWS_PERSONS } from '../declare/narrowing.ts';
 import type { QueryParameter } from '../declare/query.ts';
-import { JsonParts, JsonText, ok } from '../declare/response.ts';
+import { BodyParts, JsonText, ok } from '../declare/response.ts';
 import { defineRoute, type Route } from '../declare/route.ts';
 import { EVENT_PAGE_EXAMPLE } from './examples.ts';
 
@@ -135,7 +135,7 @@ export function eventRoutes(stores: NarrowableStore, zone: TimeZone): Route[] {
           return ok(
             isAll
               ? new JsonText(startOf(found) + textOf(found) + endOf(found))
-              : new JsonParts(readOn(store, found, limit)),
+              : new BodyParts(readOn(store, found, limit)),
           );
         });
       },

@@ -135,6 +135,7 @@ export const CALLER_EXAMPLE = {
   allowed_addresses: ['10.0.0.0/8'],
   allowed_hosts: [],
   lookup_only: false,
+  allow_export: false,
   cooperatives: null,
   expires_at: null,
   rate_limits: {

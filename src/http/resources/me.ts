@@ -38,6 +38,7 @@ const ME = object(
     allowed_addresses: array(string(), { description: 'Empty: from anywhere.' }),
     allowed_hosts: array(string(), { description: 'Empty: for any host.' }),
     lookup_only: boolean({ description: 'Finds a person by the full national ID only.' }),
+    allow_export: boolean({ description: 'May ask for exports of what its scopes show.' }),
     cooperatives: nullable(
       array(string(), { description: 'Codes; everything else does not exist for the key. Null: all.' }),
     ),
@@ -79,6 +80,7 @@ export function meRoutes(
       allowed_addresses: [...key.allowedAddresses],
       allowed_hosts: [...key.allowedHosts],
       lookup_only: key.isLookupOnly,
+      allow_export: key.mayExport,
       cooperatives,
       expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
       rate_limits: { hour: formatWindow(usage.hour), day: formatWindow(usage.day) },

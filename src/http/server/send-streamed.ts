@@ -1,14 +1,14 @@
 /** Responses of many parts: each is made when its client has taken those before it, and a few at a time. */
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import type { JsonParts } from '../declare/response.ts';
+import type { BodyParts } from '../declare/response.ts';
 
 /** Made in one event-loop iteration: other requests must not wait for thousands of them. */
 const PARTS_AT_ONCE = 20;
 
 /** @param onError takes what went wrong when a part was made: its client gets a response that is cut off */
 export type PartSender = (
-  body: JsonParts,
+  body: BodyParts,
   outgoing: ServerResponse,
   onError: (error: unknown) => void,
 ) => void;
@@ -24,7 +24,7 @@ export function createPartSender(): PartSender {
     if (ready.length > 0) setImmediate(sendSome);
   }
 
-  async function* inTurn(parts: AsyncIterable<string>): AsyncGenerator<string> {
+  async function* inTurn(parts: BodyParts['parts']): AsyncGenerator<string | Uint8Array> {
     for await (const part of parts) {
       yield part;
       await new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { type ApiRequest, hasBody } from '../declare/request.ts';
-import { type ApiResponse, type Headers, JsonParts, JsonText } from '../declare/response.ts';
+import { type ApiResponse, BodyParts, type Headers, JSON_TYPE, JsonText } from '../declare/response.ts';
 import { API_PREFIX, METHODS } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './connection.ts';
@@ -52,7 +52,7 @@ export function createSender({ scheduler, log, clock, isDraining }: SenderDepend
 }
 
 function toText(body: unknown): string | undefined {
-  if (body === undefined || body instanceof JsonParts) return undefined;
+  if (body === undefined || body instanceof BodyParts) return undefined;
   return body instanceof JsonText ? body.text : JSON.stringify(body);
 }
 
@@ -75,13 +75,13 @@ function write(
   headers['X-Request-Id'] = request.id;
   if (response.headers !== undefined) Object.assign(headers, response.headers);
   const { body } = response;
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (body !== undefined) headers['Content-Type'] = body instanceof BodyParts ? body.type : JSON_TYPE;
   const encoding = text === undefined ? 'utf8' : addLength(headers, text);
   if (request.path.startsWith(API_ROOT)) headers['Cache-Control'] = 'private, no-store';
   // Node then says `Connection: close`, and `Connection.begin` handles nothing behind it.
   if (leavesBodyUnread || (isDraining && !isFollowed)) outgoing.shouldKeepAlive = false;
   outgoing.writeHead(response.status, toList(headers));
-  if (incoming.method !== 'HEAD' && body instanceof JsonParts) {
+  if (incoming.method !== 'HEAD' && body instanceof BodyParts) {
     sendParts(body, outgoing, (error) => {
       if (toErrorResponse(error).isUnexpected) log.unexpected(request.id, error);
     });

@@ -39,6 +39,12 @@ export function unwrapText(cell: string): string {
   return APOSTROPHE_TEXT.test(cell) ? cell.slice(1).trim() : cell;
 }
 
+/** A text as a cell that is read as this text. Most are their own cells. */
+export const asTextCell = (text: string): string =>
+  mayBeSpecial(text) && (isEmptyWord(text) || unwrapText(text) !== text)
+    ? `="${text.replaceAll('"', '""')}"`
+    : text;
+
 /** Whether a cell may be one of these. Most cells are dismissed by their first character. */
 export function mayBeSpecial(cell: string): boolean {
   const first = cell.charCodeAt(0);

@@ -16,6 +16,7 @@ import type {
   Restored,
   RestoreOptions,
 } from './backup.ts';
+import type { ExportSession } from './exports.ts';
 import type { ImportSession } from './import/import-session.ts';
 import type { CorrectionStore } from './journal/corrections.ts';
 import type { HeldDataStore } from './journal/held-data.ts';
@@ -91,6 +92,14 @@ export interface Storage {
   openHeldData(): HeldDataStore;
   /** What has changed in single rows. @throws StorageError `unusable` when there is no registry */
   openHistory(): HistoryStore;
+  /** Reads of entire tables. @throws StorageError `unusable` when there is no registry of this release */
+  openExportSession(): ExportSession;
+  /**
+   * A file on the disk of the registry that nobody else can open, and that is gone once it is closed.
+   * @returns its descriptor, which its caller closes
+   * @throws the system's error
+   */
+  openSpool(): number;
   /**
    * Reads everything and changes nothing.
    * @throws StorageError `unusable` when there is no registry of this release

@@ -10,7 +10,9 @@ import { openCorrections } from './corrections/store.ts';
 import { withDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
+import { openExportSession } from './exports/session.ts';
 import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files/registry-files.ts';
+import { openSpool } from './files/spool.ts';
 import { openHistory } from './journal/history.ts';
 import { openImportLog } from './journal/log.ts';
 import { openHeldData } from './persons/held-data.ts';
@@ -52,6 +54,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openCorrections: (use) => openCorrections(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
     openHeldData: () => openHeldData(settled()),
     openHistory: () => openHistory(settled()),
+    openExportSession: () => openExportSession(settled()),
+    openSpool: () => openSpool(settled()),
     check: () => checkFiles(settled(), format),
     refreshReadModel: (nowSeconds) =>
       withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) =>

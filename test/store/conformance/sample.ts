@@ -66,6 +66,7 @@ export const KEY: ApiKeyValues = {
   allowedAddresses: ['10.0.0.0/8'],
   allowedHosts: [],
   isLookupOnly: true,
+  mayExport: true,
   cooperatives: [3, 1],
   limits: { perHour: 5, perDay: 50 },
   expiresAt: null,

@@ -6,17 +6,23 @@ import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
+import { IDENTITY_CARD } from '../../../json/shown/row-properties.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
+import { type ExportDependencies, exportRoute } from '../exports.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from '../resource.ts';
-import { IDENTITY_CARD } from '../row-properties.ts';
 import { LOAN } from './loan-fields.ts';
 import { readLoanValues, readNewLoan } from './loan-values.ts';
 
-export function loanRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
+export function loanRoutes(
+  store: NarrowableStore,
+  exports: ExportDependencies,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] {
   const storeOf = (visible: Visible) => store.narrowedTo(visible).loans;
   const dependencies = { storeOf, clock, zone };
   return [
@@ -28,6 +34,7 @@ export function loanRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone)
       dependencies,
     ),
     createRoute(LOAN, CREATING, readNewLoan, dependencies),
+    exportRoute(LOAN, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
     getRoute(LOAN, dependencies),
     ...changeRoutes(LOAN, CHANGING, { toValues: readLoanValues }, dependencies),
   ];

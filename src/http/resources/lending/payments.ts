@@ -6,17 +6,23 @@ import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
+import { IDENTITY_CARD } from '../../../json/shown/row-properties.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
+import { type ExportDependencies, exportRoute } from '../exports.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from '../resource.ts';
-import { IDENTITY_CARD } from '../row-properties.ts';
 import { PAYMENT } from './payment-fields.ts';
 import { findLoanOf, readNewPayment, readPaymentValues } from './payment-values.ts';
 
-export function paymentRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
+export function paymentRoutes(
+  store: NarrowableStore,
+  exports: ExportDependencies,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] {
   const dependencies = { storeOf: (visible: Visible) => store.narrowedTo(visible).payments, clock, zone };
   return [
     listRoute(
@@ -32,6 +38,7 @@ export function paymentRoutes(store: NarrowableStore, clock: Clock, zone: TimeZo
       (body, decision, visible) => readNewPayment(store.narrowedTo(visible).loans, body, decision, zone),
       dependencies,
     ),
+    exportRoute(PAYMENT, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
     getRoute(PAYMENT, dependencies),
     ...changeRoutes(
       PAYMENT,

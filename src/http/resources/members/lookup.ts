@@ -10,6 +10,7 @@ import { notFound } from '../../../domain/values/errors.ts';
 import { shownFields, shownObject } from '../../../json/declared-fields.ts';
 import { array, nullable, string } from '../../../json/schema.ts';
 import { quote, serializeArray, text } from '../../../json/serializer.ts';
+import { COOPERATIVE_SUMMARY } from '../../../json/shown/row-properties.ts';
 import { type ConsolidatedMember, consolidate, type Membership } from '../../../lookup/consolidate.ts';
 import {
   LOAN_HISTORY_ENTRY,
@@ -26,7 +27,6 @@ import { type ApiResponse, JsonText, ok } from '../../declare/response.ts';
 import { API_PREFIX, type Parameter, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, serializeCooperativeSummary } from '../cooperative-fields.ts';
 import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from '../examples.ts';
-import { COOPERATIVE_SUMMARY } from '../row-properties.ts';
 
 export const { schema: MEMBERSHIP, serialize: serializeMembership } = shownObject<Membership>('Membership', {
   cooperative: {

@@ -1,13 +1,6 @@
 /** What the summaries of a member add up: its deliveries and its savings transactions. */
 
-import {
-  ACCOUNT_FIELDS,
-  type Period,
-  PRODUCTION_FIELDS,
-  type ProductionEntry,
-  SAVINGS_FIELDS,
-  type SavingsTransaction,
-} from '../../../domain/entries/entries.ts';
+import type { Period } from '../../../domain/entries/entries.ts';
 import {
   DATE_TIME,
   parseDateTime,
@@ -18,27 +11,19 @@ import { notFound, refuseFields } from '../../../domain/values/errors.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import type { PageRequest } from '../../../domain/values/page.ts';
 import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
-import { otherFields, shownObject } from '../../../json/declared-fields.ts';
+import { shownObject } from '../../../json/declared-fields.ts';
 import { anyOf, type Schema, string } from '../../../json/schema.ts';
+import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../../../json/shown/rows.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import type { QueryParameters } from '../../declare/query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
 import { DELIVERY_EXAMPLE, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
-import { SHOWN_ID } from '../row-properties.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
-const DELIVERY = shownObject<ProductionEntry>('Delivery', {
-  ...SHOWN_ID,
-  ...otherFields(PRODUCTION_FIELDS, []),
-});
-
-const SAVINGS_TRANSACTION = shownObject<SavingsTransaction>('SavingsTransaction', {
-  ...SHOWN_ID,
-  ...otherFields(ACCOUNT_FIELDS, []),
-  ...otherFields(SAVINGS_FIELDS, []),
-});
+const DELIVERY = shownObject('Delivery', SHOWN_DELIVERY);
+const SAVINGS_TRANSACTION = shownObject('SavingsTransaction', SHOWN_SAVINGS_TRANSACTION);
 
 const MOMENT = anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })]);
 

@@ -1,41 +1,25 @@
 /** A member in bodies and responses, from the declarations of its fields. */
 
-import { LISTED_TEXTS, MEMBER_FIELDS, type Member } from '../../../domain/membership/members.ts';
+import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import { formatDateTime } from '../../../domain/values/date-time.ts';
-import {
-  otherFields,
-  type ShownProperties,
-  shownFields,
-  shownObject,
-} from '../../../json/declared-fields.ts';
+import { shownObject } from '../../../json/declared-fields.ts';
 import type { Serialize } from '../../../json/serializer.ts';
+import { SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../../../json/shown/rows.ts';
 import type { ListedMember } from '../../../store/ports/registry.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { serializeCooperativeSummary } from '../cooperative-fields.ts';
 import { MEMBER_BODY_EXAMPLE, MEMBER_EXAMPLE, MEMBER_PATCH_EXAMPLE } from '../examples.ts';
 import { declareResource } from '../resource.ts';
-import { SHOWN_COOPERATIVE, SHOWN_ID, SHOWN_TIMES } from '../row-properties.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
-const LISTED: ShownProperties<Member> = {
-  ...SHOWN_ID,
-  ...shownFields(MEMBER_FIELDS, LISTED_TEXTS),
-  ...SHOWN_COOPERATIVE,
-  ...shownFields(MEMBER_FIELDS, ['registrationDate']),
-};
-
 /** One row of a list. */
-export const MEMBER_ROW = shownObject('MemberRow', LISTED).schema;
+export const MEMBER_ROW = shownObject('MemberRow', SHOWN_LISTED_MEMBER).schema;
 
 const declared = declareResource(MEMBER_FIELDS, {
   tag: 'members',
   title: 'Member',
   narrowed: SHOWS_PERSONS,
-  properties: {
-    ...LISTED,
-    ...otherFields<Member>(MEMBER_FIELDS, [...LISTED_TEXTS, 'registrationDate']),
-    ...SHOWN_TIMES,
-  },
+  properties: SHOWN_MEMBER,
   oneOf: [['full_name'], ['first_name', 'last_name']],
   example: MEMBER_EXAMPLE,
   examples: { body: MEMBER_BODY_EXAMPLE, patch: MEMBER_PATCH_EXAMPLE },

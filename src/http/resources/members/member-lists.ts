@@ -10,6 +10,7 @@ import type { PageRequest } from '../../../domain/values/page.ts';
 import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
+import { IDENTITY_CARD } from '../../../json/shown/row-properties.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { type Asked, SHOWS_PERSONS } from '../../declare/narrowing.ts';
@@ -18,8 +19,8 @@ import type { ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE } from '../examples.ts';
+import { type ExportDependencies, exportRoute } from '../exports.ts';
 import { listRoute } from '../resource.ts';
-import { IDENTITY_CARD } from '../row-properties.ts';
 import { MEMBER, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
 
 const FILTERS = {
@@ -52,7 +53,12 @@ const ALL = {
   narrowed: { lookupOnly: ({ search }: Asked) => search.has('identity_card'), cooperatives: 'narrowed' },
 } as const;
 
-export const memberListRoutes = (store: NarrowableStore, zone: TimeZone): Route[] => [
+export const memberListRoutes = (
+  store: NarrowableStore,
+  exports: ExportDependencies,
+  zone: TimeZone,
+): Route[] => [
+  exportRoute(MEMBER, { cooperative: COOPERATIVE_FILTER, status: FILTERS.status }, exports),
   listRoute(
     ALL,
     { ...FILTERS, cooperative: COOPERATIVE_FILTER },

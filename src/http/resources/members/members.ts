@@ -15,6 +15,7 @@ import { JsonText, ok } from '../../declare/response.ts';
 import type { Parameter, Route } from '../../declare/route.ts';
 import { readTagged } from '../../writes/preconditions.ts';
 import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID } from '../examples.ts';
+import type { ExportDependencies } from '../exports.ts';
 import { changeRoutes, createRoute, type ResourceDependencies } from '../resource.ts';
 import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, serializeConsolidated } from './lookup.ts';
 import { MEMBER } from './member-fields.ts';
@@ -31,11 +32,16 @@ const ID_OR_NATIONAL_ID: Parameter = {
 
 type Dependencies = ResourceDependencies<MemberStore>;
 
-export function memberRoutes(store: NarrowableStore, clock: Clock, zone: TimeZone): Route[] {
+export function memberRoutes(
+  store: NarrowableStore,
+  exports: ExportDependencies,
+  clock: Clock,
+  zone: TimeZone,
+): Route[] {
   const storeOf = (visible: Visible) => store.narrowedTo(visible).members;
   const dependencies = { storeOf, clock, zone };
   return [
-    ...memberListRoutes(store, zone),
+    ...memberListRoutes(store, exports, zone),
     createRoute(
       MEMBER,
       { summary: 'Create a member' },

@@ -79,6 +79,17 @@ export class Connection {
     return this.raw.prepare(sql).all(params) as Row[];
   }
 
+  /** One row after the other: nothing may be written until the last was read. */
+  iterate<Row>(sql: string, params: Parameters = []): IterableIterator<Row> {
+    return this.raw.prepare(sql).iterate(params) as IterableIterator<Row>;
+  }
+
+  /** @returns what reads the rows for the values of its parameters, in one piece of work */
+  prepareOnce<Row>(sql: string): (params: Parameters) => Row[] {
+    const statement = this.raw.prepare(sql);
+    return (params) => statement.all(params) as Row[];
+  }
+
   /** The first column of the first row. @returns undefined without a row: `T` says whether that can be */
   value<T>(sql: string, params: Parameters = []): T {
     return this.raw.prepare(sql).pluck().get(params) as T;

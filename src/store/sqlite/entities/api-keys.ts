@@ -13,6 +13,7 @@ interface KeyRow {
   allowed_addresses: string;
   allowed_hosts: string;
   is_lookup_only: number;
+  may_export: number;
   cooperatives: string | null;
   per_hour: number;
   per_day: number;
@@ -65,14 +66,14 @@ const prepareStatements = (db: Connection) => ({
     'the secrets of one key',
   ),
   insert: db.prepare<unknown[]>(
-    `INSERT INTO api_keys (name, scopes, allowed_addresses, allowed_hosts, is_lookup_only, cooperatives,
-       per_hour, per_day, is_active, expires_at, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO api_keys (name, scopes, allowed_addresses, allowed_hosts, is_lookup_only, may_export,
+       cooperatives, per_hour, per_day, is_active, expires_at, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   replace: db.prepare<unknown[]>(
     `UPDATE api_keys SET name = ?, scopes = ?, allowed_addresses = ?, allowed_hosts = ?, is_lookup_only = ?,
-       cooperatives = ?, per_hour = ?, per_day = ?, is_active = ?, expires_at = ?, updated_at = ?
-     WHERE id = ?`,
+       may_export = ?, cooperatives = ?, per_hour = ?, per_day = ?, is_active = ?, expires_at = ?,
+       updated_at = ? WHERE id = ?`,
   ),
   insertSecret: db.prepare<[Uint8Array, number, string, number]>(
     'INSERT INTO api_key_secrets (hash, key_id, prefix, created_at, ends_at) VALUES (?, ?, ?, ?, NULL)',
@@ -91,6 +92,7 @@ const toColumns = (key: ApiKeyValues & { isActive: boolean }) => [
   JSON.stringify(key.allowedAddresses),
   JSON.stringify(key.allowedHosts),
   key.isLookupOnly ? 1 : 0,
+  key.mayExport ? 1 : 0,
   key.cooperatives === null ? null : JSON.stringify(key.cooperatives),
   key.limits.perHour,
   key.limits.perDay,
@@ -106,6 +108,7 @@ function openReads({ selectOne, selectAll, selectPrefixes }: Statements) {
     allowedAddresses: JSON.parse(row.allowed_addresses) as string[],
     allowedHosts: JSON.parse(row.allowed_hosts) as string[],
     isLookupOnly: row.is_lookup_only === 1,
+    mayExport: row.may_export === 1,
     cooperatives: row.cooperatives === null ? null : (JSON.parse(row.cooperatives) as number[]),
     limits: { perHour: row.per_hour, perDay: row.per_day },
     isActive: row.is_active === 1,

@@ -7,13 +7,12 @@ import {
   type CooperativeFilter,
   type CooperativeValues,
 } from '../../../domain/membership/cooperatives.ts';
-import { listFields } from '../../../domain/values/declared-fields.ts';
 import { refuseFields } from '../../../domain/values/errors.ts';
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { CooperativeStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
-import { selected } from '../rows/columns.ts';
+import { COOPERATIVE_ROW } from '../rows/cooperative-rows.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openRowStore } from './row-store.ts';
 
@@ -27,10 +26,6 @@ interface Filters {
   visible: string | null;
 }
 
-const ROW = `c.id, ${selected('c', listFields(COOPERATIVE_FIELDS))},
-  coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0)
-    AS membersCount,
-  c.created_at AS createdAt, c.updated_at AS updatedAt`;
 const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.status = @status)
   AND (@sector IS NULL OR c.sector = @sector)
   AND (@districts IS NULL OR c.district IN (SELECT value FROM json_each(@districts)))
@@ -44,7 +39,7 @@ function openList(db: Connection) {
     FEW,
   );
   const selectPage = db.prepare<[Filters & { limit: number; offset: number }], Cooperative>(
-    `SELECT ${ROW} FROM cooperatives c WHERE ${MATCHES}
+    `SELECT ${COOPERATIVE_ROW} FROM cooperatives c WHERE ${MATCHES}
      ORDER BY c.id LIMIT @limit OFFSET @offset`,
     FEW,
   );
@@ -74,7 +69,9 @@ export function openCooperatives(
   db: Connection,
   { snapshot, cooperativeSummaries, responses }: StoreDependencies,
 ): (visible: Visible) => CooperativeStore {
-  const selectOne = db.prepare<[number], Cooperative>(`SELECT ${ROW} FROM cooperatives c WHERE c.id = ?`);
+  const selectOne = db.prepare<[number], Cooperative>(
+    `SELECT ${COOPERATIVE_ROW} FROM cooperatives c WHERE c.id = ?`,
+  );
   const list = openList(db);
   const find = (id: number, visible: Visible) =>
     isVisible(visible, id) ? snapshot.read(() => selectOne.get(id)) : undefined;

@@ -65,6 +65,8 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
 
 /** What follows the name of a database in the names of its staging files. */
 export const STAGING_INFIX = '.importing-';
+/** Likewise of what an export writes. It has a name only until it is open. */
+export const SPOOL_INFIX = '.exporting-';
 /** What follows the name of a database in the name of the folder of a running restore. */
 const RESTORING_SUFFIX = '.restoring';
 /** Between the name of a database, without its ending, and the instant of a restore that has replaced it. */
@@ -171,6 +173,7 @@ export function ownsFile(databaseFile: string, path: string): boolean {
   const owned = new Set([...databases.flatMap(withSideFiles), ...pathsOf(webhooksLockOf(databaseFile))]);
   const starts = pathsOf(databaseFile).flatMap((file) => [
     file + STAGING_INFIX,
+    file + SPOOL_INFIX,
     restoringFolderOf(file),
     stemOf(file) + REPLACED_INFIX,
   ]);

@@ -10,6 +10,7 @@ CREATE TABLE api_keys (
   allowed_addresses TEXT NOT NULL,
   allowed_hosts TEXT NOT NULL,
   is_lookup_only INTEGER NOT NULL,
+  may_export INTEGER NOT NULL,
   -- A JSON array of ids, which are never given to another cooperative; NULL: all.
   cooperatives TEXT,
   per_hour INTEGER NOT NULL,

@@ -1,9 +1,9 @@
 /** What the responses of several resources have in common. */
 import type { Owner } from '../../domain/lending/loans.ts';
 import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
-import { kindOf, type ShownProperties, shownObject } from '../../json/declared-fields.ts';
-import { nullable, object, string } from '../../json/schema.ts';
-import { instant, plain, text } from '../../json/serializer.ts';
+import { kindOf, type ShownProperties, shownObject } from '../declared-fields.ts';
+import { nullable, object, string } from '../schema.ts';
+import { instant, plain, text } from '../serializer.ts';
 
 export const SHOWN_ID: ShownProperties<{ readonly id: number }> = {
   id: { schema: string({ description: 'Opaque.' }), write: plain(({ id }) => String(id)) },

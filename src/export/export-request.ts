@@ -1,0 +1,12 @@
+/** What is asked of an export. */
+import type { ExportFilter } from '../store/ports/exports.ts';
+import type { ImportKind } from '../store/ports/import/import-session.ts';
+
+export const TEXT_FORMATS = ['ndjson', 'csv'] as const;
+export type TextFormat = (typeof TEXT_FORMATS)[number];
+
+export interface ExportRequest {
+  readonly kind: ImportKind;
+  readonly format: TextFormat;
+  readonly filter: ExportFilter;
+}

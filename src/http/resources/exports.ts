@@ -1,0 +1,113 @@
+/** All rows of a kind at once, from one snapshot (docs/api.md#exports). */
+
+import { onlyGiven } from '../../domain/values/given.ts';
+import { parseChoice } from '../../domain/values/text.ts';
+import { TEXT_FORMATS, type TextFormat } from '../../export/export-request.ts';
+import type { Export, Exporter } from '../../export/exporter.ts';
+import { choiceOf } from '../../json/schema.ts';
+import type { EventStore } from '../../store/ports/events.ts';
+import type { StoreOf } from '../../store/ports/registry.ts';
+import { acceptsGzip, gzipped } from '../declare/compression.ts';
+import { SHOWS_PERSONS } from '../declare/narrowing.ts';
+import type { QueryParameters } from '../declare/query.ts';
+import { type ApiResponse, BodyParts } from '../declare/response.ts';
+import { defineRoute, type Route, type RouteRequest } from '../declare/route.ts';
+import type { Resource } from './resource.ts';
+
+export interface ExportDependencies {
+  readonly exporter: Exporter;
+  /** Says where the sequence is when nothing is exported. */
+  readonly eventsOf: StoreOf<Pick<EventStore, 'read'>>;
+}
+
+const MEDIA_TYPES: { readonly [format in TextFormat]: string } = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+};
+
+const FORMAT = {
+  description: 'One JSON object a line, or CSV that can be imported.',
+  schema: choiceOf(TEXT_FORMATS, { default: 'ndjson' }),
+  parse: (value: string) => parseChoice(value, TEXT_FORMATS),
+};
+
+type Exported = Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'example'>;
+
+/** What a client asks for, whatever the kind. */
+interface Asked {
+  readonly format?: TextFormat;
+  readonly cooperative?: number;
+  readonly status?: string;
+}
+
+/** @param filters of `cooperative` and `status`, as the list has them */
+export const exportRoute = (
+  { tag, title, schema, example }: Exported,
+  filters: QueryParameters,
+  { exporter, eventsOf }: ExportDependencies,
+): Route =>
+  defineRoute({
+    method: 'GET',
+    path: `/${tag}/export`,
+    operationId: `export${title}s`,
+    summary: `Export all ${tag}`,
+    description:
+      'All rows that the key sees, as they were at one moment, in order of id. X-Snapshot-Sequence is the ' +
+      'last event that they include: /events goes on after it.',
+    tag,
+    access: { scope: `${tag}:read`, isExport: true },
+    // A key that only looks up has no way to many rows, not even of those that show no person.
+    narrowed: SHOWS_PERSONS,
+    query: { ...filters, format: FORMAT },
+    requestHeaders: ['Accept-Encoding'],
+    responses: {
+      200: {
+        description: `All ${tag}.`,
+        schema,
+        example,
+        isExport: true,
+        headers: {
+          'X-Snapshot-Sequence': 'required',
+          'X-Snapshot-Epoch': 'required',
+          Vary: 'required',
+          'Content-Encoding': 'optional',
+        },
+      },
+    },
+    refusals: [400, 503],
+    async handle(request) {
+      const { format = 'ndjson', cooperative: cooperativeId, status } = request.query as Asked;
+      const { visible } = request;
+      if (request.incoming.method === 'HEAD') {
+        const latest = { after: undefined, limit: 1, epoch: undefined };
+        const { epoch, lastSequence: sequence } = await eventsOf(visible).read(latest);
+        return respond(request, format, { epoch, sequence });
+      }
+      const filter = { visible, ...onlyGiven({ cooperativeId, status }) };
+      const run = await exporter.run({ kind: tag, format, filter }, (leave) => request.whenClosed(leave));
+      return respond(request, format, run);
+    },
+  });
+
+type Known = Pick<Export, 'epoch' | 'sequence'> & Partial<Pick<Export, 'bytes' | 'read'>>;
+
+/** @param found without content for HEAD */
+function respond(
+  { incoming }: Pick<RouteRequest, 'incoming'>,
+  format: TextFormat,
+  { epoch, sequence, bytes, read }: Known,
+): ApiResponse {
+  const isGzipped = acceptsGzip(incoming.headers['accept-encoding']);
+  const parts = read?.() ?? [];
+  return {
+    status: 200,
+    body: new BodyParts(isGzipped ? gzipped(parts) : parts, MEDIA_TYPES[format]),
+    headers: {
+      'X-Snapshot-Sequence': String(sequence),
+      'X-Snapshot-Epoch': epoch,
+      Vary: 'Accept-Encoding',
+      ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
+      ...(isGzipped || bytes === undefined ? {} : { 'Content-Length': String(bytes) }),
+    },
+  };
+}

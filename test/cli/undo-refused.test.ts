@@ -112,7 +112,7 @@ test('a removed entry is not put back once its member is in another cooperative,
 test('an undo that would put back a reference which was given again says so', async (context) => {
   const place = await start(context);
   await place.command('entries', 'remove', '--yes', 'production', '--member', '1', ...WHY);
-  assert.equal((await place.load('production', FILES[2][1])).status, 0);
+  assert.equal((await place.load('production', FILES[2][1], '--yes')).status, 0);
   const refused = await place.command('imports', 'undo', '--yes', '7');
   assert.match(refused.err, /delivery P-1, from import 8, has a reference that would be put back\n/);
 });

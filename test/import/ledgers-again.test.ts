@@ -173,18 +173,21 @@ test('a ledger that comes again after a national ID was corrected over HTTP adds
   assert.deepEqual(await load(place, 'production', BY_CODE + byCode('A-1', 'M-1')), [0, 0, 5]);
 });
 
+/** Members 1 and 2 had been given each other's. */
+async function swap(place: ImportPlace, what: 'codes' | 'national IDs'): Promise<void> {
+  const named = (n: number) => (what === 'codes' ? { memberCode: `M-${n}` } : { identityCard: nid(n) });
+  await write(place, { member: 1, values: what === 'codes' ? { memberCode: 'X' } : named(9) });
+  await write(place, { member: 2, values: named(1) });
+  await write(place, { member: 1, values: named(2) });
+}
+
 for (const what of ['codes', 'national IDs'] as const) {
   test(`a ledger whose ${what} are those of others by now is refused, and does not count twice`, async (context) => {
     const place = await start(context);
     const header = what === 'codes' ? BY_CODE : DELIVERIES;
     const rows = what === 'codes' ? byCode('A-1', 'M-1') : ledger('A-1');
     await load(place, 'production', header + rows);
-    // The two had been given each other's.
-    const names = [1, 2].map((n) => (what === 'codes' ? { memberCode: `M-${n}` } : { identityCard: nid(n) }));
-    const other = what === 'codes' ? { memberCode: 'X' } : { identityCard: nid(9) };
-    await write(place, { member: 1, values: other });
-    await write(place, { member: 2, values: names[0] as object });
-    await write(place, { member: 1, values: names[1] as object });
+    await swap(place, what);
     const { status, out } = await place.load('production', header + rows, '--json');
     assert.equal(status, 1);
     assert.deepEqual(
@@ -204,6 +207,77 @@ for (const what of ['codes', 'national IDs'] as const) {
     assert.deepEqual(await load(place, 'production', header + swapped), [0, 0, 5]);
   });
 }
+
+const stoppedRows = (n: number, importId: number): RegExp =>
+  new RegExp(`${n} rows? would be new, although the file was imported before, as import ${importId}: were`);
+
+test('the very same file is stopped where its rows were known by other names, which others have now', async (context) => {
+  for (const what of ['codes', 'national IDs'] as const) {
+    const place = await start(context);
+    const files = [DELIVERIES + ledger('A-1'), BY_CODE + byCode('A-1', 'M-1')] as const;
+    const [first, second] = what === 'codes' ? files : [files[1], files[0]];
+    assert.deepEqual(await load(place, 'production', first), [5, 0, 0]);
+    assert.deepEqual(await load(place, 'production', second), [0, 0, 5]);
+    await swap(place, what);
+    const { status, err } = await place.load('production', second);
+    assert.equal(status, 1, err);
+    assert.match(err, stoppedRows(3, 4));
+    assert.match(err, /\(lines 2, 3, 6\)/);
+    assert.equal(place.value('SELECT count(*) FROM production_entries'), 5);
+  }
+});
+
+test('the very same file adds rows that were refused at first, and removed ones with --yes', async (context) => {
+  const place = await start(context);
+  const content = `${BY_CODE}${byCode('A-1', 'M-1')}A-1,M-5,2025-06-04,8,\nA-1,M-6,2025-06-04,9,\n`;
+  const skipping = async (...args: string[]) => {
+    const { out } = await place.load('production', content, '--skip-invalid', '--json', ...args);
+    const { outcome, created, refused_rows } = JSON.parse(out).files[0];
+    return [outcome, created, refused_rows];
+  };
+  assert.deepEqual(await skipping(), ['imported', 5, 2]);
+  await place.load('members', members(member(5)));
+  assert.deepEqual(await skipping(), ['imported', 1, 1]);
+  await correct(place, 'entries', 'remove', '--yes', 'production', '--member', '5');
+  assert.match((await place.load('production', content, '--skip-invalid')).err, stoppedRows(1, 5));
+  assert.deepEqual(await skipping('--yes'), ['imported', 1, 1]);
+  assert.deepEqual(await skipping(), ['imported', 0, 1]);
+});
+
+test('the very same file is not stopped after its undo, nor where it replaces its newer version', async (context) => {
+  const place = await start(context);
+  const [row] = savings('A-1').split('\n');
+  const [content, newer] = [SAVINGS + savings('A-1'), `${SAVINGS}${row}\n`];
+  assert.deepEqual(await load(place, 'savings', content), [2, 0, 0]);
+  assert.equal((await place.command('imports', 'undo', '--yes', '3')).status, 0);
+  assert.deepEqual(await load(place, 'savings', content), [2, 0, 0]);
+  for (const [file, replaced, rows] of [
+    [newer, '4', '0 new, 0 changed, 1 unchanged, 1 removed'],
+    [content, '5', '1 new, 0 changed, 1 unchanged'],
+  ] as const) {
+    const { status, out, err } = await place.load('savings', file, '--replaces', replaced);
+    assert.equal(status, 0, err);
+    assert.ok(out.includes(rows), out);
+  }
+});
+
+test('other columns of a file that was imported are another ledger', async (context) => {
+  const place = await start(context);
+  for (const [month, other, day] of [
+    ['April', 'May', '2025-04-30'],
+    ['May', 'April', '2025-05-31'],
+  ] as const) {
+    const columns = { [month]: 'kg', [other]: null };
+    const map = { kind: 'production', columns, constants: { cooperative_code: 'A-1', delivered_at: day } };
+    const file = 'member_code,April,May\nM-1,10,11\nM-2,12,13\n';
+    const path = place.write('map.json', JSON.stringify(map));
+    for (const again of ['2 new', '0 new']) {
+      const { status, out, err } = await place.load('production', file, '--map', path);
+      assert.equal(status, 0, err);
+      assert.ok(out.includes(again), out);
+    }
+  }
+});
 
 test('a dry run knows the entries of members whom an earlier file of the run gives another code', async (context) => {
   const place = await start(context);

@@ -16,7 +16,7 @@ import { UnknownSheetError } from '../formats/workbook/open-workbook.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
 import { scoreHeader } from '../table/headings.ts';
 import { type FileReading, stageFile } from '../table/stage-file.ts';
-import { toImportRecord } from './import-record.ts';
+import { describeMap, toImportRecord } from './import-record.ts';
 import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from './import-report.ts';
 
 export interface ImportOptions extends CheckOptions {
@@ -138,6 +138,7 @@ function checkFile(
     zone,
     despiteErasure,
     sha256: source.sha256,
+    readAs: map && describeMap(map),
     replaces,
     cells: cellContext(zone, nowSeconds(clock)),
     onBatch(bytesRead) {

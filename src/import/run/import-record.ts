@@ -35,7 +35,8 @@ function firstOf(lines: Iterable<number>): number[] {
   return first;
 }
 
-const describeMap = ({ columns, constants, values, ...rest }: ReadingMap) => ({
+/** Of a map, what is recorded. */
+export const describeMap = ({ columns, constants, values, ...rest }: ReadingMap) => ({
   ...rest,
   columns: Object.fromEntries(columns),
   constants: Object.fromEntries(constants),

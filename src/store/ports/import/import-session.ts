@@ -161,8 +161,10 @@ export interface CheckOptions {
   readonly overwritesCorrections?: boolean | undefined;
   /** Imports rows of members who were erased; without it they are refused. */
   readonly despiteErasure?: boolean | undefined;
-  /** Of the bytes of the file, 64 hexadecimal digits: they may have been imported for another cooperative. */
+  /** Of the bytes of the file, 64 hexadecimal digits: they may have been imported before. */
   readonly sha256?: string | undefined;
+  /** How they were read, as the record of the import will have it (`map`): another sheet has other rows. */
+  readonly readAs?: unknown;
   /**
    * The import of which this file is the newer version: what that one has created and the file no longer has
    * is removed. Members and cooperatives stay. Not together with `skipInvalid`.

@@ -45,9 +45,10 @@ export const WARNINGS = {
   ),
   already_stored: stopping(
     ['production', 'loans', 'payments', 'savings'],
-    'nine tenths of the rows for a cooperative, with at least three different amounts, would be new ' +
-      'entries with the member (of payments the loan), day and amount of stored ones: the ledger came ' +
-      'before, with other references or columns. Of loans, only where the file has their start',
+    'the same file was imported before, in the same way, and more rows than were refused then would be new ' +
+      'entries. Or nine tenths of the rows for a cooperative, with at least three different amounts, would ' +
+      'be new entries with the member (of payments the loan), day and amount of stored ones: the ledger ' +
+      'came before, with other references or columns. Of loans, only where the file has their start',
   ),
   many_removed: stopping(
     ['production', 'loans', 'payments', 'savings'],

@@ -52,8 +52,8 @@ export function stageFile(scope: FileScope): FileStaging {
         readReplacedNumbers(scope);
         readFormerMembers(scope);
         addMemberCodes(scope);
-        const { sha256, replaces, despiteErasure } = options;
-        const given = { zone, sha256, replaces, despiteErasure: despiteErasure === true };
+        const { sha256, readAs, replaces, despiteErasure } = options;
+        const given = { zone, sha256, readAs, replaces, despiteErasure: despiteErasure === true };
         const decided = { ...scope, ...given, hasDerived };
         resolveAndCheck(decided);
         return openCheckedFile(decided, checkedVersion, options);

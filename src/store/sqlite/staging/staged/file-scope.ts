@@ -14,6 +14,8 @@ export interface FileScope {
   readonly zone?: TimeZone;
   /** Of the bytes of the file, 64 hexadecimal digits; known when it is checked. */
   readonly sha256?: string | undefined;
+  /** How they were read, as the registry keeps it of an import; known when it is checked. */
+  readonly readAs?: unknown;
   /** The import of which the file is the newer version; decided when the file is checked. */
   readonly replaces?: number | undefined;
   /** Rows of erased persons are imported; decided when the file is checked. */

@@ -1,7 +1,9 @@
 /**
- * The sign that a ledger came before in another form (docs/import-reference.md#warnings): with receipt
- * numbers that it had not, or without a column that it had, all of its rows would be new entries.
+ * The signs that a ledger came before (docs/import-reference.md#warnings). As it is: then the members that
+ * it names, or their entries, are others now. In another form: with receipt numbers that it had not, or
+ * without a column that it had, all of its rows would be new entries.
  */
+import { counted } from '../../../../domain/values/text.ts';
 import { tableOf } from '../../schema/tables.ts';
 import { AMOUNT, dayOf, isLedger, isOnDay, type LedgerKind, UTC } from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
@@ -29,13 +31,37 @@ function equalEntries({ columns, zone = UTC }: FileScope, kind: LedgerKind): str
 }
 
 /**
- * SELECT of `line, detail`: new rows that are nine tenths of a cooperative's in the file, and equal to
- * entries that no row of the file is, of the same members. Looked for only where half of a few rows are.
+ * SELECT of `line, detail`: new rows of bytes that were imported before, unless as many were refused then. A
+ * row that was stored by its values keeps no trace of the code or number that it named.
+ */
+function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
+  const before = db.row<{ id: number; refused: number }>(
+    `SELECT o.id, f.refused_rows AS refused FROM main.imported_files f
+     CROSS JOIN main.operations o ON o.id = f.operation_id AND o.kind = ? AND o.undone_at IS NULL
+     WHERE f.sha256 = ? AND f.map IS ? ORDER BY o.id DESC LIMIT 1`,
+    [kind, sha256 ?? '', readAs === undefined ? null : JSON.stringify(readAs)],
+  );
+  if (before === undefined || replaces !== undefined) return undefined;
+  const rows = db.count('staging.resolved_references WHERE id IS NULL');
+  const refused = db.count("(SELECT DISTINCT line FROM staging.faults WHERE refuses = 'row')");
+  if (rows + refused <= before.refused) return undefined;
+  const known = `although the file was imported before, as import ${before.id}`;
+  const why = 'were entries removed since, or does somebody else have a code or national ID of it now?';
+  return `SELECT line, '${counted(rows, 'row')} would be new, ${known}: ${why}'
+    FROM staging.resolved_references WHERE id IS NULL`;
+}
+
+/**
+ * SELECT of `line, detail`: new rows of a file that came before or, if it did not as it is, those that are
+ * nine tenths of a cooperative's in the file, and equal to entries that no row of the file is, of the same
+ * members. These are looked for only where half of a few rows are.
  * @returns undefined when there is nothing to look for
  */
 export function alreadyStoredSql(scope: FileScope): string | undefined {
   const { db, kind } = scope;
   if (!isLedger(kind) || !db.has('staging.resolved_references WHERE id IS NULL')) return undefined;
+  const again = sameFileSql(scope);
+  if (again !== undefined) return again;
   const equal = equalEntries(scope, kind);
   if (equal === undefined) return undefined;
   const rows = (lines: string) => `${lines} CROSS JOIN staging.rows r ON r.line = p.line ${equal}`;
@@ -61,6 +87,7 @@ export function alreadyStoredSql(scope: FileScope): string | undefined {
       || ' have the member, day and amount of stored entries' || coalesce(' from import '
       || (SELECT operation_id FROM main.created_rows WHERE entity = '${kind}' AND first_row <= s.entry
         AND last_row >= s.entry ORDER BY first_row DESC LIMIT 1), '')
+      || ': did this ledger come before, in another form?'
     FROM sums s CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
     CROSS JOIN again a ON a.cooperative_id = s.cooperative_id)`;
 }

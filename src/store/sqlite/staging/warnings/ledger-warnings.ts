@@ -23,7 +23,7 @@ export const LEDGER_WARNINGS = [
     kind: 'already_stored',
     needs: [],
     sql: alreadyStoredSql,
-    message: (_: number, detail: string) => `${detail}: did this ledger come before, in another form?`,
+    message: (_: number, detail: string) => detail,
   },
   {
     kind: 'many_removed',

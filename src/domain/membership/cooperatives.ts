@@ -94,4 +94,6 @@ export interface CooperativeFilter {
   readonly sector?: Sector;
   /** In any letter case. */
   readonly district?: string;
+  /** Beginnings of words of the name. */
+  readonly search?: readonly string[];
 }

@@ -218,4 +218,6 @@ export interface MemberFilter {
   readonly memberCode?: string;
   /** In E.164. */
   readonly mobile?: string;
+  /** Beginnings of words of the name. */
+  readonly search?: readonly string[];
 }

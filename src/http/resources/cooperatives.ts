@@ -14,6 +14,7 @@ import type { Parameter, Route } from '../declare/route.ts';
 import { COOPERATIVE } from './cooperative-fields.ts';
 import { type ExportDependencies, exportRoute } from './exports.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from './resource.ts';
+import { SEARCH_FILTER } from './search-filter.ts';
 
 export function cooperativeRoutes(
   store: NarrowableStore,
@@ -63,4 +64,5 @@ const FILTERS = {
   status: choiceFilter('Only those of this status, in any letter case.', COOPERATIVE_STATUSES),
   sector: choiceFilter('Only those of this sector, in any letter case.', SECTORS),
   district: filter('Only those of this district, in any letter case.', string(), (value) => value),
+  search: SEARCH_FILTER,
 };

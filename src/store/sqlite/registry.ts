@@ -20,6 +20,7 @@ import { adoptErasures } from './identity/erasures.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
+import { openSearching } from './search/search-in-thread.ts';
 
 const ROOM_CHECK_MS = 1_000;
 
@@ -63,9 +64,10 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
   const responses = openIdempotentResponses(db, { commits, snapshot });
   const dependencies = { commits, snapshot, cooperativeSummaries, responses };
+  const searching = openSearching(options.file);
   const narrowedTo = openNarrowing({
     cooperatives: openCooperatives(db, dependencies),
-    members: openMembers(db, dependencies, options.format),
+    members: openMembers(db, dependencies, options.format, searching),
     entries: openEntries(db, dependencies),
     loans: openLoans(db, dependencies, options.format),
     payments: openPayments(db, dependencies, options.format),
@@ -92,6 +94,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
       events.endWaits();
       snapshot.end();
       db.close();
+      await searching.close();
     },
   };
 }

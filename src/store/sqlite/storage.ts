@@ -20,6 +20,7 @@ import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
 import { createReadModelFormat } from './read-model/version.ts';
 import { openSqliteRegistry } from './registry.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
+import { indexNames } from './search/index-names.ts';
 import { openImportSession } from './staging/session.ts';
 import { removeStaleStaging } from './staging/staged/staging-file.ts';
 import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
@@ -58,9 +59,10 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openSpool: () => openSpool(settled()),
     check: () => checkFiles(settled(), format),
     refreshReadModel: (nowSeconds) =>
-      withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) =>
-        refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite }),
-      ),
+      withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
+        indexNames(db, { pause: letOthersWrite });
+        return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
+      }),
     removeStaleStaging: () => removeStaleStaging(file),
     backUp: async (folder, options) => writeBackup(settled(), folder, options),
     verifyBackup,

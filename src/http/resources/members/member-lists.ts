@@ -21,6 +21,7 @@ import { COOPERATIVE, COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE } from '../examples.ts';
 import { type ExportDependencies, exportRoute } from '../exports.ts';
 import { listRoute } from '../resource.ts';
+import { SEARCH_FILTER } from '../search-filter.ts';
 import { MEMBER, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
 
 const FILTERS = {
@@ -44,6 +45,7 @@ const FILTERS = {
     schema: string(),
     parse: parseMobile,
   },
+  search: SEARCH_FILTER,
 };
 const LISTED = { ...MEMBER, schema: MEMBER_ROW, example: MEMBER_ROW_EXAMPLE, serialize: serializeMemberRow };
 
@@ -76,7 +78,7 @@ export const memberListRoutes = (
     params: { id: COOPERATIVE.id },
     query: { ...PAGE_PARAMETERS, ...FILTERS },
     responses: { 200: pageResponse('members', '/members', MEMBER_ROW, MEMBER_ROW_EXAMPLE) },
-    refusals: [400, 404],
+    refusals: [400, 404, 503],
     async handle(request) {
       const id = readPathId(request);
       const { cooperatives, members } = store.narrowedTo(request.visible);
@@ -89,6 +91,6 @@ export const memberListRoutes = (
 
 /** Only what was given, as an absent filter is not an undefined one. */
 function toFilter(query: ParsedQuery<typeof FILTERS>, cooperativeId: number | undefined): MemberFilter {
-  const { identity_card: identityCard, member_code: memberCode, mobile, status } = query;
-  return onlyGiven({ identityCard, cooperativeId, status, memberCode, mobile });
+  const { identity_card: identityCard, member_code: memberCode, mobile, status, search } = query;
+  return onlyGiven({ identityCard, cooperativeId, status, memberCode, mobile, search });
 }

@@ -13,6 +13,7 @@ import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { CooperativeStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { COOPERATIVE_ROW } from '../rows/cooperative-rows.ts';
+import { matchOfWords } from '../search/match.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openRowStore } from './row-store.ts';
 
@@ -24,12 +25,16 @@ interface Filters {
   districts: string | null;
   /** JSON array of ids; null for all. */
   visible: string | null;
+  /** What the index of names is asked for. */
+  match: string | null;
 }
 
 const MATCHES = `(@code IS NULL OR c.code = @code) AND (@status IS NULL OR c.status = @status)
   AND (@sector IS NULL OR c.sector = @sector)
   AND (@districts IS NULL OR c.district IN (SELECT value FROM json_each(@districts)))
-  AND (@visible IS NULL OR c.id IN (SELECT value FROM json_each(@visible)))`;
+  AND (@visible IS NULL OR c.id IN (SELECT value FROM json_each(@visible)))
+  AND (@match IS NULL
+    OR c.id IN (SELECT rowid FROM cooperative_names WHERE cooperative_names MATCH @match))`;
 const FEW = 'a few thousand cooperatives';
 
 /** @returns what gives a page of the cooperatives that match */
@@ -49,9 +54,10 @@ function openList(db: Connection) {
   );
 
   /** SQLite ignores the case of ASCII letters only, so it is given the spellings that are stored. */
-  function toFilters({ code, status, sector, district }: CooperativeFilter, seen: Visible): Filters {
+  function toFilters({ code, status, sector, district, search }: CooperativeFilter, seen: Visible): Filters {
     const visible = seen === null ? null : JSON.stringify(seen);
-    const filters = { code: code ?? null, status: status ?? null, sector: sector ?? null, visible };
+    const match = search === undefined ? null : matchOfWords(search);
+    const filters = { code: code ?? null, status: status ?? null, sector: sector ?? null, visible, match };
     if (district === undefined) return { ...filters, districts: null };
     const stored = selectDistricts.all().map((row) => row.district);
     const wanted = stored.filter((each) => isSameIgnoringCase(each, district));

@@ -13,6 +13,8 @@ import type { ReadModelFormat, StoredColumns } from '../read-model/columns.ts';
 import { openReadModel } from '../read-model/read.ts';
 import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
 import { LOOKUP_ROW, type LookupRow, MEMBER_ROW, PERSON, toListedMember } from '../rows/member-rows.ts';
+import { isSearch } from '../search/member-search.ts';
+import type { Searching } from '../search/search-in-thread.ts';
 import type { OtherConflict } from './conflicts.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openRowStore } from './row-store.ts';
@@ -71,6 +73,7 @@ export function openMembers(
   db: Connection,
   { snapshot, cooperativeSummaries, responses }: StoreDependencies,
   format: ReadModelFormat,
+  searching: Pick<Searching, 'members'>,
 ): (visible: Visible) => MemberStore {
   const statements = prepareStatements(db);
   const { selectOne, selectMergedInto, selectCurrentNumber, selectFormerNumber } = statements;
@@ -107,13 +110,15 @@ export function openMembers(
     conflicts: (values, exceptId) => snapshot.read(() => rows.conflicts(values, visible, exceptId)),
 
     list: (filter, request) =>
-      snapshot.read(() => {
-        const page = list(filter, request, visible);
-        return {
-          ...page,
-          rows: page.rows.map((row) => toListedMember(row, cooperativeSummaries.get(row[2]))),
-        };
-      }),
+      isSearch(filter)
+        ? searching.members({ filter, request, visible })
+        : snapshot.read(() => {
+            const page = list(filter, request, visible);
+            return {
+              ...page,
+              rows: page.rows.map((row) => toListedMember(row, cooperativeSummaries.get(row[2]))),
+            };
+          }),
 
     listActiveMemberships(identityCard, at) {
       const memberships = snapshot.read(() => activeOf(identityCard, at, visible ?? undefined));

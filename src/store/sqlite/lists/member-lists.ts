@@ -6,13 +6,12 @@ import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
-import { currentNumberSql } from '../identity/former-keys.ts';
-import { LISTED_ROW, type ListedRow, PERSON } from '../rows/member-rows.ts';
+import { LISTED_ROW, type ListedRow } from '../rows/member-rows.ts';
 import { MEMBER_COUNTS } from './counted-tables.ts';
-import { type Groups, isInGroupsSql, toGroupsParameter } from './groups.ts';
-import { type ListRows, openCountedList, openFewRows } from './list-pages.ts';
+import { openFewMembers } from './few-members.ts';
+import { type ListRows, openCountedList } from './list-pages.ts';
 
-const MEMBERS: ListRows = {
+export const LISTED_MEMBERS: ListRows = {
   table: 'members',
   alias: 'm',
   select: `SELECT ${LISTED_ROW}`,
@@ -20,87 +19,18 @@ const MEMBERS: ListRows = {
   asTuples: true,
 };
 
-interface Wanted {
-  readonly identityCard: string | null;
-  readonly memberCode: string | null;
-  readonly mobile: string | null;
-  /** The only one, for a code. */
-  readonly cooperativeId: number | null;
-  readonly cooperatives: string | null;
-  readonly status: string | null;
-}
-
-const EVERY: Wanted = {
-  identityCard: null,
-  memberCode: null,
-  mobile: null,
-  cooperativeId: null,
-  cooperatives: null,
-  status: null,
-};
-
-const isOrAny = (column: string, parameter: string): string =>
-  `(@${parameter} IS NULL OR m.${column} = @${parameter})`;
-const CODE = isOrAny('member_code', 'memberCode');
-const MOBILE = isOrAny('mobile', 'mobile');
-const COOPERATIVE = isInGroupsSql('m.cooperative_id');
-const STATUS = isOrAny('status', 'status');
-
-/** The index is named: without statistics the planner may take that on status, and walk most of the table. */
-const BY = {
-  person: {
-    rows: `${PERSON} WHERE m.identity_card = ${currentNumberSql('@identityCard')}
-      AND ${CODE} AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
-    bound: 'the memberships of one person',
-  },
-  codeInCooperative: {
-    rows: `members m INDEXED BY members_code
-      WHERE m.cooperative_id = @cooperativeId AND m.member_code = @memberCode AND ${MOBILE} AND ${STATUS}`,
-    bound: 'one row: the code is unique there',
-  },
-  code: {
-    rows: `members m INDEXED BY members_member_code
-      WHERE m.member_code = @memberCode AND ${MOBILE} AND ${COOPERATIVE} AND ${STATUS}`,
-    bound: 'one row for each of a few thousand cooperatives',
-  },
-  mobile: {
-    rows: `members m INDEXED BY members_mobile WHERE m.mobile = @mobile AND ${COOPERATIVE} AND ${STATUS}`,
-    bound: 'the members who share one telephone number',
-  },
-};
-
-type Way = keyof typeof BY;
-
-/** The way that finds the fewest rows; undefined when no filter finds few. */
-function wayOf({ identityCard, memberCode, mobile }: MemberFilter, groups: Groups): Way | undefined {
-  if (identityCard !== undefined) return 'person';
-  if (memberCode !== undefined) return groups?.length === 1 ? 'codeInCooperative' : 'code';
-  return mobile === undefined ? undefined : 'mobile';
-}
-
 export function openMemberLists(db: Connection) {
-  const open = ({ rows, bound }: (typeof BY)[Way]) =>
-    openFewRows<ListedRow, Wanted>(db, MEMBERS, `SELECT m.id AS id FROM ${rows}`, bound);
-  const few = {
-    person: open(BY.person),
-    codeInCooperative: open(BY.codeInCooperative),
-    code: open(BY.code),
-    mobile: open(BY.mobile),
-  } satisfies { readonly [way in Way]: unknown };
+  const listFew = openFewMembers<ListedRow>(db, LISTED_MEMBERS);
   const { counts, list: listCounted } = openCountedList<ListedRow>(
     db,
-    MEMBERS,
+    LISTED_MEMBERS,
     MEMBER_COUNTS,
     MEMBER_STATUSES,
   );
 
   function list(filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedRow> {
     const groups = visibleGroups(visible, filter.cooperativeId);
-    const way = wayOf(filter, groups);
-    if (way === undefined) return listCounted({ groups, value: filter.status }, request);
-    const cooperativeId = groups?.[0] ?? null;
-    const wanted = { ...EVERY, ...filter, cooperativeId, cooperatives: toGroupsParameter(groups) };
-    return few[way](wanted, request);
+    return listFew(filter, groups, request) ?? listCounted({ groups, value: filter.status }, request);
   }
 
   return { counts, list };

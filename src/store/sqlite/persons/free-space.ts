@@ -2,6 +2,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import type { Connection } from '../engine/connection.ts';
 import { isBusy, isDiskFull } from '../engine/errors.ts';
+import { rebuildNames } from '../search/index-names.ts';
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
@@ -60,6 +61,7 @@ export function clearFreeSpace(
   try {
     db.waitForLock(waitMs);
     if (!emptyLog()) return READERS;
+    rebuildNames(db);
     db.exec('VACUUM main');
     if (!emptyLog()) return READERS;
     const hasText = fileHas(file, texts);

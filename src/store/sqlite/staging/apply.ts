@@ -7,6 +7,7 @@ import { addToRowCount, isRowCounted } from '../lists/table-sizes.ts';
 import { markStaleSql } from '../schema/stale-flag.ts';
 import { tableOf } from '../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
+import { indexNewCooperatives, leaveUnindexed } from '../search/index-names.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './staged/changes.ts';
 import type { FileScope } from './staged/file-scope.ts';
 
@@ -61,13 +62,16 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   // In order of line: ids follow the order of the file.
   const sql = `INSERT INTO main.${target.table} (${names.join(', ')})
     SELECT ${values.join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
-  const dropped = dropForInsert(db, target);
+  const isLarge = countNew(db) >= LARGE;
+  if (isLarge && kind === 'members') leaveUnindexed(db, first.id);
+  const dropped = isLarge ? dropForInsert(db, target) : [];
   const added = runWithNow(db, sql, nowSeconds);
   // What the dropped triggers would have done row by row.
   const { readModelColumn } = target;
   if (dropped.length > 0) {
     if (readModelColumn !== undefined) db.exec(markStaleSql(readModelColumn, ofNewRows(kind)));
     if (isRowCounted(target.table)) addToRowCount(db, target.table, added);
+    if (kind === 'cooperatives') indexNewCooperatives(db, first.id);
   }
   for (const each of dropped) db.exec(each.sql);
   return { first: first.id, last: first.id + added - 1 };
@@ -79,8 +83,10 @@ function initialOf({ from, initial, decided }: TargetColumn): string {
   return initial === undefined ? `r.${from}` : `coalesce(r.${from}, ${initial})`;
 }
 
-/** With fewer new rows than this, rebuilding gains nothing. */
-const FEWEST_FOR_REBUILD = 10_000;
+/** With fewer new rows than this, neither rebuilding indexes gains anything nor indexing names afterwards. */
+const LARGE = 10_000;
+
+const countNew = (db: Connection): number => db.count('staging.resolved_references WHERE id IS NULL');
 
 /**
  * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table
@@ -91,8 +97,7 @@ const FEWEST_FOR_REBUILD = 10_000;
  */
 function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
   const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
-  const added = db.count('staging.resolved_references WHERE id IS NULL');
-  if (added < Math.max(lastId, FEWEST_FOR_REBUILD)) return [];
+  if (countNew(db) < lastId) return [];
   const found = db.rows<{ name: string; type: string; sql: string }>(
     `SELECT name, type, sql FROM main.sqlite_schema
      WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL`,

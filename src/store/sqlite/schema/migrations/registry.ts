@@ -8,9 +8,10 @@ import { COUNTS } from './first-counts.ts';
 import { ENTRIES, READ_MODEL } from './first-entries.ts';
 import { JOURNAL } from './first-journal.ts';
 import { FORMER_IDENTITIES, MEMBERS } from './first-members.ts';
+import { NAMES } from './first-names.ts';
 import { KEYS_SCHEMA } from './keys.ts';
 
-const FIRST = [MEMBERS, ENTRIES, READ_MODEL, COUNTS, JOURNAL, FORMER_IDENTITIES].join('\n');
+const FIRST = [MEMBERS, ENTRIES, READ_MODEL, COUNTS, JOURNAL, FORMER_IDENTITIES, NAMES].join('\n');
 
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {

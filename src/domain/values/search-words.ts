@@ -1,0 +1,29 @@
+/** What a search by name asks for: the beginnings of words (docs/api.md#search). */
+import { FieldError } from './errors.ts';
+import { BLANK, MAX_LENGTH, parseText } from './text.ts';
+
+const SHORTEST_WORD = 3;
+const MOST_WORDS = 5;
+/** A search finds no more rows than this: `count` and pages end there. */
+export const MOST_FOUND = 10_000;
+
+const APOSTROPHES = /['’‘ʼ`´]/g;
+const WORD = /[\p{L}\p{N}\p{Mn}]+/gu;
+const ACCENTS = /\p{Mn}+/gu;
+const PLAIN = /^[a-z0-9]+$/;
+
+/**
+ * The words of a search: in lower case and without accents where that leaves plain letters. One with an
+ * apostrophe is read as if that were not there; an index of names has such words both ways.
+ */
+export function parseSearch(text: string): readonly string[] | FieldError {
+  const clean = parseText(text, MAX_LENGTH.name);
+  if (clean instanceof FieldError) return clean;
+  const words = clean.replace(APOSTROPHES, '').match(WORD) ?? [];
+  if (words.length === 0) return BLANK;
+  const folded = words.map((word) => word.normalize('NFD').replace(ACCENTS, '').toLowerCase());
+  if (folded.some((word) => [...word].length < SHORTEST_WORD))
+    return new FieldError(`Ensure each word has at least ${SHORTEST_WORD} characters.`);
+  if (words.length > MOST_WORDS) return new FieldError(`Ensure there are no more than ${MOST_WORDS} words.`);
+  return words.map((word, i) => (PLAIN.test(folded[i] ?? '') ? (folded[i] as string) : word));
+}

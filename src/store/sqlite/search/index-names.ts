@@ -1,0 +1,68 @@
+/** What keeps the indexes of names complete where triggers do not: after large imports and erasures. */
+import type { Connection } from '../engine/connection.ts';
+
+/** Members of one transaction: it holds the lock for about 50 ms. */
+const BATCH = 10_000;
+
+/** SQL of the first member that no search can find yet; without a row, all can be found. */
+export const FIRST_UNINDEXED = 'SELECT first_id FROM unindexed_names';
+
+/** Before an import adds many members: theirs are not indexed while it holds the lock. */
+export function leaveUnindexed(db: Connection, firstId: number): void {
+  db.run(
+    `INSERT INTO main.unindexed_names (first_id) SELECT ?
+    WHERE NOT EXISTS (SELECT 1 FROM main.unindexed_names)`,
+    [firstId],
+  );
+}
+
+/** What the dropped triggers would have done for new cooperatives. */
+export function indexNewCooperatives(db: Connection, firstId: number): void {
+  db.run(
+    `INSERT INTO main.cooperative_names (rowid, words)
+     SELECT id, words FROM main.cooperative_names_source WHERE id >= ?`,
+    [firstId],
+  );
+}
+
+/**
+ * Indexes the members that are not, in small transactions, so that other writers wait only for one of them.
+ * @param pause called between two transactions
+ */
+export function indexNames(
+  db: Connection,
+  { pause, batch = BATCH }: { pause: () => void; batch?: number },
+): void {
+  while (db.has('main.unindexed_names')) {
+    db.transaction.immediate(() => indexNext(db, batch));
+    pause();
+  }
+}
+
+function indexNext(db: Connection, batch: number): void {
+  const first = db.value<number | undefined>(FIRST_UNINDEXED);
+  if (first === undefined) return;
+  const last = db.value<number | null>(
+    'SELECT max(id) FROM (SELECT id FROM main.members WHERE id >= ? ORDER BY id LIMIT ?)',
+    [first, batch],
+  );
+  if (last === null) {
+    db.exec('DELETE FROM main.unindexed_names');
+    return;
+  }
+  db.run(
+    `INSERT INTO main.member_names (rowid, words)
+     SELECT id, words FROM main.member_names_source WHERE id BETWEEN ? AND ?`,
+    [first, last],
+  );
+  db.run('UPDATE main.unindexed_names SET first_id = ?', [last + 1]);
+}
+
+/** Writes the indexes anew: what was deleted from one stays in it until its parts are merged. */
+export function rebuildNames(db: Connection): void {
+  db.transaction.immediate(() => {
+    for (const index of ['member_names', 'cooperative_names'])
+      db.exec(`INSERT INTO main.${index} (${index}) VALUES ('rebuild')`);
+    db.exec('DELETE FROM main.unindexed_names');
+  });
+}

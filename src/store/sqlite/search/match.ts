@@ -1,0 +1,46 @@
+/** The expression by which the index of names finds what a search asks for. */
+import type { Connection } from '../engine/connection.ts';
+import type { Groups } from '../lists/groups.ts';
+import { LONGEST_PREFIX, wordOfCooperative, wordOfStatus } from '../schema/indexed-names.ts';
+
+/** With more words than this that begin alike, reading all of them first costs less than naming each. */
+const MOST_COMPLETIONS = 100;
+
+const quote = (word: string): string => `"${word}"`;
+const anyOf = (words: readonly string[]): string =>
+  words.length === 1 ? (words[0] as string) : `(${words.join(' OR ')})`;
+
+export const matchOfWords = (words: readonly string[]): string =>
+  words.map((word) => `${quote(word)}*`).join(' AND ');
+
+export function openMatch(db: Connection) {
+  const selectWord = db.prepare<[string], { term: string }>(
+    'SELECT term FROM member_name_words WHERE term >= ? LIMIT 1',
+    'one word: the index is in order of words',
+  );
+
+  /**
+   * Members by one of their words. Those of a word are read while they are found; those of a prefix that is
+   * not in the index would be read and sorted first, all of them, so that its words are named instead.
+   */
+  function beginningWith(prefix: string): string {
+    const indexed = `${quote(prefix)}*`;
+    if (prefix.length <= LONGEST_PREFIX || !/^[a-z0-9]+$/.test(prefix)) return indexed;
+    const words: string[] = [];
+    for (let from = prefix; words.length < MOST_COMPLETIONS; ) {
+      const { term } = selectWord.get(from) ?? { term: '' };
+      if (!term.startsWith(prefix)) return anyOf(words.length === 0 ? [quote(prefix)] : words.map(quote));
+      words.push(term);
+      from = `${term}\u0001`;
+    }
+    return indexed;
+  }
+
+  /** @param groups not empty */
+  return (words: readonly string[], groups: Groups, status: string | undefined): string =>
+    [
+      ...words.map(beginningWith),
+      ...(groups === undefined ? [] : [anyOf(groups.map(wordOfCooperative).map(quote))]),
+      ...(status === undefined ? [] : [quote(wordOfStatus(status))]),
+    ].join(' AND ');
+}

@@ -66,6 +66,10 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'members who may be one person, registered twice; those that are two people are dismissed',
     load: async () => (await import('./corrections/duplicates.ts')).declareDuplicates,
   },
+  statistics: {
+    description: 'sums of a cooperative, or of all: members, production, loans, savings',
+    load: async () => (await import('./statistics/statistics.ts')).declareStatistics,
+  },
   keys: {
     description: 'issue and manage API keys',
     load: async () => (await import('./keys/keys.ts')).declareKeys,

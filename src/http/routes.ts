@@ -17,6 +17,7 @@ import { meRoutes } from './resources/me.ts';
 import { membershipRoutes } from './resources/members/lookup.ts';
 import { memberEntryRoutes } from './resources/members/member-entries.ts';
 import { memberRoutes } from './resources/members/members.ts';
+import { statisticsRoutes } from './resources/statistics.ts';
 
 /** Version of the API's description: the major one is the `v1` of the address (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
@@ -49,6 +50,7 @@ export function createRoutes({
     ...membershipRoutes(store, clock, zone),
     ...loanRoutes(store, exports, clock, zone),
     ...paymentRoutes(store, exports, clock, zone),
+    ...statisticsRoutes(store, clock, zone),
     ...eventRoutes(store, zone),
     ...meRoutes(store, limiter, zone),
     ...healthRoutes(store, isDraining),

@@ -16,6 +16,7 @@ const TAGS = [
   { name: 'cooperatives', description: 'The cooperatives of the registry.' },
   { name: 'loans', description: 'Loans of members, from the application to the last payment.' },
   { name: 'payments', description: 'What is paid back on loans.' },
+  { name: 'statistics', description: 'Sums over cooperatives.' },
   { name: 'events', description: 'The sequence of changes, for systems that follow it.' },
   { name: 'operation', description: 'The caller itself, the state of the service, and this description.' },
 ];

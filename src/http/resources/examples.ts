@@ -157,3 +157,44 @@ export const EVENT_PAGE_EXAMPLE = {
   ],
   last_sequence: 4711,
 };
+
+const LOANS_OF_STATUS = { count: 0, amount: '0.00', paid_amount: '0.00', outstanding: '0.00' };
+
+export const STATISTICS_EXAMPLE = {
+  as_of: EXAMPLE_MOMENT,
+  sequence: 4711,
+  members: {
+    total: 142,
+    by_status: { active: 120, inactive: 9, suspended: 0, withdrawn: 11, deceased: 2 },
+    by_gender: { MALE: 52, FEMALE: 66, OTHER: 0, unknown: 2 },
+    by_role: {
+      ...{ MEMBER: 113, PRESIDENT: 1, VICE_PRESIDENT: 1, SECRETARY: 1, TREASURER: 1, ADVISOR: 0 },
+      ...{ AUDITOR: 2, MANAGER: 1 },
+    },
+    by_joining_year: { '2015': 80, '2019': 62 },
+  },
+  production: [
+    { month: '2025-05', product: 'Coffee cherries', deliveries: 310, members: 96, total_kg: '14210.500' },
+  ],
+  loans: {
+    pending: LOANS_OF_STATUS,
+    approved: { count: 14, amount: '2100000.00', paid_amount: '840000.00', outstanding: '1260000.00' },
+    rejected: LOANS_OF_STATUS,
+    cancelled: LOANS_OF_STATUS,
+    paid: { count: 31, amount: '3900000.00', paid_amount: '3921000.00', outstanding: '0.00' },
+    defaulted: LOANS_OF_STATUS,
+  },
+  savings: {
+    accounts: 101,
+    total_contributions_rwf: '5120000.00',
+    total_withdrawals_rwf: '730000.00',
+    balance_rwf: '4390000.00',
+  },
+};
+
+export const COUNTRY_STATISTICS_EXAMPLE = {
+  ...STATISTICS_EXAMPLE,
+  ...{ production: null, loans: null, savings: null },
+  districts: [{ district: 'Huye', cooperatives: 1, active_members: 120 }],
+  sectors: [{ sector: 'agriculture', cooperatives: 1, active_members: 120 }],
+};

@@ -15,6 +15,7 @@ import type { EntityStore } from './entity-store.ts';
 import type { EntryStore } from './entries.ts';
 import type { EventStore } from './events.ts';
 import type { IdempotentResponses } from './idempotent-responses.ts';
+import type { StatisticsStore } from './statistics.ts';
 import type { StorageError } from './storage-error.ts';
 
 export type CooperativeStore = EntityStore<Cooperative, CooperativeValues, CooperativeFilter>;
@@ -71,6 +72,7 @@ export interface OwnedRows {
   readonly loans: LoanStore;
   readonly payments: PaymentStore;
   readonly events: EventStore;
+  readonly statistics: StatisticsStore;
 }
 
 /** A store by what is seen. */

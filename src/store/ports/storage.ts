@@ -23,6 +23,7 @@ import type { HeldDataStore } from './journal/held-data.ts';
 import type { HistoryStore } from './journal/history.ts';
 import type { ImportLog } from './journal/operations.ts';
 import type { RegistryStore } from './registry.ts';
+import type { CommandStatistics } from './statistics.ts';
 import type { WebhookStore } from './webhooks.ts';
 
 /** How storage has work done at the end of the current event-loop iteration. */
@@ -100,6 +101,8 @@ export interface Storage {
    * @throws the system's error
    */
   openSpool(): number;
+  /** Sums over cooperatives. @throws StorageError `unusable` when there is no registry of this release */
+  openStatistics(): CommandStatistics;
   /**
    * Reads everything and changes nothing.
    * @throws StorageError `unusable` when there is no registry of this release

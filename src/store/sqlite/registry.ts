@@ -21,6 +21,7 @@ import type { ReadModelFormat } from './read-model/columns.ts';
 import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { openSearching } from './search/search-in-thread.ts';
+import { openStatistics } from './statistics/store.ts';
 
 const ROOM_CHECK_MS = 1_000;
 
@@ -62,6 +63,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   });
   const events = openEvents(db, snapshot, monotonicMs);
   const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
+  const statistics = openStatistics(options.file, options.format.zone);
   const responses = openIdempotentResponses(db, { commits, snapshot });
   const dependencies = { commits, snapshot, cooperativeSummaries, responses };
   const searching = openSearching(options.file);
@@ -72,6 +74,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     loans: openLoans(db, dependencies, options.format),
     payments: openPayments(db, dependencies, options.format),
     events: events.narrowedTo,
+    statistics: statistics.narrowedTo,
   });
   const probe = db.prepare<[], { id: number }>('SELECT id FROM cooperatives LIMIT 1', 'one row');
 
@@ -91,6 +94,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     },
     async close() {
       commits.close();
+      await statistics.close();
       events.endWaits();
       snapshot.end();
       db.close();
@@ -112,6 +116,7 @@ function openNarrowing(
     loans: stores.loans(visible),
     payments: stores.payments(visible),
     events: stores.events(visible),
+    statistics: stores.statistics(visible),
   });
   const all = open(null);
   // The array of a key stays the same until a change of keys is seen.

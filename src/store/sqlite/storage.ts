@@ -23,6 +23,7 @@ import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { indexNames } from './search/index-names.ts';
 import { openImportSession } from './staging/session.ts';
 import { removeStaleStaging } from './staging/staged/staging-file.ts';
+import { openCommandStatistics } from './statistics/store.ts';
 import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
 /** @param file path of the database */
@@ -57,6 +58,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openHistory: () => openHistory(settled()),
     openExportSession: () => openExportSession(settled()),
     openSpool: () => openSpool(settled()),
+    openStatistics: () => openCommandStatistics(settled(), zone),
     check: () => checkFiles(settled(), format),
     refreshReadModel: (nowSeconds) =>
       withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {

@@ -6,6 +6,7 @@ import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { AcceptedFile } from '../../../src/store/ports/import/import-session.ts';
 import type { CorrectionResult } from '../../../src/store/ports/journal/corrections.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
+import type { CommandStatistics } from '../../../src/store/ports/statistics.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { type Connection, failCommits, openFile } from '../../support/sqlite.ts';
@@ -17,6 +18,7 @@ import { checkEvents, eventsBetween } from './feed-checks.ts';
 import { checkListed } from './list-checks.ts';
 import { checkLookups } from './lookup-checks.ts';
 import { isErased, type Rows, readEverything, readRows, rowsOf } from './rows.ts';
+import { checkStatistics } from './statistics-checks.ts';
 import { type Correction, type Import, type Newer, NUMBERS, type Operation, type Writes } from './steps.ts';
 import { isBuiltOn, type Step, undoIn } from './undo-checks.ts';
 import { write } from './writes.ts';
@@ -41,6 +43,8 @@ export class History {
   private readonly folder: string;
   private readonly storage: Storage;
   private readonly registry: RegistryStore;
+  /** Open all the time: what it keeps must follow every change. */
+  private readonly statistics: CommandStatistics;
   private readonly db: Connection;
   private readonly texts: PersonTexts;
   private readonly isRefusalExact: boolean;
@@ -56,6 +60,7 @@ export class History {
     const file = join(this.folder, 'registry.db');
     this.storage = storageAt(file);
     this.registry = this.storage.openRegistry();
+    this.statistics = this.storage.openStatistics();
     this.db = openFile(file);
     this.texts = new PersonTexts(this.folder, this.registry.members);
     this.isRefusalExact = isRefusalExact;
@@ -63,6 +68,7 @@ export class History {
 
   async close(): Promise<void> {
     this.db.close();
+    await this.statistics.close();
     await this.registry.close();
   }
 
@@ -261,6 +267,7 @@ export class History {
     this.told.push(`  ${what}: ${done?.actor ?? 'refused'}`);
     await nextIteration();
     await this.checkFeed(eventsBetween(before, after, done?.actor ?? ''));
+    await checkStatistics(this.statistics, after, this.now, this.sequence);
     const faults = (await this.storage.check()).filter(({ fault }) => fault !== null);
     assert.deepEqual(faults, []);
     if (done === undefined) return assert.deepEqual(after, before);

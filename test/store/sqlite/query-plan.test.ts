@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { KIGALI } from '../../../src/domain/values/date-time.ts';
 import type { Connection, PreparedStatement } from '../../../src/store/sqlite/engine/connection.ts';
+import { openStatisticsReader } from '../../../src/store/sqlite/statistics/reader.ts';
 import { temporaryFolder } from '../../support/app.ts';
-import { openKeyStore, openStore, openWebhooks } from '../../support/sqlite.ts';
+import { openFile, openKeyStore, openStore, openWebhooks } from '../../support/sqlite.ts';
 
 const BIG = [
   'members',
@@ -56,20 +58,27 @@ function open(context: TestContext) {
   const store = openStore(join(folder, 'registry.db'));
   const keys = openKeyStore(join(folder, 'registry.keys.db'));
   const webhooks = openWebhooks(join(folder, 'registry.db'), { waitMs: 0, create: true });
+  const statistics = openFile(join(folder, 'registry.db'));
+  openStatisticsReader(statistics, KIGALI);
   context.after(() => {
+    statistics.close();
     keys.close();
     webhooks.close();
     return store.close();
   });
-  return { registry: store.connection, keys: keys.connection, webhooks: webhooks.connection };
+  return {
+    ...{ registry: store.connection, keys: keys.connection, webhooks: webhooks.connection },
+    statistics,
+  };
 }
 
-test('every statement of the registry, the keys and the webhooks has an index and a bound', (context) => {
-  const { registry, keys, webhooks } = open(context);
+test('every statement of the registry and of what is beside it has an index and a bound', (context) => {
+  const { registry, keys, webhooks, statistics } = open(context);
   for (const [db, atLeast] of [
     [registry, 25],
     [keys, 8],
     [webhooks, 15],
+    [statistics, 10],
   ] as const) {
     assert.ok(db.prepared.length >= atLeast, `${db.prepared.length} statements`);
     for (const statement of db.prepared) assert.equal(faultOf(db, statement), undefined, statement.sql);

@@ -13,24 +13,29 @@ import { serializeLoanHistory, serializeSavings } from '../../../lookup/financia
 import type { Connection } from '../engine/connection.ts';
 import { LOAN_HISTORY_ROW } from '../rows/loan-rows.ts';
 
-interface ExactSum {
+/** A row of `exactSum`. */
+export interface ExactSum {
   count: number;
   // A sum in two parts, each far below 2^53: SQLite's own sum of the largest amounts would overflow.
   millions: number | null;
   rest: number | null;
+}
+
+interface DatedSum extends ExactSum {
   last_at: number | null;
 }
 
 const MILLION = 1_000_000;
-const exactSum = (column: string): string =>
+/** SQL of a count, and of a sum that cannot overflow. */
+export const exactSum = (column: string): string =>
   `count(*) AS count, sum(${column} / ${MILLION}) AS millions, sum(${column} % ${MILLION}) AS rest`;
 const toExact = (sum: ExactSum): bigint =>
   BigInt(sum.millions ?? 0) * BigInt(MILLION) + BigInt(sum.rest ?? 0);
-const toExactInteger = (sum: ExactSum): ExactInteger => narrow(toExact(sum));
+export const toExactInteger = (sum: ExactSum): ExactInteger => narrow(toExact(sum));
 
 /** @param zone in which the texts of loans and savings show date-times */
 export function openFinancials(db: Connection, zone: TimeZone) {
-  const sumProduction = db.prepare<[memberId: number, after: number, until: number], ExactSum>(
+  const sumProduction = db.prepare<[memberId: number, after: number, until: number], DatedSum>(
     `SELECT ${exactSum('grams')}, max(delivered_at) AS last_at FROM production_entries
      WHERE member_id = ? AND delivered_at > ? AND delivered_at <= ?`,
     'the entries of one member in 365 days',
@@ -46,7 +51,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
     'SELECT count(*) AS count FROM savings_accounts WHERE member_id = ?',
     'the accounts of one member',
   );
-  const sumSavings = db.prepare<[memberId: number, kind: TransactionKind], ExactSum>(
+  const sumSavings = db.prepare<[memberId: number, kind: TransactionKind], DatedSum>(
     `SELECT ${exactSum('t.amount_minor')}, max(t.transacted_at) AS last_at
      FROM savings_accounts a JOIN savings_transactions t ON t.account_id = a.id
      WHERE a.member_id = ? AND t.kind = ?`,
@@ -56,7 +61,7 @@ export function openFinancials(db: Connection, zone: TimeZone) {
   return {
     /** @param at epoch seconds: the end of the window */
     productionOf(memberId: number, at: number): ProductionSummary {
-      const sum = sumProduction.get(memberId, windowStart(at), at) as ExactSum;
+      const sum = sumProduction.get(memberId, windowStart(at), at) as DatedSum;
       return { entriesCount: sum.count, totalGrams: toExactInteger(sum), lastDeliveryAt: sum.last_at };
     },
 
@@ -66,8 +71,8 @@ export function openFinancials(db: Connection, zone: TimeZone) {
       earlier: ProductionSummary & { readonly at: number },
       at: number,
     ): ProductionSummary {
-      const expired = sumProduction.get(memberId, windowStart(earlier.at), windowStart(at)) as ExactSum;
-      const added = sumProduction.get(memberId, earlier.at, at) as ExactSum;
+      const expired = sumProduction.get(memberId, windowStart(earlier.at), windowStart(at)) as DatedSum;
+      const added = sumProduction.get(memberId, earlier.at, at) as DatedSum;
       const lastDeliveryAt = added.last_at ?? earlier.lastDeliveryAt;
       return {
         entriesCount: earlier.entriesCount - expired.count + added.count,
@@ -83,8 +88,8 @@ export function openFinancials(db: Connection, zone: TimeZone) {
       serializeLoanHistory(selectLoanHistory(selectLoans.all(memberId)), zone),
 
     savingsOf(memberId: number): string {
-      const contributions = sumSavings.get(memberId, 'contribution') as ExactSum;
-      const withdrawals = sumSavings.get(memberId, 'withdrawal') as ExactSum;
+      const contributions = sumSavings.get(memberId, 'contribution') as DatedSum;
+      const withdrawals = sumSavings.get(memberId, 'withdrawal') as DatedSum;
       const lastAt = [contributions.last_at, withdrawals.last_at].filter((each) => each !== null);
       const summary: SavingsSummary = {
         accountsCount: (countAccounts.get(memberId) as { count: number }).count,

@@ -1,0 +1,180 @@
+/** Statistics in JSON, as responses and the command show them (docs/api.md#statistics). */
+import { LOAN_STATUSES } from '../domain/lending/loans.ts';
+import { SECTORS } from '../domain/membership/cooperatives.ts';
+import { GENDERS, MEMBER_STATUSES, ROLES } from '../domain/membership/members.ts';
+import {
+  type CountryStatistics,
+  type Counts,
+  type GroupTotals,
+  STATISTICS_MONTHS,
+  type Statistics,
+  UNKNOWN_GENDER,
+} from '../domain/statistics.ts';
+import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
+import { type ExactInteger, formatDecimal } from '../domain/values/decimal.ts';
+import { decimalSchema } from './decimal-fields.ts';
+import { array, choiceOf, integer, nullable, object, type Schema, type Static, string } from './schema.ts';
+
+const count = (description?: string) =>
+  integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
+
+/** One of each, also where there are none. */
+const counts = <T extends string>(values: readonly T[], description: string) =>
+  object(Object.fromEntries(values.map((value) => [value, count()])) as { [value in T]: Schema<number> }, {
+    description,
+  });
+
+const GENDER_VALUES = [...GENDERS, UNKNOWN_GENDER] as const;
+
+const MEMBERS = object(
+  {
+    total: count('Members of every status.'),
+    by_status: counts(MEMBER_STATUSES, 'Members of each status.'),
+    by_gender: counts(GENDER_VALUES, 'Active members; `unknown`: none is registered.'),
+    by_role: counts(ROLES, 'Active members.'),
+    by_joining_year: {
+      type: 'object',
+      description: 'Members of every status, by the year of their registration.',
+      additionalProperties: count(),
+    } as Schema<Counts>,
+  },
+  { title: 'MemberStatistics' },
+);
+
+const PRODUCTION = array(
+  object(
+    {
+      month: string({ pattern: '^[0-9]{4}-[0-9]{2}$', description: 'Calendar month.' }),
+      product: nullable(string({ description: 'As it is written in the deliveries.' })),
+      deliveries: count(),
+      members: count('Who delivered.'),
+      total_kg: decimalSchema(3, 'Kilograms.'),
+    },
+    { title: 'MonthOfProduct' },
+  ),
+  {
+    description:
+      `The last ${STATISTICS_MONTHS} calendar months, this one included; a month without deliveries is ` +
+      'left out.',
+  },
+);
+
+const LOANS = object(
+  Object.fromEntries(
+    LOAN_STATUSES.map((status) => [
+      status,
+      object(
+        {
+          count: count(),
+          amount: decimalSchema(2, 'Rwandan francs.'),
+          paid_amount: decimalSchema(2, 'Rwandan francs.'),
+          outstanding: decimalSchema(
+            2,
+            'What is left of each loan, not less than 0; of approved and defaulted loans only.',
+          ),
+        },
+        { title: 'LoanStatistics' },
+      ),
+    ]),
+  ),
+  { title: 'LoansByStatus' },
+);
+
+const SAVINGS = object(
+  {
+    accounts: count(),
+    total_contributions_rwf: decimalSchema(2, 'Rwandan francs.'),
+    total_withdrawals_rwf: decimalSchema(2, 'Rwandan francs.'),
+    balance_rwf: string({
+      pattern: '^-?[0-9]+\\.[0-9]{2}$',
+      description: 'Contributions less withdrawals, in Rwandan francs.',
+    }),
+  },
+  { title: 'SavingsStatistics' },
+);
+
+const SUMS = {
+  as_of: string({ format: 'date-time', description: 'The moment of the request.' }),
+  sequence: integer({
+    minimum: 0,
+    description: 'The last event that is included; the feed goes on after it.',
+  }),
+  members: MEMBERS,
+  production: nullable(PRODUCTION),
+  loans: nullable(LOANS),
+  savings: nullable(SAVINGS),
+};
+
+const group = <Name extends 'district' | 'sector'>(name: Name, schema: Schema<string>) =>
+  array(
+    object({
+      ...({ [name]: nullable(schema) } as { [key in Name]: Schema<string | null> }),
+      cooperatives: count('Of every status.'),
+      active_members: count(),
+    }),
+    { description: `By ${name}; null: none is registered.` },
+  );
+
+export const STATISTICS = object(SUMS, { title: 'Statistics' });
+export const COUNTRY_STATISTICS = object(
+  { ...SUMS, districts: group('district', string()), sectors: group('sector', choiceOf(SECTORS)) },
+  { title: 'CountryStatistics' },
+);
+
+const money = (minor: ExactInteger): string => formatDecimal(minor, 2);
+const all = <T extends string>(values: readonly T[], found: Counts) =>
+  Object.fromEntries(values.map((value) => [value, found[value] ?? 0])) as { [value in T]: number };
+
+const describeFinancials = ({ production, loans, savings }: Statistics) => ({
+  production: production.map(({ month, product, deliveries, members, grams }) => ({
+    ...{ month, product, deliveries, members, total_kg: formatDecimal(grams, 3) },
+  })),
+  loans: Object.fromEntries(
+    LOAN_STATUSES.map((status) => {
+      const { count: number, amountMinor, paidAmountMinor, outstandingMinor } = loans[status];
+      const sums = { amount: money(amountMinor), paid_amount: money(paidAmountMinor) };
+      return [status, { count: number, ...sums, outstanding: money(outstandingMinor) }];
+    }),
+  ),
+  savings: {
+    accounts: savings.accounts,
+    total_contributions_rwf: money(savings.contributionsMinor),
+    total_withdrawals_rwf: money(savings.withdrawalsMinor),
+    balance_rwf: money(BigInt(savings.contributionsMinor) - BigInt(savings.withdrawalsMinor)),
+  },
+});
+
+export type ShownStatistics = Static<typeof STATISTICS>;
+export type ShownCountry = Static<typeof COUNTRY_STATISTICS>;
+
+/** @param withFinancials else production, loans and savings are null */
+export const describeStatistics = (
+  statistics: Statistics,
+  zone: TimeZone,
+  withFinancials: boolean,
+): ShownStatistics => ({
+  as_of: formatDateTime(statistics.asOf, zone),
+  sequence: statistics.sequence,
+  members: {
+    total: statistics.members.total,
+    by_status: all(MEMBER_STATUSES, statistics.members.byStatus),
+    by_gender: all(GENDER_VALUES, statistics.members.byGender),
+    by_role: all(ROLES, statistics.members.byRole),
+    by_joining_year: statistics.members.byJoiningYear,
+  },
+  ...(withFinancials ? describeFinancials(statistics) : { production: null, loans: null, savings: null }),
+});
+
+const describeGroups = <Name extends string>(groups: readonly GroupTotals[], nameOf: Name) =>
+  groups.map(({ name, cooperatives, activeMembers }) => ({
+    ...({ [nameOf]: name } as { [key in Name]: string | null }),
+    cooperatives,
+    active_members: activeMembers,
+  }));
+
+/** The same of the country. */
+export const describeCountry = (statistics: CountryStatistics, zone: TimeZone, withFinancials: boolean) => ({
+  ...describeStatistics(statistics, zone, withFinancials),
+  districts: describeGroups(statistics.districts, 'district'),
+  sectors: describeGroups(statistics.sectors, 'sector'),
+});

@@ -143,6 +143,22 @@ test('an undo does not put back a national ID that somebody has in another coope
   assert.equal((await place.command('check')).status, 0);
 });
 
+test("a merge is not undone once the number that would come back was given up, and is a stranger's", async (context) => {
+  const place = await start(context);
+  // Person 3 keeps the number in B-2 first.
+  const added = members(member(3), member(4), member(3, 'B-2'));
+  assert.equal((await place.load('cooperatives', 'code,name\nC-3,Coderva\n')).status, 0);
+  assert.equal((await place.load('members', added)).status, 0);
+  const correct = async (...args: string[]) =>
+    assert.equal((await place.command(...args, '--yes', ...WHY)).status, 0);
+  await correct('members', 'merge', '3', '4');
+  await correct('nid', 'replace', '--release', nid(3), nid(6));
+  assert.equal((await place.load('members', members(`C-3,${nid(3)},M-9,Person 9`))).status, 0);
+  const refused = await place.command('imports', 'undo', '--yes', '9');
+  assert.match(refused.err, /member M-9, from import 11, has a member code or national ID that would be put/);
+  assert.equal((await place.command('check')).status, 0);
+});
+
 test('a merge is not undone while a later one lets its member lead elsewhere', async (context) => {
   const place = await start(context);
   // Person 3 keeps the number in B-2, and nobody has entries: each merge only takes a member away.

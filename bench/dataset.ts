@@ -84,8 +84,13 @@ function peakMemoryMib(pid: number): number | undefined {
   }
 }
 
-export async function importFile(databaseFile: string, kind: Kind, path: string): Promise<ImportFigures> {
-  const { out, peakMib } = await runRegistry(databaseFile, ['import', kind, path, '--json']);
+export async function importFile(
+  databaseFile: string,
+  kind: Kind,
+  path: string,
+  ...more: readonly string[]
+): Promise<ImportFigures> {
+  const { out, peakMib } = await runRegistry(databaseFile, ['import', kind, path, '--json', ...more]);
   const file = JSON.parse(out).files[0];
   if (file.imported !== true) throw new Error(`The import of ${kind} was refused: ${out.slice(0, 2_000)}`);
   const { rows, seconds, rows_per_second, lock_seconds } = file;

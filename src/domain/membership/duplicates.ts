@@ -43,10 +43,10 @@ const areSwapped = (one: string, other: string): boolean =>
  * @returns undefined when they are not likely to be one person under two numbers
  */
 export function judgePair(one: Registered, other: Registered): Likeness | undefined {
-  const numbers = compareDigits(one.identityCard, other.identityCard);
-  if (numbers === 'same') return undefined;
+  if (one.identityCard === other.identityCard) return undefined;
   const names = compareNames(one.fullName, other.fullName);
   if (names === undefined) return undefined;
+  const numbers = compareDigits(one.identityCard, other.identityCard);
   const births = compareDigits(one.dateOfBirth, other.dateOfBirth);
   const isOnePhone = one.mobile !== null && one.mobile === other.mobile;
   const isOneList = one.cooperativeId === other.cooperativeId;

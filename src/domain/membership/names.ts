@@ -25,6 +25,8 @@ export function composeNames(
   return composed instanceof FieldError ? composed : { fullName: composed, firstName, lastName };
 }
 
+/** Most names have no accents. */
+const ASCII = /^[\x20-\x7e]*$/;
 const MARKS = /\p{M}+/gu;
 const APOSTROPHES = /['’ʼ`]/g;
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -33,14 +35,12 @@ const NUMBER = /\p{N}/u;
 /** A letter of a shorter word makes another name. */
 const LETTERS_FOR_A_TYPO = 4;
 
-const fold = (name: string): string => name.normalize('NFKD').replace(MARKS, '').toLowerCase();
+const fold = (name: string): string =>
+  (ASCII.test(name) ? name : name.normalize('NFKD').replace(MARKS, '')).toLowerCase();
 const lettersOf = (text: string): string[] => text.match(LETTERS) ?? [];
 
 /** The words of a name, whatever its case, accents and apostrophes: initials and numbers too. */
 export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHES, '').match(WORD) ?? [];
-
-/** What names have in common that differ only in case, accents, apostrophes and the order of words. */
-export const nameKey = (name: string): string => wordsOf(name).sort().join(' ');
 
 /** Whether two names share a word of two letters or more, in any order, whatever its case and accents. */
 export function haveCommonWord(one: string, other: string): boolean {

@@ -3,11 +3,11 @@
  * of the members; whether two are alike, the rules of domain/membership/duplicates.ts do.
  */
 import { judgePair, type Likeness, type Registered } from '../../../domain/membership/duplicates.ts';
-import { nameKey } from '../../../domain/membership/names.ts';
 import type { Crowd, FoundMember, LikelyDuplicate, LikelyDuplicates } from '../../ports/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
+import { type ComparedMembers, DIGITS, readComparedMembers } from './compared-members.ts';
 import { personPair, readDismissed } from './dismissed.ts';
+import { openGrouping } from './grouping.ts';
 import { findNearNumbers } from './near-numbers.ts';
 
 /** More people with one phone, or one name and date of birth in a cooperative, are no family. */
@@ -32,20 +32,23 @@ export const findDuplicates = (db: Connection, cooperativeCode?: string): Likely
         ? undefined
         : db.value<number | undefined>('SELECT id FROM main.cooperatives WHERE code = ?', [cooperativeCode]);
     const found = openFound(db, cooperativeId);
-    const crowds = [comparePhones(db, found), compareNamesakes(db, found)];
-    findNearNumbers(db, found.compare);
+    const crowds = compareMembers(db, found);
     const dismissed = readDismissed(db);
     const { pairs, dropped } = found.list();
     const shown = pairs.filter(
       ({ one, other }) => !dismissed.has(personPair(one.identityCard, other.identityCard)),
     );
     return {
-      pairs: shown.map((pair) => describePair(db, pair)),
+      pairs: describePairs(db, shown),
       dropped,
       dismissed: pairs.length - shown.length,
-      crowds: crowds.filter(({ groups }) => groups > 0),
+      crowds,
     };
   });
+
+/** The likelier first, of equal ones those who were registered first. */
+const orderOf = (a: Pair, b: Pair): number =>
+  b.score - a.score || a.one.id - b.one.id || a.other.id - b.other.id;
 
 type Found = ReturnType<typeof openFound>;
 
@@ -62,14 +65,17 @@ function openFound(db: Connection, cooperativeId: number | undefined) {
     const row = read.get(id) as Row;
     return row.mobile !== null && crowdedPhones.has(row.mobile) ? { ...row, mobile: null } : row;
   };
-  const sorted = () =>
-    [...best].sort(([, a], [, b]) => b.score - a.score || a.one.id - b.one.id || a.other.id - b.other.id);
+  const sorted = () => [...best].sort(([, a], [, b]) => orderOf(a, b));
   const prune = () => {
     dropped += best.size - MOST_PAIRS;
     best = new Map(sorted().slice(0, MOST_PAIRS));
   };
   return {
-    crowdedPhones,
+    /** A phone that says nothing of a person. */
+    forgetPhone(id: number): void {
+      const { mobile } = readRow(id);
+      if (mobile !== null) crowdedPhones.add(mobile);
+    },
     compare(oneId: number, otherId: number): void {
       const [one, other] = [readRow(Math.min(oneId, otherId)), readRow(Math.max(oneId, otherId))];
       if (cooperativeId !== undefined && ![one.cooperativeId, other.cooperativeId].includes(cooperativeId))
@@ -77,7 +83,9 @@ function openFound(db: Connection, cooperativeId: number | undefined) {
       const likeness = judgePair(one, other);
       if (likeness === undefined) return;
       const key = personPair(one.identityCard, other.identityCard);
-      if (likeness.score > (best.get(key)?.score ?? 0)) best.set(key, { ...likeness, one, other });
+      const pair = { ...likeness, one, other };
+      const known = best.get(key);
+      if (known === undefined || orderOf(pair, known) < 0) best.set(key, pair);
       if (best.size >= 2 * MOST_PAIRS) prune();
     },
     list: () => {
@@ -87,94 +95,64 @@ function openFound(db: Connection, cooperativeId: number | undefined) {
   };
 }
 
-interface Grouped {
-  readonly id: number;
-  readonly card: string;
-  readonly key: string;
-}
-
-/** Compares within groups; those of too many people are counted. @param rows sorted by key */
-function compareGroups(
-  shared: Crowd['shared'],
-  rows: Iterable<Grouped>,
+/** Compares within a group, or counts it where it is a crowd. @returns what groups are given to */
+function openGroup(
+  { ids, digits }: ComparedMembers,
   { compare }: Found,
-  onCrowd: (key: string) => void = () => undefined,
-): Crowd {
-  let [groups, members] = [0, 0];
-  for (const group of groupsOf(rows)) {
-    const people = new Set(group.map(({ card }) => card)).size;
-    if (people > CROWD) {
-      groups++;
-      members += group.length;
-      onCrowd((group[0] as Grouped).key);
-    } else if (people > 1) {
-      group.forEach((one, i) => {
-        for (const other of group.slice(0, i)) if (one.card !== other.card) compare(one.id, other.id);
-      });
+  shared: Crowd['shared'],
+  onCrowd: (member: number) => void = () => undefined,
+) {
+  const crowd = { shared, groups: 0, members: 0 };
+  const cardOf = (member: number) => digits.subarray(member * DIGITS, (member + 1) * DIGITS).join('');
+  const visit = (group: readonly number[]): void => {
+    const people = new Map(group.map((member) => [member, cardOf(member)]));
+    if (new Set(people.values()).size > CROWD) {
+      crowd.groups++;
+      crowd.members += group.length;
+      onCrowd(group[0] as number);
+      return;
     }
-  }
-  return { shared, groups, members };
+    group.forEach((one, i) => {
+      for (const other of group.slice(0, i))
+        if (people.get(one) !== people.get(other)) compare(ids[one] as number, ids[other] as number);
+    });
+  };
+  return { crowd, visit };
 }
 
-/** Of two and more. @param rows sorted by key */
-function* groupsOf<Row extends { readonly key: string }>(rows: Iterable<Row>): Generator<Row[]> {
-  let group: Row[] = [];
-  for (const row of rows) {
-    if (group[0]?.key !== row.key) {
-      if (group.length > 1) yield group;
-      group = [];
-    }
-    group.push(row);
-  }
-  if (group.length > 1) yield group;
-}
-
-const comparePhones = (db: Connection, found: Found): Crowd =>
-  compareGroups(
-    'phone',
-    db.raw
-      .prepare<[], Grouped>(
-        `SELECT id, identity_card AS card, mobile AS key FROM main.members INDEXED BY members_mobile
-         WHERE mobile IN (SELECT mobile FROM main.members INDEXED BY members_mobile WHERE mobile IS NOT NULL
-           GROUP BY mobile HAVING count(*) > 1) ORDER BY mobile`,
-      )
-      .iterate(),
-    found,
-    (phone) => found.crowdedPhones.add(phone),
+/** Gives pairs to be judged, in three ways. @returns whom it has not compared */
+function compareMembers(db: Connection, found: Found): Crowd[] {
+  const members = readComparedMembers(db);
+  const { ids, phones, namesakes } = members;
+  const group = openGrouping(members.count);
+  const byPhone = openGroup(members, found, 'phone', (member) => found.forgetPhone(ids[member] as number));
+  group(
+    (member) => phones[member] || undefined,
+    (one, other) => phones[one] === phones[other],
+    byPhone.visit,
   );
-
-const compareNamesakes = (db: Connection, found: Found): Crowd =>
-  compareGroups(
-    'name',
-    namesakesOf(
-      db.raw
-        .prepare<[], Grouped & { readonly name: string }>(
-          `SELECT id, identity_card AS card, full_name AS name, cooperative_id || ' ' || date_of_birth AS key
-           FROM main.members WHERE date_of_birth IS NOT NULL AND status <> '${ERASED_STATUS}'
-           ORDER BY cooperative_id, date_of_birth`,
-        )
-        .iterate(),
-    ),
-    found,
+  const byName = openGroup(members, found, 'name');
+  group(
+    (member) => namesakes[member] || undefined,
+    (one, other) => namesakes[one] === namesakes[other],
+    byName.visit,
   );
-
-/** Of those who were born on one day, the ones with one name after another. */
-function* namesakesOf(rows: Iterable<Grouped & { readonly name: string }>): Generator<Grouped> {
-  for (const born of groupsOf(rows)) {
-    const named = born.map(({ id, card, key, name }) => ({ id, card, key: `${key} ${nameKey(name)}` }));
-    yield* named.sort((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)));
-  }
+  findNearNumbers(members, group, (one, other) => found.compare(ids[one] as number, ids[other] as number));
+  return [byPhone.crowd, byName.crowd].filter(({ groups }) => groups > 0);
 }
 
-/** Who of the two would be merged into the other. */
-function describePair(db: Connection, { one, other, score, reasons }: Pair): LikelyDuplicate {
-  const [into, from] = [one, other]
-    .map(({ id }) => db.row<Described>(DESCRIBED, { id }) as Described)
-    .sort(
-      (a, b) =>
-        b.active - a.active || b.entries - a.entries || a.registeredAt - b.registeredAt || a.id - b.id,
-    );
-  return { score, reasons, from: toMember(from as Described), into: toMember(into as Described) };
+/** Decides who of the two would be merged into the other. */
+function describePairs(db: Connection, pairs: readonly Pair[]): LikelyDuplicate[] {
+  const describe = db.raw.prepare<[number], Described>(DESCRIBED);
+  return pairs.map(({ one, other, score, reasons }) => {
+    const [into, from] = [one, other]
+      .map(({ id }) => describe.get(id) as Described)
+      .sort(
+        (a, b) =>
+          b.active - a.active || b.entries - a.entries || a.registeredAt - b.registeredAt || a.id - b.id,
+      );
+    return { score, reasons, from: toMember(from as Described), into: toMember(into as Described) };
+  });
 }
 
 interface Described extends FoundMember {
@@ -189,7 +167,7 @@ const DESCRIBED = `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memb
       + (SELECT count(*) FROM main.loans WHERE member_id = m.id)
       + (SELECT count(*) FROM main.savings_accounts a CROSS JOIN main.savings_transactions t
          ON t.account_id = a.id WHERE a.member_id = m.id) AS entries
-  FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = @id`;
+  FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`;
 
 const toMember = ({ id, cooperativeCode, memberCode, fullName }: Described): FoundMember => ({
   ...{ id, cooperativeCode, memberCode, fullName },

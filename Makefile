@@ -21,7 +21,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long dev build openapi docs kills histories bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long dev build openapi docs kills histories duplicates bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -90,6 +90,9 @@ kills: $(INSTALLED) ## kill the service 50 times during payments and merges, and
 
 histories: $(INSTALLED) ## try 500 new random histories of all operations; a failure prints how to repeat it
 	HISTORY_RUNS=500 node --test --test-timeout=3600000 test/store/random-history/random-history.long.test.ts
+
+duplicates: $(INSTALLED) ## count how many double registrations `duplicates` finds among 1,000,000 invented members
+	node bench/duplicates.ts
 
 bench: $(INSTALLED) ## measure lookups, pages, writes and imports beside the peers; needs wrk
 	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk' >&2; exit 2; }

@@ -194,6 +194,16 @@ interface Output {
 const percent = (part: number, of: number): string =>
   of === 0 ? '–' : `${((100 * part) / of).toFixed(1)} %`;
 
+/** Of scores. */
+const BANDS = [
+  [90, 100],
+  [75, 89],
+  [60, 74],
+  [50, 59],
+  [40, 49],
+  [0, 100],
+] as const;
+
 function report({ pairs, not_compared }: Output): void {
   const cardOf = (member: string) => codes.get(member.split('/')[1] ?? '') ?? '';
   const found = pairs.map(({ score, members: [one, other] }) => {
@@ -208,19 +218,11 @@ function report({ pairs, not_compared }: Output): void {
     console.log(`| ${kind} | ${all.length} | ${percent(hits, all.length)} |`);
   }
   console.log('\n| Score | Pairs listed | Registered twice (precision) |\n|---|---|---|');
-  for (const [least, most] of [
-    [90, 100],
-    [75, 89],
-    [60, 74],
-    [50, 59],
-    [40, 49],
-    [0, 100],
-  ] as const) {
+  for (const [least, most] of BANDS) {
     const listed = found.filter(({ score }) => score >= least && score <= most);
     const hits = listed.filter(({ isDouble }) => isDouble).length;
-    console.log(
-      `| ${least === 0 ? 'all' : `${least} to ${most}`} | ${listed.length} | ${percent(hits, listed.length)} |`,
-    );
+    const band = least === 0 ? 'all' : `${least} to ${most}`;
+    console.log(`| ${band} | ${listed.length} | ${percent(hits, listed.length)} |`);
   }
   console.log('\n| Two people | Pairs | Listed all the same |\n|---|---|---|');
   for (const kind of [...Object.keys(RELATIVES), 'two strangers']) {

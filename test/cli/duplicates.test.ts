@@ -134,3 +134,22 @@ test('codes that a shell or a reader could misread are quoted, or left out', asy
     ["A-1/M 2; 'x' A-1/(hidden)", `members merge ${quoted} 1 --reason "Registered twice"`],
   ]);
 });
+
+test('a phone or a name that more than 20 people share is not compared, and is counted', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', COOPERATIVES);
+  // Multiples of 11 never differ in one digit.
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, i) => `A-1,${nid(11 * i)},M-${i},Keza Aline,${PHONE},1985-01-02`);
+  const load = (count: number) =>
+    place.load('members', `${MEMBERS_HEADER},mobile,date_of_birth\n${rows(count).join('\n')}\n`, '--yes');
+  await load(20);
+  assert.equal((await found(place)).length, 190);
+  await load(21);
+  const { out } = await place.command('duplicates');
+  assert.equal(
+    out,
+    'No likely duplicates were found.\nNot compared, as too many share them: 21 members with 1 phone.\n' +
+      'Not compared, as too many share them: 21 members with 1 name with one date of birth.\n',
+  );
+});

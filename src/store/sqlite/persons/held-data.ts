@@ -11,9 +11,7 @@ import { findMembership, findPerson } from './person.ts';
 
 /** @throws StorageError `unusable` when there is no registry */
 export function openHeldData(databaseFile: string): HeldDataStore {
-  const db = openDatabase(databaseFile, {
-    ...{ waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA, tempStore: 'FILE' },
-  });
+  const db = openDatabase(databaseFile, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA });
   return {
     listCooperatives: () =>
       db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),

@@ -47,7 +47,8 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   members: {
     description:
-      'members who are one person, change cooperative, or are in a wrong one: show, merge, transfer, move',
+      'members by name; who are one person, change cooperative, or are in a wrong one: find, show, merge, ' +
+      'transfer, move',
     load: async () => (await import('./corrections/members.ts')).declareMembers,
   },
   cooperatives: {

@@ -18,7 +18,7 @@ const WHY = ['--reason', 'Request of 12 June'];
 const HEADER = `${MEMBERS_HEADER},first_name,last_name,gender,date_of_birth,mobile,role,status`;
 /** Values of person 1 that are nobody else's, former ones included. */
 const PERSONAL = [
-  ...[nid(1), nid(7), 'Zimulinda', 'Abimana', '788000111', '788000119', 'ZX-1', '1985-01-02'],
+  ...[nid(1), nid(7), 'Zimulinda', 'Abimana', 'imulinda', '788000111', '788000119', 'ZX-1', '1985-01-02'],
   Buffer.from('Zimulinda').toString('utf16le'),
 ];
 

@@ -94,8 +94,10 @@ test('a search that asks for too little or too much says so', async (context) =>
       const { status, json } = await app.send(`${path}?search=${encodeURIComponent(text)}`);
       assert.deepEqual([status, json], [400, { search: [message] }], `${path} ${text}`);
     }
-  // What the index reads as two words, or not at all.
-  assert.deepEqual(await found(app, `search=${encodeURIComponent('ɐɐɐ "*" (uwi) AND NOT')}`), []);
+  // Signs that mean something to the index, and a letter that is newer than it.
+  assert.deepEqual(await found(app, `search=${encodeURIComponent('"uwi*" (ndia) AND^NOT:')}`), []);
+  for (const path of ['/members', '/cooperatives'])
+    assert.deepEqual(await found(app, `search=${encodeURIComponent('abc\u{1e900}def')}`, path), []);
   assert.deepEqual(await found(app, `search=${encodeURIComponent('\u{1f1f7}uwimana')}`), ['1', '2', '3']);
 });
 

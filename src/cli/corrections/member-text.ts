@@ -1,7 +1,9 @@
-/** A member in short, and what names it: text for people, JSON for programs. */
+/** Members in short, and what names them: text for people, JSON for programs. */
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import type { HeldMembership } from '../../store/ports/journal/held-data.ts';
-import { formatFields } from '../terminal/output.ts';
+import { MOST_FOUND } from '../../domain/values/search-words.ts';
+import type { HeldMembership, NamedMember } from '../../store/ports/journal/held-data.ts';
+import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+import { formatFields, formatTable } from '../terminal/output.ts';
 import { describeHeld } from './held-data-text.ts';
 
 const countsOf = (held: HeldMembership) => ({
@@ -28,3 +30,30 @@ export const formatMember = (held: HeldMembership, names: readonly string[], zon
     ),
     ...Object.entries(countsOf(held)).map(([entries, count]) => [entries, String(count)] as const),
   ]);
+
+/** Rows that a person reads; the rest is counted. */
+const SHOWN_FOUND = 100;
+
+export const describeFound = (found: readonly NamedMember[]) => ({
+  found: found.length,
+  members: found.map(({ cooperativeCode, memberCode, status, fullName }) => ({
+    cooperative: cooperativeCode,
+    member_code: hideIdentityCards(memberCode),
+    status,
+    full_name: hideIdentityCards(fullName),
+  })),
+});
+
+export function formatFound(found: readonly NamedMember[]): string {
+  if (found.length === 0) return 'Nobody was found.\n';
+  const { members } = describeFound(found.slice(0, SHOWN_FOUND));
+  const table = formatTable(
+    ['COOPERATIVE', 'CODE', 'STATUS', 'NAME'],
+    members.map(({ cooperative, member_code, status, full_name }) => [
+      ...[cooperative, member_code, status, full_name],
+    ]),
+  );
+  const more = found.length - members.length;
+  const most = found.length === MOST_FOUND ? ' or more' : '';
+  return more === 0 ? table : `${table}${more}${most} more are not shown: give more words.\n`;
+}

@@ -1,12 +1,15 @@
 /** `members`: showing, merging, moving and transferring them (docs/correcting.md#registered-twice). */
 import type { Command } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
 import { startOfDay } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
+import { parseSearch } from '../../domain/values/search-words.ts';
 import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
 import {
   addCorrectionOptions,
   type CorrectionCommandOptions,
@@ -14,7 +17,7 @@ import {
   readCode,
   readPastDate,
 } from './correction-command.ts';
-import { describeMember, formatMember } from './member-text.ts';
+import { describeFound, describeMember, formatFound, formatMember } from './member-text.ts';
 
 interface MoveOptions extends CorrectionCommandOptions {
   readonly to: string;
@@ -30,6 +33,10 @@ export function declareMembers(members: Command, context: CliContext): void {
     .description('show a member in short, and everything that names it: personal data')
     .argument('<member>', MEMBER_HELP)
     .action((member: string, options: PrintOptions) => show(context, member, options));
+  addPrintOptions(members.command('find'))
+    .description('find members by the beginnings of words of their names: personal data')
+    .argument('<name...>', 'one to five words of at least three letters each')
+    .action((name: string[], options: PrintOptions) => find(context, name.join(' '), options));
   addCorrectionOptions(members.command('merge'))
     .description('give everything of one member to another who is the same person')
     .argument('<from>', `the member that goes: ${MEMBER_HELP}`)
@@ -71,6 +78,14 @@ function declareTransfer(members: Command, context: CliContext): void {
       const transfer = { memberId, to, memberCode, on, startsAt };
       await correct(context, options, (store, given) => store.transferMember(transfer, given));
     });
+}
+
+async function find(context: CliContext, name: string, options: PrintOptions): Promise<void> {
+  const words = parseSearch(name);
+  if (words instanceof FieldError) throw new CommandError(EXIT.usage, `The name: ${words.message}`);
+  const store = openConfiguredStorage(configOf(context, options), context.clock).openHeldData();
+  const found = await withStore(store, () => store.searchMembers(words));
+  context.out(options.json === true ? formatJson(describeFound(found)) : formatFound(found));
 }
 
 async function show(context: CliContext, member: string, options: PrintOptions): Promise<void> {

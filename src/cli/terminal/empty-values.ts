@@ -22,7 +22,8 @@ function refuseEmptyValue(target: Option | Argument, hint: string): void {
   const parse: Parse | undefined = target.parseArg;
   const parseGiven: Parse = (text, before) => {
     if (text.trim() === '') throw new InvalidArgumentError(`It is empty. Give a value.${hint}`);
-    return parse === undefined ? text : parse(text, before);
+    if (parse !== undefined) return parse(text, before);
+    return target.variadic ? [...((before ?? []) as string[]), text] : text;
   };
   target.argParser(parseGiven);
 }

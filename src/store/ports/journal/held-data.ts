@@ -51,6 +51,11 @@ export interface FoundMember {
   readonly fullName: string;
 }
 
+/** A member that a search by name has found. */
+export interface NamedMember extends FoundMember {
+  readonly status: string;
+}
+
 /** Everything about a person, in all cooperatives and statuses. */
 export interface HeldPerson {
   readonly identityCard: string;
@@ -95,6 +100,11 @@ export interface HeldDataStore {
   findPerson(identityCard: string): Awaitable<HeldPerson | undefined>;
   /** In order of id, without those who were erased. */
   findMembers(name: MemberName): Awaitable<readonly FoundMember[]>;
+  /**
+   * Those whose names have words that begin so, in order of id, up to a limit.
+   * @throws RegistryError `unavailable` while the names of an import are missing in the index
+   */
+  searchMembers(words: readonly string[]): Awaitable<readonly NamedMember[]>;
   /** @returns undefined when there is no member with this id, or an erased one */
   findMembership(memberId: number): Awaitable<HeldMembership | undefined>;
   /** In order of id; empty when nothing is selected. */

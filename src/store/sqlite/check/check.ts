@@ -19,6 +19,7 @@ import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 import { EVENT_CHECKS } from './event-checks.ts';
+import { checkNames } from './name-checks.ts';
 import { OPERATION_CHECKS } from './operation-checks.ts';
 import { REDIRECT_CHECKS } from './redirect-checks.ts';
 
@@ -97,6 +98,7 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
     ...agreements,
     { check: 'read model out of date', fault: null, value: String(countOutOfDate(registry, format)) },
     { check: 'read model', fault: wrong === undefined ? null : `wrong: ${wrong}` },
+    ...checkNames(registry),
     ...rows,
   ];
 }

@@ -13,7 +13,7 @@ import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { CooperativeStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { COOPERATIVE_ROW } from '../rows/cooperative-rows.ts';
-import { matchOfWords } from '../search/match.ts';
+import { matchOfWords, orNothing } from '../search/match.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openRowStore } from './row-store.ts';
 
@@ -66,8 +66,12 @@ function openList(db: Connection) {
 
   return function list(filter: CooperativeFilter, request: PageRequest, visible: Visible): Page<Cooperative> {
     const matches = toFilters(filter, visible);
-    const rows = selectPage.all({ ...matches, limit: request.pageSize, offset: offsetOf(request) });
-    return { count: (count.get(matches) as { count: number }).count, rows };
+    const window = { limit: request.pageSize, offset: offsetOf(request) };
+    const read = () => ({
+      count: (count.get(matches) as { count: number }).count,
+      rows: selectPage.all({ ...matches, ...window }),
+    });
+    return orNothing(read, { count: 0, rows: [] });
   };
 }
 

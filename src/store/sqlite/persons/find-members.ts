@@ -1,8 +1,10 @@
-/** Members by what people call them: ids, member codes, national IDs. */
-import type { FoundMember, MemberName } from '../../ports/journal/held-data.ts';
+/** Members by what people call them: ids, member codes, national IDs, words of their names. */
+import { MOST_FOUND } from '../../../domain/values/search-words.ts';
+import type { FoundMember, MemberName, NamedMember } from '../../ports/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { currentNumberSql } from '../identity/former-keys.ts';
+import { openMemberSearch } from '../search/member-search.ts';
 
 /** Codes are unique in a cooperative: one seek in each is as good as an index of codes. */
 const FOUND = `SELECT id FROM main.members WHERE id = @id
@@ -19,3 +21,12 @@ export const findMembers = (db: Connection, name: MemberName): FoundMember[] =>
        WHERE c.code = coalesce(@cooperativeCode, c.code) AND m.status <> '${ERASED_STATUS}' ORDER BY m.id`,
     )
     .all({ id: null, memberCode: null, identityCard: null, cooperativeCode: null, ...name }) as FoundMember[];
+
+export function searchMembers(db: Connection, search: readonly string[]): NamedMember[] {
+  const request = { page: 1, pageSize: MOST_FOUND };
+  const { rows } = openMemberSearch(db)({ filter: { search }, request, visible: null });
+  return rows.map(({ id, json, cooperative }) => {
+    const { member_code: memberCode, full_name: fullName, status } = JSON.parse(json);
+    return { id, cooperativeCode: cooperative.code, memberCode, fullName, status };
+  });
+}

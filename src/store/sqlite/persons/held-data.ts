@@ -6,7 +6,7 @@ import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { readEntries } from './entry-rows.ts';
-import { findMembers } from './find-members.ts';
+import { findMembers, searchMembers } from './find-members.ts';
 import { findMembership, findPerson } from './person.ts';
 
 /** @throws StorageError `unusable` when there is no registry */
@@ -17,6 +17,7 @@ export function openHeldData(databaseFile: string): HeldDataStore {
       db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
     findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
     findMembers: (name) => findMembers(db, name),
+    searchMembers: (words) => searchMembers(db, words),
     findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),
     listEntries: (kind, selection) => readEntries(db, kind, selection),
     findDuplicates: (cooperativeCode) => findDuplicates(db, cooperativeCode),

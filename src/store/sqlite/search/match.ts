@@ -13,9 +13,22 @@ const anyOf = (words: readonly string[]): string =>
 export const matchOfWords = (words: readonly string[]): string =>
   words.map((word) => `${quote(word)}*`).join(' AND ');
 
+/**
+ * What a query of an index finds, or what stands for nothing: where the index has two words, as a letter is
+ * newer than its tables, it refuses what was given as one.
+ */
+export function orNothing<T>(find: () => T, nothing: T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (/^fts5: phrase queries/.test((error as Error).message)) return nothing;
+    throw error;
+  }
+}
+
 export function openMatch(db: Connection) {
   const selectWord = db.prepare<[string], { term: string }>(
-    'SELECT term FROM member_name_words WHERE term >= ? LIMIT 1',
+    'SELECT term FROM member_names_words WHERE term >= ? LIMIT 1',
     'one word: the index is in order of words',
   );
 

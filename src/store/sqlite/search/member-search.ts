@@ -13,7 +13,7 @@ import { openFewMembers } from '../lists/few-members.ts';
 import { LISTED_MEMBERS } from '../lists/member-lists.ts';
 import { LISTED_ROW, type ListedRow, toListedMember } from '../rows/member-rows.ts';
 import { FIRST_UNINDEXED } from './index-names.ts';
-import { matchOfWords, openMatch } from './match.ts';
+import { matchOfWords, openMatch, orNothing } from './match.ts';
 
 const KEPT_SEARCHES = 20;
 const RETRY_AFTER_SECONDS = 5;
@@ -80,7 +80,7 @@ export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<
 
   return (asked) =>
     db.transaction.deferred(() => {
-      const { count, rows } = read(asked);
+      const { count, rows } = orNothing(() => read(asked), { count: 0, rows: [] });
       return { count, rows: rows.map(toFound) };
     });
 }

@@ -21,6 +21,7 @@ function nameIndex({ name, table, columns, words, isNamed, isIndexed }: NameInde
   return `
 CREATE VIEW ${name}_source (id, words) AS SELECT id, ${words(table)} FROM ${table} WHERE ${isNamed(table)};
 CREATE VIRTUAL TABLE ${name} ${indexSql(`, content = '${name}_source', content_rowid = 'id'`)};
+CREATE VIRTUAL TABLE ${name}_words USING fts5vocab(${name}, instance);
 CREATE TRIGGER ${name}_added AFTER INSERT ON ${table} BEGIN
   ${add} END;
 CREATE TRIGGER ${name}_removed AFTER DELETE ON ${table} BEGIN
@@ -47,7 +48,6 @@ ${nameIndex({
   isIndexed: (row) =>
     `${isNamedMember(row)} AND NOT EXISTS (SELECT 1 FROM unindexed_names WHERE first_id <= ${row}.id)`,
 })}
-CREATE VIRTUAL TABLE member_name_words USING fts5vocab(member_names, instance);
 ${nameIndex({
   name: 'cooperative_names',
   table: 'cooperatives',

@@ -1,6 +1,7 @@
 /** A registry with a key that receives, and a receiver on loopback. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiKeyValues } from '../../src/domain/access/api-keys.ts';
 import { startApp, type TestApp } from './app.ts';
 import { command } from './command.ts';
@@ -47,4 +48,9 @@ export async function startWebhooks(
       assert.equal(status, 201);
     },
   };
+}
+
+/** Waits until something is true: a test that waits for what never comes ends by the limit of its runner. */
+export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await sleep(10);
 }

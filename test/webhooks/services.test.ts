@@ -1,0 +1,98 @@
+/** Webhooks when services start, end, take over from each other, and after a restore (docs/webhooks.md). */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { startApp, temporaryFolder } from '../support/app.ts';
+import { command } from '../support/command.ts';
+import { startWebhooks } from '../support/webhooks.ts';
+
+const FAST = { lookMs: 5 };
+
+test('a service goes on where the one before it ended', async (context) => {
+  const { app, receiver, add, create } = await startWebhooks(context);
+  await add();
+  await create('C-1');
+  await receiver.waitFor(1);
+  receiver.answer = 503;
+  await create('C-2');
+  await receiver.waitFor(2);
+  await app.registry.close();
+  receiver.answer = 200;
+  const folder = dirname(app.config.storage);
+  const startMs = app.clock.now() + 5_001;
+  const next = await startApp(context, { folder, startMs, webhooks: FAST });
+  await next.send('/cooperatives', { method: 'POST', body: { code: 'C-3', name: 'Third' } });
+  await receiver.waitFor(4);
+  const sequences = receiver.deliveries.map(({ json }) => json.sequence);
+  assert.deepEqual(sequences, [1, 2, 2, 3]);
+  assert.equal(receiver.deliveries[1]?.id, receiver.deliveries[2]?.id);
+});
+
+test('of two services on one registry one delivers, and the other takes over when it ends', async (context) => {
+  const { app, receiver, add, create } = await startWebhooks(context);
+  await add();
+  await create('C-1');
+  await receiver.waitFor(1);
+  const folder = dirname(app.config.storage);
+  const other = await startApp(context, { folder, webhooks: FAST, startMs: app.clock.now() });
+  const post = (code: string) => other.send('/cooperatives', { method: 'POST', body: { code, name: code } });
+  for (const code of ['C-2', 'C-3', 'C-4']) {
+    await create(code);
+    await post(`${code}-OTHER`);
+  }
+  await receiver.waitFor(7);
+  await app.registry.close();
+  await post('C-5');
+  await receiver.waitFor(8);
+  assert.deepEqual(
+    receiver.deliveries.map(({ json }) => json.sequence),
+    [1, 2, 3, 4, 5, 6, 7, 8],
+  );
+});
+
+test('without an endpoint no file is created, and the first one is noticed', async (context) => {
+  const { app, add, create, receiver } = await startWebhooks(context);
+  const file = app.config.storage.replace('.db', '.webhooks.db');
+  await create('C-1');
+  assert.ok(!existsSync(file) && !existsSync(file.replace('.db', '.lock')));
+  await add();
+  await create('C-2');
+  await receiver.waitFor(1);
+  assert.ok(existsSync(file));
+});
+
+test('after a restore receivers are told to start again, and get what follows', async (context) => {
+  const { app, receiver, add, create, json } = await startWebhooks(context);
+  const db = app.config.storage;
+  const folder = join(temporaryFolder(context), 'backup');
+  await create('C-1');
+  await add();
+  assert.equal((await command(['backup', folder, '--db', db])).status, 0);
+  await create('C-2');
+  await create('C-3');
+  await receiver.waitFor(2);
+  await app.registry.close();
+  const restored = await command(['restore', folder, '--db', db, '--replace']);
+  assert.equal(restored.status, 0, restored.err);
+  const again = await startApp(context, { folder: dirname(db), webhooks: FAST });
+  await receiver.waitFor(3);
+  await again.send('/cooperatives', { method: 'POST', body: { code: 'C-4', name: 'Fourth' } });
+  const [before, , restart, after] = await receiver.waitFor(4);
+  const { epoch } = (await again.send('/events')).json;
+  assert.deepEqual(restart?.json.type, 'feed.restarted');
+  assert.deepEqual(restart?.json.data, { epoch, last_sequence: 1 });
+  assert.equal(after?.json.sequence, 2);
+  assert.equal(before?.json.sequence, 2);
+  assert.notEqual(after?.id, before?.id);
+  assert.ok(again.logLines.some((line) => line.includes('begins again after event 1')));
+  assert.equal((await json('list')).webhooks[0].last_sequence >= 1, true);
+});
+
+test('check looks into the file', async (context) => {
+  const { app, add } = await startWebhooks(context);
+  await add();
+  const { status, out } = await command(['check', '--db', app.config.storage]);
+  assert.equal(status, 0);
+  assert.match(out, /webhooks: integrity[\s\S]*rows of webhook_endpoints +1/);
+});

@@ -85,7 +85,7 @@ openapi: $(INSTALLED) ## write openapi.json from the routes
 docs: $(INSTALLED) ## write the tables of the documents from the declarations
 	npm run -s docs
 
-kills: $(INSTALLED) ## kill the service 50 times during payments and merges, and look for what was lost, done twice or by half
+kills: $(INSTALLED) ## kill the service 50 times during payments, merges and webhooks, and look for what was lost, done twice or by half
 	node test/kills/main.ts
 
 histories: $(INSTALLED) ## try 500 new random histories of all operations; a failure prints how to repeat it

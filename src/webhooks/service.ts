@@ -54,6 +54,7 @@ export class WebhookService {
     this.dependencies = dependencies;
     const { lookMs = LOOK_MS } = dependencies.settings ?? {};
     this.timer = setInterval(() => void this.look(), lookMs).unref();
+    setImmediate(() => void this.look());
   }
 
   /** Ends in order: what is under way gets a little time, then what was delivered is stored. */

@@ -1,6 +1,6 @@
 /**
- * Kills the service and commands, again and again, while payments are recorded and members are merged, and
- * then looks for what was lost, charged twice or done by half. Run by `make kills`.
+ * Kills the service and commands, again and again, while payments are recorded, members are merged and webhooks
+ * delivered, and then looks for what was lost, done twice or by half. Run by `make kills`.
  * Options: `--kills 50`, `--seed 1`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { command, type RunningCommand, spawnPlainly } from '../support/command.ts';
 import { clientOf, type Payments, startPayments } from './payments.ts';
+import { startReceiver } from './receiver.ts';
 import { createRegistry, MEMBERS } from './registry.ts';
 import { findLosses, type Merge, totalsOf } from './verify.ts';
 
@@ -98,6 +99,7 @@ async function run(): Promise<void> {
   const registry = await createRegistry(db);
   const before = totalsOf(db);
   const payments = startPayments(registry, random);
+  const receiver = await startReceiver(db);
   const merges: Merge[] = [];
   const outcomes = { killed: 0, ended: 0 };
   for (let i = 0; i < kills; i++) {
@@ -111,6 +113,7 @@ async function run(): Promise<void> {
   process.stderr.write('\n');
   const { server, port } = await serve();
   await payments.finish(clientOf(port));
+  await receiver.waitFor();
   await kill(server);
   await checkSound();
   const losses = findLosses(db, { payments, merges, before });
@@ -120,8 +123,12 @@ async function run(): Promise<void> {
       `${payments.repeated} requests repeated, ${payments.replayed} of them already recorded.\n` +
       `${merges.length} merges: ${outcomes.killed} killed, ${merged} done, ${losses.unmerged} not begun.\n`,
   );
-  for (const fault of losses.faults) process.stdout.write(`${fault}\n`);
-  if (losses.faults.length > 0) process.exitCode = 1;
+  const missed = receiver.findLosses();
+  receiver.close();
+  process.stdout.write(`${receiver.repeated} webhooks were delivered again, under their first id.\n`);
+  const faults = [...losses.faults, ...missed];
+  for (const fault of faults) process.stdout.write(`${fault}\n`);
+  if (faults.length > 0) process.exitCode = 1;
   else process.stdout.write('Nothing was lost, charged twice or done by half.\n');
 }
 

@@ -20,6 +20,7 @@ import { payments } from './sections/payments.ts';
 import { refusals } from './sections/refusals.ts';
 import { sizes } from './sections/sizes.ts';
 import { starts } from './sections/starts.ts';
+import { webhooks } from './sections/webhooks.ts';
 import { writes } from './sections/writes.ts';
 
 const SECTIONS = [
@@ -33,6 +34,7 @@ const SECTIONS = [
   'milk',
   'pages',
   'imports',
+  'webhooks',
 ] as const;
 const SMALL = [20_000, 20_000] as const;
 const MIDDLE = [200_000, 200_000] as const;
@@ -103,6 +105,7 @@ const results: Results = {
   milk: await section('milk', async (options) => milk(await middle(), options)),
   pages: await section('pages', async (options) => pages(await small(), await large(), options)),
   imports: await section('imports', imports),
+  webhooks: await section('webhooks', webhooks),
 };
 const table = toTable(toRows(results));
 console.log(table);

@@ -24,6 +24,8 @@ export interface Results {
   readonly payments: Payments | undefined;
   readonly starts: Starts | undefined;
   readonly imports: Imports | undefined;
+  /** Undefined in results from before there were webhooks. */
+  readonly webhooks?: Figures | undefined;
 }
 
 export interface Row {
@@ -218,8 +220,18 @@ const importRows = (figures: Imports): Row[] =>
     return [toRow(`import of ${rows} rows of ${name}`, { atLeast }, perSecond, { unit: '/s', detail })];
   });
 
+const webhookRows = (figures: Figures): Row[] => [
+  toRow(
+    'webhooks to one endpoint on this machine, in order',
+    { atLeast: 1_000 },
+    rates(figures, 'webhooks to one endpoint'),
+    { unit: '/s' },
+  ),
+];
+
 export function toRows(results: Results): Row[] {
-  const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts, imports } = results;
+  const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts, imports, webhooks } =
+    results;
   return [
     ...(lookups === undefined ? [] : lookupRows(lookups)),
     ...(lists === undefined ? [] : listRows(lists)),
@@ -231,6 +243,7 @@ export function toRows(results: Results): Row[] {
     ...(milk === undefined ? [] : milkRows(milk)),
     ...(pages === undefined ? [] : pageRows(pages)),
     ...(imports === undefined ? [] : importRows(imports)),
+    ...(webhooks === undefined ? [] : webhookRows(webhooks)),
   ];
 }
 

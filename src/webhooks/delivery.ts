@@ -11,7 +11,7 @@ import type {
   WebhookProgress,
 } from '../store/ports/webhooks.ts';
 import type { DeliveryContext } from './context.ts';
-import { restartMessage, signedHeaders, type WebhookMessage } from './message.ts';
+import { restartMessage, SigningKeys, signedHeaders, type WebhookMessage } from './message.ts';
 import { MessageReader, type Next, wants } from './next-message.ts';
 import { type PostResult, post } from './post.ts';
 import { findPause } from './receiving-key.ts';
@@ -24,6 +24,7 @@ const NOTHING_FAILS = { failures: 0, failingSequence: null, nextAttemptAtMs: 0 }
 export class EndpointDelivery {
   private readonly context: DeliveryContext;
   private readonly reader: MessageReader;
+  private readonly signingKeys = new SigningKeys();
   private endpoint: WebhookEndpoint;
   private progress: WebhookProgress;
   private attempts: WebhookAttempt[] = [];
@@ -92,8 +93,8 @@ export class EndpointDelivery {
   }
 
   private async run(): Promise<void> {
+    if (!(await this.maySee())) return;
     while (!this.isStopped && this.progress.disabledAt === null && this.context.mayDeliver()) {
-      if (!(await this.maySee())) return;
       const next = await this.next();
       if (next === undefined) await this.waitForNews();
       else if (next.message === undefined || this.isSkipped(next.message)) {
@@ -176,14 +177,14 @@ export class EndpointDelivery {
   private attempt(next: Next, message: WebhookMessage): Promise<boolean> {
     const { context, endpoint } = this;
     return context.connections.use(endpoint.id, endpoint.url.startsWith('https:'), async (agent) => {
-      // Once more: it may have been disabled while this message waited for its turn.
+      // Before each one: the key may have been disabled while this message waited for its turn.
       const { visible } = this;
       if (!(await this.maySee()) || this.isStopped) return false;
       if (visible !== this.visible) return true;
       const atMs = context.clock.now();
       const now = Math.floor(atMs / 1000);
-      const secrets = await context.store.listSecrets(endpoint.id, now);
-      const headers = { ...context.headers, ...signedHeaders(message, secrets, now) };
+      const keys = this.signingKeys.of(await context.store.listSecrets(endpoint.id, now));
+      const headers = { ...context.headers, ...signedHeaders(message, keys, now) };
       const { url, allowsPrivate } = endpoint;
       const result = await post({ url, allowsPrivate, headers, body: message.body }, { ...context, agent });
       if (result.fault !== null && this.isStopped) return false;

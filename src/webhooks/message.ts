@@ -1,5 +1,5 @@
 /** What is sent to an endpoint: its id, its body and its signatures (docs/webhooks.md#messages). */
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import type { EventType, RegistryEvent } from '../domain/events.ts';
 import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
 import type { WebhookType } from '../domain/webhooks/types.ts';
@@ -91,19 +91,31 @@ export const newSecret = (): Uint8Array => randomBytes(SECRET_BYTES);
 /** As the receiver gets it. */
 export const formatSecret = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
 
+/** Keys of secrets, each made once: that takes four times as long as signing. */
+export class SigningKeys {
+  private made = new Map<string, KeyObject>();
+
+  of(secrets: readonly Uint8Array[]): KeyObject[] {
+    const named = secrets.map((secret) => [Buffer.from(secret).toString('base64'), secret] as const);
+    // Those that have ended are forgotten.
+    this.made = new Map(
+      named.map(([name, secret]) => [name, this.made.get(name) ?? createSecretKey(secret)] as const),
+    );
+    return [...this.made.values()];
+  }
+}
+
 /**
  * The headers of one attempt.
- * @param secrets sign one after the other: during a rotation each receiver knows one of two
+ * @param keys sign one after the other: during a rotation each receiver knows one of two secrets
  */
 export function signedHeaders(
   { id, body }: WebhookMessage,
-  secrets: readonly Uint8Array[],
+  keys: readonly KeyObject[],
   nowSeconds: number,
 ): { readonly [name: string]: string } {
   const signed = `${id}.${nowSeconds}.${body}`;
-  const signatures = secrets.map(
-    (secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
-  );
+  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
   return {
     'webhook-id': id,
     'webhook-timestamp': String(nowSeconds),

@@ -5,7 +5,7 @@ import { RegistryError } from '../../domain/values/errors.ts';
 import type { RegistryStore } from '../../store/ports/registry.ts';
 import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.ts';
 import { toAttempt } from '../../webhooks/delivery.ts';
-import { signedHeaders, testMessage, type WebhookMessage } from '../../webhooks/message.ts';
+import { SigningKeys, signedHeaders, testMessage, type WebhookMessage } from '../../webhooks/message.ts';
 import { messageOf } from '../../webhooks/next-message.ts';
 import { post } from '../../webhooks/post.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
@@ -88,7 +88,7 @@ async function send(
 ): Promise<void> {
   const { id, url, allowsPrivate, failures, disabledAt } = endpoint;
   const secrets = await store.listSecrets(id, now);
-  const headers = { ...requestHeaders(), ...signedHeaders(message, secrets, now) };
+  const headers = { ...requestHeaders(), ...signedHeaders(message, new SigningKeys().of(secrets), now) };
   const atMs = context.clock.now();
   const result = await post({ url, allowsPrivate, headers, body: message.body }, { clock: context.clock });
   const attempt = toAttempt(message, atMs, result);

@@ -178,6 +178,14 @@ test('import/ never imports http/, an engine or a command', () => {
   );
 });
 
+test('webhooks/ never imports http/, an engine, an import or a command', () => {
+  const forbidden = ['http', 'store/sqlite', 'import', 'cli', 'app'];
+  assert.deepEqual(
+    broken('webhooks', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
+    [],
+  );
+});
+
 test('cli/ never imports http/ or an engine', () => {
   const found = broken('cli', ({ target }) => !isIn(target, 'http') && !isIn(target, 'store/sqlite'));
   assert.deepEqual(found, []);

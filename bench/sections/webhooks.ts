@@ -1,4 +1,4 @@
-/** How fast changes that have waited are delivered to one endpoint on the same machine, one after the other. */
+/** How fast changes that have waited are delivered to one endpoint on this machine, one after the other. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -52,7 +52,8 @@ export async function webhooks({ rounds, seconds, folder }: Options) {
       ...[folder, `cooperatives ${++round}`, key],
       'local i = 0\nwrk.headers["Content-Type"] = "application/json"',
       `  i = i + 1
-  return wrk.format("POST", "/api/v1/cooperatives", nil, string.format('{"code":"C-${round}-%d","name":"C"}', i))`,
+  local body = string.format('{"code":"C-${round}-%d","name":"C"}', i)
+  return wrk.format("POST", "/api/v1/cooperatives", nil, body)`,
     );
     await measure(registry.port, script, { seconds, connections: CONNECTIONS });
     const response = await fetch(`http://127.0.0.1:${registry.port}/api/v1/events`, {

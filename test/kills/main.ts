@@ -1,6 +1,6 @@
 /**
- * Kills the service and commands, again and again, while payments are recorded, members are merged and webhooks
- * delivered, and then looks for what was lost, done twice or by half. Run by `make kills`.
+ * Kills the service and commands, again and again, while payments are recorded, members are merged and
+ * webhooks delivered, and then looks for what was lost, done twice or by half. Run by `make kills`.
  * Options: `--kills 50`, `--seed 1`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -29,7 +29,7 @@ export const SCOPE_MEANINGS: { readonly [scope in Scope]: string } = {
   'loans:write': 'recording and replacing loans',
   'payments:read': 'listing and reading payments on loans',
   'payments:write': 'recording and replacing payments on loans, which change what is paid on them',
-  'webhooks:receive': 'following the sequence of changes, `/events`',
+  'webhooks:receive': 'following the sequence of changes: `/events`, and webhooks',
 };
 
 export interface ApiKeyValues {

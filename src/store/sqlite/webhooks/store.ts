@@ -1,4 +1,4 @@
-/** The endpoints of webhooks in a file of their own (docs/decisions/0027-webhooks.md). */
+/** The endpoints of webhooks in a file of their own (docs/decisions/0028-webhooks.md). */
 import { existsSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { WebhookType } from '../../../domain/webhooks/types.ts';

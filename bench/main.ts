@@ -20,6 +20,7 @@ import { payments } from './sections/payments.ts';
 import { refusals } from './sections/refusals.ts';
 import { sizes } from './sections/sizes.ts';
 import { starts } from './sections/starts.ts';
+import { statistics } from './sections/statistics.ts';
 import { webhooks } from './sections/webhooks.ts';
 import { writes } from './sections/writes.ts';
 
@@ -33,6 +34,7 @@ const SECTIONS = [
   'sizes',
   'milk',
   'pages',
+  'statistics',
   'imports',
   'webhooks',
 ] as const;
@@ -104,6 +106,7 @@ const results: Results = {
   ),
   milk: await section('milk', async (options) => milk(await middle(), options)),
   pages: await section('pages', async (options) => pages(await small(), await large(), options)),
+  statistics: await section('statistics', async (options) => statistics(await large(), options)),
   imports: await section('imports', imports),
   webhooks: await section('webhooks', webhooks),
 };

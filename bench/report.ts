@@ -3,6 +3,7 @@ import { type Figure, type Figures, median } from './load.ts';
 import type { Imports } from './sections/imports.ts';
 import type { Payments } from './sections/payments.ts';
 import type { Starts } from './sections/starts.ts';
+import { STATISTICS_GOALS, type Statistics } from './sections/statistics.ts';
 
 export interface Results {
   readonly date: string;
@@ -24,7 +25,8 @@ export interface Results {
   readonly payments: Payments | undefined;
   readonly starts: Starts | undefined;
   readonly imports: Imports | undefined;
-  /** Undefined in results from before there were webhooks. */
+  /** Those below are undefined in results from before there were any. */
+  readonly statistics?: Statistics | undefined;
   readonly webhooks?: Figures | undefined;
 }
 
@@ -195,17 +197,18 @@ const paymentRows = ({ perSecond, lookups }: Payments): Row[] => [
   ),
 ];
 
-const START_GOALS: { readonly [name: string]: number } = {
+/** Milliseconds at most, by the name of the figure. */
+type Times = { readonly [name: string]: number };
+
+const START_GOALS: Times = {
   'start to ready, npm included': 500,
   'start to ready, the process': 250,
   'keys list, npm included': 400,
   '--help, npm included': 400,
 };
 
-const startRows = (starts: Starts): Row[] =>
-  Object.entries(START_GOALS).map(([name, atMost]) =>
-    toRow(name, { atMost }, starts[name] ?? [], { unit: ' ms' }),
-  );
+const timeRows = (goals: Times, times: { readonly [name: string]: readonly number[] }): Row[] =>
+  Object.entries(goals).map(([name, atMost]) => toRow(name, { atMost }, times[name] ?? [], { unit: ' ms' }));
 
 const IMPORT_GOALS: { readonly [name: string]: number } = { members: 40_000, production: 120_000 };
 
@@ -230,18 +233,19 @@ const webhookRows = (figures: Figures): Row[] => [
 ];
 
 export function toRows(results: Results): Row[] {
-  const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts, imports, webhooks } =
-    results;
+  const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts } = results;
+  const { statistics, imports, webhooks } = results;
   return [
     ...(lookups === undefined ? [] : lookupRows(lookups)),
     ...(lists === undefined ? [] : listRows(lists)),
     ...(refusals === undefined ? [] : refusalRows(refusals)),
     ...(writes === undefined ? [] : writeRows(writes)),
     ...(payments === undefined ? [] : paymentRows(payments)),
-    ...(starts === undefined ? [] : startRows(starts)),
+    ...(starts === undefined ? [] : timeRows(START_GOALS, starts)),
     ...(sizes === undefined ? [] : sizeRows(sizes)),
     ...(milk === undefined ? [] : milkRows(milk)),
     ...(pages === undefined ? [] : pageRows(pages)),
+    ...(statistics === undefined ? [] : timeRows(STATISTICS_GOALS, statistics)),
     ...(imports === undefined ? [] : importRows(imports)),
     ...(webhooks === undefined ? [] : webhookRows(webhooks)),
   ];

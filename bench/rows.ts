@@ -22,7 +22,7 @@ const memberCode = (n: number): string => `M-${digits(n, 7)}`;
  * Of every 200 memberships, 150 belong to people with one membership, 30 to people with two, 12 to people
  * with three and 8 to people with four: 171 people.
  */
-const GROUP = { memberships: 200, persons: 171 } as const;
+export const GROUP = { memberships: 200, persons: 171 } as const;
 
 /** @returns the number of the person that the n-th membership belongs to */
 export function personOf(n: number): number {

@@ -74,8 +74,9 @@ const SUMMARIES: { readonly [field: string]: Part } = {
 
 function partsOf(type: number, fields: number): readonly Part[] {
   const entity = entityOfType(type);
-  if (entity === 'cooperative') return [];
-  if (entity !== 'member') return ['loans'];
+  if (entity === 'loan') return ['loans'];
+  // What a payment changes is told of its loan too.
+  if (entity !== 'member') return [];
   if (typeOfCode(type) === 'member.created') return ['members'];
   if (typeOfCode(type) === 'member.deleted') return PARTS;
   return [...new Set(fieldsOfBits('member', fields).map((field) => SUMMARIES[field] ?? 'members'))];

@@ -14,7 +14,7 @@ import type { Connection } from '../engine/connection.ts';
 import { KeptTotals } from './kept-totals.ts';
 
 /** After so many milliseconds others get their turn, and no snapshot keeps the log from being emptied. */
-const SLICE_MS = 100;
+const SLICE_MS = 250;
 /** Sums of several cooperatives that are kept. */
 const KEPT_SUMS = 16;
 

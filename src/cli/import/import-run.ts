@@ -11,10 +11,10 @@ import type { StagedChange, StagedValue } from '../../store/ports/import/import-
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';
+import { createProgressBar } from '../terminal/progress-bar.ts';
 import { configOf, type SettingOptions } from '../terminal/settings.ts';
 import { describeUser } from '../terminal/system-user.ts';
 import { createImportJson } from './import-json.ts';
-import { createProgressBar } from './import-progress.ts';
 import { appendRejects, openRejects } from './import-rejects.ts';
 import { createImportScreen } from './import-screen.ts';
 import { appendTo, openListFile } from './import-side-files.ts';
@@ -164,7 +164,7 @@ async function importWithSession(
         ...(options.replaces === undefined ? {} : { replaces: options.replaces }),
       },
       {
-        progress: bar.update,
+        progress: (file, bytesRead, bytes) => bar.update(nameOf(file), bytesRead, bytes),
         async checked(file, checked, source, reading) {
           bar.stop();
           await output.checked({ file, checked, source, reading });

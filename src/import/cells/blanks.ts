@@ -32,6 +32,9 @@ export const isEmptyWord = (cell: string): boolean =>
 const FORMULA_TEXT = /^="(.*)"$/s;
 const APOSTROPHE_TEXT = /^'(?=[0-9+=-])/;
 
+/** Whether a cell says that it is a text, whatever the text looks like. */
+export const isFormulaText = (cell: string): boolean => FORMULA_TEXT.test(cell);
+
 /** The text in `="…"`, or behind an apostrophe that keeps digits a text; any other cell as it is. */
 export function unwrapText(cell: string): string {
   const formula = FORMULA_TEXT.exec(cell)?.[1];

@@ -1,7 +1,13 @@
 /** The cells of a row, each read as its column in this file requires. */
 import { FieldError } from '../../domain/values/errors.ts';
 import type { ImportKind, StagedValue } from '../../store/ports/import/import-session.ts';
-import { isEmptyWord, MAX_CELL_CHARACTERS, mayBeSpecial, unwrapText } from '../cells/blanks.ts';
+import {
+  isEmptyWord,
+  isFormulaText,
+  MAX_CELL_CHARACTERS,
+  mayBeSpecial,
+  unwrapText,
+} from '../cells/blanks.ts';
 import { type CellContext, type DecimalEvidence, noDecimals } from '../cells/context.ts';
 import type { NoteKind } from '../cells/notes.ts';
 import { MOST_UNKNOWN_WORDS } from '../cells/words.ts';
@@ -77,7 +83,7 @@ export function createCellReader(options: CellReaderOptions): CellReader {
     // Our own rejects of a workbook keep national IDs so.
     if (text !== cell && !header.isOfRejects) findings.note('spreadsheet_text', name);
     text = words[i]?.get(foldHeading(text)) ?? text;
-    if (isRequired || !isEmptyWord(text)) return text;
+    if (isRequired || isFormulaText(cell) || !isEmptyWord(text)) return text;
     findings.note('empty_word', name);
     return '';
   }

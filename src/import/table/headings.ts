@@ -27,8 +27,21 @@ export interface Heading {
 
 /** What each heading of a row means (docs/import-reference.md#headings). */
 export function recogniseHeadings(kind: ImportKind, cells: readonly string[], map?: ReadingMap): Heading[] {
-  const headings = cells.map((cell) => recognise(kind, cell.trim(), map));
+  const headings = withoutIds(cells.map((cell) => recognise(kind, cell.trim(), map)));
   return kind === 'members' ? withFamilyName(headings) : withOneName(headings);
+}
+
+/** What the registry's own exports call the ids of rows, and cooperatives what people call them. */
+const IDS: readonly string[] = ['id', 'member_id', 'loan_id'];
+
+/** In an export the column itself is there too, by its name. */
+function withoutIds(headings: readonly Heading[]): Heading[] {
+  const named = new Set(headings.filter(({ by }) => by === 'name').map(({ column }) => column));
+  return headings.map((heading) =>
+    heading.by === 'dictionary' && IDS.includes(heading.text) && named.has(heading.column)
+      ? { text: heading.text, column: undefined }
+      : heading,
+  );
 }
 
 /** In a ledger the name is only compared: of several headings of one, the first is enough. */

@@ -14,6 +14,7 @@ import { storageAt } from '../../support/storage.ts';
 import { check, NOW, nextIteration, RECORD, SKIPPING } from '../conformance/import-rows.ts';
 import { correct } from './corrections.ts';
 import { PersonTexts } from './erasure-checks.ts';
+import { ExportedCopy } from './export-checks.ts';
 import { checkEvents, eventsBetween } from './feed-checks.ts';
 import { checkListed } from './list-checks.ts';
 import { checkLookups } from './lookup-checks.ts';
@@ -47,6 +48,7 @@ export class History {
   private readonly statistics: CommandStatistics;
   private readonly db: Connection;
   private readonly texts: PersonTexts;
+  private readonly copy: ExportedCopy;
   private readonly isRefusalExact: boolean;
   private now = NOW;
   private sequence = 0;
@@ -63,10 +65,12 @@ export class History {
     this.statistics = this.storage.openStatistics();
     this.db = openFile(file);
     this.texts = new PersonTexts(this.folder, this.registry.members);
+    this.copy = new ExportedCopy(this.storage.openExportSession(), this.registry);
     this.isRefusalExact = isRefusalExact;
   }
 
   async close(): Promise<void> {
+    this.copy.close();
     this.db.close();
     await this.statistics.close();
     await this.registry.close();
@@ -268,6 +272,7 @@ export class History {
     await nextIteration();
     await this.checkFeed(eventsBetween(before, after, done?.actor ?? ''));
     await checkStatistics(this.statistics, after, this.now, this.sequence);
+    await this.copy.check();
     const faults = (await this.storage.check()).filter(({ fault }) => fault !== null);
     assert.deepEqual(faults, []);
     if (done === undefined) return assert.deepEqual(after, before);

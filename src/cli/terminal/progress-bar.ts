@@ -1,10 +1,10 @@
-/** How far the reading of a file is, as a bar on a terminal. */
+/** How far a command is with a file, as a bar on a terminal. */
 import { SingleBar } from 'cli-progress';
-import { type ImportFile, nameOf } from '../../import/run/import-report.ts';
-import type { CliContext } from '../terminal/context.ts';
+import type { CliContext } from './context.ts';
 
 export interface ProgressBar {
-  update(file: ImportFile, bytesRead: number, bytes: number): void;
+  /** @param name of what is read or written; with another one, another bar begins */
+  update(name: string, done: number, total: number): void;
   /** Clears the bar and shows the cursor: before anything is printed, and before the command ends. */
   stop(): void;
 }
@@ -12,7 +12,7 @@ export interface ProgressBar {
 /** Draws nothing where standard error is not a terminal. */
 export function createProgressBar({ terminal }: CliContext): ProgressBar {
   let bar: SingleBar | undefined;
-  let current: ImportFile | undefined;
+  let current: string | undefined;
 
   function stop(): void {
     bar?.stop();
@@ -21,12 +21,12 @@ export function createProgressBar({ terminal }: CliContext): ProgressBar {
 
   return {
     stop,
-    update(file, bytesRead, bytes) {
+    update(name, done, total) {
       if (terminal === undefined) return;
-      if (current !== file) {
+      if (current !== name) {
         stop();
-        current = file;
-        const format = `${nameOf(file)} [{bar}] {percentage}% {duration_formatted}`;
+        current = name;
+        const format = `${name} [{bar}] {percentage}% {duration_formatted}`;
         // Its own handling of signals would run after ours, which ends the command.
         bar = new SingleBar({
           format,
@@ -35,9 +35,9 @@ export function createProgressBar({ terminal }: CliContext): ProgressBar {
           hideCursor: true,
           gracefulExit: false,
         });
-        bar.start(bytes, 0);
+        bar.start(total, 0);
       }
-      bar?.update(bytesRead);
+      bar?.update(done);
     },
   };
 }

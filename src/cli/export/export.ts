@@ -1,0 +1,132 @@
+/** `export`: all rows of a kind, or of every kind, as files (docs/exporting.md). */
+import { type Command, Option } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import type { ExportFilter, ExportSession } from '../../store/ports/exports.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
+import { readCode } from '../corrections/correction-command.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { createProgressBar } from '../terminal/progress-bar.ts';
+import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
+import {
+  assertPlace,
+  createPlace,
+  FILE_FORMATS,
+  type FileFormat,
+  formatOf,
+  writePrivately,
+} from './export-files.ts';
+import { exportedParts } from './export-parts.ts';
+
+const ALL = 'all';
+
+interface Options extends SettingOptions {
+  readonly cooperative?: string;
+  readonly format?: FileFormat;
+  readonly out?: string;
+}
+
+const MORE_HELP = `
+Examples:
+  export members --cooperative KOAKAMA-HUY --out members.xlsx
+  export loans --format ndjson | gzip > loans.ndjson.gz
+  export all --out trial/exported
+`;
+
+export function declareExport(command: Command, context: CliContext): void {
+  addSettingOptions(command, 'REGISTRY_DB')
+    .argument(
+      '<kind>',
+      `one of ${IMPORT_KINDS.join(', ')}; or all, for a folder of files that can be imported`,
+    )
+    .option('--cooperative <code>', 'only what belongs to this cooperative')
+    .addOption(
+      new Option('--format <format>', 'as what; by the ending of --out, else csv').choices(FILE_FORMATS),
+    )
+    .option('--out <path>', 'a new file, for all a new folder, that only you can read')
+    .addHelpText('after', MORE_HELP)
+    .action(async (kind: string, options: Options) => {
+      const config = configOf(context, options);
+      const storage = openConfiguredStorage(config, context.clock);
+      const files = planFiles(kind, options);
+      if (options.out !== undefined) assertPlace(options.out, storage);
+      await withStore(storage.openExportSession(), (session) =>
+        run({ context, session, options, zone: config.zone }, files),
+      );
+    });
+}
+
+interface PlannedFile {
+  readonly kind: ImportKind;
+  readonly format: FileFormat;
+  /** Undefined for standard output. */
+  readonly path: string | undefined;
+}
+
+/** @throws CommandError `usage` */
+function planFiles(kind: string, { out, format: given }: Options): PlannedFile[] {
+  const refuse = (message: string) => new CommandError(EXIT.usage, message);
+  const known = IMPORT_KINDS.find((each) => each === kind);
+  if (kind === ALL) {
+    if (out === undefined) throw refuse('Name a new folder for the files: export all --out FOLDER.');
+    const format = given ?? 'csv';
+    return IMPORT_KINDS.map((each) => ({ kind: each, format, path: `${out}/${each}.${format}` }));
+  }
+  if (known === undefined) throw refuse(`Known kinds: ${[...IMPORT_KINDS, ALL].join(', ')}.`);
+  const format = given ?? (out === undefined ? 'csv' : formatOf(out));
+  if (format === 'xlsx' && out === undefined) throw refuse('A workbook needs a file: --out members.xlsx.');
+  return [{ kind: known, format, path: out }];
+}
+
+interface Run {
+  readonly context: CliContext;
+  readonly session: ExportSession;
+  readonly options: Options;
+  readonly zone: TimeZone;
+}
+
+async function run({ context, session, options, zone }: Run, files: readonly PlannedFile[]): Promise<void> {
+  const filter = filterOf(session, options);
+  const bar = createProgressBar(context);
+  const interruption = new AbortController();
+  const onSignal = () =>
+    interruption.abort(new CommandError(EXIT.refused, 'Interrupted. The file was not completed.'));
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    // One snapshot for all files: what one refers to is in another.
+    const snapshot = session.begin();
+    if (files.length > 1) createPlace(options.out as string);
+    for (const file of files) {
+      const total = context.terminal === undefined ? 0 : snapshot.count(file.kind, filter);
+      let done = 0;
+      const onRows = (rows: number) => {
+        interruption.signal.throwIfAborted();
+        done += rows;
+        if (total > 0) bar.update(file.kind, done, total);
+      };
+      const parts = await exportedParts(snapshot, file, filter, zone, onRows);
+      if (file.path === undefined) for await (const part of parts) context.out(Buffer.from(part).toString());
+      else await writePrivately(file.path, parts);
+      bar.stop();
+      if (file.path !== undefined) context.err(`${file.path}: ${done} rows\n`);
+    }
+    if (options.out !== undefined)
+      context.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
+  } finally {
+    bar.stop();
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    session.end();
+  }
+}
+
+/** @throws CommandError `refused` for a code that no cooperative has */
+function filterOf(session: ExportSession, { cooperative }: Options): ExportFilter {
+  const filter = { visible: null, isNamed: true };
+  if (cooperative === undefined) return filter;
+  const code = readCode(cooperative.toUpperCase());
+  const cooperativeId = session.findCooperative(code);
+  if (cooperativeId === undefined)
+    throw new CommandError(EXIT.refused, `There is no cooperative with the code "${code}".`);
+  return { ...filter, cooperativeId };
+}

@@ -1,0 +1,158 @@
+/** The command `export`: its files, what it refuses, and who is in no export (docs/exporting.md). */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { writePrivately } from '../../src/cli/export/export-files.ts';
+import { exportedParts } from '../../src/cli/export/export-parts.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import type { ExportSnapshot } from '../../src/store/ports/exports.ts';
+import { temporaryFolder } from '../support/app.ts';
+import {
+  COOPERATIVES,
+  type ImportPlace,
+  importPlace,
+  LOANS_HEADER,
+  member,
+  members,
+  nid,
+} from '../support/importing.ts';
+
+const KINDS = ['cooperatives', 'loans', 'members', 'payments', 'production', 'savings'];
+
+async function filled(context: TestContext): Promise<ImportPlace> {
+  const place = importPlace(context);
+  const load = async (kind: string, content: string) =>
+    assert.equal((await place.load(kind, content)).status, 0);
+  await load('cooperatives', COOPERATIVES);
+  await load('members', members(member(1), member(2), member(3, 'B-2')));
+  await load('production', 'cooperative_code,member_code,delivered_at,kg\nA-1,M-1,2025-01-02,5\n');
+  await load('loans', `${LOANS_HEADER}\nA-1,M-1,L-1,1000,18,approved,,,,\nB-2,M-3,L-3,1000,18,pending,,,,\n`);
+  await load(
+    'payments',
+    'cooperative_code,loan_reference,reference,amount,method,paid_at\nA-1,L-1,P-1,5,cash,2025-01-02\n',
+  );
+  await load(
+    'savings',
+    'cooperative_code,member_code,account_number,kind,amount,transacted_at\n' +
+      'A-1,M-1,S-1,contribution,5,2025-01-02\n',
+  );
+  return place;
+}
+
+const rowsIn = (csv: string): number => csv.split('\n').length - 2;
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+test('a file is as its name or --format says, and only its owner can read it', async (context) => {
+  const place = await filled(context);
+  const path = (name: string) => join(place.folder, name);
+  const { status, err } = await place.command('export', 'members', '--out', path('m.csv'));
+  assert.deepEqual(
+    [status, rowsIn(readFileSync(path('m.csv'), 'utf8')), modeOf(path('m.csv'))],
+    [0, 3, 0o600],
+  );
+  assert.match(err, /m\.csv: 3 rows\nAs of event \d+ of the sequence [0-9a-f]{16}\.\n$/);
+  await place.command('export', 'members', '--out', path('m.ndjson'));
+  assert.equal(JSON.parse(readFileSync(path('m.ndjson'), 'utf8').split('\n')[2] as string).id, '3');
+  await place.command('export', 'members', '--out', path('M.XLSX'));
+  assert.equal(readFileSync(path('M.XLSX')).toString('latin1', 0, 2), 'PK');
+  await place.command('export', 'members', '--out', path('m.txt'), '--format', 'ndjson');
+  assert.equal(readFileSync(path('m.txt'), 'utf8'), readFileSync(path('m.ndjson'), 'utf8'));
+  const printed = await place.command('export', 'members');
+  assert.equal(printed.out, readFileSync(path('m.csv'), 'utf8'));
+  assert.equal(printed.err, '');
+});
+
+test('all kinds are in a folder that only its owner can read, from one snapshot', async (context) => {
+  const place = await filled(context);
+  const folder = join(place.folder, 'all');
+  assert.equal((await place.command('export', 'all', '--out', folder)).status, 0);
+  assert.equal(modeOf(folder), 0o700);
+  assert.deepEqual(
+    readdirSync(folder),
+    KINDS.map((kind) => `${kind}.csv`),
+  );
+  for (const name of readdirSync(folder)) assert.equal(modeOf(join(folder, name)), 0o600);
+});
+
+test('--cooperative exports what belongs to one, and refuses what is none', async (context) => {
+  const place = await filled(context);
+  const exported = async (kind: string, code: string) =>
+    rowsIn((await place.command('export', kind, '--cooperative', code)).out);
+  for (const [kind, first, second] of [
+    ...[['cooperatives', 1, 1] as const, ['members', 2, 1] as const, ['production', 1, 0] as const],
+    ...[['loans', 1, 1] as const, ['payments', 1, 0] as const, ['savings', 1, 0] as const],
+  ]) {
+    assert.equal(await exported(kind, 'a-1'), first, kind);
+    assert.equal(await exported(kind, 'B-2'), second, kind);
+  }
+  const unknown = await place.command('export', 'members', '--cooperative', 'C-3');
+  assert.deepEqual([unknown.status, unknown.err], [1, 'There is no cooperative with the code "C-3".\n']);
+});
+
+test('what cannot be meant is refused, and nothing is written', async (context) => {
+  const place = await filled(context);
+  const path = (name: string) => join(place.folder, name);
+  await place.command('export', 'members', '--out', path('m.csv'));
+  mkdirSync(path('folder'));
+  const before = readdirSync(place.folder);
+  for (const [args, message] of [
+    [['people'], /^Known kinds: cooperatives, .*, savings, all\./],
+    [['all'], /^Name a new folder for the files: export all --out FOLDER\./],
+    [['all', '--out', path('folder')], /exists already\. Choose another --out\./],
+    [['members', '--format', 'xlsx'], /^A workbook needs a file: --out members\.xlsx\./],
+    [['members', '--format', 'pdf'], /Allowed choices are ndjson, csv, xlsx/],
+    [['members', '--out', path('m.csv')], /m\.csv exists already\. Choose another --out\./],
+    [['members', '--out', path('none/m.csv')], /^There is no folder .*none\./],
+    [
+      ['members', '--out', `${place.databaseFile}-journal`],
+      /is a file of the registry\. Choose another --out\./,
+    ],
+    [['members', '--cooperative', 'Ä'], /^Expected the code of a cooperative\./],
+  ] as const) {
+    const { status, err, out } = await place.command('export', ...args);
+    assert.deepEqual([status, out], [2, ''], err);
+    assert.match(err, message);
+  }
+  assert.deepEqual(readdirSync(place.folder), before);
+  const nowhere = await place.command('export', 'members', '--db', path('none.db'));
+  assert.deepEqual([nowhere.status, existsSync(path('none.db'))], [2, false]);
+});
+
+test('a file that cannot be completed is not left behind', async (context) => {
+  const path = join(temporaryFolder(context), 'm.csv');
+  async function* parts() {
+    yield Buffer.from('a,b\n');
+    assert.ok(existsSync(`${path}.part`));
+    throw new Error('The disk is gone.');
+  }
+  await assert.rejects(writePrivately(path, parts()), /The disk is gone/);
+  assert.deepEqual([existsSync(path), existsSync(`${path}.part`)], [false, false]);
+});
+
+test('a workbook takes no more rows than people can work with', async () => {
+  const snapshot = { count: () => 100_001 } as unknown as ExportSnapshot;
+  const file = { kind: 'members', format: 'xlsx' } as const;
+  await assert.rejects(
+    exportedParts(snapshot, file, { visible: null }, KIGALI, () => {}),
+    {
+      exitCode: 1,
+      message: /^These are 100001 members, and a workbook takes 100000\. Choose one cooperative/,
+    },
+  );
+});
+
+test('an erased person is in no export, nor are entries that no file could name', async (context) => {
+  const place = await filled(context);
+  const folder = join(place.folder, 'all');
+  const erased = await place.command('persons', 'erase', nid(1), '--reason', 'asked for it', '--yes');
+  assert.equal(erased.status, 0, erased.err);
+  await place.command('export', 'all', '--out', folder);
+  for (const [kind, rows] of [
+    ...[['cooperatives', 2] as const, ['members', 2] as const, ['production', 0] as const],
+    ...[['loans', 1] as const, ['payments', 0] as const, ['savings', 0] as const],
+  ])
+    assert.equal(rowsIn(readFileSync(join(folder, `${kind}.csv`), 'utf8')), rows, kind);
+  const all = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  for (const text of [nid(1), 'Person 1', 'M-1', '(erased)']) assert.ok(!all.join('').includes(text), text);
+});

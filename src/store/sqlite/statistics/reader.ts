@@ -59,8 +59,8 @@ export function openStatisticsReader(db: Connection, zone: TimeZone, sliceMs = S
     const endsMs = performance.now() + sliceMs;
     for (const { id } of cooperatives) {
       if (totals.has(id)) continue;
-      if (performance.now() > endsMs) return undefined;
       totals.of(id);
+      if (performance.now() > endsMs) return undefined;
     }
     return {
       sequence,

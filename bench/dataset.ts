@@ -131,7 +131,7 @@ const schemas = fileURLToPath(new URL('../src/store/sqlite/schema/migrations', i
 
 /** A dataset that is older than any of these is created again. */
 const sourceFiles = (): string[] => [
-  fileURLToPath(new URL('rows.ts', import.meta.url)),
+  ...['rows.ts', 'names.ts'].map((name) => fileURLToPath(new URL(name, import.meta.url))),
   ...readdirSync(schemas).map((name) => join(schemas, name)),
 ];
 

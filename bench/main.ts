@@ -18,6 +18,7 @@ import { milk } from './sections/milk.ts';
 import { pages } from './sections/pages.ts';
 import { payments } from './sections/payments.ts';
 import { refusals } from './sections/refusals.ts';
+import { search } from './sections/search.ts';
 import { sizes } from './sections/sizes.ts';
 import { starts } from './sections/starts.ts';
 import { statistics } from './sections/statistics.ts';
@@ -35,11 +36,13 @@ const SECTIONS = [
   'milk',
   'pages',
   'statistics',
+  'search',
   'imports',
   'webhooks',
 ] as const;
 const SMALL = [20_000, 20_000] as const;
 const MIDDLE = [200_000, 200_000] as const;
+const MILLION = [1_000_000, 20_000] as const;
 const LARGE = [5_000_000, 200_000] as const;
 
 const { values } = parseArgs({
@@ -89,6 +92,7 @@ async function section<T>(
 await requireWrk();
 const small = () => ensureDataset(...SMALL);
 const middle = () => ensureDataset(...MIDDLE);
+const million = () => ensureDataset(...MILLION);
 const large = () => ensureDataset(...LARGE);
 
 const results: Results = {
@@ -107,6 +111,7 @@ const results: Results = {
   milk: await section('milk', async (options) => milk(await middle(), options)),
   pages: await section('pages', async (options) => pages(await small(), await large(), options)),
   statistics: await section('statistics', async (options) => statistics(await large(), options)),
+  search: await section('search', async (options) => search(await million(), options)),
   imports: await section('imports', imports),
   webhooks: await section('webhooks', webhooks),
 };

@@ -21,6 +21,7 @@ export interface Results {
   readonly sizes: [Figures, rssAnonMib: number] | undefined;
   readonly milk: Figures | undefined;
   readonly pages: Figures | undefined;
+  readonly search: Figures | undefined;
   readonly writes: Figures | undefined;
   readonly payments: Payments | undefined;
   readonly starts: Starts | undefined;
@@ -171,6 +172,25 @@ const milkRows = (figures: Figures): Row[] =>
 
 const FIRST_PAGE = 'page 1 of 20,000';
 
+function searchRows(figures: Figures): Row[] {
+  const searches = roundsOf(figures, 'searches');
+  const row = (name: string, atMost: number, values: number[]): Row =>
+    toRow(`search by name at 1,000,000, ${name}`, { atMost: atMost * 1_000 }, values, { unit: ' µs' });
+  return [
+    row(
+      'p50',
+      3,
+      searches.map(({ p50Ms }) => p50Ms * 1_000),
+    ),
+    row(
+      'p99',
+      25,
+      searches.map(({ p99Ms }) => p99Ms * 1_000),
+    ),
+    compared('lookups beside searches', { atLeast: 0.9 }, figures, 'lookups beside searches', 'lookups'),
+  ];
+}
+
 const pageRows = (figures: Figures): Row[] =>
   Object.keys(figures)
     .filter((name) => name !== FIRST_PAGE)
@@ -234,7 +254,7 @@ const webhookRows = (figures: Figures): Row[] => [
 
 export function toRows(results: Results): Row[] {
   const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts } = results;
-  const { statistics, imports, webhooks } = results;
+  const { statistics, search, imports, webhooks } = results;
   return [
     ...(lookups === undefined ? [] : lookupRows(lookups)),
     ...(lists === undefined ? [] : listRows(lists)),
@@ -246,6 +266,7 @@ export function toRows(results: Results): Row[] {
     ...(milk === undefined ? [] : milkRows(milk)),
     ...(pages === undefined ? [] : pageRows(pages)),
     ...(statistics === undefined ? [] : timeRows(STATISTICS_GOALS, statistics)),
+    ...(search === undefined ? [] : searchRows(search)),
     ...(imports === undefined ? [] : importRows(imports)),
     ...(webhooks === undefined ? [] : webhookRows(webhooks)),
   ];

@@ -3,6 +3,7 @@
  * sharing a list.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { nameOf } from './names.ts';
 
 export const COOPERATIVES = 6_600;
 const ORDER_NUMBERS = 1_000_000;
@@ -120,11 +121,11 @@ export const FILES: { readonly [kind in Kind]: BenchFile } = {
     count: ({ members }) => members,
     row(n) {
       const p = personOf(n);
-      const name = `Name${p % 977}`;
+      const { first, last } = nameOf(p);
       const day = `0${1 + (p % 9)}-1${n % 10}`;
       const gender = p % 2 === 0 ? 'MALE' : 'FEMALE';
       const born = `${1950 + (p % 55)}-0${1 + (p % 9)}-1${p % 10}`;
-      const person = `${name} Example,${name},Example,${gender},${born}`;
+      const person = `${first} ${last},${first},${last},${gender},${born}`;
       const member = `${cooperativeCode(n)},${identityCard(n)},${memberCode(n)},${person}`;
       return `${member},+25078${digits(p, 7)},MEMBER,active,2015-${day}T08:30:00+02:00`;
     },

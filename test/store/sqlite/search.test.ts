@@ -1,24 +1,13 @@
-/** The indexes of names: what a search finds, and that they have exactly the words of all names. */
+/** What a search finds. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { isVisible, type Visible } from '../../../src/domain/access/visible.ts';
-import { MEMBER_STATUSES, type MemberStatus } from '../../../src/domain/membership/members.ts';
+import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
 import { parseSearch } from '../../../src/domain/values/search-words.ts';
-import { checkNames } from '../../../src/store/sqlite/check/name-checks.ts';
-import { indexNames, leaveUnindexed } from '../../../src/store/sqlite/search/index-names.ts';
 import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
-import { temporaryFolder } from '../../support/app.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
-import { type Connection, openStore } from '../../support/sqlite.ts';
-
-interface Row {
-  readonly id: number;
-  cooperativeId: number;
-  status: MemberStatus;
-  name: string;
-}
+import { faultsOf, insertRow, openRegistry } from './named-members.ts';
 
 const WORDS = [
   ...[
@@ -65,28 +54,6 @@ function isFound(name: string, query: string): boolean {
   const words = [...wordsOf(name.replace(APOSTROPHE, ' ')), ...wordsOf(name.replace(APOSTROPHE, ''))];
   return wordsOf(query.replace(APOSTROPHE, '')).every((word) => words.some((each) => each.startsWith(word)));
 }
-
-/** A registry with three cooperatives. */
-function openRegistry(context: TestContext): Connection {
-  const store = openStore(join(temporaryFolder(context), 'registry.db'));
-  context.after(() => store.close());
-  for (const id of [1, 2, 3])
-    store.connection.run(
-      `INSERT INTO cooperatives (id, code, name, status, created_at, updated_at)
-       VALUES (?, ?, 'C', 'active', 1, 1)`,
-      [id, `C${id}`],
-    );
-  return store.connection;
-}
-
-const insertRow = (db: Connection, { id, cooperativeId, status, name }: Row) =>
-  db.run(
-    `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status,
-       registration_date, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'MEMBER', ?, 0, 1, 1)`,
-    [id, cooperativeId, String(1_198_589_000_000_000 + id), `M${id % 4}-${id}`, name, status],
-  );
-
-const faultsOf = (db: Connection) => checkNames(db).filter(({ fault }) => fault !== null);
 
 const row = fc.record({
   id: fc.integer({ min: 1, max: 60_000 }),
@@ -161,65 +128,6 @@ test('a search finds what a walk through all names finds, on every page, after a
     ),
     { numRuns: quickOrLong(60, 1_000) },
   );
-});
-
-test('names that an import has left for later are added in order, whatever was written meanwhile', (context) => {
-  const db = openRegistry(context);
-  const search = openMemberSearch(db);
-  const find = (text: string) =>
-    search({ filter: { search: [text] }, request: { page: 1, pageSize: 9 }, visible: null }).rows.map(
-      ({ id }) => id,
-    );
-  const rowOf = (id: number, name: string): Row => ({ id, cooperativeId: 1, status: 'active', name });
-  insertRow(db, rowOf(1, 'Uwimana'));
-  leaveUnindexed(db, 2);
-  for (const id of [2, 3, 4, 5, 6]) insertRow(db, rowOf(id, 'Mukamana'));
-  assert.throws(() => find('uwimana'), /are being indexed/);
-  db.exec(`UPDATE members SET full_name = 'Habimana' WHERE id IN (1, 3);
-    DELETE FROM members WHERE id = 4`);
-  leaveUnindexed(db, 6);
-  assert.equal(checkNames(db)[0]?.value, '4');
-  const pauses: unknown[] = [];
-  indexNames(db, {
-    batch: 2,
-    pause() {
-      pauses.push(db.value('SELECT first_id FROM unindexed_names'));
-      if (pauses.length > 1) return;
-      db.exec("UPDATE members SET full_name = 'Habimana' WHERE id IN (2, 6)");
-      insertRow(db, rowOf(9, 'Uwimana'));
-    },
-  });
-  assert.deepEqual(pauses, [4, 7, 10, undefined]);
-  assert.deepEqual([find('habimana'), find('mukamana'), find('uwimana')], [[1, 2, 3, 6], [5], [9]]);
-  assert.deepEqual(faultsOf(db), []);
-});
-
-test('the check finds a name that is missing in an index, one too many, and one of another row', (context) => {
-  const db = openRegistry(context);
-  for (const [id, name] of [
-    [1, 'Uwimana'],
-    [2, 'Mukamana'],
-  ] as const)
-    insertRow(db, { id, cooperativeId: 1, status: 'active', name });
-  const wordsOfRow = (id: number) => `SELECT words FROM member_names_source WHERE id = ${id}`;
-  const remove = (id: number, of = id) =>
-    `INSERT INTO member_names (member_names, rowid, words) VALUES ('delete', ${id}, (${wordsOfRow(of)}))`;
-  const add = (id: number, of = id) =>
-    `INSERT INTO member_names (rowid, words) VALUES (${id}, (${wordsOfRow(of)}))`;
-  for (const [statements, at] of [
-    [[remove(2)], 2],
-    [[add(3, 1)], 3],
-    [[remove(1), remove(2), add(1, 2), add(2, 1)], 1],
-    [['DELETE FROM unindexed_names'], undefined],
-  ] as const) {
-    db.exec('SAVEPOINT fault');
-    for (const sql of statements) db.exec(sql);
-    assert.deepEqual(
-      faultsOf(db).map(({ check }) => check),
-      at === undefined ? [] : ['names of members'],
-    );
-    db.exec('ROLLBACK TO fault; RELEASE fault');
-  }
 });
 
 test('a search of many hits ends at 10,000, and a common beginning of many words is found, too', (context) => {

@@ -16,6 +16,43 @@ export function leaveUnindexed(db: Connection, firstId: number): void {
   );
 }
 
+/**
+ * Has the names of the members that one transaction adds indexed together, at its end: one by one, by the
+ * trigger, they would cost each write two thirds more.
+ * @returns to be called before a member is added
+ */
+export function openNewNames(db: Connection): () => void {
+  const leave = db.prepare<[]>(
+    `INSERT INTO unindexed_names (first_id) SELECT coalesce(max(id), 0) + 1 FROM members
+     WHERE NOT EXISTS (SELECT 1 FROM unindexed_names)`,
+  );
+  const add = db.prepare<[]>(
+    `INSERT INTO member_names (rowid, words) SELECT id, words FROM member_names_source
+     WHERE id >= (SELECT first_id FROM unindexed_names)`,
+  );
+  const clear = db.prepare<[]>('DELETE FROM unindexed_names');
+  let isCollecting = false;
+  /** Not where those of an import are still missing, which come first. */
+  let isOwn = false;
+  const collected = {
+    write(): void {
+      isCollecting = false;
+      if (!isOwn) return;
+      add.run();
+      clear.run();
+    },
+    discard(): void {
+      isCollecting = false;
+    },
+  };
+  return () => {
+    if (isCollecting) return;
+    isCollecting = true;
+    isOwn = leave.run().changes === 1;
+    db.transaction.collect(collected);
+  };
+}
+
 /** What the dropped triggers would have done for new cooperatives. */
 export function indexNewCooperatives(db: Connection, firstId: number): void {
   db.run(

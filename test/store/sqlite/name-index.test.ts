@@ -1,0 +1,97 @@
+/** That the indexes of names have exactly the words of all names, whoever writes them. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { checkNames } from '../../../src/store/sqlite/check/name-checks.ts';
+import { indexNames, leaveUnindexed } from '../../../src/store/sqlite/search/index-names.ts';
+import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { openStore } from '../../support/sqlite.ts';
+import { faultsOf, insertRow, openRegistry, type Row } from './named-members.ts';
+
+test('names that an import has left for later are added in order, whatever was written meanwhile', (context) => {
+  const db = openRegistry(context);
+  const search = openMemberSearch(db);
+  const find = (text: string) =>
+    search({ filter: { search: [text] }, request: { page: 1, pageSize: 9 }, visible: null }).rows.map(
+      ({ id }) => id,
+    );
+  const rowOf = (id: number, name: string): Row => ({ id, cooperativeId: 1, status: 'active', name });
+  insertRow(db, rowOf(1, 'Uwimana'));
+  leaveUnindexed(db, 2);
+  for (const id of [2, 3, 4, 5, 6]) insertRow(db, rowOf(id, 'Mukamana'));
+  assert.throws(() => find('uwimana'), /are being indexed/);
+  db.exec(`UPDATE members SET full_name = 'Habimana' WHERE id IN (1, 3);
+    DELETE FROM members WHERE id = 4`);
+  leaveUnindexed(db, 6);
+  assert.equal(checkNames(db)[0]?.value, '4');
+  const pauses: unknown[] = [];
+  indexNames(db, {
+    batch: 2,
+    pause() {
+      pauses.push(db.value('SELECT first_id FROM unindexed_names'));
+      if (pauses.length > 1) return;
+      db.exec("UPDATE members SET full_name = 'Habimana' WHERE id IN (2, 6)");
+      insertRow(db, rowOf(9, 'Uwimana'));
+    },
+  });
+  assert.deepEqual(pauses, [4, 7, 10, undefined]);
+  assert.deepEqual([find('habimana'), find('mukamana'), find('uwimana')], [[1, 2, 3, 6], [5], [9]]);
+  assert.deepEqual(faultsOf(db), []);
+});
+
+test('the check finds a name that is missing in an index, one too many, and one of another row', (context) => {
+  const db = openRegistry(context);
+  for (const [id, name] of [
+    [1, 'Uwimana'],
+    [2, 'Mukamana'],
+  ] as const)
+    insertRow(db, { id, cooperativeId: 1, status: 'active', name });
+  const wordsOfRow = (id: number) => `SELECT words FROM member_names_source WHERE id = ${id}`;
+  const remove = (id: number, of = id) =>
+    `INSERT INTO member_names (member_names, rowid, words) VALUES ('delete', ${id}, (${wordsOfRow(of)}))`;
+  const add = (id: number, of = id) =>
+    `INSERT INTO member_names (rowid, words) VALUES (${id}, (${wordsOfRow(of)}))`;
+  for (const [statements, at] of [
+    [[remove(2)], 2],
+    [[add(3, 1)], 3],
+    [[remove(1), remove(2), add(1, 2), add(2, 1)], 1],
+    [['DELETE FROM unindexed_names'], undefined],
+  ] as const) {
+    db.exec('SAVEPOINT fault');
+    for (const sql of statements) db.exec(sql);
+    assert.deepEqual(
+      faultsOf(db).map(({ check }) => check),
+      at === undefined ? [] : ['names of members'],
+    );
+    db.exec('ROLLBACK TO fault; RELEASE fault');
+  }
+});
+
+test('the members that one commit adds are found at once, and one that is refused among them is not', async (context) => {
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
+  context.after(() => store.close());
+  const cooperative = { code: 'A', name: 'A', sector: null, province: null, district: null };
+  await store.cooperatives.create({ ...cooperative, registrationDate: null, status: 'active' }, 1, 'key:1');
+  const create = (memberCode: string) =>
+    store.members.create(
+      {
+        ...{ cooperativeId: 1, identityCard: `119858${9_000_000 + memberCode.length}042`, memberCode },
+        ...{ fullName: `Uwimana ${memberCode}`, firstName: null, lastName: null, gender: null, mobile: null },
+        ...{ dateOfBirth: null, role: 'MEMBER', status: 'active', registrationDate: 1, dateOfDeath: null },
+      },
+      ...([1, 'key:1'] as const),
+    );
+  const done = await Promise.allSettled(['aaa', 'bbbb', 'ccc', 'ddddd'].map(create));
+  assert.deepEqual(
+    done.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  );
+  const request = { page: 1, pageSize: 9 };
+  const { rows } = await store.members.list({ search: ['uwimana'] }, request);
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [1, 2, 3],
+  );
+  assert.deepEqual(faultsOf(store.connection), []);
+});

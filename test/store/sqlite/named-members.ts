@@ -1,0 +1,37 @@
+/** A registry whose names are searched, for tests. */
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { MemberStatus } from '../../../src/domain/membership/members.ts';
+import { checkNames } from '../../../src/store/sqlite/check/name-checks.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { type Connection, openStore } from '../../support/sqlite.ts';
+
+export interface Row {
+  readonly id: number;
+  cooperativeId: number;
+  status: MemberStatus;
+  name: string;
+}
+
+/** A registry with three cooperatives. */
+export function openRegistry(context: TestContext): Connection {
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
+  context.after(() => store.close());
+  for (const id of [1, 2, 3])
+    store.connection.run(
+      `INSERT INTO cooperatives (id, code, name, status, created_at, updated_at)
+       VALUES (?, ?, 'C', 'active', 1, 1)`,
+      [id, `C${id}`],
+    );
+  return store.connection;
+}
+
+export const insertRow = (db: Connection, { id, cooperativeId, status, name }: Row) =>
+  db.run(
+    `INSERT INTO members (id, cooperative_id, identity_card, member_code, full_name, role, status,
+       registration_date, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'MEMBER', ?, 0, 1, 1)`,
+    [id, cooperativeId, String(1_198_589_000_000_000 + id), `M${id % 4}-${id}`, name, status],
+  );
+
+/** What `check` says is wrong with the indexes of names. */
+export const faultsOf = (db: Connection) => checkNames(db).filter(({ fault }) => fault !== null);

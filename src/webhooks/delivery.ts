@@ -30,6 +30,7 @@ export class EndpointDelivery {
   private attempts: WebhookAttempt[] = [];
   private isChanged = false;
   private isStopped = false;
+  private lastFault = '';
   private running: Promise<void> | undefined;
   private leave: () => void = () => undefined;
   /** The same array as long as a key sees the same: it says what was read for it. */
@@ -74,7 +75,7 @@ export class EndpointDelivery {
   /** Goes on if there is anything to do; to be called now and then. */
   wake(): void {
     this.running ??= this.run()
-      .catch((error: unknown) => this.context.note(`${this.name} could not go on: ${error}`))
+      .catch((error: unknown) => this.report(error))
       .finally(() => {
         this.running = undefined;
       });
@@ -85,6 +86,13 @@ export class EndpointDelivery {
     this.isStopped = true;
     this.leave();
     await this.running;
+  }
+
+  /** Once, although it is tried again each time it is woken. */
+  private report(error: unknown): void {
+    const fault = String(error);
+    if (fault !== this.lastFault) this.context.note(`${this.name} could not go on: ${fault}`);
+    this.lastFault = fault;
   }
 
   /** In the log: of the URL only the origin, as the rest may hold a secret. */

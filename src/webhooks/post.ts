@@ -62,7 +62,10 @@ export async function post(posting: Posting, options: PostOptions): Promise<Post
   const url = parseTarget(posting.url, posting.allowsPrivate);
   if (url instanceof FieldError) return end(null, url.message);
   try {
-    const { status, retryAfter } = await send(url, posting, options);
+    const { status, retryAfter } = await send(url, posting, options).catch((error: unknown) => {
+      if (error instanceof StaleConnectionError) return send(url, posting, options);
+      throw error;
+    });
     const isDelivered = status >= 200 && status < 300;
     return end(status, isDelivered ? null : `The response was ${status}.`, retryAfter);
   } catch (error) {
@@ -108,6 +111,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
       clearTimeout(timer);
       // A receiver that hangs up after its status has given its answer.
       if (response !== undefined) resolve(response);
+      else if (outgoing.reusedSocket && isReset(failure)) reject(new StaleConnectionError());
       else reject(failure ?? new Error('closed'));
     });
     outgoing.end(body);
@@ -115,6 +119,11 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
 }
 
 class TimeoutError extends Error {}
+
+/** The receiver has closed a connection that nobody had used for a while, just when it was used again. */
+class StaleConnectionError extends Error {}
+
+const isReset = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
 
 class PrivateAddressError extends Error {}
 

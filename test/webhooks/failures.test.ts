@@ -1,7 +1,9 @@
 /** What becomes of messages that a receiver does not take (docs/webhooks.md#order-and-retries). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { retryWaitMs } from '../../src/domain/webhooks/retries.ts';
+import { Connections } from '../../src/webhooks/connections.ts';
 import { post } from '../../src/webhooks/post.ts';
 import { testClock } from '../support/app.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -167,6 +169,49 @@ test('of a response little is read, and its status counts', async (context) => {
     more();
   };
   assert.deepEqual((await attempt(receiver.url)).status, 201);
+});
+
+test('a connection that the receiver has closed meanwhile is no failure', async (context) => {
+  const { receiver, add, create, json } = await startWebhooks(context);
+  await add();
+  const used = new WeakSet<object>();
+  receiver.answer = (response) => {
+    const socket = response.socket as object;
+    if (used.has(socket)) response.destroy();
+    else response.writeHead(200).end();
+    used.add(socket);
+  };
+  await create('C-1');
+  await create('C-2');
+  await until(async () => (await json('list')).webhooks[0].last_sequence === 2);
+  assert.equal(receiver.connections, 2);
+  const { deliveries } = await json('deliveries', '1');
+  assert.deepEqual(
+    deliveries.map(({ fault }: { fault: string | null }) => fault),
+    [null, null],
+  );
+});
+
+test('all endpoints together have no more than their connections, and each gets its turn', async () => {
+  const connections = new Connections(2);
+  let [now, most, done] = [0, 0, 0];
+  const deliver = async (endpointId: number): Promise<void> => {
+    for (let n = 0; n < 5; n++)
+      await connections.use(endpointId, false, async () => {
+        most = Math.max(most, ++now);
+        await nextIteration();
+        now--;
+        done++;
+      });
+  };
+  await Promise.all([1, 2, 3, 4, 5].map(deliver));
+  connections.close();
+  assert.deepEqual([most, done], [2, 25]);
+  const own = new Connections(2);
+  const twice = new Set<object>();
+  for (let n = 0; n < 2; n++) await own.use(1, false, async (agent) => void twice.add(agent));
+  assert.equal(twice.size, 1, 'a connection is used again');
+  own.close();
 });
 
 test('a response that does not come is not waited for, and faults name what has happened', async (context) => {

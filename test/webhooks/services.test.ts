@@ -1,11 +1,11 @@
 /** Webhooks when services start, end, take over from each other, and after a restore (docs/webhooks.md). */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { startApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
-import { startWebhooks } from '../support/webhooks.ts';
+import { startWebhooks, until } from '../support/webhooks.ts';
 
 const FAST = { lookMs: 5 };
 
@@ -75,12 +75,23 @@ test('after a restore receivers are told to start again, and get what follows', 
   await app.registry.close();
   const restored = await command(['restore', folder, '--db', db, '--replace']);
   assert.equal(restored.status, 0, restored.err);
+  const files = readdirSync(dirname(db), { recursive: true, encoding: 'utf8' });
+  assert.ok(
+    files.some((name) => /replaced-.*registry\.webhooks\.db$/.test(name)),
+    files.join(),
+  );
   const again = await startApp(context, { folder: dirname(db), webhooks: FAST });
+  receiver.answer = 503;
   await receiver.waitFor(3);
+  receiver.answer = 200;
+  await until(async () => (await json('list')).webhooks[0].failures === 1);
+  again.clock.advance(6_000);
+  await receiver.waitFor(4);
   await again.send('/cooperatives', { method: 'POST', body: { code: 'C-4', name: 'Fourth' } });
-  const [before, , restart, after] = await receiver.waitFor(4);
+  const [before, , refused, restart, after] = await receiver.waitFor(5);
   const { epoch } = (await again.send('/events')).json;
   assert.deepEqual(restart?.json.type, 'feed.restarted');
+  assert.equal(restart?.id, refused?.id);
   assert.deepEqual(restart?.json.data, { epoch, last_sequence: 1 });
   assert.equal(after?.json.sequence, 2);
   assert.equal(before?.json.sequence, 2);

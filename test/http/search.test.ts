@@ -103,6 +103,8 @@ test('a search that asks for too little or too much says so', async (context) =>
 
 test('a written name is found at once, and a replaced one not any more', async (context) => {
   const app = await start(context);
+  assert.deepEqual(await found(app, 'search=uwimana'), ['1', '2', '3']);
+  assert.deepEqual(await found(app, 'search=habimana'), []);
   const body = { full_name: 'Habimana Zoé' };
   const headers = { 'Content-Type': 'application/merge-patch+json' };
   assert.equal((await app.send('/members/3', { method: 'PATCH', body, headers })).status, 200);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiKeyValues } from '../../src/domain/access/api-keys.ts';
+import type { WebhookEndpoint, WebhookStore } from '../../src/store/ports/webhooks.ts';
 import { startApp, type TestApp } from './app.ts';
 import { command } from './command.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -18,6 +19,8 @@ export interface Webhooks {
   json(...args: string[]): Promise<any>;
   /** Adds an endpoint for the receiver. */
   add(...args: string[]): Promise<{ readonly id: string; readonly secret: string }>;
+  /** The first endpoint as it is stored; much cheaper than `webhooks list`. Closed with the test. */
+  stored(): Promise<WebhookEndpoint>;
   /** Creates a cooperative. */
   create(code: string): Promise<void>;
 }
@@ -40,8 +43,14 @@ export async function startWebhooks(
     assert.equal(status, 0, err);
     return JSON.parse(out);
   };
+  let store: WebhookStore | undefined;
+  context.after(() => store?.close());
   return {
     ...{ app, receiver, keyId, run, json },
+    async stored() {
+      store ??= app.registry.storage.openWebhooks('manage');
+      return (await store.find(1)) as WebhookEndpoint;
+    },
     add: (...args) => json('add', '--key', String(keyId), '--url', receiver.url, '--allow-private', ...args),
     async create(code) {
       const { status } = await app.send('/cooperatives', { method: 'POST', body: { code, name: code } });

@@ -72,11 +72,11 @@ test('test sends a signed message, and deliveries shows what was sent', async (c
 });
 
 test('the last hundred attempts of each kind are kept', async (context) => {
-  const { receiver, add, create, json } = await startWebhooks(context);
+  const { receiver, add, create, json, stored } = await startWebhooks(context);
   await add();
   for (let n = 0; n < 105; n++) await create(`C-${n}`);
   await receiver.waitFor(105);
-  await until(async () => (await json('list')).webhooks[0].last_sequence === 105);
+  await until(async () => (await stored()).position.sequence === 105);
   const { deliveries } = await json('deliveries', '1');
   assert.deepEqual([deliveries.length, deliveries[0].sequence, deliveries[99].sequence], [100, 105, 6]);
 });

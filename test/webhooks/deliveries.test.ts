@@ -132,12 +132,12 @@ test('a key that is disabled or loses its scope gets nothing more from the next 
 });
 
 test('what a key no longer sees is not sent, though it was tried before', async (context) => {
-  const { app, receiver, add, create, json, keyId, run } = await startWebhooks(context);
+  const { app, receiver, add, create, stored, keyId, run } = await startWebhooks(context);
   receiver.answer = 500;
   await add();
   await create('C-1');
   await create('C-2');
-  await until(async () => (await json('list')).webhooks[0].failures === 1);
+  await until(async () => (await stored()).failures === 1);
   app.withKeys((keys) => keys.update(keyId, { cooperatives: [2] }, 0));
   receiver.answer = 200;
   await run('enable', '1');

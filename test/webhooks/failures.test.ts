@@ -12,13 +12,13 @@ import { startWebhooks, until } from '../support/webhooks.ts';
 /** With an endpoint whose receiver has refused the first of two events once. */
 async function refuse(context: TestContext, status = 500) {
   const webhooks = await startWebhooks(context);
-  const { receiver, add, create, json } = webhooks;
+  const { receiver, add, create, json, stored } = webhooks;
   receiver.answer = status;
   await add();
   await create('C-1');
   await create('C-2');
   const list = async () => (await json('list')).webhooks[0];
-  const failures = async (count: number) => until(async () => (await list()).failures === count);
+  const failures = async (count: number) => until(async () => (await stored()).failures === count);
   await failures(1);
   return {
     ...webhooks,
@@ -29,7 +29,7 @@ async function refuse(context: TestContext, status = 500) {
 }
 
 test('a message that was refused is sent again by the schedule, with its id, and those after it wait', async (context) => {
-  const { app, receiver, failures, list, sequences } = await refuse(context);
+  const { app, receiver, failures, list, sequences, stored } = await refuse(context);
   for (const [i, wait] of [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400, 86_400].entries()) {
     const { next_attempt_at: next } = await list();
     assert.ok(Math.abs(Date.parse(next) - app.clock.now() - wait * 1000) <= 1_000, `${i}: ${next}`);
@@ -39,7 +39,7 @@ test('a message that was refused is sent again by the schedule, with its id, and
   }
   receiver.answer = 200;
   app.clock.advance(86_401_000);
-  await until(async () => (await list()).last_sequence === 2);
+  await until(async () => (await stored()).position.sequence === 2);
   assert.deepEqual(sequences(), [...Array(12).fill(1), 2]);
   const ids = new Set(receiver.deliveries.map(({ id }) => id));
   assert.equal(ids.size, 2);
@@ -121,11 +121,11 @@ test('after five failures the log says so once, without the path of the URL, and
 });
 
 test('skip passes over the message that is refused, and replay sends it later with its id', async (context) => {
-  const { receiver, run, list, sequences, json } = await refuse(context);
+  const { receiver, run, sequences, stored, json } = await refuse(context);
   receiver.answer = (response, { json: { sequence } }) =>
     response.writeHead(sequence === 1 ? 400 : 200).end();
   assert.equal((await run('skip', '1', '1')).status, 0);
-  await until(async () => (await list()).last_sequence === 2);
+  await until(async () => (await stored()).position.sequence === 2);
   assert.deepEqual(sequences(), [1, 2]);
   for (const [sequence, message] of [
     ['2', 'Event 2 was delivered or passed over already.'],
@@ -145,10 +145,10 @@ test('skip passes over the message that is refused, and replay sends it later wi
 });
 
 test('a test that succeeds has what fails tried again at once', async (context) => {
-  const { receiver, run, list, sequences } = await refuse(context);
+  const { receiver, run, sequences, stored } = await refuse(context);
   receiver.answer = 200;
   assert.match((await run('test', '1')).out, /^Delivered msg_1_test_\S+: the response was 200\.\n$/);
-  await until(async () => (await list()).last_sequence === 2);
+  await until(async () => (await stored()).position.sequence === 2);
   assert.deepEqual(sequences(), [1, undefined, 1, 2]);
 });
 
@@ -172,7 +172,7 @@ test('of a response little is read, and its status counts', async (context) => {
 });
 
 test('a connection that the receiver has closed meanwhile is no failure', async (context) => {
-  const { receiver, add, create, json } = await startWebhooks(context);
+  const { receiver, add, create, json, stored } = await startWebhooks(context);
   await add();
   const used = new WeakSet<object>();
   receiver.answer = (response) => {
@@ -183,7 +183,7 @@ test('a connection that the receiver has closed meanwhile is no failure', async 
   };
   await create('C-1');
   await create('C-2');
-  await until(async () => (await json('list')).webhooks[0].last_sequence === 2);
+  await until(async () => (await stored()).position.sequence === 2);
   assert.equal(receiver.connections, 2);
   const { deliveries } = await json('deliveries', '1');
   assert.deepEqual(

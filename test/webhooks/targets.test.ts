@@ -50,7 +50,7 @@ test('a name of which one address is not public is refused where the connection 
 
 test('the service resolves the name for each delivery', async (context) => {
   const webhooks = { resolve: resolving('10.0.0.1') };
-  const { app, keyId, json, create } = await startWebhooks(context, {}, { webhooks });
+  const { app, keyId, json, create, stored } = await startWebhooks(context, {}, { webhooks });
   // As if the name had led to a public address when the endpoint was added.
   const store = app.registry.storage.openWebhooks('issue');
   const target = { keyId, url: 'https://portal.example.rw/', types: null, allowsPrivate: false };
@@ -58,7 +58,7 @@ test('the service resolves the name for each delivery', async (context) => {
   await store.add(target, Buffer.alloc(32), { epoch, sequence: 0 }, 0);
   await store.close();
   await create('C-1');
-  await until(async () => (await json('list')).webhooks[0].failures === 1);
+  await until(async () => (await stored()).failures === 1);
   const { reason } = (await json('list')).webhooks[0];
   assert.equal(reason, 'The name of the host leads to an address that is not public.');
 });

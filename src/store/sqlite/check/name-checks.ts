@@ -2,14 +2,14 @@
 import type { Finding } from '../../ports/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openTemporary } from '../engine/open-database.ts';
-import { indexSql } from '../schema/indexed-names.ts';
+import { wordsOnlySql } from '../schema/indexed-names.ts';
 import { FIRST_UNINDEXED } from '../search/index-names.ts';
 
 /** An index as it should be, in a file of its own. */
 const EXPECTED = {
   applicationId: 1,
   migrations: [
-    `CREATE VIRTUAL TABLE expected ${indexSql(", content = ''")};
+    `CREATE VIRTUAL TABLE expected ${wordsOnlySql(", content = ''")};
      CREATE VIRTUAL TABLE expected_words USING fts5vocab(expected, instance)`,
   ],
 };

@@ -40,5 +40,8 @@ const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${S
 
 /** SQL of what follows the name of an index. @param options of FTS5, with a comma before each */
 export const indexSql = (options: string): string =>
-  `USING fts5(words, prefix = '${PREFIXES.join(' ')}', detail = none, columnsize = 0,
-  tokenize = "${TOKENIZER}"${options})`;
+  wordsOnlySql(`, prefix = '${PREFIXES.join(' ')}'${options}`);
+
+/** The same without the indexed prefixes. */
+export const wordsOnlySql = (options: string): string =>
+  `USING fts5(words, detail = none, columnsize = 0, tokenize = "${TOKENIZER}"${options})`;

@@ -1,14 +1,10 @@
-/** The thread that writes exports: it reads as fast as it can, and its snapshot ends before one is sent. */
-import { writeFileSync } from 'node:fs';
+/** The thread that writes the exports of a service, one after the other. */
 import type { TimeZone } from '../domain/values/date-time.ts';
-import { RegistryError } from '../domain/values/errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
 import { serveTasks } from '../runtime/task-thread.ts';
 import { openStorage } from '../store/open.ts';
-import type { ExportSession } from '../store/ports/exports.ts';
-import { exportBlocks } from './export-blocks.ts';
-import type { ExportRequest } from './export-request.ts';
+import { type SpoolTask, writeSpool } from './write-spool.ts';
 
 export interface ExportThreadSetup {
   /** Of the registry, as the configuration names it. */
@@ -16,50 +12,10 @@ export interface ExportThreadSetup {
   readonly zone: TimeZone;
 }
 
-export interface SpoolTask {
-  readonly request: ExportRequest;
-  /** Of the open, empty file to write to. */
-  readonly descriptor: number;
-  /** Shared: another number than 0 says that nobody waits any more. */
-  readonly isLeft: Int32Array;
-}
-
-export interface Spooled {
-  readonly sequence: number;
-  readonly epoch: string;
-  readonly bytes: number;
-}
-
-const RETRY_AFTER_SECONDS = 60;
-
-const NO_ROOM = 'The disk of the registry has no room for this export.';
-
-function write(session: ExportSession, descriptor: number, bytes: Uint8Array): number {
-  if (!session.hasRoom())
-    throw new RegistryError('unavailable', NO_ROOM, { retryAfterSeconds: RETRY_AFTER_SECONDS });
-  writeFileSync(descriptor, bytes);
-  return bytes.length;
-}
-
-function spool(session: ExportSession, zone: TimeZone, { request, descriptor, isLeft }: SpoolTask): Spooled {
-  const snapshot = session.begin();
-  try {
-    let bytes = 0;
-    for (const block of exportBlocks(snapshot, request, zone)) {
-      if (Atomics.load(isLeft, 0) !== 0) throw new RegistryError('unavailable', 'The client has left.');
-      bytes += write(session, descriptor, block.bytes);
-    }
-    const { sequence, epoch } = snapshot;
-    return { sequence, epoch, bytes };
-  } finally {
-    session.end();
-  }
-}
-
 const openTasks = ({ location, zone }: ExportThreadSetup) => {
   const scheduler = new Scheduler();
   const session = openStorage(location, { clock: systemClock, scheduler, zone }).openExportSession();
-  return { spool: (task: SpoolTask) => spool(session, zone, task) };
+  return { spool: (task: SpoolTask) => writeSpool(session, zone, task) };
 };
 
 export type ExportTasks = ReturnType<typeof openTasks>;

@@ -9,7 +9,8 @@ import { RegistryError } from '../domain/values/errors.ts';
 import { moduleBeside, TaskThread } from '../runtime/task-thread.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import type { ExportRequest } from './export-request.ts';
-import type { ExportTasks, Spooled } from './export-thread.ts';
+import type { ExportTasks } from './export-thread.ts';
+import type { Spooled } from './write-spool.ts';
 
 /** One that is complete. */
 export interface Export extends Spooled {

@@ -102,6 +102,7 @@ export async function createKey(
   databaseFile: string,
   scopes: readonly string[],
   perHour = 10_000_000,
+  ...more: readonly string[]
 ): Promise<string> {
   const { out } = await runRegistry(databaseFile, [
     ...[
@@ -116,6 +117,7 @@ export async function createKey(
       '--json',
     ],
     ...scopes.flatMap((scope) => ['--scope', scope]),
+    ...more,
   ]);
   return JSON.parse(out).key;
 }

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { ensureDataset } from './dataset.ts';
 import { killServers, type Options, ROOT, removeFolder, requireWrk, temporaryFolder } from './load.ts';
 import { type Results, toRows, toTable } from './report.ts';
+import { exports } from './sections/exports.ts';
 import { imports } from './sections/imports.ts';
 import { lists } from './sections/lists.ts';
 import { lookups } from './sections/lookups.ts';
@@ -37,6 +38,7 @@ const SECTIONS = [
   'pages',
   'statistics',
   'search',
+  'exports',
   'imports',
   'webhooks',
 ] as const;
@@ -112,6 +114,7 @@ const results: Results = {
   pages: await section('pages', async (options) => pages(await small(), await large(), options)),
   statistics: await section('statistics', async (options) => statistics(await large(), options)),
   search: await section('search', async (options) => search(await million(), options)),
+  exports: await section('exports', async (options) => exports(await million(), options)),
   imports: await section('imports', imports),
   webhooks: await section('webhooks', webhooks),
 };

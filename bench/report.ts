@@ -1,5 +1,6 @@
 /** Turns figures into the rows of the table: goal, result, and in how many rounds the goal was reached. */
 import { type Figure, type Figures, median } from './load.ts';
+import type { Exports } from './sections/exports.ts';
 import type { Imports } from './sections/imports.ts';
 import type { Payments } from './sections/payments.ts';
 import type { Starts } from './sections/starts.ts';
@@ -29,6 +30,7 @@ export interface Results {
   /** Those below are undefined in results from before there were any. */
   readonly statistics?: Statistics | undefined;
   readonly webhooks?: Figures | undefined;
+  readonly exports?: Exports | undefined;
 }
 
 export interface Row {
@@ -243,6 +245,17 @@ const importRows = (figures: Imports): Row[] =>
     return [toRow(`import of ${rows} rows of ${name}`, { atLeast }, perSecond, { unit: '/s', detail })];
   });
 
+const exportRows = ({ seconds, gzipSeconds, moreMib, without, beside }: Exports): Row[] => [
+  toRow('export of 1,000,000 members as NDJSON', { atMost: 12 }, seconds, { unit: ' s' }),
+  toRow('the same with gzip', {}, gzipSeconds, { unit: ' s' }),
+  toRow('memory of an export, more than without', { atMost: 50 }, moreMib, { unit: ' MiB' }),
+  toRow(
+    'p99 of lookups beside an export, of that without',
+    { atMost: 1.5 },
+    beside.map(({ p99Ms }, i) => p99Ms / (without[i] as Figure).p99Ms),
+  ),
+];
+
 const webhookRows = (figures: Figures): Row[] => [
   toRow(
     'webhooks to one endpoint on this machine, in order',
@@ -254,7 +267,7 @@ const webhookRows = (figures: Figures): Row[] => [
 
 export function toRows(results: Results): Row[] {
   const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts } = results;
-  const { statistics, search, imports, webhooks } = results;
+  const { statistics, search, exports, imports, webhooks } = results;
   return [
     ...(lookups === undefined ? [] : lookupRows(lookups)),
     ...(lists === undefined ? [] : listRows(lists)),
@@ -267,6 +280,7 @@ export function toRows(results: Results): Row[] {
     ...(pages === undefined ? [] : pageRows(pages)),
     ...(statistics === undefined ? [] : timeRows(STATISTICS_GOALS, statistics)),
     ...(search === undefined ? [] : searchRows(search)),
+    ...(exports === undefined ? [] : exportRows(exports)),
     ...(imports === undefined ? [] : importRows(imports)),
     ...(webhooks === undefined ? [] : webhookRows(webhooks)),
   ];

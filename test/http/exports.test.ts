@@ -30,108 +30,118 @@ const linesOf = (text: string) =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
-test('every line is the object that GET by id gives, and the headers say of when', async (context) => {
-  const { get } = await start(context);
-  const { epoch, last_sequence: last } = (await get('/events')).json;
-  for (const kind of KINDS) {
-    const { status, text, headers } = await get(`/${kind}/export`);
-    assert.equal(status, 200);
-    assert.equal(headers['content-type'], 'application/x-ndjson');
-    assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
-    assert.deepEqual([headers['x-snapshot-sequence'], headers['x-snapshot-epoch']], [String(last), epoch]);
-    const lines = linesOf(text);
-    assert.equal(lines.length, (await get(`/${kind}`)).json.count);
-    for (const line of lines) assert.deepEqual(line, (await get(`/${kind}/${line.id}`)).json);
-    const ids = lines.map(({ id }) => Number(id));
-    assert.deepEqual(
-      ids,
-      [...ids].sort((a, b) => a - b),
-    );
-  }
-});
+test('exports', async (context) => {
+  const { app, get } = await start(context);
 
-test('a key without the right to export is refused before its quota, one of lookups too', async (context) => {
-  const { app } = await start(context);
-  for (const key of [
-    app.issue(SCOPES, { mayExport: false }).key,
-    app.issue(SCOPES, { isLookupOnly: true }).key,
-  ]) {
-    for (const kind of KINDS) {
-      const { status, json, headers } = await app.send(`/${kind}/export`, { key });
-      assert.deepEqual([status, json, headers.ratelimit], [403, DENIED, undefined]);
+  await context.test(
+    'every line is the object that GET by id gives, and the headers say of when',
+    async () => {
+      const { epoch, last_sequence: last } = (await get('/events')).json;
+      for (const kind of KINDS) {
+        const { status, text, headers } = await get(`/${kind}/export`);
+        assert.equal(status, 200);
+        assert.equal(headers['content-type'], 'application/x-ndjson');
+        assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
+        assert.deepEqual(
+          [headers['x-snapshot-sequence'], headers['x-snapshot-epoch']],
+          [String(last), epoch],
+        );
+        const lines = linesOf(text);
+        assert.equal(lines.length, (await get(`/${kind}`)).json.count);
+        for (const line of lines) assert.deepEqual(line, (await get(`/${kind}/${line.id}`)).json);
+        const ids = lines.map(({ id }) => Number(id));
+        assert.deepEqual(
+          ids,
+          [...ids].sort((a, b) => a - b),
+        );
+      }
+    },
+  );
+
+  await context.test(
+    'a key without the right to export is refused before its quota, one of lookups too',
+    async () => {
+      for (const key of [
+        app.issue(SCOPES, { mayExport: false }).key,
+        app.issue(SCOPES, { isLookupOnly: true }).key,
+      ]) {
+        for (const kind of KINDS) {
+          const { status, json, headers } = await app.send(`/${kind}/export`, { key });
+          assert.deepEqual([status, json, headers.ratelimit], [403, DENIED, undefined]);
+        }
+      }
+    },
+  );
+
+  await context.test(
+    'a key of some cooperatives exports their rows, and filters choose among them',
+    async () => {
+      const { key } = app.issue(SCOPES, { cooperatives: [2] });
+      const ids = async (path: string, sent = {}) =>
+        linesOf((await app.send(path, sent)).text).map(({ id }) => id);
+      assert.deepEqual(await ids('/cooperatives/export', { key }), ['2']);
+      assert.deepEqual(await ids('/members/export', { key }), ['3']);
+      assert.deepEqual(await ids('/loans/export', { key }), ['2']);
+      assert.deepEqual(await ids('/payments/export', { key }), ['2']);
+      assert.deepEqual(await ids('/members/export?cooperative=1', { key }), []);
+      assert.deepEqual(await ids('/members/export?cooperative=1'), ['1', '2']);
+      assert.deepEqual(await ids('/members/export?status=withdrawn'), []);
+      assert.deepEqual(await ids('/loans/export?cooperative=2&status=approved'), ['2']);
+      assert.deepEqual(await ids('/payments/export?status=void'), []);
+      assert.deepEqual(await ids('/cooperatives/export?status=ACTIVE'), ['1', '2']);
+      assert.deepEqual((await get('/cooperatives/export?cooperative=1')).json, {
+        cooperative: ['Unknown parameter.'],
+      });
+      assert.deepEqual((await get('/members/export?format=xml&status=x')).json, {
+        format: ['"xml" is not a valid choice.'],
+        status: ['"x" is not a valid choice.'],
+      });
+    },
+  );
+
+  await context.test('CSV has the cooperative and the member in columns of their own', async () => {
+    const { text, headers } = await get('/members/export?format=csv&cooperative=2');
+    assert.equal(headers['content-type'], 'text/csv; charset=utf-8');
+    const [header, row] = text.split('\n');
+    assert.match(header as string, /^id,member_code,.*,cooperative_id,cooperative_code,cooperative_name,/);
+    assert.match(row as string, new RegExp(`^3,M-3,.*,${nid(1)},.*,2,B-2,`));
+    const loans = (await get('/loans/export?format=csv')).text.split('\n');
+    assert.match(loans[0] as string, /^id,amount,interest_rate,status,paid_amount,paid_until,/);
+    // The payment comes with the payments.
+    assert.match(loans[1] as string, /^1,1000.00,18.00,approved,0.00,,/);
+  });
+
+  await context.test('gzip for those who take it, whatever else they take', async () => {
+    const plain = (await get('/members/export')).text;
+    const ask = (accepted: string) =>
+      fetch(`${app.url}/api/v1/members/export`, {
+        headers: { Authorization: `Bearer ${app.fullKey}`, 'Accept-Encoding': accepted },
+      });
+    for (const [accepted, encoding] of [
+      ['gzip', 'gzip'],
+      ['br, gzip;q=0.5', 'gzip'],
+      ['*', 'gzip'],
+      ['GZIP; q=1.0', 'gzip'],
+      ['gzip;q=0', null],
+      ['gzip;q=0, *', null],
+      ['identity, gzip;q=0.5', null],
+      ['br', null],
+      ['identity', null],
+    ] as const) {
+      const response = await ask(accepted);
+      assert.equal(response.headers.get('content-encoding'), encoding, accepted);
+      assert.equal(response.headers.get('vary'), 'Accept-Encoding');
+      assert.equal(await response.text(), plain);
     }
-  }
-});
-
-test('a key of some cooperatives exports their rows, and filters choose among them', async (context) => {
-  const { app, get } = await start(context);
-  const { key } = app.issue(SCOPES, { cooperatives: [2] });
-  const ids = async (path: string, sent = {}) =>
-    linesOf((await app.send(path, sent)).text).map(({ id }) => id);
-  assert.deepEqual(await ids('/cooperatives/export', { key }), ['2']);
-  assert.deepEqual(await ids('/members/export', { key }), ['3']);
-  assert.deepEqual(await ids('/loans/export', { key }), ['2']);
-  assert.deepEqual(await ids('/payments/export', { key }), ['2']);
-  assert.deepEqual(await ids('/members/export?cooperative=1', { key }), []);
-  assert.deepEqual(await ids('/members/export?cooperative=1'), ['1', '2']);
-  assert.deepEqual(await ids('/members/export?status=withdrawn'), []);
-  assert.deepEqual(await ids('/loans/export?cooperative=2&status=approved'), ['2']);
-  assert.deepEqual(await ids('/payments/export?status=void'), []);
-  assert.deepEqual(await ids('/cooperatives/export?status=ACTIVE'), ['1', '2']);
-  assert.deepEqual((await get('/cooperatives/export?cooperative=1')).json, {
-    cooperative: ['Unknown parameter.'],
   });
-  assert.deepEqual((await get('/members/export?format=xml&status=x')).json, {
-    format: ['"xml" is not a valid choice.'],
-    status: ['"x" is not a valid choice.'],
+
+  await context.test('HEAD says where the sequence is, and exports nothing', async (each) => {
+    const { headers } = await get('/members/export');
+    const run = each.mock.method(app.registry.storage, 'openSpool');
+    const head = await app.send('/members/export', { method: 'HEAD' });
+    assert.equal(head.status, 200);
+    for (const name of ['content-type', 'x-snapshot-sequence', 'x-snapshot-epoch'])
+      assert.equal(head.headers[name], headers[name]);
+    assert.equal(run.mock.callCount(), 0);
   });
-});
-
-test('CSV has the cooperative and the member in columns of their own', async (context) => {
-  const { get } = await start(context);
-  const { text, headers } = await get('/members/export?format=csv&cooperative=2');
-  assert.equal(headers['content-type'], 'text/csv; charset=utf-8');
-  const [header, row] = text.split('\n');
-  assert.match(header as string, /^id,member_code,.*,cooperative_id,cooperative_code,cooperative_name,/);
-  assert.match(row as string, new RegExp(`^3,M-3,.*,${nid(1)},.*,2,B-2,`));
-  const loans = (await get('/loans/export?format=csv')).text.split('\n');
-  assert.match(loans[0] as string, /^id,amount,interest_rate,status,paid_amount,paid_until,/);
-  // The payment comes with the payments.
-  assert.match(loans[1] as string, /^1,1000.00,18.00,approved,0.00,,/);
-});
-
-test('gzip for those who take it, whatever else they take', async (context) => {
-  const { app, get } = await start(context);
-  const plain = (await get('/members/export')).text;
-  const ask = (accepted: string) =>
-    fetch(`${app.url}/api/v1/members/export`, {
-      headers: { Authorization: `Bearer ${app.fullKey}`, 'Accept-Encoding': accepted },
-    });
-  for (const [accepted, encoding] of [
-    ['gzip', 'gzip'],
-    ['br, gzip;q=0.5', 'gzip'],
-    ['*', 'gzip'],
-    ['GZIP; q=1.0', 'gzip'],
-    ['gzip;q=0', null],
-    ['gzip;q=0, *', null],
-    ['identity, gzip;q=0.5', null],
-    ['br', null],
-    ['identity', null],
-  ] as const) {
-    const response = await ask(accepted);
-    assert.equal(response.headers.get('content-encoding'), encoding, accepted);
-    assert.equal(response.headers.get('vary'), 'Accept-Encoding');
-    assert.equal(await response.text(), plain);
-  }
-});
-
-test('HEAD says where the sequence is, and exports nothing', async (context) => {
-  const { app, get } = await start(context);
-  const { headers } = await get('/members/export');
-  const run = context.mock.method(app.registry.storage, 'openSpool');
-  const head = await app.send('/members/export', { method: 'HEAD' });
-  assert.equal(head.status, 200);
-  for (const name of ['content-type', 'x-snapshot-sequence', 'x-snapshot-epoch'])
-    assert.equal(head.headers[name], headers[name]);
-  assert.equal(run.mock.callCount(), 0);
 });

@@ -32,8 +32,8 @@ function write(session: ExportSession, descriptor: number, bytes: Uint8Array): n
 }
 
 /**
- * @throws RegistryError `unavailable` when the disk has no room for it, or nobody waits any more; the system's
- * error when it cannot be written
+ * @throws RegistryError `unavailable` when the disk has no room for it, or nobody waits any more; the
+ * system's error when it cannot be written
  */
 export function writeSpool(
   session: ExportSession,

@@ -27,7 +27,8 @@ async function start(context: TestContext): Promise<TestApp> {
   const columns = `cooperative_id, full_name, role, status, registration_date, created_at, updated_at`;
   db.exec(`INSERT INTO members (identity_card, member_code, ${columns})
     WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
-    SELECT printf('119859%010d', i), 'M-' || i, 1, 'Person ' || printf('%0180d', i), 'MEMBER', 'active', 0, 0, 0
+    SELECT printf('119859%010d', i), 'M-' || i, 1, 'Person ' || printf('%0180d', i), 'MEMBER',
+      'active', 0, 0, 0
     FROM n`);
   db.close();
   return app;

@@ -4,7 +4,7 @@ import fs, { chownSync, readdirSync, statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type ImportPlace, importPlace, member, members, nid } from '../support/importing.ts';
+import { type ImportPlace, member, members, nid, placeWithoutRegistry } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -16,7 +16,7 @@ const OWNER = IS_ROOT ? 65_534 : (process.getuid?.() ?? 0);
  * @returns it, and the owners that new files and folders were given
  */
 function start(context: TestContext): { readonly place: ImportPlace; readonly given: number[] } {
-  const place = importPlace(context);
+  const place = placeWithoutRegistry(context);
   if (IS_ROOT) chownSync(place.folder, OWNER, OWNER);
   const given: number[] = [];
   const { fchownSync, lchownSync } = fs;

@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startApp } from '../support/app.ts';
-import { type ImportPlace, importPlace, members, nid } from '../support/importing.ts';
+import { type ImportPlace, members, nid, placeWithoutRegistry } from '../support/importing.ts';
 import { filesWith } from '../support/registry-files.ts';
 
 const WHY = ['--reason', 'Request of 12 June', '--yes'];
@@ -28,7 +28,7 @@ const erasuresFile = (place: ImportPlace): string => join(place.folder, 'registr
 
 /** Persons 1, 2 and 3, a backup of them, and then person 1 is erased. */
 async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+  const place = placeWithoutRegistry(context);
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   await load(place, members(ZIMULINDA, `A-1,${nid(2)},M-2,Mugabo Jean`, `B-2,${nid(3)},M-3,Uwera Solange`));
   await backUp(place, 'before');
@@ -84,7 +84,7 @@ test('it is erased again also when the registry itself is lost or damaged', asyn
 
 test('on a new machine --erasures gives the newer file; without it the report says what is unknown', async (context) => {
   const place = await start(context);
-  const elsewhere = importPlace(context);
+  const elsewhere = placeWithoutRegistry(context);
   cpSync(join(place.folder, 'before'), join(elsewhere.folder, 'before'), { recursive: true });
   const without = await restore(elsewhere, 'before');
   assert.match(
@@ -99,7 +99,7 @@ test('on a new machine --erasures gives the newer file; without it the report sa
   // It is kept there from now on, and the file of a newer backup does as well.
   assert.match((await restore(elsewhere, 'before')).out, /members 1\.$/m);
   await backUp(place, 'newer');
-  const third = importPlace(context);
+  const third = placeWithoutRegistry(context);
   cpSync(join(place.folder, 'before'), join(third.folder, 'before'), { recursive: true });
   const newer = join(place.folder, 'newer', 'registry.erasures.db');
   assert.match((await restore(third, 'before', '--erasures', newer)).out, /members 1\.$/m);
@@ -160,7 +160,7 @@ test('over HTTP a person can be registered again after a restore', async (contex
   };
   assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
   await backUp(place, 'newer');
-  const elsewhere = importPlace(context);
+  const elsewhere = placeWithoutRegistry(context);
   const backup = join(place.folder, 'newer');
   const { out } = await run(elsewhere, 'restore', backup, '--erasures', erasuresFile(place));
   assert.doesNotMatch(out, /Erased again/);
@@ -168,7 +168,7 @@ test('over HTTP a person can be registered again after a restore', async (contex
 });
 
 test('of two members whose numbers were interchanged in the backup, the one who was erased is erased again', async (context) => {
-  const place = importPlace(context);
+  const place = placeWithoutRegistry(context);
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\n');
   await load(place, members(`A-1,${nid(2)},ZX-1,Zimulinda Aline`, `A-1,${nid(1)},M-2,Mugabo Jean`));
   await backUp(place, 'before');

@@ -143,10 +143,10 @@ test('the checks come in order: path, method, key, restriction, scope, rate, bod
   assert.equal(await status({ key: null, method: 'PUT' }), 405);
   assert.equal(await status({ key: null }), 401);
   assert.equal(await status({ key }), 403);
-  app.withKeys((keys) => keys.update(id, { allowedHosts: [] }, 0));
+  app.keys.update(id, { allowedHosts: [] }, 0);
   const scope = await app.send('/members', { ...bad, key });
   assert.match(scope.headers['www-authenticate'] ?? '', /insufficient_scope/);
-  app.withKeys((keys) => keys.update(id, { scopes: ['members:write'] }, 0));
+  app.keys.update(id, { scopes: ['members:write'] }, 0);
   assert.equal(await status({ key }), 415);
   assert.equal(await status({ key }), 429);
 });

@@ -137,9 +137,9 @@ for (const route of guarded) {
     const app = await startApp(context);
     const expired = app.issue(SCOPES, { expiresAt: Math.floor(app.clock.now() / 1000) });
     const disabled = app.issue(SCOPES);
-    app.withKeys((keys) => keys.update(disabled.id, { isActive: false }, 0));
+    app.keys.update(disabled.id, { isActive: false }, 0);
     const unknown = app.issue(SCOPES).key;
-    app.withKeys((keys) => keys.connection.exec('DELETE FROM api_key_secrets WHERE key_id = 4'));
+    app.keys.connection.exec('DELETE FROM api_key_secrets WHERE key_id = 4');
     const notProvided = 'Authentication credentials were not provided.';
     const cases: [header: string | undefined, detail: string, authenticate: string][] = [
       [undefined, notProvided, REALM],
@@ -224,15 +224,15 @@ for (const route of guarded) {
   test(`${name(route)}: only an admitted request consumes quota`, async (context) => {
     const app = await startApp(context);
     const { id, key } = app.issue(SCOPES, { limits: { perHour: 2, perDay: 5 } });
-    app.withKeys((keys) => keys.update(id, { scopes: [], allowedHosts: ['example.rw'] }, 0));
+    app.keys.update(id, { scopes: [], allowedHosts: ['example.rw'] }, 0);
     for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 403);
-    app.withKeys((keys) => keys.update(id, { allowedHosts: [] }, 0));
+    app.keys.update(id, { allowedHosts: [] }, 0);
     if (typeof route.access !== 'string') {
       for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 403);
     }
-    app.withKeys((keys) => keys.update(id, { isActive: false }, 0));
+    app.keys.update(id, { isActive: false }, 0);
     for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 401);
-    app.withKeys((keys) => keys.update(id, { scopes: SCOPES, isActive: true }, 0));
+    app.keys.update(id, { scopes: SCOPES, isActive: true }, 0);
     const first = await call(app, route, { key });
     passed(first);
     assert.equal(first.headers['x-ratelimit-remaining'], '1');

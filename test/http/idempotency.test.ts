@@ -190,7 +190,7 @@ test('a replay uses quota, and needs the scope, like any request', async (contex
   await post(app, COOPERATIVE, KEY, { key });
   assert.equal((await post(app, COOPERATIVE, KEY, { key })).status, 429);
   app.clock.advance(3_600_000);
-  app.withKeys((keys) => keys.update(id, { scopes: ['cooperatives:read'] }, 0));
+  app.keys.update(id, { scopes: ['cooperatives:read'] }, 0);
   assert.equal((await post(app, COOPERATIVE, KEY, { key })).status, 403);
 });
 

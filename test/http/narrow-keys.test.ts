@@ -176,7 +176,7 @@ test('a key that was narrowed is not shown what it was answered before', async (
   const etag = created.headers.etag as string;
   const path = `/members/${created.json.id}`;
   assert.equal((await app.send(path, { key, headers: { 'If-None-Match': etag } })).status, 304);
-  app.withKeys((keys) => keys.update(id, { cooperatives: [2] }, 0));
+  app.keys.update(id, { cooperatives: [2] }, 0);
   const again = await post();
   assert.equal(again.status, 422);
   assert.ok(!again.text.includes('Eight'));

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { COOPERATIVES, importPlace, member, members, startedPlace } from '../support/importing.ts';
+import { COOPERATIVES, member, members, placeWithoutRegistry, startedPlace } from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';
 import { storageAt } from '../support/storage.ts';
 
 const EMPTY = { cooperatives: 0, members: 0, deliveries: 0, loans: 0, payments: 0, transactions: 0 };
 
 test('an import with --db into a file that does not exist needs --create, and names the path', async (context) => {
-  const place = importPlace(context);
+  const place = placeWithoutRegistry(context);
   const path = place.write('cooperatives.csv', COOPERATIVES);
   const mistyped = join(place.folder, 'registery.db');
   for (const more of [[], ['--dry-run']]) {
@@ -28,7 +28,7 @@ test('an import with --db into a file that does not exist needs --create, and na
 });
 
 test('a dry run creates nothing: without a registry it compares with an empty one', async (context) => {
-  const place = importPlace(context);
+  const place = placeWithoutRegistry(context);
   const folder = join(place.folder, 'not', 'there');
   const path = place.write('cooperatives.csv', COOPERATIVES);
   const note = (db: string) =>

@@ -16,6 +16,7 @@ import {
   member,
   members,
   nid,
+  placeWithoutRegistry,
   SAVINGS_HEADER,
   startedPlace,
 } from '../support/importing.ts';
@@ -205,7 +206,7 @@ test('a folder stops at the first bad file and says which files are imported', a
 });
 
 test('everything in a folder that is not imported is named as skipped, with the reason', async (context) => {
-  const place = importPlace(context);
+  const place = placeWithoutRegistry(context);
   const others = ['.DS_Store', 'members.ods', 'members.xls', 'notes.txt', 'visits.csv', '~$members-1.xlsx'];
   const folder = incoming(place, { ...RUN, ...Object.fromEntries(others.map((name) => [name, 'x\n'])) });
   mkdirSync(join(folder, 'members-of-2025.csv'));

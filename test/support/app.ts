@@ -11,6 +11,7 @@ import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/access/a
 import type { ServerTimeouts } from '../../src/http/server/server.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { createDescriber, type Describer } from './described.ts';
+import { createEmptyRegistry } from './empty-registry.ts';
 import { keysFileOf, openKeyStore, type SqliteApiKeys } from './sqlite.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
@@ -74,7 +75,7 @@ export interface TestApp {
   readonly fullKey: string;
   issue(scopes: readonly Scope[], more?: Partial<ApiKeyValues>): { id: number; key: string };
   /** A second connection to the keys, as another process would have. */
-  withKeys<T>(work: (keys: SqliteApiKeys) => T): T;
+  readonly keys: SqliteApiKeys;
   send(path: string, sent?: Sent): Promise<TestResponse>;
 }
 
@@ -93,6 +94,7 @@ export async function startApp(
   const clock = testClock(options.startMs);
   const logLines: string[] = [];
   const config = readConfig({ PORT: '0', REGISTRY_DB: join(folder, 'registry.db'), ...options.settings });
+  createEmptyRegistry(join(folder, 'registry.db'));
   const registry = composeRegistry({
     config,
     clock,
@@ -101,16 +103,11 @@ export async function startApp(
     webhooks: options.webhooks,
   });
   const { address } = await registry.listen();
-  context.after(() => registry.close());
-
-  function withKeys<T>(work: (keys: SqliteApiKeys) => T): T {
-    const keys = openKeyStore(keysFileOf(config.storage), { waitMs: 2_000 });
-    try {
-      return work(keys);
-    } finally {
-      keys.close();
-    }
-  }
+  const keys = openKeyStore(keysFileOf(config.storage), { waitMs: 2_000 });
+  context.after(async () => {
+    keys.close();
+    await registry.close();
+  });
 
   function issue(scopes: readonly Scope[], more: Partial<ApiKeyValues> = {}): { id: number; key: string } {
     const secret = issueSecret();
@@ -126,7 +123,7 @@ export async function startApp(
       expiresAt: null,
       ...more,
     };
-    const { id } = withKeys((keys) => keys.create(values, secret, Math.floor(clock.now() / 1000)));
+    const { id } = keys.create(values, secret, Math.floor(clock.now() / 1000));
     return { id, key: secret.text };
   }
 
@@ -141,7 +138,7 @@ export async function startApp(
     logLines,
     fullKey,
     issue,
-    withKeys,
+    keys,
     send: (path, sent = {}) => send(address.port, path, { key: fullKey, ...sent }),
   };
 }

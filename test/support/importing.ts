@@ -1,5 +1,5 @@
 /** The import command on a database of its own, and rows for its files. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
@@ -8,6 +8,7 @@ import type { FileReport, ImportFile } from '../../src/import/run/import-report.
 import type { ImportFault, ImportKind } from '../../src/store/ports/import/import-session.ts';
 import { type TestClock, temporaryFolder, testClock } from './app.ts';
 import { type CommandOutcome, command } from './command.ts';
+import { createEmptyRegistry } from './empty-registry.ts';
 import { openFile } from './sqlite.ts';
 import { storageAt } from './storage.ts';
 
@@ -31,7 +32,14 @@ export interface ImportPlace {
   leftovers(): string[];
 }
 
+/** A place with an empty registry. */
 export function importPlace(context: TestContext): ImportPlace {
+  const place = placeWithoutRegistry(context);
+  createEmptyRegistry(place.databaseFile);
+  return place;
+}
+
+export function placeWithoutRegistry(context: TestContext): ImportPlace {
   const folder = temporaryFolder(context);
   const databaseFile = join(folder, 'registry.db');
   const clock = testClock();
@@ -147,15 +155,29 @@ export function incoming(place: ImportPlace, files: Record<string, string>): str
   return folder;
 }
 
-/** A place that already has the two cooperatives and three members of A-1. */
+let started: Promise<Buffer> | undefined;
+
+/** A place that already has the two cooperatives and three members of A-1, imported once in a process. */
 export async function startedPlace(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
-  for (const [kind, content] of [
-    ['cooperatives', COOPERATIVES],
-    ['members', members(member(1), member(2), member(3))],
-  ] as const) {
-    const result = await place.load(kind, content);
-    if (result.status !== 0) throw new Error(result.err);
-  }
+  started ??= importOnce();
+  const place = placeWithoutRegistry(context);
+  writeFileSync(place.databaseFile, await started, { mode: 0o600 });
   return place;
+}
+
+async function importOnce(): Promise<Buffer> {
+  const ends: (() => void)[] = [];
+  const place = importPlace({ after: (end: () => void) => void ends.push(end) } as TestContext);
+  try {
+    for (const [kind, content] of [
+      ['cooperatives', COOPERATIVES],
+      ['members', members(member(1), member(2), member(3))],
+    ] as const) {
+      const result = await place.load(kind, content);
+      if (result.status !== 0) throw new Error(result.err);
+    }
+    return readFileSync(place.databaseFile);
+  } finally {
+    for (const end of ends) end();
+  }
 }

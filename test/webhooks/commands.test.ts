@@ -67,7 +67,7 @@ test('test sends a signed message, and deliveries shows what was sent', async (c
     (await run('test', '7')).err,
     'There is no endpoint with this id. `webhooks list` shows all.\n',
   );
-  app.withKeys((keys) => keys.update(keyId, { isActive: false }, 0));
+  app.keys.update(keyId, { isActive: false }, 0);
   assert.match((await run('replay', '1', '1')).err, /^Nothing was sent: .* the key is disabled\.\n$/);
 });
 

@@ -114,7 +114,7 @@ test('a key that is disabled or loses its scope gets nothing more from the next 
     ] as const
   ).entries()) {
     const got = receiver.deliveries.length;
-    app.withKeys((keys) => keys.update(keyId, change, 0));
+    app.keys.update(keyId, change, 0);
     await create(`C-1${i}`);
     // Another endpoint gets the event, so this one could have.
     const other = app.issue(['webhooks:receive']).id;
@@ -124,7 +124,7 @@ test('a key that is disabled or loses its scope gets nothing more from the next 
     assert.ok(receiver.deliveries.slice(got).every(({ id }) => !id.startsWith('msg_1_')));
     const [shown] = (await json('list')).webhooks;
     assert.deepEqual([shown.state, shown.reason], ['paused', reason]);
-    app.withKeys((keys) => keys.update(keyId, back, 0));
+    app.keys.update(keyId, back, 0);
     await until(
       () => receiver.deliveries.slice(got).filter(({ id }) => id.startsWith('msg_1_')).length === 2,
     );

@@ -1,5 +1,6 @@
 /** One open SQLite file: its statements, transactions and settings. */
 import type Database from 'better-sqlite3';
+import { LateStatement } from './late-statement.ts';
 import { type ConnectionSettings, pragmasOf } from './pragmas.ts';
 import { Transactions } from './transaction.ts';
 
@@ -45,7 +46,8 @@ export class Connection {
 
   /** @param bound why the statement touches few rows, when it sorts, aggregates, skips or scans */
   prepare<Params extends unknown[], Row = unknown>(sql: string, bound?: string): Statement<Params, Row> {
-    return this.planned(sql, bound) as unknown as Statement<Params, Row>;
+    const planned = this.planned(sql, bound);
+    return new LateStatement(() => this.raw.prepare(planned)) as unknown as Statement<Params, Row>;
   }
 
   /** A statement whose rows are arrays in the order of its columns: faster where rows are many. */
@@ -53,13 +55,14 @@ export class Connection {
     sql: string,
     bound?: string,
   ): Statement<Params, Row> {
-    return this.planned(sql, bound).raw() as unknown as Statement<Params, Row>;
+    const planned = this.planned(sql, bound);
+    return new LateStatement(() => this.raw.prepare(planned).raw()) as unknown as Statement<Params, Row>;
   }
 
-  private planned(text: string, bound: string | undefined): Database.Statement {
+  private planned(text: string, bound: string | undefined): string {
     const sql = withFixedPlan(text);
     this.prepared.push({ sql, bound });
-    return this.raw.prepare(sql);
+    return sql;
   }
 
   exec(sql: string): void {

@@ -4,6 +4,7 @@
  * part of the transaction.
  */
 import type Database from 'better-sqlite3';
+import { LateStatement } from './late-statement.ts';
 
 type Run = () => void;
 
@@ -26,7 +27,7 @@ export class Transactions {
   constructor(raw: Database.Database) {
     this.raw = raw;
     const prepared = Object.entries(SQL).map(([name, sql]) => {
-      const statement = raw.prepare(sql);
+      const statement = new LateStatement(() => raw.prepare(sql));
       return [name, () => void statement.run()];
     });
     this.run = Object.fromEntries(prepared) as typeof this.run;

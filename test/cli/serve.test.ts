@@ -1,30 +1,16 @@
 /** `serve` in a process of its own: signals, keys changed by another process, wrong settings. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import { send, temporaryFolder } from '../support/app.ts';
-import { command, type RunningCommand, spawnCommand, spawnPlainly } from '../support/command.ts';
-
-async function serve(context: TestContext, more: NodeJS.ProcessEnv = {}) {
-  const databaseFile = join(temporaryFolder(context), 'registry.db');
-  const env = { REGISTRY_DB: databaseFile, HOST: '127.0.0.1', PORT: '0' };
-  const server = spawnCommand(['serve'], { ...env, ...more });
-  context.after(async () => {
-    server.child.kill('SIGKILL');
-    await server.ended;
-  });
-  await server.waitFor('listening on');
-  const port = Number(/listening on 127\.0\.0\.1:([0-9]+)/.exec(server.output())?.[1]);
-  const keys = async (...args: string[]) => JSON.parse((await command(['keys', ...args, '--json'], env)).out);
-  return { server, port, keys, env };
-}
+import { test } from 'node:test';
+import { send, startApp, temporaryFolder } from '../support/app.ts';
+import { command } from '../support/command.ts';
+import { serve } from '../support/serving.ts';
 
 test('disabling a key while the server runs is effective from the next request', async (context) => {
-  const { port, keys } = await serve(context);
+  const { server, port, keys, env } = await serve(context);
+  assert.ok(server.output().includes(`Created a new, empty registry at ${env.REGISTRY_DB}.\n`));
   const { id, key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:read');
   assert.equal((await send(port, '/cooperatives', { key })).status, 200);
   await keys('disable', id);
@@ -54,128 +40,15 @@ test('SIGTERM answers what was received, even half a request, and ends with stat
   assert.equal(await server.ended, 0);
 });
 
-test('serve says when it has created the registry', async (context) => {
-  const { server, env } = await serve(context);
-  assert.ok(server.output().includes(`Created a new, empty registry at ${env.REGISTRY_DB}.\n`));
-});
-
-test('a second SIGTERM exits at once', async (context) => {
-  const { server, port } = await serve(context);
-  const half = connect(port, '127.0.0.1');
-  await once(half, 'connect');
-  half.on('error', () => {});
-  half.write('GET /healthz HTTP/1.1\r\n');
-  assert.equal((await send(port, '//healthz', {})).status, 200);
-  server.child.kill('SIGTERM');
-  await server.waitFor('stopping');
-  server.child.kill('SIGTERM');
-  assert.equal(await server.ended, 1);
-});
-
 test('a log line of a request has its route template, never the path', async (context) => {
-  const { server, port, keys } = await serve(context);
-  const { key } = await keys('create', '--name', 'a', '--scope', 'members:read');
-  assert.equal((await send(port, '/members/1198589000123042/', { key })).status, 404);
-  await server.waitFor('"status":404');
-  const line = server
-    .output()
-    .split('\n')
-    .find((text) => text.includes('"status":404')) as string;
+  const app = await startApp(context);
+  assert.equal((await app.send('/members/1198589000123042/')).status, 404);
+  const [line = '{}'] = app.logLines.filter((text) => text.includes('"status":404'));
   const entry = JSON.parse(line);
   assert.equal(entry.route, '/api/v1/members/{id}');
   assert.equal(entry.key_id, 1);
-  assert.ok(!server.output().includes('1198589000123042'));
-  assert.ok(!server.output().includes(key));
-});
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
-  await once(listener, 'close');
-  return port;
-}
-
-/** Sends requests, one of them in two halves, while log lines are lost, and ends the service. */
-async function serveWithoutLog(server: RunningCommand, port: number): Promise<void> {
-  const half = connect(port, '127.0.0.1');
-  await once(half, 'connect');
-  half.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
-  for (let i = 0; i < 3; i++) assert.equal((await send(port, '//healthz', {})).status, 200);
-  half.write('\r\n');
-  const [chunk] = (await once(half, 'data')) as [Buffer];
-  assert.match(chunk.toString(), /^HTTP\/1\.1 200 OK/);
-  half.destroy();
-  server.child.kill('SIGTERM');
-  assert.equal(await server.ended, 0);
-}
-
-const LOST =
-  /^The log cannot be written \((\w+)\): lines are lost until it can be\. The service goes on\.$/gm;
-
-test('a log that cannot be written does not end the service, which says so once', async (context) => {
-  const { server, port } = await serve(context);
-  server.child.stdout?.destroy();
-  await serveWithoutLog(server, port);
-  assert.deepEqual(
-    [...server.output().matchAll(LOST)].map(([, code]) => code),
-    ['EPIPE'],
-  );
-});
-
-for (const [where, codes] of [
-  ['> /dev/full', ['ENOSPC']],
-  ['> /dev/full 2>&1', []],
-] as const) {
-  test(`serve ${where} serves`, async (context) => {
-    const port = await freePort();
-    const env = { REGISTRY_DB: join(temporaryFolder(context), 'registry.db'), PORT: String(port) };
-    const server = spawnPlainly(['sh', '-c', `exec node src/main.ts serve ${where}`], env);
-    context.after(async () => {
-      server.child.kill('SIGKILL');
-      await server.ended;
-    });
-    const isServing = () => send(port, '//healthz', {}).catch(() => undefined);
-    while ((await isServing()) === undefined) {
-      assert.equal(server.child.exitCode, null, server.output());
-      await setTimeout(50);
-    }
-    await serveWithoutLog(server, port);
-    assert.deepEqual(
-      [...server.output().matchAll(LOST)].map(([, code]) => code),
-      codes,
-    );
-  });
-}
-
-test('a command whose results cannot be written ends with status 1 and says so', async (context) => {
-  const env = { REGISTRY_DB: join(temporaryFolder(context), 'registry.db') };
-  await command(['keys', 'create', '--name', 'a', '--scope', 'cooperatives:read'], env);
-  const list = spawnPlainly(['sh', '-c', 'exec node src/main.ts keys list > /dev/full'], env);
-  assert.equal(await list.ended, 1);
-  assert.equal(list.output(), 'The results cannot be written to standard output (ENOSPC).\n');
-});
-
-test('after a commit that failed serve ends with status 1 and says what to do', async (context) => {
-  const folder = temporaryFolder(context);
-  const failing = join(folder, 'failing');
-  const { server, port, keys } = await serve(context, {
-    NODE_OPTIONS: `--import=${new URL('../support/sqlite-failing-commit.mjs', import.meta.url)}`,
-    FAILS_WHILE_EXISTS: failing,
-  });
-  const { key } = await keys('create', '--name', 'a', '--scope', 'cooperatives:write');
-  const write = (code: string) =>
-    send(port, '/cooperatives', { key, method: 'POST', body: { code, name: code } });
-  assert.equal((await write('A')).status, 201);
-  writeFileSync(failing, '');
-  assert.equal((await write('B')).status, 503);
-  assert.equal(await server.ended, 1);
-  assert.match(
-    server.output(),
-    /^Writing to \S+registry\.db failed: disk I\/O error\. .* run check, then start again\.$/m,
-  );
-  assert.match(server.output(), /"level":"info".*Writing to/);
+  assert.doesNotMatch(app.logLines.join(), /1198589000123042/);
+  assert.ok(!app.logLines.join().includes(app.fullKey));
 });
 
 test('all invalid settings are reported together, with status 2', async () => {
@@ -214,7 +87,10 @@ test('an address that the machine does not have is refused with 2', async (conte
 });
 
 test('a port in use is refused with a way out', async (context) => {
-  const { port } = await serve(context);
+  const other = createServer().listen(0, '127.0.0.1');
+  context.after(() => other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
   const folder = temporaryFolder(context);
   const outcome = await command(['serve', '--port', String(port), '--db', join(folder, 'other.db')]);
   assert.equal(outcome.status, 1);

@@ -17,22 +17,6 @@ import {
 
 const names = "SELECT group_concat(full_name, '|') FROM (SELECT full_name FROM members ORDER BY id)";
 
-test('the committed demo files are imported without a fault', async (context) => {
-  const place = importPlace(context);
-  // The files end on 2025-12-31.
-  place.clock.advance(Date.UTC(2026, 0, 2) - place.clock.now());
-  const result = await place.run('data/seed');
-  const skipped = 'Skipped anchor.txt: it is not a .csv or .xlsx file.\n';
-  const created = `Created a new, empty registry at ${place.databaseFile}.\n`;
-  assert.deepEqual([result.status, result.err], [0, skipped + created], result.err);
-  assert.equal(place.value('SELECT count(*) FROM members'), 2250);
-  assert.equal(place.value('SELECT count(*) FROM production_entries'), 24_492);
-  assert.equal(place.value('SELECT count(*) FROM savings_transactions'), 9_609);
-  assert.equal(place.value('SELECT count(*) FROM loans'), 300);
-  const again = JSON.parse((await place.run('data/seed', '--json')).out);
-  for (const file of again.files) assert.deepEqual([file.created, file.changed], [0, 0], file.file);
-});
-
 for (const [what, content] of [
   ['a byte order mark', `\ufeff${COOPERATIVES}`],
   ['CRLF', COOPERATIVES.replaceAll('\n', '\r\n')],

@@ -144,7 +144,7 @@ for (const [what, content, fault] of [
   ['characters in a shared text', withRows(ROWS, { texts: [`<t>${'x'.repeat(1e6)}</t>`] }), '1'],
   [
     'cells with a long text',
-    withRows(ROWS + sharing(quickOrLong(20_000, 100_000)), { texts: [`<t>${' x'.repeat(16_000)}</t>`] }),
+    withRows(ROWS + sharing(quickOrLong(4_000, 100_000)), { texts: [`<t>${' x'.repeat(16_000)}</t>`] }),
     '',
   ],
   [
@@ -152,7 +152,7 @@ for (const [what, content, fault] of [
     withRows(ROWS, { formats: Array.from({ length: quickOrLong(20, 100) }, () => '['.repeat(60_000)) }),
     '',
   ],
-  ['sheets', manySheets(quickOrLong(20_000, 100_000)), ''],
+  ['sheets', manySheets(quickOrLong(4_000, 100_000)), ''],
 ] as const) {
   test(`a workbook with very many ${what} is read or refused at once`, async (context) => {
     const place = await startedPlace(context);

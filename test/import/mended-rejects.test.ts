@@ -148,6 +148,6 @@ test('a file and its corrected rejects are what the corrected file is, in howeve
         }
       },
     ),
-    { numRuns: quickOrLong(4, 30), seed: 5, endOnFailure: true },
+    { numRuns: quickOrLong(2, 30), seed: 5, endOnFailure: true },
   );
 });

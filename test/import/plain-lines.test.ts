@@ -49,7 +49,7 @@ for (const delimiter of [',', ';']) {
           assert.deepEqual((await recordsOf(file)).slice(0, plain.length), plain);
         },
       ),
-      { numRuns: quickOrLong(40, 150) },
+      { numRuns: quickOrLong(15, 150) },
     );
   });
 }

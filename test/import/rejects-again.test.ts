@@ -71,7 +71,7 @@ const row = fc.record({
   tail: fc.constantFrom('complete', 'complete', 'short', 'cut', 'long', 'blank'),
 });
 
-const RUNS = quickOrLong(15, 100);
+const RUNS = quickOrLong(6, 100);
 const HEADINGS = [...MEMBERS_HEADER.split(','), 'gender', 'Inyandiko "zose"', ''];
 
 function cellsOf(

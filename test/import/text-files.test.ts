@@ -81,7 +81,7 @@ test('a large file in UTF-16 has every character, also where two reads meet, and
 });
 
 test('one byte that is not UTF-8 after megabytes that are makes the entire file Windows-1252', async (context) => {
-  const text = `code,name\n${'A-1,Espérance\n'.repeat(quickOrLong(60_000, 200_000))}`;
+  const text = `code,name\n${'A-1,Espérance\n'.repeat(quickOrLong(20_000, 200_000))}`;
   const sound = await read(context, text);
   assert.deepEqual(
     [sound.format.type === 'text' && sound.format.encoding, sound.rows[1]?.[1]],

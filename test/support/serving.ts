@@ -1,7 +1,9 @@
 /** A service in a process of its own, as in production, and clients that write to it as fast as it takes. */
 import { Agent, request } from 'node:http';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { command, type RunningCommand, spawnPlainly } from './command.ts';
+import { temporaryFolder } from './app.ts';
+import { command, type RunningCommand, spawnCommand, spawnPlainly } from './command.ts';
 
 export interface ServingProcess {
   readonly server: RunningCommand;
@@ -18,6 +20,21 @@ export async function serveProcess(context: TestContext, databaseFile: string): 
   });
   await server.waitFor('Serving ');
   return { server, port: Number(/127\.0\.0\.1:([0-9]+)\//.exec(server.output())?.[1]) };
+}
+
+/** `serve` on a registry of its own, whose coverage counts. */
+export async function serve(context: TestContext, more: NodeJS.ProcessEnv = {}) {
+  const databaseFile = join(temporaryFolder(context), 'registry.db');
+  const env = { REGISTRY_DB: databaseFile, HOST: '127.0.0.1', PORT: '0' };
+  const server = spawnCommand(['serve'], { ...env, ...more });
+  context.after(async () => {
+    server.child.kill('SIGKILL');
+    await server.ended;
+  });
+  await server.waitFor('listening on');
+  const port = Number(/listening on 127\.0\.0\.1:([0-9]+)/.exec(server.output())?.[1]);
+  const keys = async (...args: string[]) => JSON.parse((await command(['keys', ...args, '--json'], env)).out);
+  return { server, port, keys, env };
 }
 
 /** A key that may write as often as a key can. */

@@ -4,4 +4,4 @@
  */
 import { testHistories } from './histories.ts';
 
-testHistories(8, 3);
+testHistories(3, 3);

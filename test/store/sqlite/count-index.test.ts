@@ -92,7 +92,7 @@ test('after any additions, changes, moves and removals counts and seeks are thos
         }
       }
     }),
-    { numRuns: quickOrLong(60, 200) },
+    { numRuns: quickOrLong(20, 200) },
   );
 });
 
@@ -174,7 +174,7 @@ test('the counts of a transaction follow what is kept of it, and are right when 
       assert.deepEqual(wrong(), []);
       assert.equal(index.count({}), size());
     }),
-    { numRuns: quickOrLong(60, 200) },
+    { numRuns: quickOrLong(20, 200) },
   );
 });
 

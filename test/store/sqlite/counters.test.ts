@@ -99,7 +99,7 @@ test('after any imports the counters are those of a recount', { timeout: 60_000 
         assertCounted(place);
       },
     ),
-    { numRuns: quickOrLong(5, 30) },
+    { numRuns: quickOrLong(3, 30) },
   );
 });
 

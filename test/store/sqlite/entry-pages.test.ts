@@ -139,7 +139,7 @@ for (const { counts: declaration, statuses, table } of ENTRIES) {
           }
         },
       ),
-      { numRuns: quickOrLong(15, 60) },
+      { numRuns: quickOrLong(8, 60) },
     );
   });
 }
@@ -271,6 +271,6 @@ test('after any writes, imports of loans and their undo lists, counters and read
         }
       },
     ),
-    { numRuns: quickOrLong(4, 20) },
+    { numRuns: quickOrLong(2, 20) },
   );
 });

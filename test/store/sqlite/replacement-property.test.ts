@@ -9,6 +9,8 @@ import fc from 'fast-check';
 import type { CheckedFile } from '../../../src/store/ports/import/import-session.ts';
 import type { Storage } from '../../../src/store/ports/storage.ts';
 import { temporaryFolder } from '../../support/app.ts';
+import { createEmptyRegistry } from '../../support/empty-registry.ts';
+import { quickOrLong } from '../../support/quick-or-long.ts';
 import { type Connection, openFile } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
 import {
@@ -110,7 +112,7 @@ class World {
   constructor(context: TestContext) {
     const file = join(temporaryFolder(context), 'registry.db');
     this.storage = storageAt(file);
-    this.storage.openImportSession().close();
+    createEmptyRegistry(file);
     this.db = openFile(file);
   }
 
@@ -212,7 +214,7 @@ for (const kind of KINDS) {
           }
         },
       ),
-      { numRuns: 8 },
+      { numRuns: quickOrLong(2, 20) },
     );
   });
 }

@@ -138,7 +138,7 @@ test('what a key no longer sees is not sent, though it was tried before', async 
   await create('C-1');
   await create('C-2');
   await until(async () => (await stored()).failures === 1);
-  app.withKeys((keys) => keys.update(keyId, { cooperatives: [2] }, 0));
+  app.keys.update(keyId, { cooperatives: [2] }, 0);
   receiver.answer = 200;
   await run('enable', '1');
   await receiver.waitFor(2);

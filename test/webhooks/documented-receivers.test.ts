@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,12 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
 
 /** Runs the one in a language with a secret; what it prints is added to the lines. */
 function runReceiver(
@@ -48,7 +54,8 @@ for (const [language, program] of [
     const url = `http://127.0.0.1:${port}/hooks`;
     const { secret } = await json('add', '--key', String(keyId), '--url', url, '--allow-private');
     const { child, lines } = runReceiver(context, { language, program, secret, port });
-    await until(async () => (await run('test', '1')).status === 0 || child.exitCode !== null);
+    await until(async () => (await listens(port)) || child.exitCode !== null);
+    assert.equal((await run('test', '1')).status, 0);
     await create('C-1');
     await until(() => lines.some((line) => line.includes('cooperative.created')));
     assert.equal((await json('replay', '1', '1')).status, 204);

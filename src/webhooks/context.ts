@@ -5,7 +5,7 @@ import type { ApiKeyStore } from '../store/ports/api-keys.ts';
 import type { NarrowableStore } from '../store/ports/registry.ts';
 import type { WebhookStore } from '../store/ports/webhooks.ts';
 import type { Connections } from './connections.ts';
-import type { Resolve } from './post.ts';
+import type { Resolve } from './public-lookup.ts';
 
 /** What tests may replace. */
 export interface WebhookSettings {

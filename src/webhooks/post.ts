@@ -1,24 +1,17 @@
 /** One attempt to deliver a message: a POST to the endpoint, and what came of it. */
-import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns';
 import { type Agent, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
-import { isPublicAddress } from '../domain/access/address-blocks.ts';
 import { FieldError } from '../domain/values/errors.ts';
 import { parseRetryAfter } from '../domain/webhooks/retries.ts';
-import { hostOf, isAddress, parseTarget } from '../domain/webhooks/target.ts';
+import { parseTarget } from '../domain/webhooks/target.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { PrivateAddressError, publicLookup, type Resolve } from './public-lookup.ts';
 
 /** From the first byte sent to the last byte read. */
 const TIMEOUT_MS = 15_000;
 /** Of a response: only its status and Retry-After matter. */
 const MAX_RESPONSE_BYTES = 4 * 1024;
-
-export type Resolve = (
-  host: string,
-  options: { readonly all: true; readonly family?: number | undefined },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
 
 export interface Posting {
   readonly url: string;
@@ -124,39 +117,6 @@ class TimeoutError extends Error {}
 class StaleConnectionError extends Error {}
 
 const isReset = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
-
-class PrivateAddressError extends Error {}
-
-/** Resolves names, and refuses those of which an address is not public. */
-const publicLookup =
-  (resolve: Resolve): LookupFunction =>
-  (host, { family, all }, done) => {
-    const options = { all: true, family: typeof family === 'number' ? family : undefined } as const;
-    resolve(host, options, (error, addresses) => {
-      if (error !== null) done(error, []);
-      else if (!addresses.every(({ address }) => isPublicAddress(address)))
-        done(new PrivateAddressError(), []);
-      else if (all === true) done(null, addresses);
-      else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
-    });
-  };
-
-/**
- * Whether a name leads to a private address now, for a warning before the first delivery.
- * @returns undefined when it cannot be resolved
- */
-export function leadsToPrivateAddress(
-  url: URL,
-  resolve: Resolve = systemLookup as Resolve,
-): Promise<boolean | undefined> {
-  const host = hostOf(url);
-  if (isAddress(host)) return Promise.resolve(!isPublicAddress(host));
-  return new Promise((settle) =>
-    resolve(host, { all: true }, (error, addresses) =>
-      settle(error === null ? !addresses.every(({ address }) => isPublicAddress(address)) : undefined),
-    ),
-  );
-}
 
 const CONNECTION_FAULTS: { readonly [code: string]: string } = {
   ECONNREFUSED: 'The connection was refused.',

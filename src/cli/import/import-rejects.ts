@@ -7,7 +7,7 @@ import {
   isReplaceable,
   type RejectsFile,
   rejectsPath,
-} from '../../import/rejects/rejects.ts';
+} from '../../import/rejects/rejects-file.ts';
 import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
 import type { CheckedFile } from '../../store/ports/import/import-session.ts';

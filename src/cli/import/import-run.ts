@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
-import type { RejectsFile } from '../../import/rejects/rejects.ts';
+import type { RejectsFile } from '../../import/rejects/rejects-file.ts';
 import { type ImportOptions, importFiles } from '../../import/run/import-files.ts';
 import { type FileReport, ImportError, type ImportFile, nameOf } from '../../import/run/import-report.ts';
 import { absentFormat, changesFormat, type ListFile, type ListFormat } from '../../import/run/list-file.ts';

@@ -5,7 +5,7 @@ import { parseTarget } from '../../domain/webhooks/target.ts';
 import type { WebhookType } from '../../domain/webhooks/types.ts';
 import type { WebhookEndpoint } from '../../store/ports/webhooks.ts';
 import { formatSecret, newSecret } from '../../webhooks/message.ts';
-import { leadsToPrivateAddress } from '../../webhooks/post.ts';
+import { leadsToPrivateAddress } from '../../webhooks/public-lookup.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';

@@ -1,4 +1,7 @@
-/** Where webhooks may be sent to (docs/webhooks.md#targets). */
+/**
+ * URLs to which webhooks may be sent (docs/webhooks.md#targets). Names are checked where they are resolved:
+ * webhooks/public-lookup.ts.
+ */
 import { isPublicAddress } from '../access/address-blocks.ts';
 import { FieldError } from '../values/errors.ts';
 

@@ -11,7 +11,7 @@ import type { ApiResponse } from '../declare/response.ts';
 import { authenticate } from './authenticate.ts';
 import { limitRate } from './limit-rate.ts';
 import type { Middleware } from './middleware.ts';
-import { refuseNarrow } from './refuse-narrow.ts';
+import { refuseByKey } from './refuse-by-key.ts';
 import { requireScope } from './require-scope.ts';
 import { restrict } from './restrict.ts';
 
@@ -35,7 +35,7 @@ export function createMiddleware({
     authenticate({ keys, clock, scheduler }),
     restrict(trustedProxies),
     requireScope,
-    refuseNarrow,
+    refuseByKey,
     limitRate(limiter, clock),
   ]);
 }

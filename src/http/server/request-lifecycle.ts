@@ -83,7 +83,7 @@ function respond(
   request.route = route;
   request.params = match.params;
 
-  // 4. Middleware: authenticate 401, restrict 403, require scope 403, refuse narrow 403, limit rate 429
+  // 4. Middleware: authenticate 401, restrict 403, require scope 403, refuse by key 403, limit rate 429
   const refused = middleware(request);
   if (isThenable(refused))
     return refused.then((response) => response ?? readAndHandle(request, route, create));

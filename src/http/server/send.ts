@@ -7,7 +7,7 @@ import { type ApiResponse, BodyParts, type Headers, JSON_TYPE, JsonText } from '
 import { API_PREFIX, METHODS } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './connection.ts';
-import { endAfterDraining } from './drain.ts';
+import { endAfterDraining } from './drain-body.ts';
 import { hasFailed } from './read-body.ts';
 import { createPartSender, type PartSender } from './send-streamed.ts';
 

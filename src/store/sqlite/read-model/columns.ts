@@ -17,7 +17,7 @@ export interface ReadModelFormat {
 /** Characters of a format version. */
 export const VERSION_LENGTH = 8;
 
-/** The columns of a member's row: null when it has no such entries, else see stale.ts and `unpack`. */
+/** The columns of a member's row: null when it has no such entries, else see stale-flag.ts and `unpack`. */
 export interface StoredColumns {
   readonly production: string | null;
   readonly loans: string | null;

@@ -4,7 +4,7 @@
  * - it has the stale flag, set by triggers in the transaction that changes the entries
  *   (migrations/first-entries.ts);
  * - it was stored under another version of the rules (version.ts);
- * - it holds production, and a delivery has expired or happened since (domain/production.ts).
+ * - it holds production, and a delivery has expired or happened since (domain/entries/production.ts).
  */
 
 /** The stale flag. It is part of files in use and cannot change. */

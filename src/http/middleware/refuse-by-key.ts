@@ -8,7 +8,7 @@ const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'key without the right to 
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'key of some cooperatives');
 
 /** @returns status 403 for what a narrow key is not allowed, and an export without the right to it */
-export function refuseNarrow(request: ApiRequest): ApiResponse | undefined {
+export function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
   if (typeof route.access === 'object' && route.access.isExport === true && !caller.mayExport)

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { keysFileOf, openKeyStore, openStore } from './sqlite.ts';
+import { keysFileOf, openFile, openKeyStore, REGISTRY_SCHEMA } from './sqlite.ts';
 
 let made: ReadonlyMap<string, Buffer> | undefined;
 
@@ -10,7 +10,7 @@ function make(): ReadonlyMap<string, Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'registry-empty-'));
   try {
     const file = join(folder, 'registry.db');
-    void openStore(file).close();
+    openFile(file, { create: true, schema: REGISTRY_SCHEMA }).close();
     openKeyStore(keysFileOf(file)).close();
     return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
   } finally {

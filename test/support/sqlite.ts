@@ -17,6 +17,7 @@ export type { Connection } from '../../src/store/sqlite/engine/connection.ts';
 export { isBusy } from '../../src/store/sqlite/engine/errors.ts';
 export type { SqliteApiKeys } from '../../src/store/sqlite/entities/api-keys.ts';
 export { keysFileOf } from '../../src/store/sqlite/files/registry-files.ts';
+export { REGISTRY_SCHEMA } from '../../src/store/sqlite/schema/migrations/registry.ts';
 export { openImportSession } from '../../src/store/sqlite/staging/session.ts';
 export { openWebhooks } from '../../src/store/sqlite/webhooks/store.ts';
 export { SqliteError };

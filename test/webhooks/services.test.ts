@@ -72,6 +72,7 @@ test('after a restore receivers are told to start again, and get what follows', 
   await create('C-2');
   await create('C-3');
   await receiver.waitFor(2);
+  app.keys.close();
   await app.registry.close();
   const restored = await command(['restore', folder, '--db', db, '--replace']);
   assert.equal(restored.status, 0, restored.err);

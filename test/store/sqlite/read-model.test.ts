@@ -19,6 +19,7 @@ import { refreshOutOfDate } from '../../../src/store/sqlite/read-model/refresh.t
 import { countOutOfDate } from '../../../src/store/sqlite/read-model/verify.ts';
 import { startApp, type TestApp, temporaryFolder } from '../../support/app.ts';
 import { command } from '../../support/command.ts';
+import { createEmptyRegistry } from '../../support/empty-registry.ts';
 import { COOPERATIVES, member, members, nid } from '../../support/importing.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
 import { FORMAT, openFile, openStore } from '../../support/sqlite.ts';
@@ -414,7 +415,7 @@ test('check finds a column that disagrees with its entries', async (context) => 
 test('a refresh renews members of another version in small transactions, between which others write', (context) => {
   const folder = temporaryFolder(context);
   const file = join(folder, 'registry.db');
-  void openStore(file).close();
+  createEmptyRegistry(file);
   const db = openFile(file);
   const other = openFile(file);
   context.after(() => {

@@ -62,6 +62,7 @@ test('generated tables are as the code declares them, and no document lacks one'
     'fields of members',
     'fields of loans',
     'fields of payments',
+    'deprecated',
   ]);
   assert.deepEqual(tableNames(read('docs/operating.md')), ['settings', 'commands', 'files']);
   assert.deepEqual(tableNames(read('docs/keys.md')), ['options of keys create', 'scopes']);

@@ -3,7 +3,6 @@
 import type { Config } from '../config.ts';
 import { createExporter } from '../export/exporter.ts';
 import type { Route } from '../http/declare/route.ts';
-import { createRouter } from '../http/declare/router.ts';
 import { createMiddleware } from '../http/middleware/chain.ts';
 import { InProcessRateLimiter } from '../http/middleware/in-process-rate-limiter.ts';
 import { createRoutes } from '../http/routes.ts';
@@ -79,7 +78,8 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
   const { publicUrl, trustedProxies } = config;
   const handler = createHandler({
-    router: createRouter(routes),
+    routes,
+    keys,
     middleware: createMiddleware({ keys, trustedProxies, limiter, clock, scheduler }),
     create: openCreate(store.responses, clock),
     send: createSender({ scheduler, log, clock, isDraining }),

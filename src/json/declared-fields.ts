@@ -16,7 +16,7 @@ import {
   textField,
   withSpaces,
 } from './fields.ts';
-import { nullable, object, type Schema, string } from './schema.ts';
+import { deprecationKeywords, nullable, object, type Schema, string } from './schema.ts';
 import {
   type FieldSerializers,
   instant,
@@ -28,7 +28,12 @@ import {
 } from './serializer.ts';
 
 /** How bodies and responses show a field. */
-export function kindOf(field: Field): FieldKind<unknown> {
+export const kindOf = (field: Field): FieldKind<unknown> => {
+  const { deprecated } = field;
+  return deprecated === undefined ? kindOfValue(field) : { ...kindOfValue(field), deprecated };
+};
+
+function kindOfValue(field: Field): FieldKind<unknown> {
   const { description } = field;
   switch (field.kind) {
     case 'text':
@@ -101,8 +106,9 @@ export const otherFields = <Value>(
 };
 
 function shownField<Value>(field: NamedField): Shown<Value> {
-  const { schema } = kindOf(field);
-  return { schema: field.isNullable === true ? nullable(schema) : schema, write: writerOf<Value>(field) };
+  const { schema, deprecated } = kindOf(field);
+  const shown = field.isNullable === true ? nullable(schema) : schema;
+  return { schema: { ...shown, ...deprecationKeywords(deprecated) }, write: writerOf<Value>(field) };
 }
 
 function writerOf<Value>(field: NamedField): StringField<Value> {

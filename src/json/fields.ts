@@ -9,6 +9,7 @@ import {
   parseDateTime,
   type TimeZone,
 } from '../domain/values/date-time.ts';
+import type { Deprecation } from '../domain/values/deprecation.ts';
 import { FieldError, unknownReference } from '../domain/values/errors.ts';
 import { ID, parseId } from '../domain/values/ids.ts';
 import { BLANK, NOT_A_STRING, parseChoice, parseText } from '../domain/values/text.ts';
@@ -25,6 +26,7 @@ export interface FieldKind<T, Json = unknown> {
   readonly schema: Schema<Json>;
   /** Of what a body may hold, where that is more; else the same. */
   readonly bodySchema?: Schema;
+  readonly deprecated?: Deprecation;
   /** Checks a value that is neither null nor absent. */
   readonly parse: (value: unknown, context: FieldContext) => T | FieldError;
 }

@@ -4,6 +4,8 @@
  * fields, not by these schemas.
  */
 
+import type { Deprecation } from '../domain/values/deprecation.ts';
+
 declare const VALUE: unique symbol;
 
 /** A JSON Schema. `T` is the type of a value that fits. */
@@ -82,6 +84,10 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
     ...(choices === undefined ? {} : { enum: [...(choices as T[]), null] }),
   };
 }
+
+/** What a schema, a parameter or an operation of OpenAPI says of its deprecation. */
+export const deprecationKeywords = (deprecation: Deprecation | undefined): Schema =>
+  deprecation === undefined ? {} : { deprecated: true, 'x-deprecation': deprecation };
 
 /** An object that has all of the properties and no others. */
 export const object = <P extends Properties>(

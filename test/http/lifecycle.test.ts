@@ -9,7 +9,6 @@ import type { Awaitable } from '../../src/domain/values/awaitable.ts';
 import { SHOWS_NO_ROWS } from '../../src/http/declare/narrowing.ts';
 import { type ApiResponse, ok, refusal } from '../../src/http/declare/response.ts';
 import type { Route } from '../../src/http/declare/route.ts';
-import { createRouter } from '../../src/http/declare/router.ts';
 import { chain } from '../../src/http/middleware/chain.ts';
 import type { Middleware } from '../../src/http/middleware/middleware.ts';
 import { createAccessLog } from '../../src/http/server/access-log.ts';
@@ -54,7 +53,8 @@ async function serve(
     );
   const log = createAccessLog({ level: 'info', write, now: clock.now, scheduler });
   const handler = createHandler({
-    router: createRouter([route]),
+    routes: [route],
+    keys: { countDeprecatedUse: () => assert.fail('nothing is deprecated') },
     middleware: chain(middleware),
     create: () => assert.fail('no route creates'),
     send: createSender({ scheduler, log, clock, isDraining: () => false }),

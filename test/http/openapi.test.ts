@@ -29,7 +29,15 @@ test('openapi.json describes each operation once, in at most 200 kB', () => {
       path,
     );
   }
-  for (const word of ['slash', 'HEAD', 'OPTIONS', 'X-Request-Id', 'Cache-Control', 'RateLimit'])
+  for (const word of [
+    'slash',
+    'HEAD',
+    'OPTIONS',
+    'X-Request-Id',
+    'Cache-Control',
+    'RateLimit',
+    'Deprecation',
+  ])
     assert.ok(info.description.includes(word), word);
 });
 

@@ -3,6 +3,7 @@
 import { IDENTITY_CARD } from '../../src/domain/membership/identity-card.ts';
 import { ID } from '../../src/domain/values/ids.ts';
 import type { BodyDeclaration, BodyField } from '../../src/http/declare/body-fields.ts';
+import { deprecatedOf } from '../../src/http/declare/deprecated.ts';
 import type { Route } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { API_VERSION } from '../../src/http/routes.ts';
@@ -103,6 +104,17 @@ export function fieldTable(path: string, routes: readonly Route[] = declaredRout
     ];
   });
   return table(['Field', 'Type', 'If omitted', 'Means'], rows);
+}
+
+/** What is deprecated, or that nothing is. */
+export function deprecatedTable(routes: readonly Route[] = declaredRoutes()): string {
+  const rows = routes.flatMap(deprecatedOf).map(({ name, deprecation: { since, sunset, link } }) => {
+    const [route = '', ...part] = name.split(', ');
+    return [[code(route), ...part].join(', '), since, sunset, `<${link}>`];
+  });
+  return rows.length === 0
+    ? 'Nothing is deprecated.'
+    : table(['Deprecated', 'Since', 'Until', 'Instead'], rows);
 }
 
 /** The choices of each field, with the schemas of OpenAPI that have them. */

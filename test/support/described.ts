@@ -46,6 +46,7 @@ const NOT_KEPT = 'private, no-store';
 const USAGE = [
   ...['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
 ];
+const IN_PROSE = ['X-Request-Id', 'Cache-Control', 'Deprecation', 'Sunset', 'Link'];
 /** Refusals from behind the limiter, and from before it; others may be either. */
 const LIMITED = [409, 410, 412, 415, 422, 429];
 const UNLIMITED = [401, 405, 417, 431, 501];
@@ -67,6 +68,7 @@ export function createDescriber(
 ): Describer {
   const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, strictRequired: false });
   addFormats.default(ajv);
+  ajv.addVocabulary(['x-deprecation']);
   for (const [name, schema] of Object.entries(document.components.schemas))
     ajv.addSchema(toAjv(schema), name);
   const validators = new Map<string, ValidateFunction>();
@@ -110,9 +112,7 @@ export function createDescriber(
       assert.ok(isApi && !UNLIMITED.includes(status), `${what} has rate limits`);
       for (const name of USAGE) declared[name] = document.components.headers[name];
     } else assert.ok(!LIMITED.includes(status), `${what} has no rate limits`);
-    const names = ['X-Request-Id', 'Cache-Control', ...Object.keys(declared)].map((name) =>
-      name.toLowerCase(),
-    );
+    const names = [...IN_PROSE, ...Object.keys(declared)].map((name) => name.toLowerCase());
     for (const name of Object.keys(headers))
       assert.ok([...names, ...OWN_TO_HTTP].includes(name), `${what}: the header ${name} is not described`);
     for (const [name, reference] of Object.entries(declared)) {

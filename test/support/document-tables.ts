@@ -9,7 +9,7 @@ import { describeColumns } from '../../src/import/columns/columns.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
 import { WARNINGS } from '../../src/store/ports/import/import-warnings.ts';
-import { choiceTable, fieldTable } from './api-tables.ts';
+import { choiceTable, deprecatedTable, fieldTable } from './api-tables.ts';
 import { code, table } from './markdown.ts';
 import { storageAt } from './storage.ts';
 
@@ -116,6 +116,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     'options of keys create': () => optionsOf(named.get('keys create') as Command),
     scopes,
     choices: choiceTable,
+    deprecated: () => deprecatedTable(),
     'fields of cooperatives': () => fieldTable('/cooperatives'),
     'fields of members': () => fieldTable('/members'),
     'fields of loans': () => fieldTable('/loans'),

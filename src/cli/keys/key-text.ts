@@ -1,6 +1,8 @@
 /** Keys as texts: one in full, or a table of all. */
 import { type ApiKey, hasExpired, prefixOf } from '../../domain/access/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { counted } from '../../domain/values/text.ts';
+import type { DeprecatedUse } from '../../store/ports/api-keys.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
 
 /** What is needed beside keys to show them. */
@@ -10,11 +12,21 @@ export interface Showing {
   readonly zone: TimeZone;
   /** Of cooperatives, by id. */
   readonly codes: ReadonlyMap<number, string>;
+  /** Of all keys. */
+  readonly deprecatedUses: readonly DeprecatedUse[];
 }
 
 /** One that was undone has no code any more, and no other will have its id. */
 const codesOf = ({ cooperatives }: ApiKey, { codes }: Showing): string[] | null =>
   cooperatives?.map((id) => codes.get(id) ?? `#${id}`) ?? null;
+
+const usesOf = ({ id }: ApiKey, { deprecatedUses, zone }: Showing) =>
+  deprecatedUses
+    .filter(({ keyId }) => keyId === id)
+    .map(({ name, requests, lastUsedAt }) => ({
+      ...{ name, requests },
+      last_used_at: formatDateTime(lastUsedAt, zone),
+    }));
 
 /** What may be shown of a key: never its secret. */
 export function describeKey(key: ApiKey, showing: Showing) {
@@ -33,6 +45,7 @@ export function describeKey(key: ApiKey, showing: Showing) {
     per_day: key.limits.perDay,
     state: stateOf(key, now),
     is_active: key.isActive,
+    deprecated_uses: usesOf(key, showing),
     expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
     created_at: formatDateTime(key.createdAt, zone),
     updated_at: formatDateTime(key.updatedAt, zone),
@@ -62,6 +75,10 @@ export function formatKey(key: ApiKey, showing: Showing): string {
     ['exports', shown.allow_export ? 'yes' : 'no'],
     ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
     ['expires', shown.expires_at ?? 'never'],
+    ...shown.deprecated_uses.map((use): [string, string] => [
+      'deprecated',
+      `${use.name}: ${counted(use.requests, 'request')}, last at ${use.last_used_at}`,
+    ]),
   ]);
 }
 
@@ -76,11 +93,22 @@ export function formatKeys(keys: readonly ApiKey[], showing: Showing): string {
     `${key.limits.perHour}/${key.limits.perDay}`,
     narrowingText(key, showing),
     key.mayExport ? 'yes' : '',
+    deprecatedText(key, showing),
   ]);
-  return formatTable(
-    ['ID', 'NAME', 'STATE', 'STARTS WITH', 'SCOPES', 'PER HOUR/DAY', 'ONLY', 'EXPORTS'],
-    rows,
-  );
+  const headings = ['ID', 'NAME', 'STATE', 'STARTS WITH', 'SCOPES', 'PER HOUR/DAY', 'ONLY', 'EXPORTS'];
+  // A column that is nearly always empty is shown when it is not.
+  return formatTable(showing.deprecatedUses.length === 0 ? headings : [...headings, 'DEPRECATED'], rows);
+}
+
+/** How often, and when last, the key used something deprecated; empty for one that never did. */
+function deprecatedText(key: ApiKey, showing: Showing): string {
+  const uses = usesOf(key, showing);
+  const requests = uses.reduce((sum, use) => sum + use.requests, 0);
+  const last = uses
+    .map(({ last_used_at }) => last_used_at.slice(0, 10))
+    .sort()
+    .at(-1);
+  return last === undefined ? '' : `${counted(requests, 'request')} until ${last}`;
 }
 
 const cooperativesText = (codes: readonly string[] | null): string => {

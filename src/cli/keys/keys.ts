@@ -63,8 +63,10 @@ function found(key: ApiKey | undefined): ApiKey {
   return key;
 }
 
-async function showingOf({ config, storage, now }: Run, keys: readonly ApiKey[]): Promise<Showing> {
-  return { now, zone: config.zone, codes: await codesOfKeys(storage, keys) };
+async function showingOf(run: Run, keys: readonly ApiKey[]): Promise<Showing> {
+  const { config, storage, now } = run;
+  const deprecatedUses = await withKeys(run, (store) => store.deprecatedUses());
+  return { now, zone: config.zone, codes: await codesOfKeys(storage, keys), deprecatedUses };
 }
 
 async function printKey(context: CliContext, run: Run, key: ApiKey, options: PrintOptions): Promise<void> {

@@ -4,6 +4,7 @@
  * migration (CONTRIBUTING.md#add-a-field).
  */
 import type { DecimalKind } from './decimal.ts';
+import type { Deprecation } from './deprecation.ts';
 import type { FieldMessages } from './errors.ts';
 
 /** What a value is. The layers have one table each of what they do with a value of each kind. */
@@ -27,6 +28,7 @@ export type ValueKind =
 /** A field is declared under the name that its value has in code. */
 export type Field = ValueKind & {
   readonly description: string;
+  readonly deprecated?: Deprecation;
   /** In bodies, files and the history; else that of the value in snake case. */
   readonly name?: string;
   readonly nameInFiles?: string;

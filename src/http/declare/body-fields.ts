@@ -1,7 +1,7 @@
 /** Bodies of POST, PUT and PATCH: declared fields, checked together, every fault reported at once. */
 import { FieldError, FieldErrorList, NON_FIELD_ERRORS, shownName } from '../../domain/values/errors.ts';
 import type { FieldContext, FieldKind } from '../../json/fields.ts';
-import { nullable, objectWith, type Schema } from '../../json/schema.ts';
+import { deprecationKeywords, nullable, objectWith, type Schema } from '../../json/schema.ts';
 
 export interface BodyField extends FieldKind<unknown> {
   /** In the body. */
@@ -110,7 +110,8 @@ export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch
   }
   const properties = declared.map((field): [string, Schema] => {
     const own = field.bodySchema ?? field.schema;
-    return [field.name, withDefault(field, field.presence === 'nullable' ? nullable(own) : own)];
+    const schema = withDefault(field, field.presence === 'nullable' ? nullable(own) : own);
+    return [field.name, { ...schema, ...deprecationKeywords(field.deprecated) }];
   });
   const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
   const all = Object.fromEntries([...properties, ...ignored]);

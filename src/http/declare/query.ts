@@ -1,4 +1,5 @@
 /** Query parameters: declared ones only, each at most once, every fault reported at once. */
+import type { Deprecation } from '../../domain/values/deprecation.ts';
 import { FieldError, FieldErrorList, shownName } from '../../domain/values/errors.ts';
 import { ID, parseId } from '../../domain/values/ids.ts';
 import { type Schema, string } from '../../json/schema.ts';
@@ -6,6 +7,7 @@ import { type Schema, string } from '../../json/schema.ts';
 export interface QueryParameter<T> {
   readonly description: string;
   readonly schema: Schema;
+  readonly deprecated?: Deprecation;
   readonly parse: (value: string) => T | FieldError;
 }
 

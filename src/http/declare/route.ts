@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiKey, Scope } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
+import type { Deprecation } from '../../domain/values/deprecation.ts';
 import type { Schema } from '../../json/schema.ts';
 import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
 import type { BodyDeclaration } from './body-fields.ts';
@@ -110,6 +111,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
+  readonly deprecated?: Deprecation;
   readonly access: Access;
   readonly narrowed: Narrowing;
   /** Scopes that change the response without being required. */

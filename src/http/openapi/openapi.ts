@@ -1,7 +1,7 @@
 /** OpenAPI 3.1, derived from the routes. */
 
 import { SCOPES } from '../../domain/access/api-keys.ts';
-import type { Schema } from '../../json/schema.ts';
+import { deprecationKeywords, type Schema } from '../../json/schema.ts';
 import { type BodyDeclaration, bodySchema, mediaTypesOf } from '../declare/body-fields.ts';
 import { PAGE_PARAMETERS } from '../declare/list.ts';
 import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
@@ -42,7 +42,8 @@ export function describeApi(routes: readonly Route[], version: string): Json {
         'Every response has an X-Request-Id, which names the request in the log: your own, if it has at ' +
         'most 64 letters, digits and `._:-`. Responses under /api/v1/ have ' +
         '`Cache-Control: private, no-store`. A request that the rate limiter admits or refuses (429) has ' +
-        'the RateLimit headers of a success in whatever response it gets.',
+        'the RateLimit headers of a success in whatever response it gets. A response to a request that ' +
+        'uses what is deprecated has Deprecation, Sunset and Link.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -70,8 +71,8 @@ function parametersOf(route: Route, components: Components): Json[] {
     schema,
     example,
   }));
-  const inQuery = Object.entries(route.query ?? {}).map(([name, { description, schema }]) => {
-    const parameter = { name, in: 'query', description, schema };
+  const inQuery = Object.entries(route.query ?? {}).map(([name, { description, schema, deprecated }]) => {
+    const parameter = { name, in: 'query', description, schema, ...deprecationKeywords(deprecated) };
     return name in PAGE_PARAMETERS ? components.refer('parameters', name, parameter) : parameter;
   });
   return [...inPath, ...inQuery, ...requestHeaders(components, requestHeadersOf(route))];
@@ -92,6 +93,7 @@ function operation(route: Route, components: Components): Json {
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [tag],
+    ...deprecationKeywords(route.deprecated),
     security: access === 'public' ? [] : [{ apiKey: scopes }],
     ...(optionalScopes === undefined ? {} : { 'x-optional-scopes': optionalScopes }),
     ...(parameters.length === 0 ? {} : { parameters }),

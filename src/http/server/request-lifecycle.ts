@@ -6,20 +6,24 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { parseQuery } from '../declare/query.ts';
 import { ApiRequest, refuseAmbiguous } from '../declare/request.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
 import { METHODS, type Route } from '../declare/route.ts';
-import type { Match, Router } from '../declare/router.ts';
+import { createRouter, type Match, type Router } from '../declare/router.ts';
 import type { Middleware } from '../middleware/middleware.ts';
 import type { Create } from '../writes/idempotency.ts';
 import type { AccessLog } from './access-log.ts';
+import { announceDeprecated } from './announce-deprecated.ts';
 import { isTooLarge, parseJson, readBody } from './read-body.ts';
 import type { Sender } from './send.ts';
 
 export interface HandlerDependencies {
-  readonly router: Router;
+  readonly routes: readonly Route[];
+  /** Counts what is used although it is deprecated. */
+  readonly keys: Pick<ApiKeyStore, 'countDeprecatedUse'>;
   readonly middleware: Middleware;
   readonly create: Create;
   readonly send: Sender;
@@ -33,8 +37,11 @@ export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => v
 /** Marks a request whose client waits for `100 Continue`, on servers that leave this to the handler. */
 export const EXPECTS_CONTINUE = Symbol('expects continue');
 
+/** @throws Error at start-up for routes that contradict each other, or a deprecation at too short notice */
 export function createHandler(dependencies: HandlerDependencies): Handler {
-  const { clock, log, publicUrl, send } = dependencies;
+  const { clock, log, publicUrl } = dependencies;
+  const send = announceDeprecated(dependencies);
+  const stages = { ...dependencies, router: createRouter(dependencies.routes) };
 
   function fail(request: ApiRequest, error: unknown): void {
     const { response, isUnexpected } = toErrorResponse(error);
@@ -45,7 +52,7 @@ export function createHandler(dependencies: HandlerDependencies): Handler {
   return (incoming, outgoing) => {
     const request = new ApiRequest(incoming, outgoing, { startMs: clock.monotonicMs(), publicUrl });
     try {
-      const response = respond(request, dependencies);
+      const response = respond(request, stages);
       if (!isThenable(response)) send(request, response);
       else {
         response.then(
@@ -59,13 +66,14 @@ export function createHandler(dependencies: HandlerDependencies): Handler {
   };
 }
 
+interface Stages extends Pick<HandlerDependencies, 'middleware' | 'create'> {
+  readonly router: Router;
+}
+
 const NOT_FOUND = refusal(404, 'Not found.');
 
 /** @throws RegistryError and HttpError, also as a rejection */
-function respond(
-  request: ApiRequest,
-  { router, middleware, create }: HandlerDependencies,
-): Awaitable<ApiResponse> {
+function respond(request: ApiRequest, { router, middleware, create }: Stages): Awaitable<ApiResponse> {
   // 2. Has it only one reading? 400, 501
   const ambiguity = refuseAmbiguous(request.incoming);
   if (ambiguity !== undefined) return ambiguity;

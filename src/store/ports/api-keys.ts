@@ -8,6 +8,16 @@ export interface KeySecret {
   readonly prefix: string;
 }
 
+/** Requests of a key that used something deprecated. */
+export interface DeprecatedUse {
+  readonly keyId: number;
+  /** Of what was used, such as `GET /api/v1/things, parameter old`. */
+  readonly name: string;
+  readonly requests: number;
+  /** Epoch seconds. */
+  readonly lastUsedAt: number;
+}
+
 export interface ApiKeyStore {
   /**
    * The key that the secret belongs to, disabled and expired ones too; ended secrets are unknown.
@@ -33,5 +43,9 @@ export interface ApiKeyStore {
     overlapSeconds: number,
     nowSeconds: number,
   ): Awaitable<ApiKey | undefined>;
+  /** Counts a request, at once and in memory: it is stored within a minute, or by `close`. */
+  countDeprecatedUse(keyId: number, name: string, nowSeconds: number): void;
+  /** What is stored, by key and name. */
+  deprecatedUses(): Awaitable<readonly DeprecatedUse[]>;
   close(): Awaitable<void>;
 }

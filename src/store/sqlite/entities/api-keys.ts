@@ -5,6 +5,7 @@ import type { EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
+import { openDeprecatedUses } from './deprecated-uses.ts';
 
 interface KeyRow {
   id: number;
@@ -30,7 +31,7 @@ const MAX_CACHED = 1_000;
 const ALL_KEYS = 'every key, for the operator';
 
 export interface ApiKeysOptions {
-  /** How long a change may wait for another process; the server never changes keys. */
+  /** How long a change may wait for another process; the server only adds counts. */
   readonly waitMs: number;
   readonly create: boolean;
   readonly scheduler: EndOfIteration;
@@ -185,6 +186,7 @@ function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
   const { selectOne, selectSecret, insert, replace, insertSecret, endSecrets } = statements;
   const { find, list } = openReads(statements);
   const cached = openCache(statements, scheduler);
+  const deprecated = openDeprecatedUses(db);
 
   return {
     connection: db,
@@ -235,6 +237,12 @@ function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
         return find(id, nowSeconds);
       }),
 
-    close: () => db.close(),
+    countDeprecatedUse: deprecated.count,
+    deprecatedUses: deprecated.list,
+
+    close() {
+      deprecated.close();
+      db.close();
+    },
   };
 }

@@ -30,6 +30,15 @@ CREATE TABLE api_key_secrets (
   ends_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_key_secrets_key ON api_key_secrets (key_id);
+
+-- Requests of a key that used something deprecated.
+CREATE TABLE deprecated_uses (
+  key_id INTEGER NOT NULL REFERENCES api_keys (id),
+  name TEXT NOT NULL,
+  requests INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  PRIMARY KEY (key_id, name)
+) STRICT, WITHOUT ROWID;
 `;
 
 /** In the order in which they run. */

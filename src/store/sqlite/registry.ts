@@ -20,6 +20,7 @@ import { adoptErasures } from './identity/erasures.ts';
 import type { ReadModelFormat } from './read-model/columns.ts';
 import { openCooperativeSummaries } from './rows/cooperative-summaries.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
+import { indexLeftNames } from './search/index-names.ts';
 import { openSearching } from './search/search-in-thread.ts';
 import { openStatistics } from './statistics/store.ts';
 
@@ -42,6 +43,7 @@ export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegist
   const db = openDatabase(file, { waitMs: WAIT_MS.serving, create: true, schema: REGISTRY_SCHEMA });
   try {
     adoptErasures(db, file);
+    indexLeftNames(db);
     return createStore(db, { ...options, file, scheduler, format });
   } catch (error) {
     db.close();

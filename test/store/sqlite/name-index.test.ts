@@ -40,6 +40,22 @@ test('names that an import has left for later are added in order, whatever was w
   assert.deepEqual(faultsOf(db), []);
 });
 
+test('names that a killed import has left are indexed when the registry is opened, unless somebody writes', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  const db = openRegistry(context, file);
+  insertRow(db, { id: 1, cooperativeId: 1, status: 'active', name: 'Uwimana' });
+  leaveUnindexed(db, 2);
+  insertRow(db, { id: 2, cooperativeId: 1, status: 'active', name: 'Mukamana' });
+  const missing = () => db.count('unindexed_names');
+  db.exec('BEGIN IMMEDIATE');
+  await openStore(file).close();
+  db.exec('COMMIT');
+  assert.equal(missing(), 1);
+  await openStore(file).close();
+  assert.equal(missing(), 0);
+  assert.deepEqual(faultsOf(db), []);
+});
+
 test('the check finds a name that is missing in an index, one too many, and one of another row', (context) => {
   const db = openRegistry(context);
   for (const [id, name] of [

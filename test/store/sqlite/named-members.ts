@@ -13,9 +13,12 @@ export interface Row {
   name: string;
 }
 
-/** A registry with three cooperatives. */
-export function openRegistry(context: TestContext): Connection {
-  const store = openStore(join(temporaryFolder(context), 'registry.db'));
+/** A registry with three cooperatives. @param file where it is created */
+export function openRegistry(
+  context: TestContext,
+  file = join(temporaryFolder(context), 'registry.db'),
+): Connection {
+  const store = openStore(file);
   context.after(() => store.close());
   for (const id of [1, 2, 3])
     store.connection.run(

@@ -1,5 +1,6 @@
 /** What keeps the indexes of names complete where triggers do not: after large imports and erasures. */
 import type { Connection } from '../engine/connection.ts';
+import { isBusy } from '../engine/errors.ts';
 
 /** Members of one transaction: it holds the lock for about 50 ms. */
 const BATCH = 10_000;
@@ -73,6 +74,15 @@ export function indexNames(
   while (db.has('main.unindexed_names')) {
     db.transaction.immediate(() => indexNext(db, batch));
     pause();
+  }
+}
+
+/** Indexes what an import has left that was killed; one that still runs does so itself. */
+export function indexLeftNames(db: Connection): void {
+  try {
+    indexNames(db, { pause: () => undefined });
+  } catch (error) {
+    if (!isBusy(error)) throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import { formatCsvRow } from '../import/formats/csv/write-csv.ts';
 import type { ExportedRows, ExportSnapshot } from '../store/ports/exports.ts';
 import type { ImportKind } from '../store/ports/import/import-session.ts';
 import { EXPORT_COLUMNS, type ExportColumn } from './columns.ts';
-import type { ExportRequest } from './export-request.ts';
+import type { ExportRequest, TextFormat } from './export-request.ts';
 import { EXPORTED } from './exported-objects.ts';
 
 export interface Block {
@@ -24,10 +24,10 @@ export function* exportBlocks(
   { kind, format, filter }: ExportRequest,
   zone: TimeZone,
 ): Generator<Block> {
-  const lineOf = format === 'csv' ? csvLine(kind) : jsonLine(kind);
+  const { lineOf: openLine, headerOf } = LINES[format];
+  const lineOf = openLine(kind);
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
-  const header = format === 'csv' ? formatCsvRow(EXPORT_COLUMNS[kind].map(({ name }) => name)) : '';
-  let length = buffer.write(header);
+  let length = buffer.write(headerOf(kind));
   let rows = 0;
   for (const row of snapshot.rows(kind, filter)) {
     const line = lineOf(row, zone);
@@ -54,3 +54,13 @@ function csvLine(kind: ImportKind): LineOf {
   const columns = EXPORT_COLUMNS[kind] as readonly ExportColumn<Row>[];
   return (row, zone) => formatCsvRow(columns.map(({ read }) => asTextCell(read(row, zone) ?? '')));
 }
+
+const LINES: {
+  readonly [format in TextFormat]: {
+    readonly headerOf: (kind: ImportKind) => string;
+    readonly lineOf: (kind: ImportKind) => LineOf;
+  };
+} = {
+  ndjson: { headerOf: () => '', lineOf: jsonLine },
+  csv: { headerOf: (kind) => formatCsvRow(EXPORT_COLUMNS[kind].map(({ name }) => name)), lineOf: csvLine },
+};

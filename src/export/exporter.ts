@@ -27,7 +27,7 @@ export interface Exporter {
   close(): Promise<void>;
 }
 
-/** Those that are written, wait for that or are sent. */
+/** Exports being written, queued or sent. */
 const AT_ONCE = 2;
 const RETRY_AFTER_SECONDS = 30;
 const READ_BYTES = 256 * 1024;

@@ -78,7 +78,7 @@ function send(url: URL, { headers, body, allowsPrivate }: Posting, options: Post
     const outgoing = request(url, {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      // Where the connection is made: between a check of its own and the connection a name could change.
+      // Checked where the connection is made: after an earlier check, the name could resolve differently.
       ...(allowsPrivate ? {} : { lookup: publicLookup(resolveName) }),
       ...(agent === undefined ? { agent: false } : { agent }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),

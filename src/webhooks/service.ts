@@ -77,7 +77,7 @@ export class WebhookService {
     try {
       this.context ??= await this.open();
       if (this.context !== undefined) await this.lookAt(this.context.store);
-      this.lastFault = '';
+      if (!this.isStuck) this.lastFault = '';
     } catch (error) {
       this.report(error);
     } finally {
@@ -151,7 +151,7 @@ export class WebhookService {
       this.isStuck = false;
       for (const { delivery, outcome } of taken) if (changed.includes(outcome.id)) delivery.giveBack(outcome);
       if (changed.length === 0) return;
-      // They are stored again once they were read.
+      // Stored again after the endpoints are read again.
       this.isStuck = true;
       setImmediate(() => void this.look());
     } catch (error) {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { openFile } from '../support/sqlite.ts';
 import { startWebhooks, until } from '../support/webhooks.ts';
 
 const FAST = { lookMs: 5 };
@@ -60,6 +62,29 @@ test('without an endpoint no file is created, and the first one is noticed', asy
   await create('C-2');
   await receiver.waitFor(1);
   assert.ok(existsSync(file));
+});
+
+test('what cannot be stored is reported once, and deliveries go on when it can', async (context) => {
+  const { app, receiver, add, create } = await startWebhooks(context);
+  await add();
+  await create('C-1');
+  await receiver.waitFor(1);
+  const other = openFile(app.config.storage.replace('.db', '.webhooks.db'));
+  context.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  await create('C-2');
+  const reports = () => app.logLines.filter((line) => line.includes('"webhooks: '));
+  await until(() => reports().length > 0);
+  // Long enough for a dozen more looks.
+  await sleep(100);
+  assert.equal(reports().length, 1);
+  other.exec('COMMIT');
+  await create('C-3');
+  await receiver.waitFor(3);
+  assert.deepEqual(
+    receiver.deliveries.map(({ json }) => json.sequence),
+    [1, 2, 3],
+  );
 });
 
 test('after a restore receivers are told to start again, and get what follows', async (context) => {

@@ -61,8 +61,8 @@ export const NOW = 'now';
 /** A field of an entity that has events. */
 export type RecordedField = Field & {
   /**
-   * Its bit in stored events, of which a field has its own for ever; null for one that no event names. A new
-   * one has the next that nothing of the entity has: `EVENT_FIELDS` in events.ts lists all.
+   * Its bit in stored events, which a field keeps for ever; null for one that no event names. A new field
+   * takes the next unused one of the entity: `EVENT_FIELDS` in events.ts lists all.
    */
   readonly eventBit: number | null;
 };

@@ -42,7 +42,7 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   if (header === undefined) return undefined;
   const text = header.trim();
   const ms = /^[0-9]{1,9}$/.test(text) ? Number(text) * SECOND : Date.parse(text) - nowMs;
-  // A date is asked for with a weekday: Date.parse takes much that is none.
+  // An HTTP date begins with a weekday: Date.parse accepts much else.
   if (Number.isNaN(ms) || !/^(?:[0-9]+$|[A-Z][a-z]{2},)/.test(text)) return undefined;
   return Math.max(ms, SECOND);
 }

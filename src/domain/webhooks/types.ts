@@ -2,7 +2,7 @@
 import { EVENT_ENTITIES, EVENT_TYPES } from '../events.ts';
 import { FieldError } from '../values/errors.ts';
 
-/** Beside the events themselves: what stands for all the events of an import, and of its undo. */
+/** Events; what stands for all those of an import and of its undo; and that the feed begins again. */
 export const WEBHOOK_TYPES = [...EVENT_TYPES, 'import.completed', 'import.undone', 'feed.restarted'] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];
 

@@ -1,6 +1,6 @@
 /**
- * Finds members who may be one person. Whom to compare, three blocks say, none of which grows with the square
- * of the members; whether two are alike, the rules of domain/membership/duplicates.ts do.
+ * Finds members who may be one person. Three passes decide whom to compare, none of which grows with the
+ * square of the members; domain/membership/duplicates.ts decides whether two are alike.
  */
 import { judgePair, type Likeness, type Registered } from '../../../domain/membership/duplicates.ts';
 import type { Crowd, FoundMember, LikelyDuplicate, LikelyDuplicates } from '../../ports/journal/held-data.ts';

@@ -33,7 +33,7 @@ export function openNewNames(db: Connection): () => void {
   );
   const clear = db.prepare<[]>('DELETE FROM unindexed_names');
   let isCollecting = false;
-  /** Not where those of an import are still missing, which come first. */
+  /** False while names of an import are not indexed: those come first. */
   let isOwn = false;
   const collected = {
     write(): void {

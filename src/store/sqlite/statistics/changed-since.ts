@@ -75,7 +75,7 @@ const SUMMARIES: { readonly [field: string]: Part } = {
 function partsOf(type: number, fields: number): readonly Part[] {
   const entity = entityOfType(type);
   if (entity === 'loan') return ['loans'];
-  // What a payment changes is told of its loan too.
+  // A payment that changes a loan also appends an event of the loan.
   if (entity !== 'member') return [];
   if (typeOfCode(type) === 'member.created') return ['members'];
   if (typeOfCode(type) === 'member.deleted') return PARTS;

@@ -126,7 +126,8 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks): void {
   const tasks = open(workerData as Setup);
   const serve = async ({ id, name, input }: Asked): Promise<void> => {
     try {
-      port.postMessage({ id, result: await tasks[name]?.(input) } satisfies Answered);
+      const task = tasks[name] as Tasks[string];
+      port.postMessage({ id, result: await task(input) } satisfies Answered);
     } catch (error) {
       const refused =
         error instanceof RegistryError

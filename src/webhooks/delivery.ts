@@ -75,7 +75,12 @@ export class EndpointDelivery {
   /** Goes on if there is anything to do; to be called now and then. */
   wake(): void {
     this.running ??= this.run()
-      .catch((error: unknown) => this.report(error))
+      .then(
+        () => {
+          this.lastFault = '';
+        },
+        (error: unknown) => this.report(error),
+      )
       .finally(() => {
         this.running = undefined;
       });

@@ -1,8 +1,10 @@
 /** Backups of SQLite files: what needs a look behind the commands. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { writeBackup } from '../../../src/store/sqlite/backup/write-backup.ts';
 import { DATABASE_FILES, KEPT_FILES, ownsFile } from '../../../src/store/sqlite/files/registry-files.ts';
 import { temporaryFolder } from '../../support/app.ts';
@@ -36,4 +38,22 @@ test('the list of files names every database, and all of them belong to the regi
     assert.equal(pathAt('/data/registry.db'), `/data/${name}`);
     assert.ok(ownsFile('/data/registry.db', `/data/${name}-wal`));
   }
+});
+
+const hasGit = spawnSync('git', ['--version']).status === 0;
+
+test('none of the files of a registry is committed by accident', { skip: !hasGit }, (context) => {
+  const cwd = temporaryFolder(context);
+  const ignored = fileURLToPath(new URL('../../../.gitignore', import.meta.url));
+  copyFileSync(ignored, join(cwd, '.gitignore'));
+  const git = (...args: string[]) => spawnSync('git', args, { cwd, encoding: 'utf8' }).stdout;
+  git('init', '--quiet');
+  const names = KEPT_FILES.flatMap(({ name }) => name.split(', '));
+  const paths = names.map((name) => `data/${name.replace(/^…/, 'registry.db').replace('…', '1')}`);
+  assert.deepEqual(
+    git('check-ignore', ...paths)
+      .trim()
+      .split('\n'),
+    paths,
+  );
 });

@@ -111,8 +111,7 @@ async function run({ context, session, options, zone }: Run, files: readonly Pla
       bar.stop();
       if (file.path !== undefined) context.err(`${file.path}: ${done} rows\n`);
     }
-    if (options.out !== undefined)
-      context.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
+    context.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
   } finally {
     bar.stop();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);

@@ -41,6 +41,7 @@ test('exports', async (context) => {
         const { status, text, headers } = await get(`/${kind}/export`);
         assert.equal(status, 200);
         assert.equal(headers['content-type'], 'application/x-ndjson');
+        assert.equal(headers['content-disposition'], `attachment; filename="${kind}.ndjson"`);
         assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
         assert.deepEqual(
           [headers['x-snapshot-sequence'], headers['x-snapshot-epoch']],
@@ -102,6 +103,7 @@ test('exports', async (context) => {
   await context.test('CSV has the cooperative and the member in columns of their own', async () => {
     const { text, headers } = await get('/members/export?format=csv&cooperative=2');
     assert.equal(headers['content-type'], 'text/csv; charset=utf-8');
+    assert.equal(headers['content-disposition'], 'attachment; filename="members.csv"');
     const [header, row] = text.split('\n');
     assert.match(header as string, /^id,member_code,.*,cooperative_id,cooperative_code,cooperative_name,/);
     assert.match(row as string, new RegExp(`^3,M-3,.*,${nid(1)},.*,2,B-2,`));
@@ -140,7 +142,7 @@ test('exports', async (context) => {
     const run = each.mock.method(app.registry.storage, 'openSpool');
     const head = await app.send('/members/export', { method: 'HEAD' });
     assert.equal(head.status, 200);
-    for (const name of ['content-type', 'x-snapshot-sequence', 'x-snapshot-epoch'])
+    for (const name of ['content-type', 'content-disposition', 'x-snapshot-sequence', 'x-snapshot-epoch'])
       assert.equal(head.headers[name], headers[name]);
     assert.equal(run.mock.callCount(), 0);
   });

@@ -29,6 +29,7 @@ export type RequestHeader = 'Accept-Encoding' | 'Idempotency-Key' | 'If-Match' |
 
 /** Header fields that a route may add to its own responses; openapi/headers.ts describes them. */
 export type ResponseHeader =
+  | 'Content-Disposition'
   | 'Content-Encoding'
   | 'Content-Location'
   | 'ETag'

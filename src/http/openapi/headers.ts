@@ -43,6 +43,10 @@ const HEADERS = {
     description: 'After a lookup by a national ID that was replaced: the path under the current one.',
     schema: text('^/api/v1/'),
   },
+  'Content-Disposition': {
+    description: 'The name of a file for the rows.',
+    schema: text('^attachment; filename="[a-z]+\\.(ndjson|csv)"$'),
+  },
   'Content-Encoding': { description: 'Only where Accept-Encoding takes it.', schema: { const: 'gzip' } },
   Vary: { description: 'What the encoding depends on.', schema: { const: 'Accept-Encoding' } },
   'X-Snapshot-Sequence': {

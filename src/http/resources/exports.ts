@@ -2,7 +2,7 @@
 
 import { onlyGiven } from '../../domain/values/given.ts';
 import { parseChoice } from '../../domain/values/text.ts';
-import { TEXT_FORMATS, type TextFormat } from '../../export/export-request.ts';
+import { type ExportRequest, TEXT_FORMATS, type TextFormat } from '../../export/export-request.ts';
 import type { Export, Exporter } from '../../export/exporter.ts';
 import { choiceOf } from '../../json/schema.ts';
 import type { EventStore } from '../../store/ports/events.ts';
@@ -67,6 +67,7 @@ export const exportRoute = (
         example,
         isExport: true,
         headers: {
+          'Content-Disposition': 'required',
           'X-Snapshot-Sequence': 'required',
           'X-Snapshot-Epoch': 'required',
           Vary: 'required',
@@ -81,11 +82,11 @@ export const exportRoute = (
       if (request.incoming.method === 'HEAD') {
         const latest = { after: undefined, limit: 1, epoch: undefined };
         const { epoch, lastSequence: sequence } = await eventsOf(visible).read(latest);
-        return respond(request, format, { epoch, sequence });
+        return respond(request, { kind: tag, format }, { epoch, sequence });
       }
       const filter = { visible, ...onlyGiven({ cooperativeId, status }) };
       const run = await exporter.run({ kind: tag, format, filter }, (leave) => request.whenClosed(leave));
-      return respond(request, format, run);
+      return respond(request, { kind: tag, format }, run);
     },
   });
 
@@ -94,7 +95,7 @@ type Known = Pick<Export, 'epoch' | 'sequence'> & Partial<Pick<Export, 'bytes' |
 /** @param found without content for HEAD */
 function respond(
   { incoming }: Pick<RouteRequest, 'incoming'>,
-  format: TextFormat,
+  { kind, format }: Pick<ExportRequest, 'kind' | 'format'>,
   { epoch, sequence, bytes, read }: Known,
 ): ApiResponse {
   const isGzipped = acceptsGzip(incoming.headers['accept-encoding']);
@@ -103,6 +104,7 @@ function respond(
     status: 200,
     body: new BodyParts(isGzipped ? gzipped(parts) : parts, MEDIA_TYPES[format]),
     headers: {
+      'Content-Disposition': `attachment; filename="${kind}.${format}"`,
       'X-Snapshot-Sequence': String(sequence),
       'X-Snapshot-Epoch': epoch,
       Vary: 'Accept-Encoding',

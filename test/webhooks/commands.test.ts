@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
+import { formatDateTime } from '../../src/domain/values/date-time.ts';
 import type { Delivery } from '../support/receiver.ts';
 import { verify } from '../support/receiver.ts';
 import { startWebhooks, until } from '../support/webhooks.ts';
@@ -26,7 +27,7 @@ test('add prints the secret once, into a file that only its owner can read', asy
 });
 
 test('during a rotation deliveries carry both signatures, then the new one only', async (context) => {
-  const { app, receiver, add, create, json } = await startWebhooks(context);
+  const { app, receiver, add, create, json, run } = await startWebhooks(context);
   const old = await add();
   const { secret } = await json('rotate', '1', '--overlap', '30m');
   assert.notEqual(secret, old.secret);
@@ -39,6 +40,10 @@ test('during a rotation deliveries carry both signatures, then the new one only'
   await receiver.waitFor(2);
   assert.equal(receiver.deliveries[1]?.headers['webhook-signature']?.split(' ').length, 1);
   const third = (await json('rotate', '1')).secret;
+  const end = formatDateTime(Math.floor(app.clock.now() / 1000) + 1800, app.config.zone);
+  const { out } = await run('rotate', '1', '--overlap', '30m');
+  assert.ok(out.includes(`; the old secret signs as well until ${end}.\n\nwhsec_`), out);
+  assert.match((await run('rotate', '1')).out, /; the old secret has ended\.\n\nwhsec_/);
   await create('C-3');
   const last = (await receiver.waitFor(3))[2] as Delivery;
   assert.equal(last.headers['webhook-signature']?.split(' ').length, 1);

@@ -106,6 +106,7 @@ test('a redirect is a failure, and nothing is sent to where it leads', async (co
 test('after five failures the log says so once, without the path of the URL, and the list shows it', async (context) => {
   const { app, failures, list, run } = await refuse(context);
   const lines = () => app.logLines.filter((line) => line.includes('has failed'));
+  assert.match((await run('list')).out, /\(event 1 failed once, next attempt /);
   for (const count of [2, 3, 4, 5, 6]) {
     assert.equal((await list()).state, count <= 5 ? 'retrying' : 'failing');
     assert.equal(lines().length, count <= 5 ? 0 : 1);

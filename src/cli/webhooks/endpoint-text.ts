@@ -67,7 +67,8 @@ function formatTrouble(each: ReturnType<typeof describeEndpoint>): string {
   if (each.reason === null) return '';
   const start = `Endpoint ${each.id} is ${each.state}: ${each.reason}`;
   if (each.failures === 0 || each.state === 'paused') return `${start}\n`;
-  const what = `event ${each.failing_sequence} failed ${each.failures} times`;
+  const times = each.failures === 1 ? 'once' : `${each.failures} times`;
+  const what = `event ${each.failing_sequence} failed ${times}`;
   const next = each.state === 'disabled' ? '' : `, next attempt ${each.next_attempt_at ?? 'at once'}`;
   return `${start} (${what}${next})\n`;
 }

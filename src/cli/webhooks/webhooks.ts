@@ -1,5 +1,6 @@
 /** `webhooks`: the endpoints that are told of changes (docs/webhooks.md). */
 import type { Command } from 'commander';
+import { formatDateTime } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseTarget } from '../../domain/webhooks/target.ts';
 import type { WebhookType } from '../../domain/webhooks/types.ts';
@@ -85,7 +86,8 @@ function declareAdd(command: Command, context: CliContext): void {
       const endpoint = await withStore(run.storage.openWebhooks('issue'), (store) =>
         store.add(values, secret, position, run.now),
       );
-      await printSecret(context, run, { endpoint, secret }, options);
+      const note = `, from event ${position.sequence + 1} on`;
+      await printSecret(context, run, { endpoint, secret }, { ...options, note });
     });
 }
 
@@ -113,12 +115,12 @@ async function assertReceives(run: Run, keyId: number): Promise<void> {
   if (pause !== undefined) throw refused(`Key ${keyId} would get nothing: ${pause}.`);
 }
 
-/** Prints an endpoint with its secret: the only time that it is shown. */
+/** Prints an endpoint with its secret: the only time that it is shown. @param options `note` ends its line */
 async function printSecret(
   context: CliContext,
   run: Run,
   { endpoint, secret }: { readonly endpoint: WebhookEndpoint; readonly secret: Uint8Array },
-  options: PrintOptions,
+  options: PrintOptions & { readonly note: string },
 ): Promise<void> {
   const text = formatSecret(secret);
   if (options.json === true) {
@@ -126,8 +128,7 @@ async function printSecret(
     context.out(formatJson({ ...describeEndpoint(shown, run), secret: text }));
     return;
   }
-  const from = endpoint.position.sequence + 1;
-  context.out(`Endpoint ${endpoint.id}: ${endpoint.url}, from event ${from} on.\n\n${text}\n`);
+  context.out(`Endpoint ${endpoint.id}: ${endpoint.url}${options.note}.\n\n${text}\n`);
   context.err('This is the only time the secret is shown. Keep it like a password.\n');
 }
 
@@ -203,12 +204,15 @@ function declareRotate(command: Command, context: CliContext): void {
     )
     .action(async (id: number, options: PrintOptions & { readonly overlap?: number }) => {
       const run = startRun(context, options);
+      const { overlap = 0 } = options;
       const secret = newSecret();
       const endpoint = await withEndpoint(run, id, async (store, found) => {
-        await store.rotate(id, secret, options.overlap ?? 0, run.now);
+        await store.rotate(id, secret, overlap, run.now);
         return found;
       });
-      await printSecret(context, run, { endpoint, secret }, options);
+      const end = formatDateTime(run.now + overlap, run.zone);
+      const note = overlap > 0 ? `; the old secret signs as well until ${end}` : '; the old secret has ended';
+      await printSecret(context, run, { endpoint, secret }, { ...options, note });
     });
 }
 

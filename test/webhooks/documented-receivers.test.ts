@@ -59,6 +59,7 @@ for (const [language, program] of [
     await create('C-1');
     await until(() => lines.some((line) => line.includes('cooperative.created')));
     assert.equal((await json('replay', '1', '1')).status, 204);
+    assert.equal((await fetch(url, { method: 'POST', body: '{}' })).status, 401);
     // Signed by a secret that it does not know.
     await json('rotate', '1');
     assert.equal((await run('test', '1')).err, 'Not delivered. The response was 401.\n');

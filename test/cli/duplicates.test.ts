@@ -52,6 +52,10 @@ test('duplicates lists pairs with the command that would settle each, the likeli
     /^ 75 {2}A-1\/M-2 KEZA Aliné · A-1\/M-1 Keza Aline\n {5}national IDs that differ in one digit,/,
   );
   assert.doesNotMatch(out, /[0-9]{16}/);
+  // Copied, a command acts on the registry that the pair was found in.
+  const elsewhere = await place.command('duplicates', '--db', place.databaseFile);
+  const printed = elsewhere.out.split('\n').filter((line) => line.endsWith(`" --db ${place.databaseFile}`));
+  assert.equal(printed.length, 3);
 });
 
 test('the commands that are printed settle the pairs', async (context) => {
@@ -75,6 +79,11 @@ test('a pair that was dismissed stays so for both people, until that is undone',
   // By any membership of the two, in any order, and again: it is the same correction.
   const again = await place.command('duplicates', 'dismiss', 'B-2/M-7', 'A-1/M-2', ...WHY, '--json');
   assert.deepEqual([again.status, JSON.parse(again.out).correction_id], [0, 3]);
+  const said = await place.command('duplicates', 'dismiss', 'A-1/M-1', 'A-1/M-2', ...WHY);
+  assert.match(
+    said.out,
+    /^Nothing was changed:\n[\s\S]* Note: The pair was set aside before, by correction 3\.\n/,
+  );
   const listed = JSON.parse((await place.command('imports', 'show', '3', '--json')).out);
   assert.equal(listed.reason, WHY[1]);
   await place.command('nid', 'replace', 'A-1/M-2', nid(1).replace(/^1/, '3'), '--yes', ...WHY);

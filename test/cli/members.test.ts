@@ -1,5 +1,7 @@
 /** `members merge`, `members move` and `cooperatives merge`, as an operator uses them. */
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ImportPlace, importPlace, member, members, nid, SAVINGS_HEADER } from '../support/importing.ts';
 
@@ -37,6 +39,17 @@ test('members move takes a member with everything to the other cooperative, and 
   assert.deepEqual(dump(place), before);
 });
 
+test('what is proposed after an import or a correction names the registry that --db named', async (context) => {
+  const place = await start(context);
+  const db = join(place.folder, "an owner's.db");
+  renameSync(place.databaseFile, db);
+  const option = `--db '${db.replace("'", "'\\''")}'`;
+  const moved = await place.command('members', 'move', '--yes', '1', '--to', 'B-2', ...WHY, '--db', db);
+  assert.ok(moved.out.endsWith(`To undo it: imports undo 5 ${option}\n`), moved.out);
+  const imported = await place.load('cooperatives', 'code,name\nC-3,Coko\n', '--db', db);
+  assert.ok(imported.out.includes(`\nTo undo it: imports undo 6 ${option}\n`), imported.out);
+});
+
 test('members move lists every collision, and does nothing', async (context) => {
   const place = await start(context);
   const before = dump(place);
@@ -49,7 +62,7 @@ test('members move lists every collision, and does nothing', async (context) => 
     collisions: [
       {
         ...{ entity: 'members', row: 'M-2' },
-        message: 'The person is member 3 there. Merge the two: members merge 2 3',
+        message: 'The person is member 3 there: merge member 2 into it (members merge).',
       },
       {
         ...{ entity: 'production', row: 'P-2' },

@@ -4,6 +4,7 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Finding } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson, formatTable } from '../terminal/output.ts';
+import { proposed } from '../terminal/proposed-command.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 
 export function declareCheck(command: Command, context: CliContext): void {
@@ -16,7 +17,8 @@ export function declareCheck(command: Command, context: CliContext): void {
     context.out(isJson ? formatJson({ database, sound, checks }) : formatFindings(checks));
     if (!isJson) context.out(`\n${database} is ${sound ? 'sound' : 'NOT sound'}.\n`);
     const isDamaged = checks.some(({ check, fault }) => fault !== null && check.endsWith(': integrity'));
-    if (isDamaged) context.err('The file is damaged. Restore the last backup: restore DIR --replace.\n');
+    const restore = proposed('restore DIR --replace', options);
+    if (isDamaged) context.err(`The file is damaged. Restore the last backup: ${restore}\n`);
     if (!sound) throw new CommandError(EXIT.refused, '');
   });
 }

@@ -5,7 +5,8 @@ import type { Restored, RestoredErasures } from '../../store/ports/backup.ts';
 import type { Finding } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { proposed } from '../terminal/proposed-command.ts';
+import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { describeUser } from '../terminal/system-user.ts';
 import { describeBackup, formatInstant } from './backup-text.ts';
 import { formatFindings } from './check.ts';
@@ -61,7 +62,7 @@ async function restore(context: CliContext, folder: string, options: RestoreComm
     context.out(formatRestored(restored, folder, { database, checks }));
     if (!sound) context.out(`${database} is NOT sound.\n`);
   }
-  context.err(unknownNote(restored) + keysNote(restored));
+  context.err(unknownNote(restored) + keysNote(restored, options) + webhooksNote(restored, options));
   if (!sound) throw new CommandError(EXIT.refused, '');
 }
 
@@ -112,8 +113,16 @@ const unknownNote = ({ erasures: { unknownSinceMs } }: Restored): string =>
       'Restore again with --erasures FILE, or erase them again.\n';
 
 /** What a person must know who has disabled a key since. */
-const keysNote = ({ backup: { files, instantMs } }: Restored): string =>
+const keysNote = ({ backup: { files, instantMs } }: Restored, options: SettingOptions): string =>
   files.some(({ name }) => name === 'registry.keys.db')
     ? `The keys are those of ${formatInstant(instantMs)}: a key disabled, restricted or rotated since then ` +
-      'is as it was. Look at keys list.\n'
+      `is as it was. Look at ${proposed('keys list', options)}\n`
     : 'The backup has no keys: issue new ones.\n';
+
+/** What a person must know who wants to try the copy, or has changed an endpoint since. */
+const webhooksNote = ({ backup: { files, instantMs } }: Restored, options: SettingOptions): string =>
+  files.some(({ name }) => name === 'registry.webhooks.db')
+    ? `The endpoints of webhooks and their secrets are those of ${formatInstant(instantMs)}: once this ` +
+      'registry is served, it posts to them. Before you serve a trial copy, remove them: ' +
+      `${proposed('webhooks list', options)}, ${proposed('webhooks remove ID', options)}\n`
+    : '';

@@ -90,7 +90,9 @@ export async function correct(
     const result = await work(store, { ...given, isDryRun });
     if (result.outcome === 'refused') throw refused(context, result, options);
     const isJson = options.json === true;
-    context.out(isJson ? formatJson(describeCorrection(result, isDryRun)) : formatCorrection(result));
+    context.out(
+      isJson ? formatJson(describeCorrection(result, isDryRun)) : formatCorrection(result, options),
+    );
     if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
   });
 }

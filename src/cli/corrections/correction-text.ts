@@ -9,6 +9,8 @@ import {
 } from '../../store/ports/journal/corrections.ts';
 import { ENTITY_NAMES } from '../terminal/entity-names.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+import { proposed } from '../terminal/proposed-command.ts';
+import type { SettingOptions } from '../terminal/settings.ts';
 
 /** Collisions shown of those found; the rest is counted. */
 const SHOWN_COLLISIONS = 20;
@@ -70,14 +72,15 @@ function formatChanges(result: CorrectionDone): string {
 /** What would be done, before anybody is asked. */
 export const formatPlan = (result: CorrectionDone): string => `This would be done:\n${formatChanges(result)}`;
 
-export function formatCorrection(result: CorrectionDone): string {
+/** @param options of the command */
+export function formatCorrection(result: CorrectionDone, options: SettingOptions): string {
   const { correctionId, lockMs } = result;
   const changes = formatChanges(result);
   if (correctionId === null) return `Nothing was changed. Without --dry-run:\n${changes}`;
-  return (
-    `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s):\n${changes}` +
-    (result.isFinal === true ? '' : `To undo it: imports undo ${correctionId}\n`)
-  );
+  const done = `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s)`;
+  const undo = `To undo it: ${proposed(`imports undo ${correctionId}`, options)}\n`;
+  const start = result.isRepeated === true ? 'Nothing was changed' : done;
+  return `${start}:\n${changes}${result.isFinal === true ? '' : undo}`;
 }
 
 export function formatRefused({ message, collisions }: CorrectionRefused): string {

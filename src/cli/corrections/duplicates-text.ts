@@ -8,6 +8,8 @@ import type {
   LikelyDuplicates,
 } from '../../store/ports/journal/held-data.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+import { proposed, quoted } from '../terminal/proposed-command.ts';
+import type { SettingOptions } from '../terminal/settings.ts';
 
 /** Shown of the pairs that were found; the rest is counted. */
 const SHOWN_PAIRS = 50;
@@ -19,33 +21,37 @@ const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
 function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
   const name = `${cooperativeCode}/${memberCode}`;
   if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);
-  return /^[A-Z0-9_./-]+$/i.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
+  return quoted(name);
 }
 
-const commandOf = ({ from, into }: LikelyDuplicate): string =>
-  `${from.cooperativeCode === into.cooperativeCode ? 'members merge' : 'nid replace'} ` +
-  `${argumentOf(from)} ${argumentOf(into)} --reason "Registered twice"`;
+function commandOf({ from, into }: LikelyDuplicate, options: SettingOptions): string {
+  const name = from.cooperativeCode === into.cooperativeCode ? 'members merge' : 'nid replace';
+  return proposed(`${name} ${argumentOf(from)} ${argumentOf(into)} --reason "Registered twice"`, options);
+}
 
 /** Without names: what a program prints may be kept. */
 const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
 
-export const describeDuplicates = ({ pairs, dropped, dismissed, crowds }: LikelyDuplicates) => ({
+export const describeDuplicates = (
+  { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
+  options: SettingOptions,
+) => ({
   pairs: pairs.map((pair) => ({
     score: pair.score,
     reasons: pair.reasons,
     members: [describeMember(pair.from), describeMember(pair.into)],
-    command: commandOf(pair),
+    command: commandOf(pair, options),
   })),
   dropped,
   dismissed,
   not_compared: crowds,
 });
 
-const formatPair = (pair: LikelyDuplicate): string => {
+const formatPair = (pair: LikelyDuplicate, options: SettingOptions): string => {
   const named = [pair.from, pair.into].map((each) => `${refer(each)} ${hideIdentityCards(each.fullName)}`);
   return (
     `${String(pair.score).padStart(3)}  ${named.join(' · ')}\n     ${pair.reasons.join(', ')}\n` +
-    `     ${commandOf(pair)}\n`
+    `     ${commandOf(pair, options)}\n`
   );
 };
 
@@ -58,12 +64,16 @@ const formatCrowd = ({ shared, groups, members }: Crowd): string =>
   `Not compared, as too many share them: ${counted(members, 'member')} with ` +
   `${counted(groups, ...CROWDS[shared])}.\n`;
 
-export function formatDuplicates({ pairs, dropped, dismissed, crowds }: LikelyDuplicates): string {
+/** @param options of the command */
+export function formatDuplicates(
+  { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
+  options: SettingOptions,
+): string {
   const rest = pairs.length - SHOWN_PAIRS;
   const more = rest > 0 ? `${rest} more; --json lists all of them.\n` : '';
   return [
     pairs.length === 0 ? 'No likely duplicates were found.\n' : '',
-    ...pairs.slice(0, SHOWN_PAIRS).map(formatPair),
+    ...pairs.slice(0, SHOWN_PAIRS).map((pair) => formatPair(pair, options)),
     more,
     dropped > 0 ? `${counted(dropped, 'pair')} less likely than all of these.\n` : '',
     dismissed > 0 ? `${counted(dismissed, 'pair was', 'pairs were')} set aside before.\n` : '',

@@ -39,5 +39,6 @@ async function find(context: CliContext, options: FindOptions): Promise<void> {
       throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
     return store.findDuplicates(code);
   });
-  context.out(options.json === true ? formatJson(describeDuplicates(found)) : formatDuplicates(found));
+  const isJson = options.json === true;
+  context.out(isJson ? formatJson(describeDuplicates(found, options)) : formatDuplicates(found, options));
 }

@@ -129,6 +129,7 @@ async function importWithSession(
           database: storage.location,
           zone,
           isDryRun,
+          settings: options,
           rejects: options.rejects,
           absent: options.absent,
         });

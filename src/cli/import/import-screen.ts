@@ -14,6 +14,8 @@ import type {
 import type { ImportWarning } from '../../store/ports/import/import-warnings.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+import { proposed } from '../terminal/proposed-command.ts';
+import type { SettingOptions } from '../terminal/settings.ts';
 import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
 import { describePreview } from './import-preview.ts';
@@ -29,6 +31,8 @@ const SHOWN_OF_MISSING = {
 };
 
 interface ScreenOptions {
+  /** Given on the command line. */
+  readonly settings: SettingOptions;
   /** Its location. */
   readonly database: string;
   readonly zone: TimeZone;
@@ -40,7 +44,8 @@ interface ScreenOptions {
 }
 
 export function createImportScreen(context: CliContext, options: ScreenOptions): ImportOutput {
-  const { database, zone, isDryRun } = options;
+  const { database, zone, isDryRun, settings } = options;
+  const undo = (id: number) => proposed(`imports undo ${id}`, settings);
   let preview = '';
   return {
     begin: (registry) => context.out(`Registry ${database}: ${describeSize(registry)}\n`),
@@ -62,7 +67,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       const name = nameOf(report.file);
       if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
       if (report.outcome === 'accepted' || report.outcome === 'stopped') context.out(preview);
-      if (report.importId !== undefined) context.out(`To undo it: imports undo ${report.importId}\n`);
+      if (report.importId !== undefined) context.out(`To undo it: ${undo(report.importId)}\n`);
       if (report.sameAsImport !== undefined)
         context.err(`${name}: the same file was imported before, as import ${report.sameAsImport}.\n`);
       preview = '';

@@ -76,6 +76,8 @@ export interface CorrectionDone {
   readonly notes: readonly string[];
   /** It cannot be undone. */
   readonly isFinal?: boolean;
+  /** Nothing was done now: this correction has done it before. */
+  readonly isRepeated?: boolean;
   /** Milliseconds for which other writers were locked out. */
   readonly lockMs: number;
   /** What went wrong after the commit, while the read model was refreshed. */

@@ -23,7 +23,8 @@ export function dismissDuplicate(
     const named = members.map((member) => nameMember(db, member));
     return {
       ...{ outcome: 'done', correctionId: dismissedBy, rows: {}, members: named, lockMs: 0 },
-      notes: ['The pair was set aside before.'],
+      notes: [`The pair was set aside before, by correction ${dismissedBy}.`],
+      isRepeated: true,
     };
   }
   const plan: CorrectionPlan = { touched: {}, members, work: () => undefined };

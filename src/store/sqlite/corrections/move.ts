@@ -51,7 +51,7 @@ const MESSAGES = {
 export function findCollisions(db: Connection, cooperativeId: number): Collision[] {
   const ofMembers = db.rows<Collision>(
     `SELECT 'members' AS entity, m.member_code AS row, iif(o.identity_card = m.identity_card,
-         'The person is member ' || o.id || ' there. Merge the two: members merge ' || m.id || ' ' || o.id,
+         'The person is member ' || o.id || ' there: merge member ' || m.id || ' into it (members merge).',
          'Another member of the other cooperative has this code.') AS message
      FROM temp.moving i CROSS JOIN main.members m ON m.id = i.id
      CROSS JOIN main.members o ON o.cooperative_id = @to

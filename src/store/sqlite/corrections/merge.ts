@@ -1,12 +1,11 @@
 /** Merges pairs of members, set by set: the entries of one belong to the other then, and the one is gone. */
 
-import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
-import { listFields } from '../../../domain/values/declared-fields.ts';
 import { counted } from '../../../domain/values/text.ts';
 import type { Connection } from '../engine/connection.ts';
 import { addRedirect, MERGED_MEMBERS } from '../identity/former-keys.ts';
 import type { Touched } from '../journal/track.ts';
 import { type OwnedEntity, ownedIdsSql, TABLES } from '../schema/tables.ts';
+import { takeOverValues } from './merged-values.ts';
 
 export interface MemberPair {
   /** The member that goes. */
@@ -17,11 +16,6 @@ export interface MemberPair {
 
 /** What belongs to members directly; the rest follows. */
 const OWNED = TABLES.filter(({ owner }) => owner?.entity === 'members');
-
-const columnsTo = (what: 'fill' | 'fill together'): string[] =>
-  listFields(MEMBER_FIELDS).flatMap(({ column, merge }) => (merge === what ? [column] : []));
-
-const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
 
 /** Makes the pairs known to the statements of this file. They are dropped by `mergePairs`. */
 export function stagePairs(db: Connection, pairs: readonly MemberPair[]): void {
@@ -44,12 +38,7 @@ export function mergePairs(db: Connection, correctionId: number): void {
     db.exec(`UPDATE main.${table} AS e SET member_id = p.into_id FROM temp.pairs p
       WHERE e.member_id = p.from_id`);
   }
-  const gaps = columnsTo('fill').map((column) => `${column} = coalesce(m.${column}, f.${column})`);
-  const names = columnsTo('fill together').map(
-    (column) => `${column} = iif(${HAS_NO_PARTS}, f.${column}, m.${column})`,
-  );
-  db.exec(`UPDATE main.members AS m SET ${[...gaps, ...names].join(', ')}
-    FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id WHERE m.id = p.into_id`);
+  takeOverValues(db);
   db.exec('DELETE FROM main.members WHERE id IN (SELECT from_id FROM temp.pairs)');
   const pairs = db.raw.prepare('SELECT from_id, into_id FROM temp.pairs').raw().all() as [number, number][];
   for (const pair of pairs) addRedirect(db, MERGED_MEMBERS, pair, correctionId);

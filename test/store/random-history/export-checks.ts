@@ -18,12 +18,14 @@ const OF_OTHERS = [
   ...['memberCode', 'loanReference'],
 ];
 
-const ownValues = (entity: Entity, row: object): object =>
-  Object.fromEntries(
-    Object.entries(row).filter(
-      ([name]) => !OF_OTHERS.includes(name) || (entity === 'member' && !name.startsWith('cooperative')),
-    ),
-  );
+function ownValues(entity: Entity, row: object): object {
+  const isOwn = (name: string): boolean => {
+    if (entity === 'member' && !name.startsWith('cooperative')) return true;
+    // A payment belongs to whom its loan belongs to.
+    return !OF_OTHERS.includes(name) && !(entity === 'payment' && name === 'memberId');
+  };
+  return Object.fromEntries(Object.entries(row).filter(([name]) => isOwn(name)));
+}
 
 type Rows = Map<string, object>;
 

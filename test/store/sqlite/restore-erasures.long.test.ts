@@ -218,8 +218,9 @@ test('a restore that is killed at any step erases again, and forgets no erasure'
     assert.equal(world.rows().filter(({ status }) => status !== 'erased').length, PERSONS - 2, step);
   }
   assert.deepEqual(steps, [
-    ...['announced', 'prepared', 'copied registry.db'],
+    ...['announced', 'prepared', 'copied registry.db', 'copied registry.keys.db'],
     ...['erased a person', 'erased a person', 'erasures added'],
-    ...['moved registry.db', 'moved', 'placed registry.db', 'placed', 'complete'],
+    ...['moved registry.db', 'moved registry.keys.db', 'moved'],
+    ...['placed registry.db', 'placed registry.keys.db', 'placed', 'complete'],
   ]);
 });

@@ -20,7 +20,9 @@ const OF_OTHERS = [
 
 function ownValues(entity: Entity, row: object): object {
   const isOwn = (name: string): boolean => {
-    if (entity === 'member' && !name.startsWith('cooperative')) return true;
+    // A date of death, which nothing shows and no event names, sets the member's `updatedAt` too.
+    if (entity === 'member')
+      return name !== 'updatedAt' && (name === 'cooperativeId' || !name.startsWith('cooperative'));
     // A payment belongs to whom its loan belongs to.
     return !OF_OTHERS.includes(name) && !(entity === 'payment' && name === 'memberId');
   };

@@ -3,6 +3,7 @@ import type { Visible } from '../../../domain/access/visible.ts';
 import { actorCode, type EventType, type RegistryEvent, typeOfCode } from '../../../domain/events.ts';
 import type { ImportRange } from '../../ports/events.ts';
 import type { Connection } from '../engine/connection.ts';
+import { isInGroupsSql, toGroupsParameter } from '../lists/groups.ts';
 
 export interface ImportEvents {
   findImport(event: RegistryEvent): ImportRange | undefined;
@@ -21,8 +22,7 @@ export function openImportEvents(db: Connection): ImportEvents {
     [type: number, count: number]
   >(
     `SELECT type, count(*) FROM events WHERE sequence BETWEEN @first AND @last
-       AND (@cooperatives IS NULL
-         OR cooperative_id IN (SELECT value FROM json_each(@cooperatives))) GROUP BY type`,
+       AND ${isInGroupsSql('cooperative_id')} GROUP BY type`,
     'as many events as its caller asks for',
   );
   return {
@@ -34,7 +34,7 @@ export function openImportEvents(db: Connection): ImportEvents {
       return { first: sequence - reach((n) => isTheirs(-n)), last: sequence + reach(isTheirs) };
     },
     addCounts(counts, first, last, visible) {
-      const cooperatives = visible === null ? null : JSON.stringify(visible);
+      const cooperatives = toGroupsParameter(visible ?? undefined);
       for (const [code, count] of countTypes.all({ first, last, cooperatives })) {
         const type = typeOfCode(code);
         counts.set(type, (counts.get(type) ?? 0) + count);

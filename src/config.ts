@@ -49,7 +49,7 @@ export const SETTINGS = {
   PUBLIC_URL: {
     default: 'that of each request',
     hasNoDefault: true,
-    help: 'scheme and host that clients use, such as `https://registry.example.rw`, for the links in lists',
+    help: 'address that clients use, such as `https://registry.example.rw`, for links; it may have a path',
     parse: parsePublicUrl,
   },
   TRUSTED_PROXIES: {
@@ -91,13 +91,20 @@ export interface Config {
   readonly storage: string;
   readonly host: string;
   readonly port: number;
-  /** Without a slash at the end. */
-  readonly publicUrl: string | undefined;
+  readonly publicUrl: PublicUrl | undefined;
   readonly trustedProxies: AddressBlocks;
   readonly zone: TimeZone;
   /** Who runs a command, where one is named. */
   readonly operator: string | undefined;
   readonly logLevel: LogLevel;
+}
+
+/** The address that clients use, in two parts. */
+export interface PublicUrl {
+  /** `https://host` */
+  readonly origin: string;
+  /** What stands before the paths of routes, such as `/registry`; empty for nothing. */
+  readonly prefix: string;
 }
 
 export class ConfigError extends Error {
@@ -152,14 +159,18 @@ function parsePort(text: string): number | FieldError {
     : new FieldError('Expected a port from 0 to 65535.');
 }
 
-function parsePublicUrl(text: string): string | undefined | FieldError {
+/** What may stand before the paths of routes: segments that nobody encodes or resolves. */
+export const PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.~-]+)+$/;
+
+function parsePublicUrl(text: string): PublicUrl | undefined | FieldError {
   if (text === '') return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isBare =
-    url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && !/[?#@]/.test(text);
-  return isBare
-    ? url.origin
-    : new FieldError('Expected a scheme and host such as https://registry.example.rw.');
+  const [, origin = '', path = ''] = /^(https?:\/\/[^/?#@]+)(.*?)\/*$/i.exec(text) ?? [];
+  if (/^\/api\/v1(?:\/|$)/.test(path) || path.endsWith('/api/v1'))
+    return new FieldError('Leave out /api/v1: every path of the API has it already.');
+  if (URL.canParse(origin) && (path === '' || PREFIX.test(path)))
+    return { origin: new URL(origin).origin, prefix: path };
+  const example = 'https://registry.example.rw or https://example.rw/registry';
+  return new FieldError(`Expected a scheme, a host and perhaps a path, such as ${example}.`);
 }
 
 function parseLogLevel(text: string): LogLevel | FieldError {

@@ -23,7 +23,7 @@ export interface RegistryOptions {
   readonly host?: string;
   /** Port on which `listen()` listens; any free one by default. */
   readonly port?: number;
-  /** Scheme and host that clients use, for the links in lists. */
+  /** Address that clients use, for links; under a path, the one before `/api/v1`. */
   readonly publicUrl?: string;
   /** Addresses and CIDR blocks whose X-Forwarded-For is believed. */
   readonly trustedProxies?: readonly string[];

@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { PREFIX, type PublicUrl } from '../../config.ts';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
 import { type ApiResponse, type Headers, refusal } from './response.ts';
-import type { Route, RouteRequest } from './route.ts';
+import { API_ROOT, type Route, type RouteRequest } from './route.ts';
 
 const NO_SEARCH = new URLSearchParams();
 const NO_PARAMS = {};
@@ -19,6 +20,7 @@ export class ApiRequest implements RouteRequest {
   /** Monotonic milliseconds of its arrival. */
   readonly startMs: number;
   readonly path: string;
+  readonly prefix: string;
   /** The template of the path, known once a path has matched. */
   template = '';
   /** Set when path and method have matched. */
@@ -32,13 +34,13 @@ export class ApiRequest implements RouteRequest {
   /** Sent with whatever response follows, refusals too. */
   readonly headers: Headers = {};
   private readonly searchText: string;
-  private readonly publicUrl: string | undefined;
+  private readonly publicOrigin: string | undefined;
   private parsedSearch: URLSearchParams | undefined;
 
   constructor(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    { startMs, publicUrl }: { startMs: number; publicUrl: string | undefined },
+    { startMs, publicUrl }: { startMs: number; publicUrl: PublicUrl | undefined },
   ) {
     const url = incoming.url ?? '';
     const end = url.indexOf('?');
@@ -46,9 +48,10 @@ export class ApiRequest implements RouteRequest {
     this.outgoing = outgoing;
     this.id = readRequestId(incoming);
     this.startMs = startMs;
-    this.path = end === -1 ? url : url.slice(0, end);
+    this.prefix = publicUrl?.prefix || prefixOfMount(incoming);
+    this.path = withoutPrefix(end === -1 ? url : url.slice(0, end), this.prefix);
     this.searchText = end === -1 ? '' : url.slice(end + 1);
-    this.publicUrl = publicUrl;
+    this.publicOrigin = publicUrl?.origin;
   }
 
   whenClosed(work: () => void): void {
@@ -66,12 +69,30 @@ export class ApiRequest implements RouteRequest {
   }
 
   get baseUrl(): string {
-    if (this.publicUrl !== undefined) return this.publicUrl;
+    if (this.publicOrigin !== undefined) return this.publicOrigin + this.prefix;
     const scheme = 'encrypted' in this.incoming.socket ? 'https' : 'http';
     // Only an HTTP/1.0 request may lack a Host.
     const host = this.incoming.headers.host ?? `localhost:${this.incoming.socket.localPort ?? ''}`;
-    return `${scheme}://${host}`;
+    return `${scheme}://${host}${this.prefix}`;
   }
+}
+
+/**
+ * Where a framework has mounted the handler: Express, and Fastify with middie, take that part off `url` and
+ * keep what was sent in `originalUrl`.
+ */
+function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
+  const { originalUrl, url = '' } = incoming;
+  if (typeof originalUrl !== 'string' || !originalUrl.endsWith(url)) return '';
+  const mount = originalUrl.slice(0, originalUrl.length - url.length);
+  return PREFIX.test(mount) ? mount : '';
+}
+
+/** Some proxies take the prefix off, and others leave it on (docs/operating.md#behind-a-prefix). */
+function withoutPrefix(path: string, prefix: string): string {
+  // Under the prefix /api, /api/v1/… has lost it already.
+  if (prefix === '' || !path.startsWith(`${prefix}/`) || path.startsWith(API_ROOT)) return path;
+  return path.slice(prefix.length);
 }
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -69,13 +69,15 @@ export interface RouteRequest<Query extends QueryParameters = QueryParameters> {
   readonly caller: ApiKey | undefined;
   /** What the caller sees; every store is narrowed to it. */
   readonly visible: Visible;
-  /** The path as it was sent, without the query. */
+  /** The path as it was sent, without the prefix and the query. */
   readonly path: string;
   /** The header fields; a route reads only those that it declares in `requestHeaders`. */
   readonly incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'method'>;
   /** Of the bytes of the body; only for a request with an Idempotency-Key. */
   readonly bodyHash: string | undefined;
-  /** `https://host`, for absolute links: PUBLIC_URL, else the request's own scheme and host. */
+  /** What stands before the paths of routes for clients: that of PUBLIC_URL, else of where it is mounted. */
+  readonly prefix: string;
+  /** For absolute links: PUBLIC_URL, else the request's own scheme and host; with the prefix. */
   readonly baseUrl: string;
   /** Registers what is called when the client has left, and when the response is sent. */
   whenClosed(work: () => void): void;
@@ -152,6 +154,8 @@ export const defineRoute = <Query extends QueryParameters = QueryParameters>(rou
   route as unknown as Route;
 
 export const API_PREFIX = '/api/v1';
+/** How every path of the API begins. */
+export const API_ROOT = `${API_PREFIX}/`;
 
 /** The full template of a route's path. */
 export const fullPath = (route: Pick<Route, 'path' | 'isOutsideApi'>): string =>

@@ -34,14 +34,14 @@ const HEADERS = {
     schema: text('^Bearer realm="cooperative-registry"'),
   },
   Allow: { description: 'The methods of the path.', schema: text('^[A-Z]+(, [A-Z]+)*$') },
-  Location: { description: 'Path of the new resource.', schema: text('^/api/v1/') },
+  Location: { description: 'Path of the new resource.', schema: text('/api/v1/') },
   'Idempotency-Replayed': {
     description: 'The response that the first request with this Idempotency-Key got.',
     schema: { const: 'true' },
   },
   'Content-Location': {
     description: 'After a lookup by a national ID that was replaced: the path under the current one.',
-    schema: text('^/api/v1/'),
+    schema: text('/api/v1/'),
   },
   'Content-Disposition': {
     description: 'The name of a file for the rows.',

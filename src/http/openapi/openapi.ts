@@ -21,6 +21,10 @@ const TAGS = [
   { name: 'operation', description: 'The caller itself, the state of the service, and this description.' },
 ];
 
+/** The server's address, relative to that of the description. */
+const ROOT = '/';
+const SERVER = JSON.stringify({ url: ROOT });
+
 /** @param version of the API's description, without the path's `v1` */
 export function describeApi(routes: readonly Route[], version: string): Json {
   const components = new Components();
@@ -46,7 +50,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
         'uses what is deprecated has Deprecation, Sunset and Link.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: ROOT }],
     tags: TAGS,
     paths,
     components: {
@@ -111,7 +115,7 @@ const DESCRIPTION: Schema = {
 /** `GET /openapi.json`, of all routes and itself. */
 export function withOpenApi(routes: readonly Route[], version: string): Route[] {
   const all: Route[] = [...routes];
-  let text: JsonText | undefined;
+  let text: string | undefined;
   all.push({
     method: 'GET',
     path: '/openapi.json',
@@ -128,9 +132,9 @@ export function withOpenApi(routes: readonly Route[], version: string): Route[] 
         example: { openapi: '3.1.0', info: { title: 'Cooperative Registry', version }, paths: {} },
       },
     },
-    handle() {
-      text ??= new JsonText(JSON.stringify(describeApi(all, version)));
-      return ok(text);
+    handle({ prefix }) {
+      text ??= JSON.stringify(describeApi(all, version));
+      return ok(new JsonText(prefix === '' ? text : text.replace(SERVER, JSON.stringify({ url: prefix }))));
     },
   });
   return all;

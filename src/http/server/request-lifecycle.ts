@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PublicUrl } from '../../config.ts';
 import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
@@ -29,7 +30,7 @@ export interface HandlerDependencies {
   readonly send: Sender;
   readonly clock: Clock;
   readonly log: AccessLog;
-  readonly publicUrl: string | undefined;
+  readonly publicUrl: PublicUrl | undefined;
 }
 
 export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;

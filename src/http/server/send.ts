@@ -4,7 +4,7 @@ import type { Scheduler } from '../../runtime/scheduler.ts';
 import { toErrorResponse } from '../declare/errors.ts';
 import { type ApiRequest, hasBody } from '../declare/request.ts';
 import { type ApiResponse, BodyParts, type Headers, JSON_TYPE, JsonText } from '../declare/response.ts';
-import { API_PREFIX, METHODS } from '../declare/route.ts';
+import { API_ROOT, METHODS } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './connection.ts';
 import { endAfterDraining } from './drain-body.ts';
@@ -21,8 +21,6 @@ export interface SenderDependencies {
 
 /** Sends the response of a request; never throws. */
 export type Sender = (request: ApiRequest, response: ApiResponse) => void;
-
-const API_ROOT = `${API_PREFIX}/`;
 
 export function createSender({ scheduler, log, clock, isDraining }: SenderDependencies): Sender {
   const sendParts = createPartSender();
@@ -74,6 +72,7 @@ function write(
   const { headers } = request;
   headers['X-Request-Id'] = request.id;
   if (response.headers !== undefined) Object.assign(headers, response.headers);
+  addPrefix(headers, request.prefix);
   const { body } = response;
   if (body !== undefined) headers['Content-Type'] = body instanceof BodyParts ? body.type : JSON_TYPE;
   const encoding = text === undefined ? 'utf8' : addLength(headers, text);
@@ -90,6 +89,14 @@ function write(
     outgoing.write(text);
     endAfterDraining(incoming, outgoing);
   } else outgoing.end(text, encoding);
+}
+
+const PATH_HEADERS = ['Location', 'Content-Location'];
+
+/** Paths of routes → paths of clients; here, because a kept response may be repeated under another prefix. */
+function addPrefix(headers: Headers, prefix: string): void {
+  if (prefix === '') return;
+  for (const name of PATH_HEADERS) if (name in headers) headers[name] = prefix + headers[name];
 }
 
 /** Names and values in turn, which node:http reads faster than an object. */

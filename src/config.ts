@@ -58,6 +58,12 @@ export const SETTINGS = {
     help: 'addresses and CIDR blocks, separated by commas, whose `X-Forwarded-For` is believed',
     parse: (text: string) => parseAddressBlocks(text.split(',')),
   },
+  METRICS: {
+    default: 'off',
+    hasNoDefault: true,
+    help: 'address and port on which `/metrics` is served to Prometheus, such as `127.0.0.1:9108`',
+    parse: parseSocketAddress,
+  },
   TIME_ZONE_OFFSET: {
     default: KIGALI.suffix,
     help: 'offset in which date-times are shown, and read when they have none, such as `-03:30` or `Z`',
@@ -86,6 +92,12 @@ type SettingValue<Name extends SettingName> = Exclude<
 /** Settings as texts, by name; an empty one counts as not given. */
 export type SettingTexts = { readonly [name in SettingName]?: string | undefined };
 
+/** Where to listen. */
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface Config {
   /** Where the registry is kept: today the path of a database file. */
   readonly storage: string;
@@ -93,6 +105,8 @@ export interface Config {
   readonly port: number;
   readonly publicUrl: PublicUrl | undefined;
   readonly trustedProxies: AddressBlocks;
+  /** Undefined: nothing is counted. */
+  readonly metrics: SocketAddress | undefined;
   readonly zone: TimeZone;
   /** Who runs a command, where one is named. */
   readonly operator: string | undefined;
@@ -134,10 +148,13 @@ export function readConfig(texts: SettingTexts): Config {
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     trustedProxies: read('TRUSTED_PROXIES'),
+    metrics: read('METRICS'),
     zone: read('TIME_ZONE_OFFSET'),
     operator: read('REGISTRY_USER'),
     logLevel: read('LOG_LEVEL'),
   };
+  if (config.metrics?.port === config.port && config.port !== 0)
+    faults.push('METRICS: Expected another port than that of PORT.');
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
 }
@@ -157,6 +174,15 @@ function parsePort(text: string): number | FieldError {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535
     ? Number(text)
     : new FieldError('Expected a port from 0 to 65535.');
+}
+
+/** A name or address and a port, as they stand in a URL: an IPv6 address is in brackets. */
+function parseSocketAddress(text: string): SocketAddress | undefined | FieldError {
+  if (text === '') return undefined;
+  const [, host = '', port = ''] = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$/.exec(text) ?? [];
+  return host !== '' && Number(port) <= 65_535
+    ? { host: host.replace(/[[\]]/g, ''), port: Number(port) }
+    : new FieldError('Expected an address and a port such as 127.0.0.1:9108.');
 }
 
 /** What may stand before the paths of routes: segments that nobody encodes or resolves. */

@@ -65,6 +65,8 @@ function toConfig(options: RegistryOptions): Config {
       PUBLIC_URL: sound.publicUrl,
       TRUSTED_PROXIES: sound.trustedProxies?.join(','),
       TIME_ZONE_OFFSET: sound.timeZoneOffset,
+      // Only the command serves metrics.
+      METRICS: undefined,
       LOG_LEVEL: sound.logLevel ?? 'silent',
       // An embedding program names the person with each correction.
       REGISTRY_USER: undefined,

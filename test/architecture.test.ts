@@ -191,6 +191,15 @@ test('cli/ never imports http/ or an engine', () => {
   assert.deepEqual(found, []);
 });
 
+test('metrics/ imports only node, and only app/ imports it', () => {
+  assert.deepEqual(
+    broken('metrics', ({ target }) => target.startsWith('node:')),
+    [],
+  );
+  const importers = imports.filter(({ file, target }) => isIn(target, 'metrics') && !isIn(file, 'metrics'));
+  assert.deepEqual([...new Set(importers.map(({ file }) => dirname(file)))], ['app']);
+});
+
 test('only the executable imports a command', () => {
   const importers = imports.filter(({ file, target }) => isIn(target, 'cli') && !isIn(file, 'cli'));
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['main.ts']);

@@ -1,5 +1,6 @@
 /** The composition root: configuration → store → middleware → routes → handler. */
 
+import type { AddressInfo } from 'node:net';
 import type { Config } from '../config.ts';
 import { createExporter } from '../export/exporter.ts';
 import type { Route } from '../http/declare/route.ts';
@@ -20,6 +21,7 @@ import type { StorageError } from '../store/ports/storage-error.ts';
 import type { WebhookSettings } from '../webhooks/context.ts';
 import { WebhookService } from '../webhooks/service.ts';
 import { createCorrections, type EmbeddedCorrections } from './corrections.ts';
+import { ServiceMetrics } from './metrics.ts';
 import { openConfiguredStorage } from './storage.ts';
 
 export interface RegistryDependencies {
@@ -55,6 +57,8 @@ export interface ComposedRegistry extends Registry {
   readonly routes: readonly Route[];
   readonly storage: Storage;
   readonly store: RegistryStore;
+  /** Where metrics are served, once the service listens; undefined when they are off. */
+  metricsAddress(): AddressInfo | undefined;
   /** Logs what an operator should know. */
   note(message: string): void;
 }
@@ -70,9 +74,11 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   let draining = false;
   const isDraining = () => draining;
   const scheduler = new Scheduler();
-  const storage = openConfiguredStorage(config, clock, scheduler);
+  const metrics = config.metrics === undefined ? undefined : new ServiceMetrics();
+  const storage = openConfiguredStorage(config, clock, scheduler, metrics?.measureCommit);
   const { keys, store } = openStores(storage);
-  const log = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
+  const written = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
+  const log = metrics?.counting(written) ?? written;
   const limiter = new InProcessRateLimiter(clock);
   const exporter = createExporter(storage, config.zone);
   const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
@@ -89,6 +95,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   });
   const { corrections, close: closeCorrections } = createCorrections(storage, clock);
   const running: RunningServer[] = [];
+  let metricsServer: RunningServer | undefined;
   let webhooks: WebhookService | undefined;
   let closed: Promise<void> | undefined;
 
@@ -97,6 +104,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     const delivered = webhooks?.close();
     store.events.endWaits();
     await Promise.all([delivered, exporter.close(), ...running.map((server) => server.close())]);
+    metrics?.close();
     await closeCorrections();
     await store.close();
     await keys.close();
@@ -111,8 +119,14 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     failed: store.failed,
     corrections,
     note: (message) => log.note(message),
+    metricsAddress: () => metricsServer?.address,
     async listen() {
       const { host, port } = config;
+      if (config.metrics !== undefined && metrics !== undefined && metricsServer === undefined) {
+        const onError = (error: unknown) => log.unexpected('metrics', error);
+        metricsServer = await metrics.listen(config.metrics, { exporter, limiter, store }, onError);
+        running.push(metricsServer);
+      }
       const connections: ConnectionLog = {
         refused: (requestId, status) => logRefused(log, clock, requestId, status),
       };

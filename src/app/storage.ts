@@ -4,11 +4,12 @@ import type { Config } from '../config.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
 import { openStorage } from '../store/open.ts';
-import type { EndOfIteration, Storage } from '../store/ports/storage.ts';
+import type { CommitMeasure, EndOfIteration, Storage } from '../store/ports/storage.ts';
 
 /** @param scheduler of the registry that it serves; a command needs none */
 export const openConfiguredStorage = (
   config: Pick<Config, 'storage' | 'zone'>,
   clock: Clock,
   scheduler: EndOfIteration = new Scheduler(),
-): Storage => openStorage(config.storage, { clock, scheduler, zone: config.zone });
+  measureCommit?: CommitMeasure,
+): Storage => openStorage(config.storage, { clock, scheduler, zone: config.zone, measureCommit });

@@ -24,6 +24,8 @@ export interface Exporter {
    * @throws RegistryError (as a rejection) `unavailable` when too many exports run, or the disk has no room
    */
   run(request: ExportRequest, whenLeft: (leave: () => void) => void): Promise<Export>;
+  /** How many are being written, queued or sent. */
+  running(): number;
   close(): Promise<void>;
 }
 
@@ -112,6 +114,7 @@ export function createExporter(storage: Pick<Storage, 'location' | 'openSpool'>,
         throw error;
       }
     },
+    running: () => running,
     close: () => thread.close(),
   };
 }

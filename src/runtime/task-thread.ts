@@ -81,6 +81,11 @@ export class TaskThread<T extends Tasks> {
     });
   }
 
+  /** How many tasks have not ended: that which runs, and those behind it. */
+  get underWay(): number {
+    return this.waiting.size;
+  }
+
   /** Ends the thread. Tasks that have not ended are rejected. */
   async close(): Promise<void> {
     this.isClosed = true;

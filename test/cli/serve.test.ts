@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { ConfigError, readConfig } from '../../src/config.ts';
 import { send, startApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { serve } from '../support/serving.ts';
@@ -56,11 +57,12 @@ test('all invalid settings are reported together, with status 2', async () => {
     PORT: '99999',
     PUBLIC_URL: 'registry.example.rw/x',
     TRUSTED_PROXIES: '10.0.0.0/33',
+    METRICS: '9108',
     TIME_ZONE_OFFSET: '2',
     LOG_LEVEL: 'loud',
   });
   assert.equal(outcome.status, 2);
-  for (const name of ['PORT', 'PUBLIC_URL', 'TRUSTED_PROXIES', 'TIME_ZONE_OFFSET', 'LOG_LEVEL']) {
+  for (const name of ['PORT', 'PUBLIC_URL', 'TRUSTED_PROXIES', 'METRICS', 'TIME_ZONE_OFFSET', 'LOG_LEVEL']) {
     assert.match(outcome.err, new RegExp(`^ {2}${name}: `, 'm'));
   }
 });
@@ -86,6 +88,24 @@ test('an address that the machine does not have is refused with 2', async (conte
   assert.equal(outcome.err, `${created}203.0.113.7 is not an address of this machine.\n`);
 });
 
+test('METRICS takes an address with a port, in brackets for IPv6, and not the port of the service', () => {
+  const read = (text: string) => readConfig({ METRICS: text }).metrics;
+  assert.deepEqual(read('127.0.0.1:9108'), { host: '127.0.0.1', port: 9108 });
+  assert.deepEqual(read('[::1]:0'), { host: '::1', port: 0 });
+  assert.deepEqual(read('localhost:65535'), { host: 'localhost', port: 65_535 });
+  assert.equal(read(''), undefined);
+  for (const text of [
+    '9108',
+    ':9108',
+    '::1:9108',
+    '127.0.0.1',
+    '127.0.0.1:65536',
+    'http://a:1',
+    '127.0.0.1:8080',
+  ])
+    assert.throws(() => read(text), ConfigError, text);
+});
+
 test('a port in use is refused with a way out', async (context) => {
   const other = createServer().listen(0, '127.0.0.1');
   context.after(() => other.close());
@@ -94,5 +114,9 @@ test('a port in use is refused with a way out', async (context) => {
   const folder = temporaryFolder(context);
   const outcome = await command(['serve', '--port', String(port), '--db', join(folder, 'other.db')]);
   assert.equal(outcome.status, 1);
-  assert.match(outcome.err, new RegExp(`Port ${port} is in use`));
+  assert.match(outcome.err, new RegExp(`Port ${port} is in use\\. Choose another one with --port`));
+  const env = { METRICS: `127.0.0.1:${port}`, PORT: '0' };
+  const metrics = await command(['serve', '--db', join(folder, 'other.db')], env);
+  assert.equal(metrics.status, 1);
+  assert.match(metrics.err, new RegExp(`Port ${port} is in use\\. Choose another one with METRICS`));
 });

@@ -6,6 +6,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
 import { describeColumns } from '../../src/import/columns/columns.ts';
+import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
 import { WARNINGS } from '../../src/store/ports/import/import-warnings.ts';
@@ -85,6 +86,14 @@ const files = (): string =>
     ]),
   );
 
+function metrics(): string {
+  const rows = (Object.keys(DECLARATIONS) as MetricName[]).map((name) => {
+    const { type, labels = [], help } = declarationOf(name);
+    return [code(name), type, labels.map(code).join(', '), help];
+  });
+  return table(['Metric', 'Type', 'Labels', 'Meaning'], rows);
+}
+
 const scopes = (): string =>
   table(
     ['Scope', 'Allows'],
@@ -114,6 +123,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     files,
     commands: () => commands(named),
     'options of keys create': () => optionsOf(named.get('keys create') as Command),
+    metrics,
     scopes,
     choices: choiceTable,
     deprecated: () => deprecatedTable(),

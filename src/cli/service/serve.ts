@@ -1,8 +1,9 @@
 /** `serve`: runs the service until it is asked to stop (docs/operating.md#start-and-stop). */
+import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { composeRegistry } from '../../app/compose.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Config } from '../../config.ts';
+import type { Config, SocketAddress } from '../../config.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { newRegistryNote } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
@@ -21,18 +22,25 @@ async function serve(context: CliContext, config: Config): Promise<void> {
   try {
     await registry.storage.removeStaleStaging();
     const { address } = await registry.listen();
-    const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-    context.err(`Serving ${config.storage} on http://${shownHost}:${address.port}/api/v1/\n`);
-    registry.note(`listening on ${shownHost}:${address.port}`);
+    const metrics = registry.metricsAddress();
+    context.err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
+    if (metrics !== undefined) context.err(`Serving metrics on http://${shownAddress(metrics)}/metrics\n`);
+    registry.note(`listening on ${shownAddress(address)}`);
     const failure = await Promise.race([stopped, registry.failed]);
     registry.note(failure === undefined ? 'stopping' : failure.message);
     if (failure !== undefined) throw failure;
   } catch (error) {
-    throw toListenError(error, config);
+    // Metrics are the first to listen.
+    const isOfMetrics = registry.metricsAddress() === undefined;
+    const ofMetrics = isOfMetrics && config.metrics && { ...config.metrics, setting: 'METRICS' };
+    throw toListenError(error, ofMetrics || { ...config, setting: '--port or PORT' });
   } finally {
     await registry.close();
   }
 }
+
+const shownAddress = ({ address, family, port }: AddressInfo): string =>
+  `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
 /** Writes the log. A full disk or a closed pipe is reported once, and no reason to stop serving. */
 function logWriter({ out, err }: CliContext): (lines: string) => void {
@@ -58,14 +66,16 @@ function stopSignal(): Promise<void> {
   });
 }
 
+interface ListeningPlace extends SocketAddress {
+  /** What names the port. */
+  readonly setting: string;
+}
+
 /** An error of listening that the operator can act on; any other error as it is. */
-function toListenError(error: unknown, { host, port }: Config): unknown {
+function toListenError(error: unknown, { host, port, setting }: ListeningPlace): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return new CommandError(
-        EXIT.refused,
-        `Port ${port} is in use. Choose another one with --port or PORT.`,
-      );
+      return new CommandError(EXIT.refused, `Port ${port} is in use. Choose another one with ${setting}.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new CommandError(EXIT.usage, `${host} is not an address of this machine.`);

@@ -62,6 +62,11 @@ export class SlidingWindowLog {
     return this.usageAt(limits, nowMs);
   }
 
+  /** Of the times that it keeps. */
+  get bytes(): number {
+    return this.times.byteLength;
+  }
+
   private usageAt(limits: RateLimits, nowMs: number): { hour: WindowUsage; day: WindowUsage } {
     return {
       hour: this.windowUsage(this.hourStart, limits.perHour, HOUR_MS, nowMs),

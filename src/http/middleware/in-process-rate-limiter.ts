@@ -22,6 +22,12 @@ export class InProcessRateLimiter implements RateLimiter {
     return this.windowsOf(key).usage(key.limits, this.nowMs());
   }
 
+  /** How many keys it remembers, and in how many bytes. */
+  get size(): { readonly keys: number; readonly bytes: number } {
+    const bytes = [...this.windows.values()].reduce((sum, windows) => sum + windows.bytes, 0);
+    return { keys: this.windows.size, bytes };
+  }
+
   private windowsOf(key: ApiKey): SlidingWindowLog {
     let windows = this.windows.get(key.id);
     if (windows === undefined) {

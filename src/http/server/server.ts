@@ -44,6 +44,8 @@ export interface ServerOptions {
   readonly port: number;
   readonly log: ConnectionLog;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
+  /** Further ones are closed; any number when not given. */
+  readonly maxConnections?: number;
 }
 
 /** @throws (as rejection) the system's error when the address cannot be listened on */
@@ -61,6 +63,7 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     requireHostHeader: false,
     shouldUpgradeCallback: (incoming) => ignoreUpgrade(incoming, connections),
   });
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   const connections = trackConnections(server, options.log);
   answerRequests(server, options.handler, connections);
   const sweep = setInterval(

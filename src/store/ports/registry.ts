@@ -88,6 +88,8 @@ export interface RegistryStore extends OwnedRows, NarrowableStore {
   readonly responses: IdempotentResponses;
   /** Whether the database answers reads and takes writes. */
   isReady(): Awaitable<boolean>;
+  /** How many searches by name are under way, the one that runs included. */
+  searchesWaiting(): number;
   /**
    * Resolves when a commit has failed in a way that leaves the disk in doubt, with the error to report;
    * pending until then. No write is taken after it; the registry must be checked and started again.

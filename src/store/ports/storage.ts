@@ -32,12 +32,17 @@ export interface EndOfIteration {
   atEnd(step: 'storage', work: () => void): void;
 }
 
+/** @param durationMs from the begin of a transaction of writes until it was on disk; it must not throw */
+export type CommitMeasure = (writes: number, durationMs: number) => void;
+
 /** What storage gets from the program that opens it. */
 export interface StorageDependencies {
   readonly clock: { monotonicMs(): number };
   readonly scheduler: EndOfIteration;
   /** In which stored parts of lookups show date-times. */
   readonly zone: TimeZone;
+  /** Called after each transaction of a service's writes. */
+  readonly measureCommit?: CommitMeasure | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The registry in a SQLite file: opens it and gives its entities one group commit and one read snapshot. */
 import type { Visible } from '../../domain/access/visible.ts';
 import type { OwnedRows, RegistryStore } from '../ports/registry.ts';
-import type { EndOfIteration } from '../ports/storage.ts';
+import type { CommitMeasure, EndOfIteration } from '../ports/storage.ts';
 import { StorageError } from '../ports/storage-error.ts';
 import type { Connection } from './engine/connection.ts';
 import { GroupCommit } from './engine/group-commit.ts';
@@ -31,6 +31,7 @@ export interface SqliteRegistryOptions {
   readonly monotonicMs: () => number;
   readonly scheduler: EndOfIteration;
   readonly format: ReadModelFormat;
+  readonly measureCommit?: CommitMeasure | undefined;
   /** Free bytes of the disk; given by tests. */
   readonly freeBytes?: () => number;
 }
@@ -59,6 +60,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     monotonicMs,
     scheduler,
     hasRoom: roomCheck(options),
+    measure: options.measureCommit,
     endReads: () => snapshot.end(),
     onCommit: () => events.onCommit(),
     onFailure: (error) => failure.resolve(toFailure(options.file, error)),
@@ -86,6 +88,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     narrowedTo,
     responses,
     failed: failure.promise,
+    searchesWaiting: () => searching.waiting(),
     isReady() {
       try {
         snapshot.read(() => probe.get());

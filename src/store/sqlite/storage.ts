@@ -28,7 +28,7 @@ import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
 /** @param file path of the database */
 export function openSqliteStorage(file: string, dependencies: StorageDependencies): Storage {
-  const { clock, scheduler, zone } = dependencies;
+  const { clock, scheduler, zone, measureCommit } = dependencies;
   const monotonicMs = () => clock.monotonicMs();
   const format = createReadModelFormat(zone);
   /** The path, for whatever opens it. @throws StorageError while a restore is under way */
@@ -42,7 +42,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     exists: () => exists(file),
     files: KEPT_FILES,
     ownsFile: (path) => ownsFile(file, path),
-    openRegistry: () => openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format }),
+    openRegistry: () =>
+      openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format, measureCommit }),
     openKeys: (use) =>
       openApiKeys(keysFileOf(settled()), {
         waitMs: waitMsFor(use),

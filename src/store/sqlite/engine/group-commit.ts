@@ -1,6 +1,6 @@
 /** Writes of one event-loop iteration share a transaction, and are acknowledged when it is on disk. */
 import { RegistryError } from '../../../domain/values/errors.ts';
-import type { EndOfIteration } from '../../ports/storage.ts';
+import type { CommitMeasure, EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './errors.ts';
 import { MAX_WRITE_WAIT_MS } from './pragmas.ts';
@@ -16,6 +16,8 @@ export interface GroupCommitOptions {
   readonly hasRoom: () => boolean;
   /** Ends the read snapshot of the same connection; called before each transaction. */
   readonly endReads?: () => void;
+  /** Gets the number of writes of each transaction, and how long it took from BEGIN until it was on disk. */
+  readonly measure?: CommitMeasure | undefined;
   /** Called after each COMMIT, when its promises are settled; it must not throw. */
   readonly onCommit?: () => void;
   /** Called once, with the error after which no write is accepted. */
@@ -137,6 +139,8 @@ export class GroupCommit {
       });
     };
     let settle: Settle[];
+    const { measure, monotonicMs } = this.options;
+    const startMs = measure === undefined ? 0 : monotonicMs();
     try {
       this.options.endReads?.();
       try {
@@ -153,6 +157,7 @@ export class GroupCommit {
       else rejectAll(jobs, error);
       return;
     }
+    measure?.(jobs.length, monotonicMs() - startMs);
     for (const done of settle) done();
     this.options.onCommit?.();
   }

@@ -9,6 +9,8 @@ const MOST_WAITING = 32;
 export interface Searching {
   /** @throws RegistryError (as a rejection) `unavailable` when too many wait, or while names are missing */
   members(asked: MemberSearch): Promise<Page<ListedMember>>;
+  /** How many are under way. */
+  waiting(): number;
   close(): Promise<void>;
 }
 
@@ -19,5 +21,9 @@ export function openSearching(file: string): Searching {
     setup: file,
     maxWaiting: MOST_WAITING,
   });
-  return { members: (asked) => thread.run('members', asked), close: () => thread.close() };
+  return {
+    members: (asked) => thread.run('members', asked),
+    waiting: () => thread.underWay,
+    close: () => thread.close(),
+  };
 }

@@ -1,0 +1,113 @@
+/**
+ * Every metric: to add one, declare it here and give it a value in `collect`, in src/app/metrics.ts. The
+ * table in docs/operating.md is made from this one. No label may hold a national ID, a key's secret or an
+ * address: the values of labels are templates, words and ids.
+ */
+
+/** How the values of a metric are to be understood. */
+export interface Declaration {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** One sentence without its full stop. */
+  readonly help: string;
+  readonly labels?: readonly string[];
+  /** Upper bounds, ascending; only of a histogram. */
+  readonly bounds?: readonly number[];
+}
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+export const DECLARATIONS = {
+  registry_http_requests_total: {
+    type: 'counter',
+    help: 'Requests answered, by template of the path (`unknown` if none matched), method and status',
+    labels: ['route', 'method', 'status'],
+  },
+  registry_http_request_duration_seconds: {
+    type: 'histogram',
+    help: 'Seconds from the arrival of a request until the system had taken its response',
+    labels: ['route', 'method'],
+    bounds: SECONDS,
+  },
+  registry_refusals_total: {
+    type: 'counter',
+    help: 'Requests refused with 401, 403 or 429, by the `reason` of the log',
+    labels: ['status', 'reason'],
+  },
+  registry_limiter_keys: {
+    type: 'gauge',
+    help: 'Keys whose requests the limiter remembers',
+  },
+  registry_limiter_bytes: {
+    type: 'gauge',
+    help: 'Bytes in which the limiter remembers requests',
+  },
+  registry_group_commit_writes: {
+    type: 'histogram',
+    help: 'Writes over HTTP that shared one transaction',
+    bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024],
+  },
+  registry_group_commit_duration_seconds: {
+    type: 'histogram',
+    help: 'Seconds that a transaction of writes took, from its begin until it was on disk',
+    bounds: SECONDS,
+  },
+  registry_exports_running: {
+    type: 'gauge',
+    help: 'Exports over HTTP that are being written or sent',
+  },
+  registry_searches_waiting: {
+    type: 'gauge',
+    help: 'Searches by name under way, the one that runs included',
+  },
+  registry_event_loop_delay_p99_seconds: {
+    type: 'gauge',
+    help: 'Delay of the event loop since the last reading of this page, 99th percentile',
+  },
+  registry_event_loop_delay_max_seconds: {
+    type: 'gauge',
+    help: 'Longest delay of the event loop since the last reading of this page',
+  },
+  registry_heap_bytes: {
+    type: 'gauge',
+    help: 'Bytes of the JavaScript heap in use',
+  },
+  process_cpu_seconds_total: {
+    type: 'counter',
+    help: 'Processor time of the process, of user and system',
+  },
+  process_resident_memory_bytes: {
+    type: 'gauge',
+    help: 'Resident memory of the process',
+  },
+  process_start_time_seconds: {
+    type: 'gauge',
+    help: 'When the process was started, in epoch seconds',
+  },
+} as const satisfies { readonly [name: string]: Declaration };
+
+export type MetricName = keyof typeof DECLARATIONS;
+type Of<Name extends MetricName> = (typeof DECLARATIONS)[Name];
+
+/** Counts of a histogram when it is read. */
+export interface Distribution {
+  /** By bucket, not added up; the last is of values above all bounds. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+/** A value of a metric with labels: the labels in the order of the declaration. */
+type Labelled<Name extends MetricName, Value> = readonly [
+  labels: Of<Name> extends { readonly labels: infer L } ? { readonly [index in keyof L]: string } : never,
+  value: Value,
+];
+type ValueOf<Name extends MetricName> = Of<Name>['type'] extends 'histogram' ? Distribution : number;
+
+/** What is shown of every metric at one time. Undefined: not known now, and left out. */
+export type Metrics = {
+  readonly [Name in MetricName]: Of<Name> extends { readonly labels: readonly string[] }
+    ? readonly Labelled<Name, ValueOf<Name>>[]
+    : ValueOf<Name> | undefined;
+};
+
+/** The declaration of a metric, by what all have in common. */
+export const declarationOf = (name: MetricName): Declaration => DECLARATIONS[name];

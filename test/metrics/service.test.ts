@@ -1,0 +1,89 @@
+/** `/metrics` of a service (docs/operating.md#metrics). */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { startApp, type TestApp } from '../support/app.ts';
+
+const NID = '1198589000123042';
+
+interface Measured {
+  readonly app: TestApp;
+  readonly url: string;
+  /** The lines that start with a text. */
+  read(start: string): Promise<string[]>;
+}
+
+async function startMeasured(context: TestContext): Promise<Measured> {
+  const app = await startApp(context, { settings: { METRICS: '127.0.0.1:0' } });
+  const url = `http://127.0.0.1:${app.registry.metricsAddress()?.port}/metrics`;
+  const read = async (start: string) =>
+    (await (await fetch(url)).text()).split('\n').filter((line) => line.startsWith(start));
+  return { app, url, read };
+}
+
+test('requests are counted by template, method and status, and unknown paths under one name', async (context) => {
+  const { app, url, read } = await startMeasured(context);
+  await app.send(`/members/${NID}/`);
+  await app.send(`/members/${NID}/`, { method: 'OPTIONS' });
+  await app.send('//nobody/knows/1', { key: null });
+  await app.send(`//nobody/${NID}`, { key: null });
+  assert.deepEqual(await read('registry_http_requests_total{'), [
+    'registry_http_requests_total{route="/api/v1/members/{id}",method="GET",status="404"} 1',
+    'registry_http_requests_total{route="/api/v1/members/{id}",method="OTHER",status="204"} 1',
+    'registry_http_requests_total{route="unknown",method="GET",status="404"} 2',
+  ]);
+  const counted = await read('registry_http_request_duration_seconds_count{route="unknown"');
+  assert.deepEqual(counted, ['registry_http_request_duration_seconds_count{route="unknown",method="GET"} 2']);
+  assert.deepEqual(await read('registry_limiter_keys'), ['registry_limiter_keys 1']);
+  const all = await (await fetch(url)).text();
+  assert.doesNotMatch(all, /119858|crs_|nobody|127\.0\.0\.1/);
+});
+
+test('refusals are counted by reason', async (context) => {
+  const { app, read } = await startMeasured(context);
+  const { key } = app.issue(['members:read'], { limits: { perHour: 1, perDay: 1 } });
+  await app.send('/members/', { key: null });
+  await app.send('/members/', { key: null });
+  await app.send('/cooperatives/', { key });
+  await app.send('/members/', { key });
+  await app.send('/members/', { key });
+  assert.deepEqual(await read('registry_refusals_total{'), [
+    'registry_refusals_total{status="401",reason="no bearer token"} 2',
+    'registry_refusals_total{status="403",reason="no scope cooperatives:read"} 1',
+    'registry_refusals_total{status="429",reason="rate limit"} 1',
+  ]);
+});
+
+test('transactions of writes are measured', async (context) => {
+  const { app, read } = await startMeasured(context);
+  const body = { code: 'C-1', name: 'Abahuzamugambi', province: 'South', district: 'Huye' };
+  assert.equal((await app.send('/cooperatives/', { method: 'POST', body })).status, 201);
+  for (const name of ['registry_group_commit_writes_count', 'registry_group_commit_duration_seconds_count'])
+    assert.deepEqual(await read(name), [`${name} 1`]);
+});
+
+test('only GET and HEAD of /metrics are answered there, and the service itself has no such path', async (context) => {
+  const { app, url } = await startMeasured(context);
+  const head = await fetch(`${url}?at=once`, { method: 'HEAD' });
+  assert.deepEqual(
+    [head.status, head.headers.get('content-type'), await head.text()],
+    [200, 'text/plain; version=0.0.4; charset=utf-8', ''],
+  );
+  const posted = await fetch(url, { method: 'POST', body: 'x' });
+  assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
+  for (const path of ['/', '/metrics/', '/api/v1/members/'])
+    assert.equal((await fetch(new URL(path, url))).status, 404, path);
+  assert.equal((await app.send('//metrics')).status, 404);
+  assert.deepEqual(
+    app.registry.routes.filter(({ path }) => path.includes('metrics')),
+    [],
+  );
+});
+
+test('nothing is served when METRICS is not set, and nothing after the service has stopped', async (context) => {
+  const app = await startApp(context);
+  assert.equal(app.registry.metricsAddress(), undefined);
+  const { app: stopped, url } = await startMeasured(context);
+  await stopped.registry.close();
+  await assert.rejects(fetch(url));
+});

@@ -30,6 +30,8 @@ async function make(): Promise<string> {
     const { status, err } = await command([...args, '--db', join(root, 'live', 'registry.db')]);
     assert.equal(status, 0, err);
   }
+  // A copy of the registry has made no backup.
+  rmSync(join(root, 'live', 'registry.backups.json'));
   return root;
 }
 

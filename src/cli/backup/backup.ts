@@ -82,17 +82,16 @@ function formatWritten(storage: Storage, folder: string, backup: Backup, pruned?
 }
 
 function declareVerify(command: Command, context: CliContext): void {
-  command
+  addPrintOptions(command)
     .description('check every byte of a backup; status 0 sound, 1 not, 2 no backup')
     .argument('<dir>', 'the folder of a backup')
-    .option('--json', 'print one JSON document')
     .action(async (folder: string) => {
       // Commander takes an option that both commands have for one of `backup`.
       const options = command.optsWithGlobals<BackupCommandOptions>();
       const { backup, fault } = await openConfiguredStorage(
-        configOf(context, {}),
+        configOf(context, options),
         context.clock,
-      ).verifyBackup(folder);
+      ).verifyBackup(folder, context.clock.now);
       const description = backup === undefined ? { folder } : describeBackup(folder, backup);
       if (options.json === true) context.out(formatJson({ ...description, sound: fault === null, fault }));
       else if (fault !== null) context.out(`${folder} is NOT sound.\n${fault}\n`);

@@ -16,6 +16,7 @@ import type {
   Restored,
   RestoreOptions,
 } from './backup.ts';
+import type { Condition } from './condition.ts';
 import type { ExportSession } from './exports.ts';
 import type { ImportSession } from './import/import-session.ts';
 import type { CorrectionStore } from './journal/corrections.ts';
@@ -109,6 +110,17 @@ export interface Storage {
   /** Sums over cooperatives. @throws StorageError `unusable` when there is no registry of this release */
   openStatistics(): CommandStatistics;
   /**
+   * Whether a program serves the registry, on this machine: it has the keys open all the time, commands for
+   * moments only, and a backup while it copies them.
+   */
+  isServed(): Awaitable<boolean>;
+  /**
+   * How the registry is doing, in a few milliseconds.
+   * @param use as for `openCorrections`
+   * @throws StorageError (as rejection) `unusable` when there is no registry of this release
+   */
+  readCondition(use?: 'command' | 'serve'): Promise<Condition>;
+  /**
    * Reads everything and changes nothing.
    * @throws StorageError `unusable` when there is no registry of this release
    */
@@ -129,11 +141,13 @@ export interface Storage {
    */
   backUp(folder: string, options: BackupOptions): Promise<Backup>;
   /**
-   * Reads every byte of a backup and changes nothing. It does not look at the location.
+   * Reads every byte of a backup and changes nothing in it. The result is remembered if it is about the last
+   * backup that was made of this location.
+   * @param now epoch milliseconds
    * @throws StorageError (as rejection) `unusable` when there is no backup in the folder, or one of a newer
    * release
    */
-  verifyBackup(folder: string): Promise<CheckedBackup>;
+  verifyBackup(folder: string, now: () => number): Promise<CheckedBackup>;
   /**
    * Removes the oldest of the complete backups in a folder that are named by `datedNameOf`, and nothing else.
    * @param keep how many stay, at least 1

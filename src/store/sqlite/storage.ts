@@ -1,11 +1,12 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { pruneDatedBackups } from './backup/dated-backups.ts';
+import { isInService } from './backup/in-use.ts';
+import { verifyRemembered, writeRememberedBackup } from './backup/remembered-backups.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
 import { assertNotRestoring } from './backup/restoring-folder.ts';
-import { verifyBackup } from './backup/verify-backup.ts';
-import { writeBackup } from './backup/write-backup.ts';
 import { checkFiles } from './check/check.ts';
+import { readCondition } from './condition/read-condition.ts';
 import { openCorrections } from './corrections/store.ts';
 import { withDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
@@ -60,6 +61,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openExportSession: () => openExportSession(settled()),
     openSpool: () => openSpool(settled()),
     openStatistics: () => openCommandStatistics(settled(), zone),
+    isServed: () => isInService(file),
+    readCondition: async (use) => readCondition(settled(), format, waitMsFor(use)),
     check: () => checkFiles(settled(), format),
     refreshReadModel: (nowSeconds) =>
       withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
@@ -67,8 +70,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
         return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
       }),
     removeStaleStaging: () => removeStaleStaging(file),
-    backUp: async (folder, options) => writeBackup(settled(), folder, options),
-    verifyBackup,
+    backUp: async (folder, options) => writeRememberedBackup(settled(), folder, options),
+    verifyBackup: (folder, now) => verifyRemembered(file, folder, now),
     pruneBackups: pruneDatedBackups,
     restore: (folder, options) => restoreBackup(file, folder, { format, monotonicMs }, options),
   };

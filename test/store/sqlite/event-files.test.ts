@@ -41,7 +41,7 @@ test('a backup names the last event that is in it, and its epoch', async (contex
   assert.deepEqual(backup.sequence, { epoch, lastSequence: 3 });
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   assert.deepEqual([manifest.epoch, manifest.last_sequence], [epoch, 3]);
-  const checked = await storage.verifyBackup(folder);
+  const checked = await storage.verifyBackup(folder, Date.now);
   assert.deepEqual([checked.fault, checked.backup?.sequence], [null, { epoch, lastSequence: 3 }]);
   const { out } = await command(['backup', 'verify', folder]);
   assert.match(out, new RegExp(`^Events up to 3 of epoch ${epoch}\\.$`, 'm'));
@@ -65,7 +65,7 @@ test('a registry that has lost its epoch can be backed up, and the backup names 
   db.close();
   const folder = join(root, 'without-epoch');
   await storage.backUp(folder, OPTIONS);
-  const { fault, backup } = await storage.verifyBackup(folder);
+  const { fault, backup } = await storage.verifyBackup(folder, Date.now);
   assert.deepEqual([fault, backup?.sequence], [null, undefined]);
   const { out } = await command(['backup', 'verify', folder]);
   assert.doesNotMatch(out, /Events/);
@@ -82,7 +82,7 @@ for (const [name, value, fault] of [
     rewrite(folder, (document) => {
       document[name] = value;
     });
-    assert.equal((await storage.verifyBackup(folder)).fault, fault);
+    assert.equal((await storage.verifyBackup(folder, Date.now)).fault, fault);
   });
 }
 
@@ -108,7 +108,7 @@ test('a restored registry has another epoch and goes on after the last event of 
   }
   assert.equal(epochs.size, 3);
   // The backup itself is as it was.
-  assert.equal((await storageAt(file).verifyBackup(folder)).fault, null);
+  assert.equal((await storageAt(file).verifyBackup(folder, Date.now)).fault, null);
 });
 
 for (const [what, sql, check] of [

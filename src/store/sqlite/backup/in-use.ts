@@ -2,6 +2,7 @@
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isLocked } from '../engine/file-use.ts';
+import { keysFileOf } from '../files/registry-files.ts';
 
 /**
  * Every connection in WAL mode holds a shared lock on the file until it is closed, so that an exclusive one
@@ -9,6 +10,9 @@ import { isLocked } from '../engine/file-use.ts';
  * files shows it, as far as this user may see the process.
  */
 export const isInUse = (file: string): boolean => isLocked(file) || isOpenElsewhere(file);
+
+/** Whether a program serves the registry: it has the keys open from its start to its end. */
+export const isInService = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
 function isOpenElsewhere(file: string): boolean {
   const path = join(realpathSync(dirname(file)), basename(file));

@@ -23,6 +23,9 @@ export const webhooksFileOf = (databaseFile: string): string => `${stemOf(databa
 /** Who has it locked delivers the webhooks: `registry.db` → `registry.webhooks.lock`. */
 export const webhooksLockOf = (databaseFile: string): string => `${stemOf(databaseFile)}.webhooks.lock`;
 
+/** What is remembered of backups: `registry.db` → `registry.backups.json`. */
+export const backupsFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.backups.json`;
+
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
 /** One of the databases that make up a registry. */
@@ -119,6 +122,15 @@ export const KEPT_FILES: readonly KeptFile[] = [
     isBackedUp: false,
   },
   {
+    name: 'registry.backups.json',
+    mode: '0600',
+    contains:
+      'the last backup that was made here: when, where, whether it was verified, how the last one failed',
+    personalData: 'none',
+    secrets: 'none',
+    isBackedUp: false,
+  },
+  {
     name: '…-wal, …-shm, …-journal',
     mode: '0600',
     contains: 'beside the databases, while a process has them open: what is not in the main file yet',
@@ -170,7 +182,8 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
-  const owned = new Set([...databases.flatMap(withSideFiles), ...pathsOf(webhooksLockOf(databaseFile))]);
+  const others = [webhooksLockOf(databaseFile), backupsFileOf(databaseFile)];
+  const owned = new Set([...databases.flatMap(withSideFiles), ...others.flatMap(pathsOf)]);
   const starts = pathsOf(databaseFile).flatMap((file) => [
     file + STAGING_INFIX,
     file + SPOOL_INFIX,

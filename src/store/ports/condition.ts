@@ -1,0 +1,71 @@
+/** How a registry is doing: the facts that `status` and metrics show, none of which takes long to read. */
+import type { SequencePosition } from './backup.ts';
+import type { RegistrySize } from './import/import-session.ts';
+import type { RecordedImport } from './journal/operations.ts';
+import type { WebhookEndpoint } from './webhooks.ts';
+
+export interface Condition {
+  /** Of all databases of the registry, with their write-ahead logs. */
+  readonly bytes: number;
+  /** Of the registry's write-ahead log. */
+  readonly logBytes: number;
+  /** Of the disk that the registry is on. */
+  readonly freeBytes: number;
+  /** With less than this free, writes are refused. */
+  readonly reservedBytes: number;
+  readonly rows: RegistrySize;
+  readonly readModel: ReadModelCondition;
+  /** Undefined for a registry that has lost its epoch, which `check` reports. */
+  readonly sequence: SequencePosition | undefined;
+  /** An undone one too; corrections are left out. */
+  readonly lastImport: RecordedImport | undefined;
+  readonly backups: RememberedBackups;
+  /** The endpoints of webhooks. */
+  readonly endpoints: readonly EndpointCondition[];
+}
+
+export interface ReadModelCondition {
+  /** Members of whom lookups compute something each time; counted up to `STALE_COUNTED`. */
+  readonly stale: number;
+  /** Whether it was stored by a release with other rules, or for another time zone: seen on some members. */
+  readonly hasOtherRules: boolean;
+}
+
+/** Counting more would take longer than a scrape of metrics should. */
+export const STALE_COUNTED = 100_000;
+
+/** What is remembered beside the registry of the backups that were made of it on this machine. */
+export interface RememberedBackups {
+  /** The last one that is complete; null when none is known. */
+  readonly last: RememberedBackup | null;
+  /** The last attempt, if it failed. */
+  readonly failure: FailedBackup | null;
+}
+
+export interface RememberedBackup {
+  /** An absolute path. */
+  readonly folder: string;
+  /** Epoch milliseconds: every write that was acknowledged before is in it. */
+  readonly instantMs: number;
+  /** Of all its files. */
+  readonly bytes: number;
+  /** When `backup verify` last read all of it, in epoch milliseconds; null when it never did. */
+  readonly verifiedAtMs: number | null;
+  /** What was wrong with it then; null when nothing was. */
+  readonly fault: string | null;
+}
+
+export interface FailedBackup {
+  readonly folder: string;
+  /** Epoch milliseconds. */
+  readonly atMs: number;
+  readonly message: string;
+}
+
+export interface EndpointCondition {
+  readonly endpoint: WebhookEndpoint;
+  /** Events after those that were delivered or passed over; null when it is to start again. */
+  readonly behind: number | null;
+  /** Of the oldest of these events, in epoch seconds; null when there is none. */
+  readonly oldestAt: number | null;
+}

@@ -1,0 +1,89 @@
+/** What is remembered of the backups of a registry, in a file beside it: for `status` and metrics. */
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Backup, BackupOptions, CheckedBackup } from '../../ports/backup.ts';
+import type { RememberedBackups } from '../../ports/condition.ts';
+import { StorageError } from '../../ports/storage-error.ts';
+import { syncPath, writePrivateFile } from '../files/durable-files.ts';
+import { backupsFileOf } from '../files/registry-files.ts';
+import { verifyBackup } from './verify-backup.ts';
+import { writeBackup } from './write-backup.ts';
+
+/** A file that cannot be read counts as none: nothing is made up, and the next backup writes it anew. */
+export function readRemembered(databaseFile: string): RememberedBackups {
+  try {
+    return JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8')) as RememberedBackups;
+  } catch {
+    return { last: null, failure: null };
+  }
+}
+
+/** @throws StorageError: whoever watches the backups would be shown an old one */
+function remember(databaseFile: string, remembered: RememberedBackups): void {
+  const file = backupsFileOf(databaseFile);
+  const next = `${file}.new-${process.pid}`;
+  try {
+    rmSync(next, { force: true });
+    writePrivateFile(next, `${JSON.stringify(remembered, undefined, 2)}\n`);
+    renameSync(next, file);
+    syncPath(dirname(file));
+  } catch (error) {
+    const reason = (error as Error).message;
+    const message = `${file} cannot be written (${reason}): status will not show this backup.`;
+    throw new StorageError('failed', message, { cause: error });
+  }
+}
+
+/** As `writeBackup`; success and failure are remembered. */
+export async function writeRememberedBackup(
+  databaseFile: string,
+  target: string,
+  options: BackupOptions,
+): Promise<Backup> {
+  const folder = resolve(target);
+  let backup: Backup;
+  try {
+    backup = await writeBackup(databaseFile, target, options);
+  } catch (error) {
+    // The reason of the failure counts, whatever becomes of this.
+    try {
+      const failure = { folder, atMs: options.now(), message: (error as Error).message };
+      if (existsSync(databaseFile)) remember(databaseFile, { ...readRemembered(databaseFile), failure });
+    } catch {}
+    throw error;
+  }
+  const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
+  const last = { folder, instantMs: backup.instantMs, bytes, verifiedAtMs: null, fault: null };
+  remember(databaseFile, { last, failure: null });
+  return backup;
+}
+
+/**
+ * As `verifyBackup`; the result is remembered if it is about the last backup.
+ * @param now epoch milliseconds
+ */
+export async function verifyRemembered(
+  databaseFile: string,
+  folder: string,
+  now: () => number,
+): Promise<CheckedBackup> {
+  let checked: CheckedBackup | undefined;
+  let fault = '';
+  try {
+    checked = await verifyBackup(folder);
+    fault = checked.fault ?? '';
+  } catch (error) {
+    fault = (error as Error).message;
+    throw error;
+  } finally {
+    const { last, failure } = readRemembered(databaseFile);
+    const isLast =
+      last?.folder === resolve(folder) &&
+      (checked?.backup === undefined || checked.backup.instantMs === last.instantMs);
+    if (isLast) {
+      const verified = { ...last, verifiedAtMs: now(), fault: fault === '' ? null : fault };
+      remember(databaseFile, { last: verified, failure });
+    }
+  }
+  return checked;
+}

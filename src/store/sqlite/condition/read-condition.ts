@@ -1,0 +1,94 @@
+/** Reads how a registry is doing, in a few milliseconds whatever its size. */
+import { statSync } from 'node:fs';
+import {
+  type Condition,
+  type EndpointCondition,
+  type ReadModelCondition,
+  STALE_COUNTED,
+} from '../../ports/condition.ts';
+import type { WebhookEndpoint } from '../../ports/webhooks.ts';
+import { readRemembered } from '../backup/remembered-backups.ts';
+import type { Connection } from '../engine/connection.ts';
+import { withDatabase } from '../engine/open-database.ts';
+import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
+import { findOperation } from '../journal/operations.ts';
+import type { ReadModelFormat } from '../read-model/columns.ts';
+import { IS_OUT_OF_DATE } from '../read-model/refresh.ts';
+import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
+import { IS_STALE } from '../schema/stale-flag.ts';
+import { readSize } from '../staging/registry-size.ts';
+import { hasWebhooks, openWebhooks } from '../webhooks/store.ts';
+
+/** Members at each end of the table whose read model is looked at. */
+const SAMPLED = 1_000;
+
+/** @throws StorageError (as rejection) `unusable` when there is no registry of this release */
+export async function readCondition(
+  databaseFile: string,
+  format: ReadModelFormat,
+  waitMs: number,
+): Promise<Condition> {
+  const endpoints = await listEndpoints(databaseFile, waitMs);
+  const settings = { readOnly: true, schema: REGISTRY_SCHEMA, waitMs, cacheKiB: 1024 };
+  return withDatabase(databaseFile, settings, (db) => {
+    const sequence = db.row<{ readonly epoch: string; readonly lastSequence: number }>(
+      `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence
+         FROM feed WHERE id = 1`,
+    );
+    const lastImport = db.value<number | null>('SELECT max(operation_id) FROM imported_files');
+    return {
+      bytes: DATABASE_FILES.map((each) => each.pathAt(databaseFile))
+        .flatMap((file) => [file, `${file}-wal`])
+        .map(sizeOf)
+        .reduce((sum, bytes) => sum + bytes, 0),
+      logBytes: sizeOf(`${databaseFile}-wal`),
+      freeBytes: readFreeBytes(databaseFile),
+      reservedBytes: RESERVED_BYTES,
+      rows: readSize(db),
+      readModel: readReadModel(db, format),
+      sequence,
+      lastImport: lastImport === null ? undefined : findOperation(db, lastImport)?.recorded,
+      backups: readRemembered(databaseFile),
+      endpoints: endpoints.map((endpoint) => conditionOf(db, endpoint, sequence)),
+    };
+  });
+}
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+async function listEndpoints(databaseFile: string, waitMs: number): Promise<readonly WebhookEndpoint[]> {
+  if (!hasWebhooks(databaseFile)) return [];
+  const store = openWebhooks(databaseFile, { waitMs, create: false });
+  try {
+    return await store.list();
+  } finally {
+    await store.close();
+  }
+}
+
+function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelCondition {
+  const stale = `(SELECT 1 FROM members INDEXED BY members_unsummarized WHERE ${IS_STALE} LIMIT @most)`;
+  // Refreshing goes up by id, and new members are at the end: what has other rules is at one of the ends.
+  const ofOtherRules = (order: string) =>
+    `(SELECT * FROM members ORDER BY id ${order} LIMIT ${SAMPLED})
+     WHERE (${IS_OUT_OF_DATE}) AND (${IS_STALE}) IS NOT TRUE`;
+  return {
+    stale: db.count(stale, { most: STALE_COUNTED }),
+    hasOtherRules: ['ASC', 'DESC'].some((order) => db.count(ofOtherRules(order), { version }) > 0),
+  };
+}
+
+function conditionOf(
+  db: Connection,
+  endpoint: WebhookEndpoint,
+  sequence: Condition['sequence'],
+): EndpointCondition {
+  const { position } = endpoint;
+  if (position.epoch !== sequence?.epoch) return { endpoint, behind: null, oldestAt: null };
+  const oldest = 'SELECT at FROM events WHERE sequence > ? ORDER BY sequence LIMIT 1';
+  return {
+    endpoint,
+    behind: sequence.lastSequence - position.sequence,
+    oldestAt: db.value<number | undefined>(oldest, [position.sequence]) ?? null,
+  };
+}

@@ -1,0 +1,142 @@
+/** How a registry is doing: the facts of `status` and metrics. */
+import assert from 'node:assert/strict';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parseTimeZone, type TimeZone } from '../../../src/domain/values/date-time.ts';
+import { temporaryFolder } from '../../support/app.ts';
+import { copyRegistry } from '../../support/sample-registry.ts';
+import { openFile } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
+
+const OPTIONS = { program: '1.0.0', now: () => 5_000 };
+
+async function open(context: TestContext) {
+  const root = temporaryFolder(context);
+  const file = await copyRegistry(root);
+  return { root, file, storage: storageAt(file) };
+}
+
+test('sizes, rows, the last import and the sequence are those of the registry', async (context) => {
+  const { root, file, storage } = await open(context);
+  const condition = await storage.readCondition();
+  const names = ['registry.db', 'registry.keys.db'];
+  const sizes = names.map((name) => statSync(join(root, 'live', name)).size);
+  assert.equal(
+    condition.bytes,
+    sizes.reduce((a, b) => a + b),
+  );
+  assert.ok(condition.freeBytes > condition.reservedBytes);
+  const db = openFile(file);
+  assert.equal(condition.rows.cooperatives, 1);
+  assert.equal(condition.rows.members, db.count('members'));
+  assert.equal(condition.rows.transactions, db.count('savings_transactions'));
+  assert.equal(condition.sequence?.lastSequence, db.value('SELECT max(sequence) FROM events'));
+  assert.equal(condition.lastImport?.id, db.value('SELECT max(id) FROM operations'));
+  assert.equal(condition.lastImport?.kind, 'savings');
+  db.close();
+  assert.deepEqual(condition.endpoints, []);
+});
+
+test('of an empty registry nothing is made up', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  await storageAt(file).openRegistry().close();
+  const condition = await storageAt(file).readCondition();
+  assert.equal(condition.lastImport, undefined);
+  assert.equal(condition.sequence?.lastSequence, 0);
+  assert.deepEqual(condition.readModel, { stale: 0, hasOtherRules: false });
+  assert.deepEqual(condition.backups, { last: null, failure: null });
+});
+
+test('members whose read model is stale are counted, and one of other rules is seen', async (context) => {
+  const { file, storage } = await open(context);
+  assert.deepEqual((await storage.readCondition()).readModel, { stale: 0, hasOtherRules: false });
+  const db = openFile(file);
+  db.run("UPDATE members SET loans = '' WHERE id <= 3");
+  db.close();
+  assert.deepEqual((await storage.readCondition()).readModel, { stale: 3, hasOtherRules: false });
+  const elsewhere = storageAt(file, parseTimeZone('+05:00') as TimeZone);
+  assert.equal((await elsewhere.readCondition()).readModel.hasOtherRules, true);
+});
+
+test('a backup, its check and a failure are remembered, of the last backup only', async (context) => {
+  const { root, storage } = await open(context);
+  const remembered = async () => (await storage.readCondition()).backups;
+  const [first, second] = [join(root, 'first'), join(root, 'second')];
+  await storage.backUp(first, OPTIONS);
+  await storage.backUp(second, { ...OPTIONS, now: () => 6_000 });
+  const { last, failure } = await remembered();
+  assert.deepEqual(
+    { ...last, bytes: 0 },
+    { folder: second, instantMs: 6_000, bytes: 0, verifiedAtMs: null, fault: null },
+  );
+  assert.equal(failure, null);
+  const sizes = ['registry.db', 'registry.keys.db'].map((name) => statSync(join(second, name)).size);
+  assert.equal(
+    last?.bytes,
+    sizes.reduce((a, b) => a + b),
+  );
+
+  await assert.rejects(storage.backUp(first, { ...OPTIONS, now: () => 7_000 }));
+  const message = `${first} is not empty. Choose a new or an empty folder.`;
+  assert.deepEqual(await remembered(), { last, failure: { folder: first, atMs: 7_000, message } });
+
+  await storage.verifyBackup(first, () => 8_000);
+  assert.equal((await remembered()).last?.verifiedAtMs, null);
+  await storage.verifyBackup(second, () => 9_000);
+  assert.deepEqual((await remembered()).last, { ...last, verifiedAtMs: 9_000 });
+  rmSync(join(second, 'registry.keys.db'));
+  await storage.verifyBackup(second, () => 10_000);
+  const fault = 'registry.keys.db: it is missing.';
+  assert.deepEqual((await remembered()).last, { ...last, verifiedAtMs: 10_000, fault });
+  rmSync(second, { recursive: true });
+  await assert.rejects(storage.verifyBackup(second, () => 11_000));
+  assert.equal((await remembered()).last?.fault, `There is no backup in ${second}.`);
+
+  await storage.backUp(second, OPTIONS);
+  assert.equal((await remembered()).failure, null);
+});
+
+test('what cannot be read of backups counts as none, and is written anew', async (context) => {
+  const { root, storage } = await open(context);
+  writeFileSync(join(root, 'live', 'registry.backups.json'), '{');
+  assert.deepEqual((await storage.readCondition()).backups, { last: null, failure: null });
+  await storage.backUp(join(root, 'new'), OPTIONS);
+  assert.equal((await storage.readCondition()).backups.last?.instantMs, 5_000);
+  assert.equal(statSync(join(root, 'live', 'registry.backups.json')).mode & 0o777, 0o600);
+});
+
+test('whether the registry is served is seen from outside, not whether commands have it open', async (context) => {
+  const { storage } = await open(context);
+  const log = storage.openImportLog();
+  assert.equal(await storage.isServed(), false);
+  const keys = storage.openKeys('serve');
+  assert.equal(await storage.isServed(), true);
+  await keys.close();
+  assert.equal(await storage.isServed(), false);
+  await log.close();
+});
+
+test('how far an endpoint is behind, and since when; nothing of one that starts again', async (context) => {
+  const { storage } = await open(context);
+  const { sequence } = await storage.readCondition();
+  const { epoch, lastSequence } = sequence ?? assert.fail();
+  const values = { keyId: 1, url: 'https://example.rw/hook', types: null, allowsPrivate: false };
+  const webhooks = storage.openWebhooks('issue');
+  const positions = [
+    { epoch, sequence: lastSequence },
+    { epoch, sequence: lastSequence - 2 },
+    { epoch: 'another', sequence: 1 },
+  ];
+  for (const position of positions) await webhooks.add(values, new Uint8Array(24), position, 1);
+  await webhooks.close();
+  const { endpoints } = await storage.readCondition();
+  assert.deepEqual(
+    endpoints.map(({ behind, oldestAt }) => [behind, oldestAt === null]),
+    [
+      [0, true],
+      [2, false],
+      [null, true],
+    ],
+  );
+});

@@ -124,7 +124,11 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
       const { host, port } = config;
       if (config.metrics !== undefined && metrics !== undefined && metricsServer === undefined) {
         const onError = (error: unknown) => log.unexpected('metrics', error);
-        metricsServer = await metrics.listen(config.metrics, { exporter, limiter, store }, onError);
+        metricsServer = await metrics.listen(
+          config.metrics,
+          { clock, exporter, limiter, storage, store },
+          onError,
+        );
         running.push(metricsServer);
       }
       const connections: ConnectionLog = {

@@ -1,22 +1,34 @@
 /** Metrics of a service: what is counted while it runs, what is asked for each reading, and the server. */
 
 import type { SocketAddress } from '../config.ts';
+import type { Exporter } from '../export/exporter.ts';
+import type { InProcessRateLimiter } from '../http/middleware/in-process-rate-limiter.ts';
 import type { AccessLog } from '../http/server/access-log.ts';
 import { listen } from '../http/server/server.ts';
 import type { Metrics } from '../metrics/declarations.ts';
 import { createMetricsHandler } from '../metrics/handler.ts';
 import { Histogram } from '../metrics/histogram.ts';
 import { ProcessFacts } from '../metrics/process-facts.ts';
+import { registryFacts } from '../metrics/registry-facts.ts';
 import { RequestCounts } from '../metrics/request-counts.ts';
+import { type Clock, nowSeconds } from '../runtime/clock.ts';
+import type { Condition } from '../store/ports/condition.ts';
+import type { RegistryStore } from '../store/ports/registry.ts';
+import type { Storage } from '../store/ports/storage.ts';
 
 /** Several of Prometheus, and one of a person who looks. */
 const MAX_CONNECTIONS = 16;
 
+/** However often metrics are read, the files are looked at this rarely. */
+const CONDITION_MS = 1_000;
+
 /** What is asked for each reading. */
 export interface MeasuredService {
-  readonly exporter: { running(): number };
-  readonly limiter: { readonly size: { readonly keys: number; readonly bytes: number } };
-  readonly store: { searchesWaiting(): number };
+  readonly clock: Clock;
+  readonly exporter: Pick<Exporter, 'running'>;
+  readonly limiter: Pick<InProcessRateLimiter, 'size'>;
+  readonly storage: Pick<Storage, 'readCondition'>;
+  readonly store: Pick<RegistryStore, 'isReady' | 'searchesWaiting'>;
 }
 
 export class ServiceMetrics {
@@ -43,7 +55,15 @@ export class ServiceMetrics {
 
   /** @throws (as rejection) the system's error when the address cannot be listened on */
   listen(address: SocketAddress, service: MeasuredService, onError: (error: unknown) => void) {
-    const handler = createMetricsHandler(() => this.collect(service), onError);
+    const readCondition = rarely(service.clock, async () => {
+      try {
+        return await service.storage.readCondition('serve');
+      } catch (error) {
+        onError(error);
+        return undefined;
+      }
+    });
+    const handler = createMetricsHandler(() => this.collect(service, readCondition), onError);
     const log = { refused: () => undefined };
     return listen({ ...address, handler, log, maxConnections: MAX_CONNECTIONS });
   }
@@ -52,7 +72,12 @@ export class ServiceMetrics {
     this.ofProcess.close();
   }
 
-  private async collect({ exporter, limiter, store }: MeasuredService): Promise<Metrics> {
+  private async collect(
+    { clock, exporter, limiter, store }: MeasuredService,
+    readCondition: () => Promise<Condition | undefined>,
+  ): Promise<Metrics> {
+    const isReady = await store.isReady();
+    const condition = await readCondition();
     const { keys, bytes } = limiter.size;
     return {
       ...this.requests.read(),
@@ -62,7 +87,19 @@ export class ServiceMetrics {
       registry_group_commit_duration_seconds: this.commitSeconds.read(),
       registry_exports_running: exporter.running(),
       registry_searches_waiting: store.searchesWaiting(),
+      registry_ready: Number(isReady),
+      ...registryFacts(condition, nowSeconds(clock)),
       ...this.ofProcess.read(),
     };
   }
+}
+
+/** The last result, until it is older than a second. */
+function rarely<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly atMs: number; readonly result: Promise<T> } | undefined;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (last === undefined || nowMs - last.atMs >= CONDITION_MS) last = { atMs: nowMs, result: read() };
+    return last.result;
+  };
 }

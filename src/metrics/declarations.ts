@@ -3,6 +3,7 @@
  * table in docs/operating.md is made from this one. No label may hold a national ID, a key's secret or an
  * address: the values of labels are templates, words and ids.
  */
+import { STALE_COUNTED } from '../store/ports/condition.ts';
 
 /** How the values of a metric are to be understood. */
 export interface Declaration {
@@ -58,6 +59,87 @@ export const DECLARATIONS = {
   registry_searches_waiting: {
     type: 'gauge',
     help: 'Searches by name under way, the one that runs included',
+  },
+  registry_ready: {
+    type: 'gauge',
+    help: '1 if the database answers and takes writes, as `/readyz` says; else 0',
+  },
+  registry_rows: {
+    type: 'gauge',
+    help: 'Rows of the registry, by table',
+    labels: ['table'],
+  },
+  registry_files_bytes: {
+    type: 'gauge',
+    help: 'Bytes of all databases of the registry, with their write-ahead logs',
+  },
+  registry_wal_bytes: {
+    type: 'gauge',
+    help: "Bytes of the write-ahead log of the registry's own database",
+  },
+  registry_disk_free_bytes: {
+    type: 'gauge',
+    help: 'Free bytes of the disk that the registry is on',
+  },
+  registry_disk_reserved_bytes: {
+    type: 'gauge',
+    help: 'With less than this free, writes are refused',
+  },
+  registry_stale_members: {
+    type: 'gauge',
+    help: `Members of whom lookups compute something each time, counted up to ${STALE_COUNTED}`,
+  },
+  registry_read_model_outdated: {
+    type: 'gauge',
+    help: '1 if members were seen whose read model is of another release or time zone: run `summarize`; else 0',
+  },
+  registry_feed_sequence: {
+    type: 'gauge',
+    help: 'Number of the last event',
+  },
+  registry_imports_running: {
+    type: 'gauge',
+    help: 'Imports under way, in other processes; how far one has got is known only to itself',
+  },
+  registry_imports_staged_bytes: {
+    type: 'gauge',
+    help: 'Bytes that they have read and set aside',
+  },
+  registry_last_import_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the last import was applied, in epoch seconds; absent if there was none',
+  },
+  registry_last_backup_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the last complete backup was made, in epoch seconds; absent if this machine made none',
+  },
+  registry_last_backup_verified: {
+    type: 'gauge',
+    help: '1 if `backup verify` has found that backup sound; else 0',
+  },
+  registry_last_backup_failed: {
+    type: 'gauge',
+    help: '1 if an attempt after it has failed; else 0',
+  },
+  registry_webhook_lag_seconds: {
+    type: 'gauge',
+    help: 'Age of the oldest event that waits for the endpoint; 0 if none waits',
+    labels: ['endpoint'],
+  },
+  registry_webhook_lag_events: {
+    type: 'gauge',
+    help: 'Events that wait for the endpoint, those included that it will not get',
+    labels: ['endpoint'],
+  },
+  registry_webhook_failures: {
+    type: 'gauge',
+    help: 'How often its next message has failed',
+    labels: ['endpoint'],
+  },
+  registry_webhook_disabled: {
+    type: 'gauge',
+    help: '1 if the endpoint has answered 410 and gets nothing more; else 0',
+    labels: ['endpoint'],
   },
   registry_event_loop_delay_p99_seconds: {
     type: 'gauge',

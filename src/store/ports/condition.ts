@@ -17,11 +17,19 @@ export interface Condition {
   readonly readModel: ReadModelCondition;
   /** Undefined for a registry that has lost its epoch, which `check` reports. */
   readonly sequence: SequencePosition | undefined;
+  readonly imports: RunningImports;
   /** An undone one too; corrections are left out. */
   readonly lastImport: RecordedImport | undefined;
   readonly backups: RememberedBackups;
   /** The endpoints of webhooks. */
   readonly endpoints: readonly EndpointCondition[];
+}
+
+/** Imports under way, in any process. How far one has got is known only to itself. */
+export interface RunningImports {
+  readonly running: number;
+  /** What they have read and set aside. */
+  readonly stagedBytes: number;
 }
 
 export interface ReadModelCondition {

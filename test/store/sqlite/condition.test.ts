@@ -106,6 +106,19 @@ test('what cannot be read of backups counts as none, and is written anew', async
   assert.equal(statSync(join(root, 'live', 'registry.backups.json')).mode & 0o777, 0o600);
 });
 
+test('imports under way are counted with what they have staged, and not those that were killed', async (context) => {
+  const { file, storage } = await open(context);
+  writeFileSync(`${file}.importing-1-0123abcd`, 'left by one that was killed');
+  assert.deepEqual((await storage.readCondition()).imports, { running: 0, stagedBytes: 0 });
+  const session = storage.openImportSession();
+  const staging = await session.stage('members', new Set(['full_name']));
+  const { running } = (await storage.readCondition()).imports;
+  assert.equal(running, 1);
+  assert.ok(staging);
+  await session.close();
+  assert.equal((await storage.readCondition()).imports.running, 0);
+});
+
 test('whether the registry is served is seen from outside, not whether commands have it open', async (context) => {
   const { storage } = await open(context);
   const log = storage.openImportLog();

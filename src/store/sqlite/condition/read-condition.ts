@@ -17,6 +17,7 @@ import { IS_OUT_OF_DATE } from '../read-model/refresh.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { IS_STALE } from '../schema/stale-flag.ts';
 import { readSize } from '../staging/registry-size.ts';
+import { readRunningImports } from '../staging/staged/staging-file.ts';
 import { hasWebhooks, openWebhooks } from '../webhooks/store.ts';
 
 /** Members at each end of the table whose read model is looked at. */
@@ -46,6 +47,7 @@ export async function readCondition(
       reservedBytes: RESERVED_BYTES,
       rows: readSize(db),
       readModel: readReadModel(db, format),
+      imports: readRunningImports(databaseFile),
       sequence,
       lastImport: lastImport === null ? undefined : findOperation(db, lastImport)?.recorded,
       backups: readRemembered(databaseFile),

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { RunningImports } from '../../../ports/condition.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { isLocked, isRunning } from '../../engine/file-use.ts';
 import { createPrivateFile } from '../../files/durable-files.ts';
@@ -43,14 +44,24 @@ export function removeStagingFile(file: string): void {
  * @returns how many there were
  */
 export function removeStaleStaging(databaseFile: string): number {
-  const folder = dirname(databaseFile);
-  if (!existsSync(folder)) return 0;
-  const stale = readdirSync(folder)
-    .filter((name) => name.startsWith(basename(databaseFile) + STAGING_INFIX) && !name.endsWith(JOURNAL))
-    .map((name) => join(folder, name))
-    .filter((file) => !isInUse(file));
+  const stale = listStaging(databaseFile).filter((file) => !isInUse(file));
   for (const file of stale) removeStagingFile(file);
   return stale.length;
+}
+
+/** The imports under way: all that others can know of them, as what is staged is locked. */
+export function readRunningImports(databaseFile: string): RunningImports {
+  const files = listStaging(databaseFile).filter(isInUse);
+  const sizes = files.map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+  return { running: files.length, stagedBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
+}
+
+function listStaging(databaseFile: string): string[] {
+  const folder = dirname(databaseFile);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(basename(databaseFile) + STAGING_INFIX) && !name.endsWith(JOURNAL))
+    .map((name) => join(folder, name));
 }
 
 function isInUse(file: string): boolean {

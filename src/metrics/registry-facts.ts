@@ -1,0 +1,67 @@
+/** How the registry is doing, as metrics. */
+import type { Condition } from '../store/ports/condition.ts';
+import type { Metrics } from './declarations.ts';
+
+type RegistryFacts = Pick<
+  Metrics,
+  | 'registry_rows'
+  | 'registry_files_bytes'
+  | 'registry_wal_bytes'
+  | 'registry_disk_free_bytes'
+  | 'registry_disk_reserved_bytes'
+  | 'registry_stale_members'
+  | 'registry_read_model_outdated'
+  | 'registry_feed_sequence'
+  | 'registry_imports_running'
+  | 'registry_imports_staged_bytes'
+  | 'registry_last_import_timestamp_seconds'
+  | 'registry_last_backup_timestamp_seconds'
+  | 'registry_last_backup_verified'
+  | 'registry_last_backup_failed'
+  | 'registry_webhook_lag_seconds'
+  | 'registry_webhook_lag_events'
+  | 'registry_webhook_failures'
+  | 'registry_webhook_disabled'
+>;
+
+/**
+ * @param condition undefined when it could not be read: all of it is left out
+ * @param nowSeconds epoch seconds, for the age of what waits
+ */
+export function registryFacts(condition: Condition | undefined, nowSeconds: number): RegistryFacts {
+  const { readModel, backups, lastImport, imports } = condition ?? {};
+  const { last } = backups ?? {};
+  const rows = Object.entries(condition?.rows ?? {});
+  const endpoints = (condition?.endpoints ?? []).map((each) => ({
+    ...each,
+    labels: [String(each.endpoint.id)] as const,
+  }));
+  return {
+    registry_rows: rows.map(([table, count]) => [[table], count] as const),
+    registry_files_bytes: condition?.bytes,
+    registry_wal_bytes: condition?.logBytes,
+    registry_disk_free_bytes: condition?.freeBytes,
+    registry_disk_reserved_bytes: condition?.reservedBytes,
+    registry_stale_members: readModel?.stale,
+    registry_read_model_outdated: readModel && Number(readModel.hasOtherRules),
+    registry_feed_sequence: condition?.sequence?.lastSequence,
+    registry_imports_running: imports?.running,
+    registry_imports_staged_bytes: imports?.stagedBytes,
+    registry_last_import_timestamp_seconds: lastImport?.importedAt,
+    registry_last_backup_timestamp_seconds: last ? last.instantMs / 1000 : undefined,
+    registry_last_backup_verified: last
+      ? Number(last.verifiedAtMs !== null && last.fault === null)
+      : undefined,
+    registry_last_backup_failed: backups && Number(backups.failure !== null),
+    registry_webhook_lag_seconds: endpoints.flatMap(({ labels, behind, oldestAt }) =>
+      behind === null ? [] : [[labels, oldestAt === null ? 0 : Math.max(0, nowSeconds - oldestAt)] as const],
+    ),
+    registry_webhook_lag_events: endpoints.flatMap(({ labels, behind }) =>
+      behind === null ? [] : [[labels, behind] as const],
+    ),
+    registry_webhook_failures: endpoints.map(({ labels, endpoint }) => [labels, endpoint.failures] as const),
+    registry_webhook_disabled: endpoints.map(
+      ({ labels, endpoint }) => [labels, Number(endpoint.disabledAt !== null)] as const,
+    ),
+  };
+}

@@ -95,6 +95,7 @@ export function createExporter(storage: Pick<Storage, 'location' | 'openSpool'>,
     async run(request, whenLeft) {
       if (running >= AT_ONCE)
         throw new RegistryError('unavailable', `${AT_ONCE} exports run already. Try again.`, {
+          reason: 'too_many_exports',
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
       const spool = new Spool(storage.openSpool(), () => {

@@ -26,7 +26,10 @@ const NO_ROOM = 'The disk of the registry has no room for this export.';
 
 function write(session: ExportSession, descriptor: number, bytes: Uint8Array): number {
   if (!session.hasRoom())
-    throw new RegistryError('unavailable', NO_ROOM, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    throw new RegistryError('unavailable', NO_ROOM, {
+      reason: 'disk_full',
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   writeFileSync(descriptor, bytes);
   return bytes.length;
 }
@@ -44,7 +47,8 @@ export function writeSpool(
   try {
     let bytes = 0;
     for (const block of exportBlocks(snapshot, request, zone)) {
-      if (Atomics.load(isLeft, 0) !== 0) throw new RegistryError('unavailable', 'The client has left.');
+      if (Atomics.load(isLeft, 0) !== 0)
+        throw new RegistryError('unavailable', 'The client has left.', { reason: 'client_left' });
       bytes += write(session, descriptor, block.bytes);
     }
     const { sequence, epoch } = snapshot;

@@ -31,7 +31,7 @@ export const DECLARATIONS = {
   },
   registry_refusals_total: {
     type: 'counter',
-    help: 'Requests refused with 401, 403 or 429, by the `reason` of the log',
+    help: 'Requests refused with 401, 403, 429 or 503, by the `reason` of the log',
     labels: ['status', 'reason'],
   },
   registry_limiter_keys: {

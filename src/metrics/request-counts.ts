@@ -23,8 +23,8 @@ interface RouteCounts {
 
 /** Numbers that three digits can be, so that every status has its slot. */
 const STATUSES = 1_000;
-/** Refusals that say something about keys: the others are the client's mistakes. */
-const REFUSING = [401, 403, 429];
+/** Refusals that say something about keys or load: the others are the client's mistakes. */
+const REFUSING = [401, 403, 429, 503];
 
 export class RequestCounts {
   private readonly byRoute = new Map<string, Map<string, RouteCounts>>();

@@ -4,7 +4,7 @@
  */
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { RegistryError, type RegistryErrorCode } from '../domain/values/errors.ts';
+import { RegistryError, type UnavailableReason } from '../domain/values/errors.ts';
 
 /** By name. What they take and give is copied between the threads. */
 export interface Tasks {
@@ -24,7 +24,7 @@ interface Answered {
   /** As it was thrown; a class does not survive the way between threads. */
   readonly error?: unknown;
   /** When it was a RegistryError. */
-  readonly refused?: { readonly code: RegistryErrorCode; readonly retryAfterSeconds: number | undefined };
+  readonly refused?: Pick<RegistryError, 'code' | 'retryAfterSeconds' | 'reason'>;
 }
 
 interface Waiting {
@@ -42,8 +42,8 @@ export interface TaskThreadOptions {
 }
 
 const RETRY_AFTER_SECONDS = 2;
-const unavailable = (detail: string): RegistryError =>
-  new RegistryError('unavailable', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+const unavailable = (reason: UnavailableReason, detail: string): RegistryError =>
+  new RegistryError('unavailable', detail, { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
 
 /** A file beside another one, in a checkout or built. @param url `import.meta.url` of the other one */
 export const moduleBeside = (url: string, name: string): URL => new URL(`./${name}${extname(url)}`, url);
@@ -69,9 +69,9 @@ export class TaskThread<T extends Tasks> {
     name: Name,
     input: Parameters<T[Name]>[0],
   ): Promise<Awaited<ReturnType<T[Name]>>> {
-    if (this.isClosed) return Promise.reject(unavailable('The service is stopping.'));
+    if (this.isClosed) return Promise.reject(unavailable('stopping', 'The service is stopping.'));
     if (this.waiting.size > this.options.maxWaiting)
-      return Promise.reject(unavailable('Too many such requests at once. Try again.'));
+      return Promise.reject(unavailable('too_many_waiting', 'Too many such requests at once. Try again.'));
     const asked: Asked = { id: ++this.lastId, name, input };
     return new Promise((resolve, reject) => {
       this.waiting.set(asked.id, { resolve, reject });
@@ -101,7 +101,7 @@ export class TaskThread<T extends Tasks> {
     });
     worker.once('exit', () => {
       this.worker = undefined;
-      const error = lost ?? unavailable('The service is stopping.');
+      const error = lost ?? unavailable('stopping', 'The service is stopping.');
       for (const { reject } of this.waiting.values()) reject(error);
       this.waiting.clear();
     });
@@ -114,12 +114,9 @@ export class TaskThread<T extends Tasks> {
     if (this.waiting.size === 0) worker.unref();
     if (error === undefined) resolve(result as never);
     else if (refused === undefined) reject(error);
-    else reject(new RegistryError(refused.code, (error as Error).message, refusedWith(refused)));
+    else reject(new RegistryError(refused.code, (error as Error).message, refused));
   }
 }
-
-const refusedWith = ({ retryAfterSeconds }: NonNullable<Answered['refused']>) =>
-  retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
 
 /**
  * Serves the tasks of the thread that has loaded the calling module.
@@ -136,7 +133,7 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks): void {
     } catch (error) {
       const refused =
         error instanceof RegistryError
-          ? { code: error.code, retryAfterSeconds: error.retryAfterSeconds }
+          ? { code: error.code, retryAfterSeconds: error.retryAfterSeconds, reason: error.reason }
           : undefined;
       port.postMessage({ id, error, ...(refused === undefined ? {} : { refused }) } satisfies Answered);
     }

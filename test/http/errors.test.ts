@@ -317,5 +317,8 @@ test('a busy database is 503 with Retry-After', async (context) => {
   assert.equal(response.headers['retry-after'], '1');
   assert.deepEqual(response.json, { detail: 'The database is busy. Try again.' });
   const line = app.logLines.map((text) => JSON.parse(text)).find(({ status }) => status === 503);
-  assert.equal(line.reason, 'The database is busy. Try again. (database is locked)');
+  assert.deepEqual(
+    [line.reason, line.cause],
+    ['database_busy', 'The database is busy. Try again. (database is locked)'],
+  );
 });

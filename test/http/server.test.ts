@@ -182,7 +182,7 @@ test('a database that does not answer is not ready', async (context) => {
   const response = await app.send('//readyz');
   assert.equal(response.status, 503);
   assert.deepEqual(response.json, { detail: 'The database does not answer.' });
-  assert.equal(JSON.parse(app.logLines.at(-1) ?? '{}').reason, 'The database does not answer.');
+  assert.equal(JSON.parse(app.logLines.at(-1) ?? '{}').reason, 'not_ready');
 });
 
 test('requests that arrive together get their own responses, in order', {

@@ -1,8 +1,9 @@
 /** `/metrics` of a service (docs/operating.md#metrics). */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 
 const NID = '1198589000123042';
 
@@ -60,6 +61,64 @@ test('transactions of writes are measured', async (context) => {
   assert.equal((await app.send('/cooperatives/', { method: 'POST', body })).status, 201);
   for (const name of ['registry_group_commit_writes_count', 'registry_group_commit_duration_seconds_count'])
     assert.deepEqual(await read(name), [`${name} 1`]);
+});
+
+test('how the registry is doing is looked up once a second, and what is not known is left out', async (context) => {
+  const { app, read } = await startMeasured(context);
+  const { storage } = app.registry;
+  assert.deepEqual(await read('registry_ready'), ['registry_ready 1']);
+  assert.deepEqual(await read('registry_rows{table="members"}'), ['registry_rows{table="members"} 0']);
+  assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 0']);
+  assert.deepEqual(await read('registry_last_'), ['registry_last_backup_failed 0']);
+  assert.deepEqual(await read('registry_webhook_'), []);
+
+  const body = { code: 'C-1', name: 'Abahuzamugambi', province: 'South', district: 'Huye' };
+  await app.send('/cooperatives/', { method: 'POST', body });
+  const folder = join(temporaryFolder(context), 'backup');
+  await storage.backUp(folder, { program: '1.0.0', now: () => 6_500 });
+  assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 0']);
+  app.clock.advance(1_000);
+  assert.deepEqual(await read('registry_feed_sequence'), ['registry_feed_sequence 1']);
+  const backup = (isVerified: 0 | 1) => [
+    'registry_last_backup_timestamp_seconds 6.5',
+    `registry_last_backup_verified ${isVerified}`,
+    'registry_last_backup_failed 0',
+  ];
+  assert.deepEqual(await read('registry_last_'), backup(0));
+  await storage.verifyBackup(folder, () => 7_000);
+  app.clock.advance(1_000);
+  assert.deepEqual(await read('registry_last_'), backup(1));
+
+  await app.registry.store.close();
+  assert.equal((await app.send('//readyz')).status, 503);
+  assert.deepEqual(await read('registry_ready'), ['registry_ready 0']);
+  assert.deepEqual(await read('registry_refusals_total{status="503"'), [
+    'registry_refusals_total{status="503",reason="not_ready"} 1',
+  ]);
+});
+
+test('the lag of each endpoint of a webhook is that of its oldest event', async (context) => {
+  const { app, read } = await startMeasured(context);
+  const { storage } = app.registry;
+  const body = { code: 'C-1', name: 'Abahuzamugambi', province: 'South', district: 'Huye' };
+  await app.send('/cooperatives/', { method: 'POST', body });
+  const { epoch = '' } = (await storage.readCondition()).sequence ?? {};
+  const webhooks = storage.openWebhooks('issue');
+  // A key that does not exist: nothing is delivered.
+  const values = { keyId: 99, url: 'https://example.rw/hook', types: null, allowsPrivate: false };
+  for (const sequence of [1, 0]) await webhooks.add(values, new Uint8Array(24), { epoch, sequence }, 1);
+  await webhooks.close();
+  app.clock.advance(60_000);
+  assert.deepEqual(await read('registry_webhook_'), [
+    'registry_webhook_lag_seconds{endpoint="1"} 0',
+    'registry_webhook_lag_seconds{endpoint="2"} 60',
+    'registry_webhook_lag_events{endpoint="1"} 0',
+    'registry_webhook_lag_events{endpoint="2"} 1',
+    'registry_webhook_failures{endpoint="1"} 0',
+    'registry_webhook_failures{endpoint="2"} 0',
+    'registry_webhook_disabled{endpoint="1"} 0',
+    'registry_webhook_disabled{endpoint="2"} 0',
+  ]);
 });
 
 test('only GET and HEAD of /metrics are answered there, and the service itself has no such path', async (context) => {

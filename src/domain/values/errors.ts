@@ -17,23 +17,45 @@ export class FieldError {
  */
 export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 'unavailable';
 
+/** Why something is unavailable: for the log and metrics, which count by it. */
+export type UnavailableReason =
+  | 'client_left'
+  | 'database_busy'
+  | 'disk_full'
+  | 'disk_unreadable'
+  | 'names_indexing'
+  | 'not_ready'
+  | 'stopping'
+  | 'too_many_exports'
+  | 'too_many_waiting'
+  | 'too_many_writes'
+  | 'writing_failed';
+
 /** A refusal that the caller can understand and act on. Any other error is unexpected. */
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode;
   readonly fields: FieldMessages | undefined;
   /** For `unavailable`: after how many seconds trying again makes sense. */
   readonly retryAfterSeconds: number | undefined;
+  /** Of what a service refuses as `unavailable`. */
+  readonly reason: UnavailableReason | undefined;
 
   constructor(
     code: RegistryErrorCode,
     detail: string,
-    more: { fields?: FieldMessages; retryAfterSeconds?: number; cause?: unknown } = {},
+    more: {
+      fields?: FieldMessages;
+      retryAfterSeconds?: number | undefined;
+      reason?: UnavailableReason | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'RegistryError';
     this.code = code;
     this.fields = more.fields;
     this.retryAfterSeconds = more.retryAfterSeconds;
+    this.reason = more.reason;
   }
 }
 

@@ -40,10 +40,8 @@ const SERVER_ERROR: ApiResponse = {
  * which belongs in the log only
  */
 export function toErrorResponse(error: unknown): { response: ApiResponse; isUnexpected: boolean } {
-  if (error instanceof HttpError) {
-    const reason = error.status === 503 ? reasonOf(error) : undefined;
-    return { response: refusal(error.status, error.message, error.headers, reason), isUnexpected: false };
-  }
+  if (error instanceof HttpError)
+    return { response: refusal(error.status, error.message, error.headers), isUnexpected: false };
   if (!(error instanceof RegistryError)) return { response: SERVER_ERROR, isUnexpected: true };
   const headers: Headers =
     error.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(error.retryAfterSeconds) };
@@ -51,10 +49,10 @@ export function toErrorResponse(error: unknown): { response: ApiResponse; isUnex
   const body = error.fields ?? { detail: error.message };
   const response: ApiResponse = { status, body, headers };
   return {
-    response: status === 503 ? { ...response, reason: reasonOf(error) } : response,
+    response: status === 503 ? { ...response, reason: error.reason, cause: causeOf(error) } : response,
     isUnexpected: false,
   };
 }
 
-const reasonOf = (error: Error): string =>
+const causeOf = (error: Error): string =>
   error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;

@@ -30,8 +30,10 @@ export interface ApiResponse {
   /** A value for JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
-  /** Why it was refused, for the log only: it may hold more than the client should learn. */
-  readonly reason?: string;
+  /** Why it was refused, for the log and metrics: one of a fixed set of texts. */
+  readonly reason?: string | undefined;
+  /** What lies behind it, for the log only: it may hold more than the client should learn. */
+  readonly cause?: string;
 }
 
 export const ok = (body: unknown): ApiResponse => ({ status: 200, body });

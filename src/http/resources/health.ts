@@ -1,11 +1,14 @@
 /** Whether the process is up, and whether it can answer. No key needed. */
 
+import type { UnavailableReason } from '../../domain/values/errors.ts';
 import { literal, object } from '../../json/schema.ts';
 import type { RegistryStore } from '../../store/ports/registry.ts';
-import { HttpError } from '../declare/errors.ts';
 import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
-import { ok } from '../declare/response.ts';
+import { ok, refusal } from '../declare/response.ts';
 import type { Route } from '../declare/route.ts';
+
+const notReady = (reason: UnavailableReason, detail: string) =>
+  refusal(503, detail, { 'Retry-After': '5' }, reason);
 
 const HEALTH = object({ status: literal('ok') }, { title: 'Health' });
 
@@ -35,9 +38,8 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       responses: { 200: { description: 'Yes.', schema: HEALTH, example: { status: 'ok' } } },
       refusals: [503],
       async handle() {
-        if (isDraining()) throw new HttpError(503, 'The server is shutting down.', { 'Retry-After': '5' });
-        if (!(await store.isReady()))
-          throw new HttpError(503, 'The database does not answer.', { 'Retry-After': '5' });
+        if (isDraining()) return notReady('stopping', 'The server is shutting down.');
+        if (!(await store.isReady())) return notReady('not_ready', 'The database does not answer.');
         return ok({ status: 'ok' });
       },
     },

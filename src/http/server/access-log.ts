@@ -12,8 +12,10 @@ export interface RequestEntry {
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Why a key was refused or the service unavailable. */
+  /** Why a key was refused or the service unavailable: one of a fixed set of texts. */
   readonly reason?: string | undefined;
+  /** Of what made the service unavailable, the message with that of its own cause. */
+  readonly cause?: string | undefined;
   /** Whether the client left before it could be sent the entire response. */
   readonly isAborted?: boolean;
 }
@@ -63,10 +65,11 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
   return {
     request(entry) {
       if (level === 'silent' || (level === 'error' && entry.status < 500)) return;
-      const { reason, isAborted } = entry;
+      const { reason, cause, isAborted } = entry;
       // No other value needs escaping: ids are checked, templates and methods are ours.
       const more =
-        (reason === undefined ? '' : `,"reason":${JSON.stringify(redact(reason))}`) +
+        (reason === undefined ? '' : `,"reason":"${reason}"`) +
+        (cause === undefined ? '' : `,"cause":${JSON.stringify(redact(cause))}`) +
         (isAborted === true ? ',"aborted":true' : '');
       add(
         `{"time":"${timeOf(entry.time)}","request_id":"${entry.requestId}","key_id":${entry.keyId ?? null}` +

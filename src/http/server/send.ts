@@ -130,7 +130,7 @@ function logWhenSent(request: ApiRequest, response: ApiResponse, dependencies: L
 
 function logRequest(
   { id, caller, incoming, template, startMs }: ApiRequest,
-  { status, reason }: ApiResponse,
+  { status, reason, cause }: ApiResponse,
   { log, clock }: LogDependencies,
   isAborted: boolean,
 ): void {
@@ -144,6 +144,7 @@ function logRequest(
     status,
     durationMs: clock.monotonicMs() - startMs,
     reason,
+    cause,
     isAborted,
   });
 }

@@ -1,5 +1,5 @@
 /** Writes of one event-loop iteration share a transaction, and are acknowledged when it is on disk. */
-import { RegistryError } from '../../../domain/values/errors.ts';
+import { RegistryError, type UnavailableReason } from '../../../domain/values/errors.ts';
 import type { CommitMeasure, EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, isConstraint, isDiskFull } from './errors.ts';
@@ -34,23 +34,27 @@ interface Job {
 /** Settles the promise of a job, once the transaction is on disk. */
 type Settle = () => void;
 
-const busy = (cause?: unknown) =>
-  new RegistryError('unavailable', 'The database is busy. Try again.', { retryAfterSeconds: 1, cause });
-const diskFull = (cause?: unknown) =>
-  new RegistryError('unavailable', 'The disk of the registry is nearly full. Nothing was written.', {
-    retryAfterSeconds: 60,
-    cause,
-  });
-const diskUnknown = (cause: unknown) =>
-  new RegistryError('unavailable', 'The disk of the registry cannot be examined. Nothing was written.', {
-    retryAfterSeconds: 60,
-    cause,
-  });
-const failed = (cause: unknown) =>
-  new RegistryError('unavailable', 'Writing to the registry has failed. It takes no writes any more.', {
-    retryAfterSeconds: 60,
-    cause,
-  });
+const unavailable =
+  (reason: UnavailableReason, retryAfterSeconds: number, detail: string) =>
+  (cause?: unknown): RegistryError =>
+    new RegistryError('unavailable', detail, { reason, retryAfterSeconds, cause });
+const busy = unavailable('database_busy', 1, 'The database is busy. Try again.');
+const tooMany = unavailable('too_many_writes', 1, 'The database is busy. Try again.');
+const diskFull = unavailable(
+  'disk_full',
+  60,
+  'The disk of the registry is nearly full. Nothing was written.',
+);
+const diskUnknown = unavailable(
+  'disk_unreadable',
+  60,
+  'The disk of the registry cannot be examined. Nothing was written.',
+);
+const failed = unavailable(
+  'writing_failed',
+  60,
+  'Writing to the registry has failed. It takes no writes any more.',
+);
 
 export class GroupCommit {
   private pending: Job[] = [];
@@ -78,7 +82,7 @@ export class GroupCommit {
    */
   write<T>(work: () => T): Promise<T> {
     if (this.failure !== undefined) return Promise.reject(failed(this.failure.error));
-    if (this.pending.length >= MAX_PENDING) return Promise.reject(busy());
+    if (this.pending.length >= MAX_PENDING) return Promise.reject(tooMany());
     return new Promise<T>((resolve, reject) => {
       const deadlineMs = this.options.monotonicMs() + MAX_WRITE_WAIT_MS;
       this.pending.push({ work, resolve: resolve as Job['resolve'], reject, deadlineMs });

@@ -108,5 +108,6 @@ function openIds({
 
 const missingNames = (): RegistryError =>
   new RegistryError('unavailable', 'The names of a large import are being indexed. Try again.', {
+    reason: 'names_indexing',
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

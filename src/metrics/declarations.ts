@@ -91,7 +91,7 @@ export const DECLARATIONS = {
   },
   registry_read_model_outdated: {
     type: 'gauge',
-    help: '1 if members were seen whose read model is of another release or time zone: run `summarize`; else 0',
+    help: '1 if a read model of another release or time zone was seen: run `summarize`; else 0',
   },
   registry_feed_sequence: {
     type: 'gauge',
@@ -99,7 +99,7 @@ export const DECLARATIONS = {
   },
   registry_imports_running: {
     type: 'gauge',
-    help: 'Imports under way, in other processes; how far one has got is known only to itself',
+    help: 'Imports and dry runs under way; how far one has got is known only to itself',
   },
   registry_imports_staged_bytes: {
     type: 'gauge',

@@ -37,6 +37,7 @@ test('openapi.json describes each operation once, in at most 180 kB', () => {
     'Cache-Control',
     'RateLimit',
     'Deprecation',
+    'CORS',
   ])
     assert.ok(info.description.includes(word), word);
 });

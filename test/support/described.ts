@@ -46,7 +46,8 @@ const NOT_KEPT = 'private, no-store';
 const USAGE = [
   ...['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
 ];
-const IN_PROSE = ['X-Request-Id', 'Cache-Control', 'Deprecation', 'Sunset', 'Link'];
+const IN_PROSE = ['X-Request-Id', 'Cache-Control', 'Deprecation', 'Sunset', 'Link', 'Vary'];
+const OF_CORS = /^access-control-(?:allow-(?:origin|methods|headers)|expose-headers|max-age)$/;
 /** Refusals from behind the limiter, and from before it; others may be either. */
 const LIMITED = [409, 410, 412, 415, 422, 429];
 const UNLIMITED = [401, 405, 417, 431, 501];
@@ -114,7 +115,10 @@ export function createDescriber(
     } else assert.ok(!LIMITED.includes(status), `${what} has no rate limits`);
     const names = [...IN_PROSE, ...Object.keys(declared)].map((name) => name.toLowerCase());
     for (const name of Object.keys(headers))
-      assert.ok([...names, ...OWN_TO_HTTP].includes(name), `${what}: the header ${name} is not described`);
+      assert.ok(
+        [...names, ...OWN_TO_HTTP].includes(name) || OF_CORS.test(name),
+        `${what}: the header ${name} is not described`,
+      );
     for (const [name, reference] of Object.entries(declared)) {
       const { required, schema } = resolve(reference);
       const value = header(headers, name);

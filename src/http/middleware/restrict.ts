@@ -32,19 +32,21 @@ export function restrict(trustedProxies: AddressBlocks): Middleware {
       const address = clientAddress(peer, forwardedFor?.toString(), trustedProxies);
       if (address === undefined || !blocksOf(caller).has(address)) return WRONG_ADDRESS;
     }
-    if (caller.allowedHosts.length > 0) {
-      const domain = requestDomain(incoming.headers);
-      const isAllowed = caller.allowedHosts.some((pattern) => matchesHost(pattern, domain ?? ''));
-      if (!isAllowed) return WRONG_HOST;
-    }
-    return undefined;
+    return caller.allowedHosts.length > 0 && !admitsHost(caller, incoming.headers) ? WRONG_HOST : undefined;
   };
 }
 
+type NamingHeaders = Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>;
+
+/** Whether the host allowlist has the host of the request; one without hosts has none. */
+export function admitsHost({ allowedHosts }: Pick<ApiKey, 'allowedHosts'>, headers: NamingHeaders): boolean {
+  if (allowedHosts.length === 0) return false;
+  const domain = requestDomain(headers) ?? '';
+  return allowedHosts.some((pattern) => matchesHost(pattern, domain));
+}
+
 /** The host of `Origin`, else of `Referer`, else `Host`: clients choose these, so this only stops misuse. */
-export function requestDomain(
-  headers: Pick<IncomingHttpHeaders, 'origin' | 'referer' | 'host'>,
-): string | undefined {
+export function requestDomain(headers: NamingHeaders): string | undefined {
   const url =
     headers.origin ?? headers.referer ?? (headers.host === undefined ? undefined : `http://${headers.host}`);
   if (url === undefined || !URL.canParse(url)) return undefined;

@@ -48,7 +48,7 @@ const HEADERS = {
     schema: text('^attachment; filename="[a-z]+\\.(ndjson|csv)"$'),
   },
   'Content-Encoding': { description: 'Only where Accept-Encoding takes it.', schema: { const: 'gzip' } },
-  Vary: { description: 'What the encoding depends on.', schema: { const: 'Accept-Encoding' } },
+  Vary: { description: 'What the response depends on.', schema: text('^Accept-Encoding') },
   'X-Snapshot-Sequence': {
     description: 'The last event that the export includes: the `after` of the first request to /events.',
     schema: wholeNumber,
@@ -61,6 +61,7 @@ const HEADERS = {
 } satisfies { readonly [name in ResponseHeader]: unknown } & { readonly [name: string]: unknown };
 
 export type HeaderName = keyof typeof HEADERS;
+export const HEADER_NAMES = Object.keys(HEADERS);
 
 const USAGE: readonly HeaderName[] = [
   'RateLimit-Policy',

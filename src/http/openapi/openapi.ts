@@ -47,7 +47,10 @@ export function describeApi(routes: readonly Route[], version: string): Json {
         'most 64 letters, digits and `._:-`. Responses under /api/v1/ have ' +
         '`Cache-Control: private, no-store`. A request that the rate limiter admits or refuses (429) has ' +
         'the RateLimit headers of a success in whatever response it gets. A response to a request that ' +
-        'uses what is deprecated has Deprecation, Sunset and Link.',
+        'uses what is deprecated has Deprecation, Sunset and Link.\n\n' +
+        'Browsers (CORS): a preflight is answered without a key. A response has ' +
+        'Access-Control-Allow-Origin, and Vary with Origin, if the host allowlist of the key has the host ' +
+        'of Origin.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: ROOT }],

@@ -18,6 +18,7 @@ import type { Middleware } from '../middleware/middleware.ts';
 import type { Create } from '../writes/idempotency.ts';
 import type { AccessLog } from './access-log.ts';
 import { announceDeprecated } from './announce-deprecated.ts';
+import { preflightHeaders } from './cors.ts';
 import { isTooLarge, parseJson, readBody } from './read-body.ts';
 import type { Sender } from './send.ts';
 
@@ -84,7 +85,10 @@ function respond(request: ApiRequest, { router, middleware, create }: Stages): A
   if (match === undefined) return NOT_FOUND;
   request.template = match.template;
   const { method = '' } = request.incoming;
-  if (method === 'OPTIONS') return { status: 204, body: undefined, headers: { Allow: match.allow } };
+  if (method === 'OPTIONS') {
+    const headers = { Allow: match.allow, ...preflightHeaders(request.incoming, match) };
+    return { status: 204, body: undefined, headers };
+  }
   const route = findRoute(match, method);
   if (route === undefined) {
     return refusal(405, `Method "${method}" not allowed.`, { Allow: match.allow });

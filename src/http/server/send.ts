@@ -7,6 +7,7 @@ import { type ApiResponse, BodyParts, type Headers, JSON_TYPE, JsonText } from '
 import { API_ROOT, METHODS } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './connection.ts';
+import { allowOrigin } from './cors.ts';
 import { endAfterDraining } from './drain-body.ts';
 import { hasFailed } from './read-body.ts';
 import { createPartSender, type PartSender } from './send-streamed.ts';
@@ -73,6 +74,7 @@ function write(
   headers['X-Request-Id'] = request.id;
   if (response.headers !== undefined) Object.assign(headers, response.headers);
   addPrefix(headers, request.prefix);
+  allowOrigin(request, headers);
   const { body } = response;
   if (body !== undefined) headers['Content-Type'] = body instanceof BodyParts ? body.type : JSON_TYPE;
   const encoding = text === undefined ? 'utf8' : addLength(headers, text);

@@ -14,7 +14,7 @@ import type { Spooled } from './write-spool.ts';
 
 /** One that is complete. */
 export interface Export extends Spooled {
-  /** Its bytes, once. */
+  /** Its bytes, once, in parts; each is overwritten when the next one is asked for. */
   read(): AsyncIterable<Buffer>;
 }
 
@@ -32,6 +32,8 @@ export interface Exporter {
 /** Exports being written, queued or sent. */
 const AT_ONCE = 2;
 const RETRY_AFTER_SECONDS = 30;
+/** Nothing lives longer than a hundred rows: with more room, garbage would only be collected later. */
+const HEAP = { youngMib: 6, oldMib: 48 };
 const READ_BYTES = 256 * 1024;
 
 const readAt = promisify(read);
@@ -66,8 +68,8 @@ class Spool {
   }
 
   async *read(): AsyncGenerator<Buffer> {
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
     for (let position = 0; !this.isLeft; ) {
-      const buffer = Buffer.allocUnsafe(READ_BYTES);
       const { bytesRead } = await this.use((descriptor) =>
         readAt(descriptor, buffer, 0, READ_BYTES, position),
       );
@@ -89,6 +91,7 @@ export function createExporter(storage: Pick<Storage, 'location' | 'openSpool'>,
     module: moduleBeside(import.meta.url, 'export-thread'),
     setup: { location: storage.location, zone },
     maxWaiting: AT_ONCE,
+    heap: HEAP,
   });
   let running = 0;
   return {

@@ -39,6 +39,8 @@ export interface TaskThreadOptions {
   readonly setup: unknown;
   /** How many tasks may wait behind the one that runs. */
   readonly maxWaiting: number;
+  /** Most memory for young and for old objects, in MiB; with more of the old ones, the thread ends. */
+  readonly heap?: { readonly youngMib: number; readonly oldMib: number };
 }
 
 const RETRY_AFTER_SECONDS = 2;
@@ -93,7 +95,12 @@ export class TaskThread<T extends Tasks> {
   }
 
   private start(): Worker {
-    const worker = new Worker(this.options.module, { workerData: this.options.setup });
+    const { module, setup: workerData, heap } = this.options;
+    const resourceLimits =
+      heap === undefined
+        ? {}
+        : { maxYoungGenerationSizeMb: heap.youngMib, maxOldGenerationSizeMb: heap.oldMib };
+    const worker = new Worker(module, { workerData, resourceLimits });
     let lost: unknown;
     worker.on('message', (answered: Answered) => this.settle(worker, answered));
     worker.on('error', (error) => {

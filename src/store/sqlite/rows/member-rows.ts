@@ -11,9 +11,11 @@ const FIELDS = listFields(MEMBER_FIELDS);
 const some = (properties: readonly string[]) =>
   FIELDS.filter(({ property }) => properties.includes(property));
 
+/** All but the code and name of the cooperative. */
+export const MEMBER_VALUES = `m.id, ${selected('m', FIELDS.filter(isGiven))},
+  m.created_at AS createdAt, m.updated_at AS updatedAt`;
 // Not a join: the driver takes several microseconds more for each execution of a statement over two tables.
-export const MEMBER_ROW = `m.id, ${selected('m', FIELDS.filter(isGiven))},
-  m.created_at AS createdAt, m.updated_at AS updatedAt,
+export const MEMBER_ROW = `${MEMBER_VALUES},
   (SELECT code FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeCode,
   (SELECT name FROM cooperatives WHERE id = m.cooperative_id) AS cooperativeName`;
 

@@ -6,7 +6,9 @@ import type { Clock } from './runtime/clock.ts';
 import { faultOfRuntime } from './runtime/node-version.ts';
 
 export type { Registry } from './app/compose.ts';
-export type { EmbeddedCorrectionOptions, EmbeddedCorrections } from './app/corrections.ts';
+export type { EmbeddedCorrectionOptions, EmbeddedCorrections } from './app/embedding/corrections.ts';
+export type * from './app/embedding/objects.ts';
+export type { EmbeddedReads, Filters, FinancialsOption, Id, Rows } from './app/embedding/reads.ts';
 export { RegistryError } from './domain/values/errors.ts';
 export type { RunningServer } from './http/server/server.ts';
 export type { Clock } from './runtime/clock.ts';
@@ -47,8 +49,8 @@ export function openRegistry(options: RegistryOptions): Registry {
   if (fault !== undefined) throw new ConfigError([fault]);
   const config = toConfig(options);
   const { clock, writeLog } = options;
-  const { handler, failed, corrections, listen, close } = composeRegistry({ config, clock, writeLog });
-  return { handler, failed, corrections, listen, close };
+  const { embedded, handler, failed, listen, close } = composeRegistry({ config, clock, writeLog });
+  return { ...embedded, handler, failed, listen, close };
 }
 
 /** @throws ConfigError with the faults of types and of values together */

@@ -180,8 +180,8 @@ const ERROR_MADE = new RegExp(
 const LITERAL = /'((?:[^'\\\n]|\\.)*)'|`((?:[^`$\\]|\\.|\$\{(?:[^{}`]|`[^`]*`)*\}|\$(?!\{))*)`/g;
 /** A sentence, or the beginning of one that goes on with the number of a line. */
 const SENTENCE = /^(?:[A-Z"$][^\n]* [^\n]*(?:\.|\bline)|No data provided)$/;
-/** Replaced by the messages of the fields; a description. */
-const NOT_TOLD = ['Invalid input.', 'OpenAPI 3.1.'];
+/** A description. */
+const NOT_TOLD = ['OpenAPI 3.1.'];
 
 interface ErrorText {
   readonly file: string;

@@ -60,10 +60,13 @@ test('two registries in one process share neither files, log nor end', async (co
   for (const { log } of [one, two]) assert.equal(log().match(/"\/readyz"/g)?.length, log === one.log ? 1 : 2);
 });
 
-test('an embedding program gets a handler, corrections and an end, and no way around the rules', async (context) => {
+test('an embedding program gets what is documented, and no way around the rules', async (context) => {
   const registry = openRegistry({ db: join(temporaryFolder(context), 'registry.db') });
   context.after(() => registry.close());
-  assert.deepEqual(Object.keys(registry).sort(), ['close', 'corrections', 'failed', 'handler', 'listen']);
+  assert.deepEqual(Object.keys(registry).sort(), [
+    ...['close', 'cooperatives', 'corrections', 'events', 'failed', 'handler', 'listen', 'loans', 'lookUp'],
+    ...['lookUpMembership', 'members', 'payments', 'statistics'],
+  ]);
 });
 
 test('a location that cannot be used is a StorageError', (context) => {

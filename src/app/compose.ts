@@ -20,7 +20,7 @@ import type { Storage } from '../store/ports/storage.ts';
 import type { StorageError } from '../store/ports/storage-error.ts';
 import type { WebhookSettings } from '../webhooks/context.ts';
 import { WebhookService } from '../webhooks/service.ts';
-import { createCorrections, type EmbeddedCorrections } from './corrections.ts';
+import { createEmbedded, type Embedded } from './embedding/embedded.ts';
 import { ServiceMetrics } from './metrics.ts';
 import { openConfiguredStorage } from './storage.ts';
 
@@ -33,7 +33,8 @@ export interface RegistryDependencies {
   readonly webhooks?: Partial<WebhookSettings> | undefined;
 }
 
-export interface Registry {
+/** What serves, and the end of it. */
+interface Service {
   /**
    * A listener for node:http's `request` event; also mountable in other frameworks, before any body parser.
    */
@@ -46,14 +47,15 @@ export interface Registry {
    * again.
    */
   readonly failed: Promise<StorageError>;
-  /** Corrections of who is who, as the commands do them (docs/correcting.md). */
-  readonly corrections: EmbeddedCorrections;
   /** Ends in order: refuses readiness, answers what was received, then closes the files. */
   close(): Promise<void>;
 }
 
+export interface Registry extends Service, Embedded {}
+
 /** What only this program may call: everything in the public API keeps every invariant. */
-export interface ComposedRegistry extends Registry {
+export interface ComposedRegistry extends Service {
+  readonly embedded: Embedded;
   readonly routes: readonly Route[];
   readonly storage: Storage;
   readonly store: RegistryStore;
@@ -93,7 +95,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     log,
     publicUrl,
   });
-  const { corrections, close: closeCorrections } = createCorrections(storage, clock);
+  const embedding = createEmbedded({ storage, clock, routes, publicUrl, isDraining });
   const running: RunningServer[] = [];
   let metricsServer: RunningServer | undefined;
   let webhooks: WebhookService | undefined;
@@ -105,7 +107,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     store.events.endWaits();
     await Promise.all([delivered, exporter.close(), ...running.map((server) => server.close())]);
     metrics?.close();
-    await closeCorrections();
+    await embedding.close();
     await store.close();
     await keys.close();
     log.flush();
@@ -117,7 +119,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     storage,
     store,
     failed: store.failed,
-    corrections,
+    embedded: embedding.embedded,
     note: (message) => log.note(message),
     metricsAddress: () => metricsServer?.address,
     async listen() {

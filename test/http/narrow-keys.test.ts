@@ -190,7 +190,7 @@ test('a key that was narrowed is not shown what it was answered before', async (
 
 test('merged and erased members elsewhere are not told of', async (context) => {
   const { ask, app, get } = await start(context);
-  const { corrections } = app.registry;
+  const { corrections } = app.registry.embedded;
   await app.send('/members', {
     method: 'POST',
     body: { cooperative_id: '1', identity_card: nid(5), member_code: 'M-5', full_name: 'Five' },
@@ -204,7 +204,7 @@ test('merged and erased members elsewhere are not told of', async (context) => {
 
 test('a replaced national ID leads only to what the key sees', async (context) => {
   const { ask, app } = await start(context);
-  const { corrections } = app.registry;
+  const { corrections } = app.registry.embedded;
   await corrections.replaceIdentityCard(nid(2), nid(12), { reason: 'wrong', user: 'test' });
   await corrections.replaceIdentityCard(nid(1), nid(11), { reason: 'wrong', user: 'test' });
   assert.equal((await ask(`/members/${nid(2)}`)).status, 404);

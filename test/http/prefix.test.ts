@@ -13,7 +13,10 @@ async function start(context: TestContext, publicUrl?: string): Promise<TestApp>
   const app = await startApp(context, publicUrl === undefined ? {} : { settings: { PUBLIC_URL: publicUrl } });
   assert.equal((await app.send('/cooperatives', post({ code: 'A-1', name: 'A' }))).status, 201);
   for (const n of [1, 2, 3]) assert.equal((await app.send('/members', post(member(n)))).status, 201);
-  await app.registry.corrections.replaceIdentityCard(nid(1), nid(8), { reason: 'wrong', user: 'test' });
+  await app.registry.embedded.corrections.replaceIdentityCard(nid(1), nid(8), {
+    reason: 'wrong',
+    user: 'test',
+  });
   return app;
 }
 

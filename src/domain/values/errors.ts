@@ -107,9 +107,15 @@ export class FieldErrorList {
   }
 }
 
+/** `invalid`, with all messages in its text too. */
+export function invalidFields(fields: FieldMessages): RegistryError {
+  const texts = Object.entries(fields).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
+  return new RegistryError('invalid', texts.join(' '), { fields });
+}
+
 /** @throws RegistryError `invalid` when there is any message */
 export function refuseFields(fields: FieldMessages): void {
-  if (Object.keys(fields).length > 0) throw new RegistryError('invalid', 'Invalid input.', { fields });
+  if (Object.keys(fields).length > 0) throw invalidFields(fields);
 }
 
 export const notFound = (): RegistryError => new RegistryError('not_found', 'Not found.');

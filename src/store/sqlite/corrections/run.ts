@@ -1,6 +1,6 @@
 /** Runs one correction: its transaction, its record, and what follows the commit. */
 import { type CorrectionKind, parseReason } from '../../../domain/corrections.ts';
-import { FieldError, RegistryError } from '../../../domain/values/errors.ts';
+import { FieldError, invalidFields } from '../../../domain/values/errors.ts';
 import type {
   Collision,
   CorrectionOptions,
@@ -79,8 +79,7 @@ function correct(db: Connection, correction: Correction, options: CorrectionOpti
 
 function acceptReason(text: string): string {
   const reason = parseReason(text);
-  if (reason instanceof FieldError)
-    throw new RegistryError('invalid', 'Invalid input.', { fields: { reason: [reason.message] } });
+  if (reason instanceof FieldError) throw invalidFields({ reason: [reason.message] });
   return reason;
 }
 

@@ -1,14 +1,14 @@
 /** Corrections of who is who for programs that embed the registry: what the commands do, as functions. */
 
-import type { Awaitable } from '../domain/values/awaitable.ts';
-import { type Clock, nowSeconds } from '../runtime/clock.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
+import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type {
   CorrectionOptions,
   CorrectionResult,
   CorrectionStore,
-} from '../store/ports/journal/corrections.ts';
-import type { ImportLog, UndoResult } from '../store/ports/journal/operations.ts';
-import type { Storage } from '../store/ports/storage.ts';
+} from '../../store/ports/journal/corrections.ts';
+import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
+import type { Storage } from '../../store/ports/storage.ts';
 
 export interface EmbeddedCorrectionOptions {
   /** Why, for the history: 1 to 500 characters, without national IDs. */

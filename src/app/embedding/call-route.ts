@@ -1,0 +1,134 @@
+/** A route as a function: what its handler answers, without HTTP and without a key. */
+
+import type { PublicUrl } from '../../config.ts';
+import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
+import { FieldErrorList, invalidFields, RegistryError, shownName } from '../../domain/values/errors.ts';
+import { HttpError } from '../../http/declare/errors.ts';
+import { parseQuery } from '../../http/declare/query.ts';
+import { BodyParts, JsonText } from '../../http/declare/response.ts';
+import { fullPath, type Route } from '../../http/declare/route.ts';
+import type { Queries, Results } from './objects.ts';
+
+/** What a function was called with, unchecked. */
+export interface Asked {
+  readonly params?: { readonly [name: string]: string };
+  readonly query?: object | undefined;
+  readonly seesFinancials?: boolean;
+}
+
+/** The program itself, which sees everything. */
+const PROGRAM: ApiKey = {
+  ...{ id: 0, name: 'embedding program', scopes: SCOPES, prefixes: [], isActive: true, expiresAt: null },
+  ...{ allowedAddresses: [], allowedHosts: [], isLookupOnly: false, mayExport: true, cooperatives: null },
+  ...{ limits: { perHour: 0, perDay: 0 }, createdAt: 0, updatedAt: 0 },
+};
+
+export interface CallDependencies {
+  readonly routes: readonly Route[];
+  readonly publicUrl: PublicUrl | undefined;
+  readonly isDraining: () => boolean;
+}
+
+/** Gives what routes answer, read from the same text that HTTP sends. */
+export class RouteCaller {
+  private readonly routes: ReadonlyMap<string, Route>;
+  private readonly publicUrl: PublicUrl;
+  private readonly isDraining: () => boolean;
+
+  constructor({ routes, publicUrl = { origin: '', prefix: '' }, isDraining }: CallDependencies) {
+    this.routes = new Map(routes.map((route) => [route.operationId, route]));
+    this.publicUrl = publicUrl;
+    this.isDraining = isDraining;
+  }
+
+  /** @throws RegistryError (as a rejection) for what HTTP refuses, and for arguments of a wrong type */
+  async get<Name extends keyof Results>(name: Name, asked: Asked): Promise<Results[Name]> {
+    const closing: (() => void)[] = [];
+    try {
+      const body = await this.answer(name, asked, closing);
+      if (body instanceof JsonText) return JSON.parse(body.text) as Results[Name];
+      if (!(body instanceof BodyParts)) return body as Results[Name];
+      let text = '';
+      for await (const part of body.parts) text += part;
+      return JSON.parse(text) as Results[Name];
+    } finally {
+      for (const close of closing) close();
+    }
+  }
+
+  /** The rows of an export, one by one. @throws as `get` does, when the first one is asked for */
+  async *each<Name extends keyof Results & keyof Queries>(
+    name: Name,
+    asked: Asked,
+  ): AsyncGenerator<Results[Name]> {
+    const closing: (() => void)[] = [];
+    try {
+      const { parts } = (await this.answer(name, asked, closing)) as BodyParts;
+      const decoder = new TextDecoder();
+      let rest = '';
+      for await (const part of parts) {
+        const lines = (rest + decoder.decode(part as Uint8Array, { stream: true })).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) yield JSON.parse(line) as Results[Name];
+      }
+    } finally {
+      for (const close of closing) close();
+    }
+  }
+
+  private async answer(
+    name: string,
+    { params = {}, query = {}, seesFinancials = false }: Asked,
+    closing: (() => void)[],
+  ): Promise<unknown> {
+    const route = this.routes.get(name);
+    if (route === undefined || route.method === 'POST') throw new Error(`No route ${name} to read.`);
+    if (this.isDraining()) throw new RegistryError('unavailable', 'The registry is closed.');
+    const search = toSearch(query);
+    // What an export gives is objects, in no format.
+    const { format: _format, ...parameters } = route.query ?? {};
+    try {
+      const { body } = await route.handle({
+        params,
+        search,
+        query: parseQuery(parameters, search),
+        body: undefined,
+        caller: seesFinancials ? PROGRAM : undefined,
+        visible: null,
+        path: fullPath(route).replace(/\{(\w+)\}/g, (_, each: string) => params[each] ?? ''),
+        incoming: { headers: {}, headersDistinct: {}, method: route.method },
+        bodyHash: undefined,
+        prefix: this.publicUrl.prefix,
+        baseUrl: this.publicUrl.origin + this.publicUrl.prefix,
+        whenClosed: (work) => closing.push(work),
+      });
+      return body;
+    } catch (error) {
+      // Of what is only read HTTP itself refuses ids, national IDs and pages.
+      if (error instanceof HttpError) throw new RegistryError('invalid', error.message, { cause: error });
+      throw error;
+    }
+  }
+}
+
+/**
+ * Options as query parameters, which have the same names; those in camelCase are taken too.
+ * @throws RegistryError `invalid` for values that are neither texts nor whole numbers
+ */
+function toSearch(options: unknown): URLSearchParams {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw invalidFields({ options: ['Expected an object.'] });
+  const search = new URLSearchParams();
+  const faults = new FieldErrorList();
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (typeof value === 'string' || Number.isSafeInteger(value))
+      search.append(
+        name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        String(value),
+      );
+    else faults.add(shownName(name), 'Expected a string or a whole number.');
+  }
+  faults.throwIfAny();
+  return search;
+}

@@ -1,6 +1,6 @@
 /**
- * Members by words of their names. What a search finds, up to a limit, is kept until somebody writes, so that
- * its other pages cost nothing.
+ * Members by words of their names, counted up to a limit. The count of a search is kept until somebody
+ * writes, for its other pages; where a page is not full, nothing needs to be counted.
  */
 import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import type { MemberFilter } from '../../../domain/membership/members.ts';
@@ -15,7 +15,7 @@ import { LISTED_ROW, type ListedRow, toListedMember } from '../rows/member-rows.
 import { FIRST_UNINDEXED } from './index-names.ts';
 import { matchOfWords, openMatch, orNothing } from './match.ts';
 
-const KEPT_SEARCHES = 20;
+const KEPT_COUNTS = 100;
 const RETRY_AFTER_SECONDS = 5;
 
 type SearchFilter = MemberFilter & { readonly search: readonly string[] };
@@ -36,16 +36,22 @@ const HAS_NAME = 'EXISTS (SELECT 1 FROM member_names WHERE member_names MATCH @m
 const prepareStatements = (db: Connection) => ({
   version: db.prepare<[], { data_version: number }>('PRAGMA data_version'),
   unindexed: db.prepare<[], object>(FIRST_UNINDEXED),
-  selectIds: db.prepareTuples<[string], readonly [ids: string]>(
-    `SELECT json_group_array(id) FROM (SELECT rowid AS id FROM member_names WHERE member_names MATCH ?
-     ORDER BY rowid LIMIT ${MOST_FOUND})`,
+  selectIds: db.prepareTuples<[match: string, limit: number, offset: number], readonly [id: number]>(
+    'SELECT rowid FROM member_names WHERE member_names MATCH ? ORDER BY rowid LIMIT ? OFFSET ?',
     'up to the limit, in order of id; reading past those that lack another word is why it has a thread',
+  ),
+  count: db.prepare<[string], { count: number }>(
+    `SELECT count(*) AS count FROM (SELECT rowid FROM member_names WHERE member_names MATCH ?
+     ORDER BY rowid LIMIT ${MOST_FOUND})`,
+    'up to the limit, as above',
   ),
   selectRows: db.prepareTuples<[string], FoundRow>(
     `${SELECT} FROM json_each(?) page CROSS JOIN members m ON m.id = page.value ${COOPERATIVE}`,
     'one page',
   ),
 });
+
+type Statements = ReturnType<typeof prepareStatements>;
 
 const toFound = (row: FoundRow): ListedMember => {
   const [id, json, cooperativeId, registrationDate, code, name] = row;
@@ -64,7 +70,7 @@ export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<
     { ...LISTED_MEMBERS, select: SELECT, joins: COOPERATIVE },
     HAS_NAME,
   );
-  const idsOf = openIds(statements);
+  const find = openIds(statements);
 
   function read({ filter, request, visible }: MemberSearch): Page<FoundRow> {
     if (unindexed.get() !== undefined) throw missingNames();
@@ -72,10 +78,8 @@ export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<
     if (groups?.length === 0) return { count: 0, rows: [] };
     const few = listFew(filter, groups, request, matchOfWords(filter.search));
     if (few !== undefined) return few;
-    const ids = idsOf(matchOf(filter.search, groups, filter.status));
-    const from = offsetOf(request);
-    const page = ids.slice(from, from + request.pageSize);
-    return { count: ids.length, rows: selectRows.all(JSON.stringify(page)) };
+    const { count, ids } = find(matchOf(filter.search, groups, filter.status), request);
+    return { count, rows: selectRows.all(JSON.stringify(ids)) };
   }
 
   return (asked) =>
@@ -85,24 +89,28 @@ export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<
     });
 }
 
-/** @returns what gives the ids that match, in order */
-function openIds({
-  version,
-  selectIds,
-}: Pick<ReturnType<typeof prepareStatements>, 'version' | 'selectIds'>) {
-  const kept = new Map<string, readonly number[]>();
+/** @returns what gives the ids of a page, in order, with the count of all that match */
+function openIds({ version, selectIds, count }: Omit<Statements, 'unindexed' | 'selectRows'>) {
+  const kept = new Map<string, number>();
   let seenVersion = -1;
-  return (match: string): readonly number[] => {
+
+  function countOf(match: string): number {
     const current = version.get()?.data_version ?? -1;
     if (current !== seenVersion) kept.clear();
     seenVersion = current;
-    const known = kept.get(match);
-    if (known !== undefined) return known;
-    const ids = JSON.parse(selectIds.get(match)?.[0] ?? '[]') as number[];
+    const known = kept.get(match) ?? (count.get(match) as { count: number }).count;
     const [oldest] = kept.keys();
-    if (oldest !== undefined && kept.size === KEPT_SEARCHES) kept.delete(oldest);
-    kept.set(match, ids);
-    return ids;
+    if (oldest !== undefined && kept.size === KEPT_COUNTS) kept.delete(oldest);
+    kept.set(match, known);
+    return known;
+  }
+
+  return (match: string, request: PageRequest) => {
+    const from = offsetOf(request);
+    const limit = Math.max(0, Math.min(request.pageSize, MOST_FOUND - from));
+    const ids = selectIds.all(match, limit, from).map(([id]) => id);
+    const isLast = ids.length < limit && (ids.length > 0 || from === 0);
+    return { ids, count: isLast ? from + ids.length : countOf(match) };
   };
 }
 

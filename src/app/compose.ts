@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config.ts';
+import { REFUSALS } from '../domain/access/refusals.ts';
 import { createExporter } from '../export/exporter.ts';
 import type { Route } from '../http/declare/route.ts';
 import { createMiddleware } from '../http/middleware/chain.ts';
@@ -15,6 +16,7 @@ import { listen, type RunningServer, type ServerTimeouts } from '../http/server/
 import { openCreate } from '../http/writes/idempotency.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
+import type { ApiKeyStore } from '../store/ports/api-keys.ts';
 import type { RegistryStore } from '../store/ports/registry.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import type { StorageError } from '../store/ports/storage-error.ts';
@@ -80,7 +82,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const storage = openConfiguredStorage(config, clock, scheduler, metrics?.measureCommit);
   const { keys, store } = openStores(storage);
   const written = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
-  const log = metrics?.counting(written) ?? written;
+  const log = countingUses(keys, metrics?.counting(written) ?? written);
   const limiter = new InProcessRateLimiter(clock);
   const exporter = createExporter(storage, config.zone);
   const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
@@ -147,6 +149,22 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     close() {
       closed ??= close();
       return closed;
+    },
+  };
+}
+
+/** The log, with each request of a key counted: it is called once a response was sent. */
+function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): AccessLog {
+  return {
+    ...log,
+    request(entry) {
+      const { keyId, reason, time } = entry;
+      const at = Math.floor(time / 1000);
+      // The service being unavailable says nothing of the key.
+      if (keyId !== undefined && reason !== undefined && reason in REFUSALS)
+        keys.countUse(keyId, 'refused', reason, at);
+      else if (keyId !== undefined) keys.countUse(keyId, 'admitted', '', at);
+      log.request(entry);
     },
   };
 }

@@ -82,7 +82,7 @@ test('list shows every key with its state', async (context) => {
   await json('disable', '1');
   clock.advance(2 * 3_600_000);
   const { out } = await run('list');
-  assert.match(out, /^1 +first +disabled +crs_\S+ +members:read +1000\/10000$/m);
+  assert.match(out, /^1 +first +disabled +crs_\S+ +members:read +1000\/10000 +never$/m);
   assert.match(out, /^2 +second +expired /m);
   const listed = await json('list');
   assert.deepEqual(
@@ -150,8 +150,8 @@ test('a key is narrowed, widened again, and keeps its restrictions when it is ro
   assert.match((await run('show', '1')).out, /^lookup only {2}yes\nsees {9}B-2, A-1$/m);
   await json('create', '--name', 'open', '--scope', 'members:read');
   const listed = (await run('list')).out;
-  assert.match(listed, /^1 +Bank .* 1000\/10000 {4}lookups of B-2, A-1$/m);
-  assert.match(listed, /^2 +open .* 1000\/10000$/m);
+  assert.match(listed, /^1 +Bank .* 1000\/10000 {4}lookups of B-2, A-1 +never$/m);
+  assert.match(listed, /^2 +open .* 1000\/10000 +never$/m);
   const kept = await json('update', '1', '--name', 'Bank of B');
   assert.deepEqual([kept.lookup_only, kept.cooperatives], [true, ['B-2', 'A-1']]);
   const replaced = await json('update', '1', '--cooperative', 'A-1', '--no-lookup-only');
@@ -168,7 +168,7 @@ test('a key may export only when it is said, until it is taken back', async (con
   const created = await json('create', '--name', 'b', '--scope', 'members:read', '--allow-export');
   assert.equal(created.allow_export, true);
   assert.match((await run('show', '2')).out, /^exports {6}yes$/m);
-  assert.match((await run('list')).out, /^ID .* EXPORTS\n1 .*\/10000\n2 .* yes$/m);
+  assert.match((await run('list')).out, /^ID .* EXPORTS {2}LAST USED\n1 .*\/10000 +never\n2 .* yes +never$/m);
   assert.equal((await json('rotate', '2')).allow_export, true);
   assert.equal((await json('update', '2', '--no-allow-export')).allow_export, false);
 });

@@ -51,9 +51,9 @@ test('refusals are counted by reason', async (context) => {
   await app.send('/members/', { key });
   await app.send('/members/', { key });
   assert.deepEqual(await read('registry_refusals_total{'), [
-    'registry_refusals_total{status="401",reason="no bearer token"} 2',
-    'registry_refusals_total{status="403",reason="no scope cooperatives:read"} 1',
-    'registry_refusals_total{status="429",reason="rate limit"} 1',
+    'registry_refusals_total{status="401",reason="missing_key"} 2',
+    'registry_refusals_total{status="403",reason="scope"} 1',
+    'registry_refusals_total{status="429",reason="throttled_day"} 1',
   ]);
 });
 

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
 import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
+import { REFUSALS } from '../../src/domain/access/refusals.ts';
 import { describeColumns } from '../../src/import/columns/columns.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -100,6 +101,12 @@ const scopes = (): string =>
     Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => [code(scope), meaning]),
   );
 
+const refusals = (): string =>
+  table(
+    ['Reason', 'Means'],
+    Object.entries(REFUSALS).map(([reason, meaning]) => [code(reason), meaning]),
+  );
+
 /** The columns whose values together identify a row. */
 const IDENTIFYING: { readonly [kind in ImportKind]: string } = {
   cooperatives: 'code',
@@ -125,6 +132,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     'options of keys create': () => optionsOf(named.get('keys create') as Command),
     metrics,
     scopes,
+    refusals,
     choices: choiceTable,
     deprecated: () => deprecatedTable(),
     'fields of cooperatives': () => fieldTable('/cooperatives'),

@@ -65,8 +65,8 @@ function found(key: ApiKey | undefined): ApiKey {
 
 async function showingOf(run: Run, keys: readonly ApiKey[]): Promise<Showing> {
   const { config, storage, now } = run;
-  const deprecatedUses = await withKeys(run, (store) => store.deprecatedUses());
-  return { now, zone: config.zone, codes: await codesOfKeys(storage, keys), deprecatedUses };
+  const uses = await withKeys(run, (store) => store.uses(now));
+  return { now, zone: config.zone, codes: await codesOfKeys(storage, keys), uses };
 }
 
 async function printKey(context: CliContext, run: Run, key: ApiKey, options: PrintOptions): Promise<void> {

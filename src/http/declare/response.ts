@@ -1,4 +1,6 @@
 /** The response to a request, before it becomes bytes. */
+import type { Refusal } from '../../domain/access/refusals.ts';
+import type { UnavailableReason } from '../../domain/values/errors.ts';
 
 export type Headers = { [name: string]: string };
 
@@ -30,8 +32,8 @@ export interface ApiResponse {
   /** A value for JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
-  /** Why it was refused, for the log and metrics: one of a fixed set of texts. */
-  readonly reason?: string | undefined;
+  /** Why it was refused, for the log and metrics. */
+  readonly reason?: Refusal | UnavailableReason | undefined;
   /** What lies behind it, for the log only: it may hold more than the client should learn. */
   readonly cause?: string;
 }
@@ -46,10 +48,10 @@ export const refusal = (
   status: number,
   detail: string,
   headers: Headers = {},
-  reason?: string,
+  reason?: Refusal | UnavailableReason,
 ): ApiResponse => ({
   status,
   body: new JsonText(JSON.stringify({ detail })),
   headers,
-  ...(reason === undefined ? {} : { reason }),
+  reason,
 });

@@ -1,6 +1,7 @@
 /** Who calls: the bearer key, checked on every request (docs/api.md#authentication). */
 import { crc32 } from 'node:zlib';
 import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey } from '../../domain/access/api-keys.ts';
+import type { Refusal } from '../../domain/access/refusals.ts';
 import { isThenable } from '../../domain/values/awaitable.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import { hashKeyAsText } from '../../runtime/key-hash.ts';
@@ -12,7 +13,7 @@ import type { Middleware } from './middleware.ts';
 
 export const REALM = 'Bearer realm="cooperative-registry"';
 
-const invalid = (detail: string, reason: string) =>
+const invalid = (detail: string, reason: Refusal) =>
   refusal(401, detail, { 'WWW-Authenticate': `${REALM}, error="invalid_token"` }, reason);
 
 // Made once: a refusal must cost less than what it refuses.
@@ -20,17 +21,17 @@ const MISSING = refusal(
   401,
   'Authentication credentials were not provided.',
   { 'WWW-Authenticate': REALM },
-  'no bearer token',
+  'missing_key',
 );
-const EMPTY = invalid('Invalid token header. No credentials provided.', 'empty bearer token');
+const EMPTY = invalid('Invalid token header. No credentials provided.', 'malformed_header');
 const WITH_SPACES = invalid(
   'Invalid token header. Token string should not contain spaces.',
-  'spaces in the bearer token',
+  'malformed_header',
 );
-const MALFORMED = invalid('Invalid API key.', 'malformed key');
-const UNKNOWN = invalid('Invalid API key.', 'unknown key');
-const EXPIRED = invalid('Invalid API key.', 'expired key');
-const INACTIVE = invalid('API key is inactive.', 'disabled key');
+const MALFORMED = invalid('Invalid API key.', 'malformed_key');
+const UNKNOWN = invalid('Invalid API key.', 'unknown_key');
+const EXPIRED = invalid('Invalid API key.', 'expired');
+const INACTIVE = invalid('API key is inactive.', 'disabled');
 
 const BEARER = 'Bearer ';
 const PLAIN_BEARER = /^Bearer [!-~]+$/;

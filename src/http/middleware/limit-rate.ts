@@ -25,7 +25,9 @@ export function limitRate(limiter: RateLimiter, clock: Clock): Middleware {
     if (decision.admitted) return undefined;
     const seconds = toSeconds(decision.waitMs);
     const detail = `Request was throttled. Expected available in ${counted(seconds, 'second')}.`;
-    return refusal(429, detail, { 'Retry-After': String(seconds) }, 'rate limit');
+    // Both windows may be used up: the longer one is what the client waits for.
+    const reason = decision.day.remaining === 0 ? 'throttled_day' : 'throttled_hour';
+    return refusal(429, detail, { 'Retry-After': String(seconds) }, reason);
   }
 
   return (request) => {

@@ -3,9 +3,9 @@ import { PERMISSION_DENIED } from '../declare/errors.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
 
-const LOOKUP_ONLY = refusal(403, PERMISSION_DENIED, {}, 'key for lookups only');
-const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'key without the right to export');
-const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'key of some cooperatives');
+const LOOKUP_ONLY = refusal(403, PERMISSION_DENIED, {}, 'lookup_only');
+const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'export');
+const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
 
 /** @returns status 403 for what a narrow key is not allowed, and an export without the right to it */
 export function refuseByKey(request: ApiRequest): ApiResponse | undefined {

@@ -12,7 +12,8 @@ export function refuseWithout(scope: Scope): ApiResponse {
   let refused = refusals.get(scope);
   if (refused === undefined) {
     const challenge = `${REALM}, error="insufficient_scope", scope="${scope}"`;
-    refused = refusal(403, PERMISSION_DENIED, { 'WWW-Authenticate': challenge }, `no scope ${scope}`);
+    const response = refusal(403, PERMISSION_DENIED, { 'WWW-Authenticate': challenge }, 'scope');
+    refused = { ...response, cause: scope };
     refusals.set(scope, refused);
   }
   return refused;

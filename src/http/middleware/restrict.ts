@@ -7,8 +7,8 @@ import { refusal } from '../declare/response.ts';
 import { clientAddress } from './client-address.ts';
 import type { Middleware } from './middleware.ts';
 
-const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address not in the allowlist');
-const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host not in the allowlist');
+const WRONG_ADDRESS = refusal(403, PERMISSION_DENIED, {}, 'address');
+const WRONG_HOST = refusal(403, PERMISSION_DENIED, {}, 'host');
 
 export function restrict(trustedProxies: AddressBlocks): Middleware {
   // A key object stays the same until a change of keys is seen, so its blocks are parsed once.

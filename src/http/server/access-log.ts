@@ -1,5 +1,7 @@
 /** One JSON line per request, written after its response: together with the others of the iteration. */
 import type { LogLevel } from '../../config.ts';
+import type { Refusal } from '../../domain/access/refusals.ts';
+import type { UnavailableReason } from '../../domain/values/errors.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 
 export interface RequestEntry {
@@ -12,9 +14,9 @@ export interface RequestEntry {
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Why a key was refused or the service unavailable: one of a fixed set of texts. */
-  readonly reason?: string | undefined;
-  /** Of what made the service unavailable, the message with that of its own cause. */
+  /** Why a key was refused or the service unavailable. */
+  readonly reason?: Refusal | UnavailableReason | undefined;
+  /** The scope that a key lacks; or what made the service unavailable, with what was behind that. */
   readonly cause?: string | undefined;
   /** Whether the client left before it could be sent the entire response. */
   readonly isAborted?: boolean;

@@ -8,7 +8,7 @@ import type { Sender } from './send.ts';
 export interface AnnounceDependencies {
   readonly routes: readonly Route[];
   readonly send: Sender;
-  readonly keys: Pick<ApiKeyStore, 'countDeprecatedUse'>;
+  readonly keys: Pick<ApiKeyStore, 'countUse'>;
   readonly clock: Clock;
 }
 
@@ -29,7 +29,7 @@ export function announceDeprecated({ routes, send, keys, clock }: AnnounceDepend
     if (used !== undefined && used.length > 0) {
       Object.assign(headers, deprecationHeaders(used.map(({ deprecation }) => deprecation)));
       if (caller !== undefined && !UNUSED.includes(response.status))
-        for (const { name } of used) keys.countDeprecatedUse(caller.id, name, nowSeconds(clock));
+        for (const { name } of used) keys.countUse(caller.id, 'deprecated', name, nowSeconds(clock));
     }
     send(request, response);
   };

@@ -25,7 +25,7 @@ import type { Sender } from './send.ts';
 export interface HandlerDependencies {
   readonly routes: readonly Route[];
   /** Counts what is used although it is deprecated. */
-  readonly keys: Pick<ApiKeyStore, 'countDeprecatedUse'>;
+  readonly keys: Pick<ApiKeyStore, 'countUse'>;
   readonly middleware: Middleware;
   readonly create: Create;
   readonly send: Sender;

@@ -8,14 +8,19 @@ export interface KeySecret {
   readonly prefix: string;
 }
 
-/** Requests of a key that used something deprecated. */
-export interface DeprecatedUse {
+/** Requests of a key that did the same. */
+export interface KeyUse {
   readonly keyId: number;
-  /** Of what was used, such as `GET /api/v1/things, parameter old`. */
+  /** Admitted, each of them; among these, what used something deprecated; refused ones of the last day. */
+  readonly kind: 'admitted' | 'deprecated' | 'refused';
+  /**
+   * What is deprecated, such as `GET /api/v1/things, parameter old`; why it was refused; empty for what was
+   * admitted.
+   */
   readonly name: string;
   readonly requests: number;
-  /** Epoch seconds. */
-  readonly lastUsedAt: number;
+  /** Of the last one, in epoch seconds. */
+  readonly lastAt: number;
 }
 
 export interface ApiKeyStore {
@@ -44,8 +49,8 @@ export interface ApiKeyStore {
     nowSeconds: number,
   ): Awaitable<ApiKey | undefined>;
   /** Counts a request, at once and in memory: it is stored within a minute, or by `close`. */
-  countDeprecatedUse(keyId: number, name: string, nowSeconds: number): void;
-  /** What is stored, by key and name. */
-  deprecatedUses(): Awaitable<readonly DeprecatedUse[]>;
+  countUse(keyId: number, kind: KeyUse['kind'], name: string, nowSeconds: number): void;
+  /** What is stored, by key, kind and name. */
+  uses(nowSeconds: number): Awaitable<readonly KeyUse[]>;
   close(): Awaitable<void>;
 }

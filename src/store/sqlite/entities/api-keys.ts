@@ -5,7 +5,7 @@ import type { EndOfIteration } from '../../ports/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
-import { openDeprecatedUses } from './deprecated-uses.ts';
+import { openKeyUses } from './key-uses.ts';
 
 interface KeyRow {
   id: number;
@@ -186,7 +186,7 @@ function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
   const { selectOne, selectSecret, insert, replace, insertSecret, endSecrets } = statements;
   const { find, list } = openReads(statements);
   const cached = openCache(statements, scheduler);
-  const deprecated = openDeprecatedUses(db);
+  const uses = openKeyUses(db);
 
   return {
     connection: db,
@@ -237,11 +237,11 @@ function createStore(db: Connection, scheduler: EndOfIteration): SqliteApiKeys {
         return find(id, nowSeconds);
       }),
 
-    countDeprecatedUse: deprecated.count,
-    deprecatedUses: deprecated.list,
+    countUse: uses.count,
+    uses: uses.list,
 
     close() {
-      deprecated.close();
+      uses.close();
       db.close();
     },
   };

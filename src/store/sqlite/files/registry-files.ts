@@ -92,7 +92,7 @@ export const KEPT_FILES: readonly KeptFile[] = [
   {
     name: 'registry.keys.db',
     mode: '0600',
-    contains: 'keys: name, scopes, restrictions, limits, use of what is deprecated',
+    contains: 'keys: name, scopes, restrictions, limits; what their requests did, in numbers',
     personalData: 'names of holders',
     secrets: 'the SHA-256 of each key, never a key',
     isBackedUp: true,

@@ -31,13 +31,16 @@ CREATE TABLE api_key_secrets (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_key_secrets_key ON api_key_secrets (key_id);
 
--- Requests of a key that used something deprecated.
-CREATE TABLE deprecated_uses (
+-- Requests of a key that did the same: were admitted, used something deprecated, were refused for a reason.
+CREATE TABLE key_uses (
   key_id INTEGER NOT NULL REFERENCES api_keys (id),
+  kind TEXT NOT NULL,
   name TEXT NOT NULL,
+  -- Since 1970; of refused ones only, the others have 0.
+  hour INTEGER NOT NULL,
   requests INTEGER NOT NULL,
-  last_used_at INTEGER NOT NULL,
-  PRIMARY KEY (key_id, name)
+  last_at INTEGER NOT NULL,
+  PRIMARY KEY (key_id, kind, name, hour)
 ) STRICT, WITHOUT ROWID;
 `;
 

@@ -1,6 +1,7 @@
 /** `/metrics` of a service (docs/operating.md#metrics). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
@@ -103,6 +104,15 @@ test('how the registry is doing is looked up once a second, and what is not know
   assert.deepEqual(await read('registry_refusals_total{status="503"'), [
     'registry_refusals_total{status="503",reason="not_ready"} 1',
   ]);
+});
+
+test('when the files cannot be read, the log says so, and the counts are served without them', async (context) => {
+  const { app, read } = await startMeasured(context);
+  rmSync(app.config.storage);
+  assert.deepEqual(await read('registry_rows'), []);
+  assert.equal((await read('registry_limiter_keys')).length, 1);
+  const line = app.logLines.map((text) => JSON.parse(text)).find(({ level }) => level === 'error');
+  assert.match(line.cause, /There is no database at/);
 });
 
 test('the lag of each endpoint of a webhook is that of its oldest event', async (context) => {

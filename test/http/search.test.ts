@@ -105,11 +105,14 @@ test('a written name is found at once, and a replaced one not any more', async (
   const app = await start(context);
   assert.deepEqual(await found(app, 'search=uwimana'), ['1', '2', '3']);
   assert.deepEqual(await found(app, 'search=habimana'), []);
+  const counted = async () => (await app.send('/members?search=uwimana&page_size=1')).json.count;
+  assert.equal(await counted(), 3);
   const body = { full_name: 'Habimana Zoé' };
   const headers = { 'Content-Type': 'application/merge-patch+json' };
   assert.equal((await app.send('/members/3', { method: 'PATCH', body, headers })).status, 200);
   assert.deepEqual(await found(app, 'search=habimana'), ['3']);
   assert.deepEqual(await found(app, 'search=uwimana'), ['1', '2']);
+  assert.equal(await counted(), 2);
   const renamed = { code: 'C-2', name: 'Abasangizi' };
   assert.equal((await app.send('/cooperatives/2', { method: 'PUT', body: renamed })).status, 200);
   assert.deepEqual(await found(app, 'search=abahuje', '/cooperatives'), []);

@@ -64,7 +64,13 @@ test('generated tables are as the code declares them, and no document lacks one'
     'fields of payments',
     'deprecated',
   ]);
-  assert.deepEqual(tableNames(read('docs/operating.md')), ['settings', 'commands', 'files', 'metrics']);
+  assert.deepEqual(tableNames(read('docs/operating.md')), [
+    'settings',
+    'commands',
+    'files',
+    'reasons of unavailability',
+    'metrics',
+  ]);
   assert.deepEqual(tableNames(read('docs/keys.md')), ['options of keys create', 'scopes', 'refusals']);
   assert.deepEqual(tableNames(read('docs/import-reference.md')), ['import warnings', 'import columns']);
 });

@@ -6,6 +6,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
 import { REFUSALS } from '../../src/domain/access/refusals.ts';
+import { UNAVAILABLE_REASONS } from '../../src/domain/values/errors.ts';
 import { describeColumns } from '../../src/import/columns/columns.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -133,6 +134,11 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     metrics,
     scopes,
     refusals,
+    'reasons of unavailability': () =>
+      table(
+        ['Reason', 'Means'],
+        Object.entries(UNAVAILABLE_REASONS).map(([reason, meaning]) => [code(reason), meaning]),
+      ),
     choices: choiceTable,
     deprecated: () => deprecatedTable(),
     'fields of cooperatives': () => fieldTable('/cooperatives'),

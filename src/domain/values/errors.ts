@@ -17,19 +17,22 @@ export class FieldError {
  */
 export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 'unavailable';
 
-/** Why something is unavailable: for the log and metrics, which count by it. */
-export type UnavailableReason =
-  | 'client_left'
-  | 'database_busy'
-  | 'disk_full'
-  | 'disk_unreadable'
-  | 'names_indexing'
-  | 'not_ready'
-  | 'stopping'
-  | 'too_many_exports'
-  | 'too_many_waiting'
-  | 'too_many_writes'
-  | 'writing_failed';
+/** Why a service refuses with `unavailable`, each with its meaning: for the log and metrics. */
+export const UNAVAILABLE_REASONS = {
+  database_busy: 'another process, such as an import, has had the database locked for 2 seconds',
+  too_many_writes: 'more writes wait than can be made soon',
+  too_many_waiting: 'too many searches or statistics wait for those before them',
+  too_many_exports: 'as many exports run as may at once',
+  names_indexing: 'the names of a large import are being indexed for searches',
+  disk_full: 'the disk has too little room left: [make room](trouble.md#when-the-disk-is-nearly-full)',
+  disk_unreadable: 'how much room the disk has left cannot be read',
+  writing_failed:
+    'a commit has [failed](trouble.md#when-writing-to-the-disk-fails): nothing is written any more',
+  not_ready: '`/readyz`: the database does not answer, or writing has failed',
+  stopping: 'the service is stopping',
+  client_left: 'nobody waits for the export any more',
+} as const;
+export type UnavailableReason = keyof typeof UNAVAILABLE_REASONS;
 
 /** A refusal that the caller can understand and act on. Any other error is unexpected. */
 export class RegistryError extends Error {

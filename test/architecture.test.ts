@@ -65,15 +65,16 @@ test('store/ imports only domain/, lookup/ and, in store/sqlite, such plumbing, 
   assert.deepEqual(broken('store', isAllowed), []);
 });
 
-test('lookup/ imports only domain/ and json/, and json/ only domain/', () => {
+test('lookup/ imports only domain/ and json/; json/ and language/ import only domain/', () => {
   assert.deepEqual(
     broken('lookup', ({ target }) => isIn(target, 'domain') || isIn(target, 'json')),
     [],
   );
-  assert.deepEqual(
-    broken('json', ({ target }) => isIn(target, 'domain')),
-    [],
-  );
+  for (const directory of ['json', 'language'])
+    assert.deepEqual(
+      broken(directory, ({ target }) => isIn(target, 'domain') || target.endsWith('.json')),
+      [],
+    );
 });
 
 test('only store/sqlite/ imports better-sqlite3', () => {

@@ -3,8 +3,9 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { packageVersion } from '../runtime/version.ts';
 import { StorageError } from '../store/ports/storage-error.ts';
-import { type CliContext, CommandError, EXIT } from './terminal/context.ts';
+import { type CliContext, CommandError, EXIT, tell } from './terminal/context.ts';
 import { refuseEmptyValues } from './terminal/empty-values.ts';
+import { addLanguageOption, withoutLanguage } from './terminal/language-option.ts';
 import { settingsHelp } from './terminal/settings.ts';
 
 type Declare = (command: Command, context: CliContext) => void;
@@ -122,6 +123,7 @@ export async function createProgram(
     const command = program.command(name).description(description);
     if (loaded.includes(name)) (await load())(command, context);
   }
+  addLanguageOption(program, context);
   refuseEmptyValues(program);
   return program;
 }
@@ -131,16 +133,17 @@ export async function createProgram(
  * @param args without the program's own name
  * @returns the exit status: 0 done, 1 refused or partly refused, 2 wrong usage
  */
-export async function runCommand(args: readonly string[], context: CliContext): Promise<number> {
+export async function runCommand(args: readonly string[], given: CliContext): Promise<number> {
+  const context = { ...given };
   try {
     // The first word names the command, after `help` the second.
-    const program = await createProgram(context, args.slice(0, 2));
+    const program = await createProgram(context, withoutLanguage(args).slice(0, 2));
     await program.parseAsync(args, { from: 'user' });
     return EXIT.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     if (error instanceof CommandError) {
-      if (error.message !== '') context.err(`${error.message}\n`);
+      if (error.message !== '') tell(context, error.text);
       return error.exitCode;
     }
     if (error instanceof ConfigError) {
@@ -151,7 +154,7 @@ export async function runCommand(args: readonly string[], context: CliContext): 
     const storageError =
       error instanceof StorageError ? error : (await import('../store/open.ts')).toStorageError(error);
     if (storageError === undefined) throw error;
-    context.err(`${storageError.message}\n`);
+    tell(context, storageError.message);
     return storageError.kind === 'unusable' ? EXIT.usage : EXIT.refused;
   }
 }

@@ -47,7 +47,7 @@ test('the apply repeats the checks: a code taken meanwhile is refused, and nothi
     const [report] = await importWith(place, path, insertMember(nid(500), 'M-10'), skipInvalid);
     assert.equal(report?.outcome, 'failed');
     assert.ok(report?.failure?.error instanceof RegistryError);
-    assert.match(report.failure.message, /again/i);
+    assert.match(String(report.failure.message), /again/i);
     assert.deepEqual(place.query("SELECT full_name FROM members WHERE member_code = 'M-10'"), [
       { full_name: 'Meanwhile' },
     ]);

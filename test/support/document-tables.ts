@@ -7,7 +7,9 @@ import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
 import { REFUSALS } from '../../src/domain/access/refusals.ts';
 import { UNAVAILABLE_REASONS } from '../../src/domain/values/errors.ts';
+import { say } from '../../src/domain/values/message.ts';
 import { describeColumns } from '../../src/import/columns/columns.ts';
+import { inLanguage, LANGUAGES } from '../../src/language/language.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
@@ -17,7 +19,7 @@ import { code, table } from './markdown.ts';
 import { storageAt } from './storage.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
-export const GENERATED_DOCUMENTS = ['api', 'operating', 'keys', 'import-reference'].map(
+export const GENERATED_DOCUMENTS = ['api', 'operating', 'keys', 'import-reference', 'importing'].map(
   (name) => `docs/${name}.md`,
 );
 
@@ -56,7 +58,7 @@ export async function namedCommands(): Promise<Map<string, Command>> {
 
 /** Of one command, without those that nearly every command has. */
 const ownOptions = (command: Command) =>
-  command.options.filter(({ long }) => long !== '--db' && long !== '--json');
+  command.options.filter(({ long }) => !['--db', '--json', '--lang'].includes(long ?? ''));
 
 function commands(named: Map<string, Command>): string {
   const rows = [...named].map(([name, command]) => {
@@ -123,6 +125,26 @@ function importColumns(): string {
   return table(['Kind', 'Columns', 'What identifies a row'], rows);
 }
 
+/** The faults that a clerk meets most often. */
+const USUAL_FAULTS = [
+  'A spreadsheet turned this national ID into a number and lost digits. Format the column as text and ' +
+    'enter it again.',
+  'Expected a national ID of exactly 16 digits.',
+  say('"{cell}" is not a valid choice. Known: {known}.', { cell: 'Widowed', known: '…' }),
+  'The column is missing.',
+  say('There is no cooperative with the code "{code}". Import the cooperatives first.', { code: 'KOA' }),
+  say('There is no member with the code "{code}" in the cooperative. Import its members first.', {
+    code: 'M-1',
+  }),
+  say('Same as line {line}.', { line: 7 }),
+];
+
+const faultsInLanguages = (): string =>
+  table(
+    ['English', 'French', 'Kinyarwanda'],
+    USUAL_FAULTS.map((fault) => LANGUAGES.map((language) => code(inLanguage(fault, language)))),
+  );
+
 /** Each table by the name that its region in a document gives. */
 async function tables(): Promise<{ readonly [name: string]: () => string }> {
   const named = await namedCommands();
@@ -146,6 +168,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     'fields of loans': () => fieldTable('/loans'),
     'fields of payments': () => fieldTable('/payments'),
     'import columns': importColumns,
+    'faults in three languages': faultsInLanguages,
     'import warnings': () =>
       table(
         ['Warning', 'Stops', 'Kind of file', 'Means'],

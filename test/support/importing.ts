@@ -98,10 +98,13 @@ export const importOptions = (place: ImportPlace): ImportOptions => ({
   ...{ acceptTrailingZero: false, skipInvalid: false },
 });
 
+/** With its message in English. */
+export type ReadFault = ImportFault & { readonly message: string };
+
 /** What became of one file, with all that was found in it. */
 export interface ReadFile {
   readonly report: FileReport;
-  readonly faults: readonly ImportFault[];
+  readonly faults: readonly ReadFault[];
   /** `kind column lines`, as in `heading mobile 1`. */
   readonly notes: readonly string[];
 }
@@ -113,7 +116,7 @@ export async function importFile(
   options: Partial<ImportOptions> = {},
 ): Promise<ReadFile> {
   const session = storageAt(place.databaseFile).openImportSession();
-  const faults: ImportFault[] = [];
+  const faults: ReadFault[] = [];
   try {
     const [report] = await importFiles(
       session,
@@ -121,7 +124,8 @@ export async function importFile(
       { ...importOptions(place), ...options },
       {
         async checked(_file, checked) {
-          for await (const fault of checked.listFaults()) faults.push(fault);
+          for await (const fault of checked.listFaults())
+            faults.push({ ...fault, message: String(fault.message) });
         },
       },
     );

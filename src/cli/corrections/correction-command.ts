@@ -15,7 +15,7 @@ import type {
   CorrectionStore,
 } from '../../store/ports/journal/corrections.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { describeUser } from '../terminal/system-user.ts';
@@ -85,14 +85,12 @@ export async function correct(
     await confirm(context, options, async () => {
       const result = await work(store, { ...given, isDryRun: true });
       if (result.outcome === 'refused') throw refused(context, result, options);
-      context.err(formatPlan(result));
+      for (const line of formatPlan(result)) tell(context, line);
     });
     const result = await work(store, { ...given, isDryRun });
     if (result.outcome === 'refused') throw refused(context, result, options);
-    const isJson = options.json === true;
-    context.out(
-      isJson ? formatJson(describeCorrection(result, isDryRun)) : formatCorrection(result, options),
-    );
+    if (options.json === true) context.out(formatJson(describeCorrection(result, isDryRun)));
+    else for (const line of formatCorrection(result, options)) print(context, line);
     if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
   });
 }
@@ -104,6 +102,6 @@ function refused(
   { json, dryRun }: CorrectionCommandOptions,
 ): CommandError {
   if (json === true) context.out(formatJson(describeCorrection(result, dryRun === true)));
-  else context.err(formatRefused(result));
+  else for (const line of formatRefused(result)) tell(context, line);
   return new CommandError(EXIT.refused, '');
 }

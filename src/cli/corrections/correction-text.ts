@@ -1,5 +1,5 @@
 /** Corrections as commands show them: text for people, JSON for programs. */
-import { counted } from '../../domain/values/text.ts';
+import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import {
   CHANGED_ENTITIES,
   type CorrectionDone,
@@ -7,7 +7,7 @@ import {
   type CorrectionResult,
   type NamedMember,
 } from '../../store/ports/journal/corrections.ts';
-import { ENTITY_NAMES } from '../terminal/entity-names.ts';
+import { countEntities, ENTITY_NAMES } from '../terminal/entity-names.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import type { SettingOptions } from '../terminal/settings.ts';
@@ -23,9 +23,18 @@ const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) 
   fate,
 });
 
-function formatMember({ id, cooperativeCode, memberCode, fullName, fate }: NamedMember): string {
+function formatMember({
+  id,
+  cooperativeCode: cooperative,
+  memberCode,
+  fullName,
+  fate,
+}: NamedMember): Message {
   const [code, name] = [hideIdentityCards(memberCode), hideIdentityCards(fullName)];
-  return `  member ${id}: ${cooperativeCode} ${code}, ${name}${fate === 'changes' ? '' : ` (${fate})`}\n`;
+  const values = { id, cooperative, code, name };
+  return fate === 'changes'
+    ? say('  member {id}: {cooperative} {code}, {name}', values)
+    : say('  member {id}: {cooperative} {code}, {name} ({fate})', { ...values, fate: asMessage(fate) });
 }
 
 /** The same for what was done and what a dry run would do. */
@@ -49,45 +58,63 @@ export const describeCorrection = (result: CorrectionResult, isDryRun: boolean) 
         collisions: result.collisions,
       };
 
-function formatRows({ rows, isFinal = false }: CorrectionDone): string {
+function formatRows({ rows, isFinal = false }: CorrectionDone): Message[] {
   const lines = CHANGED_ENTITIES.flatMap((entity) => {
     const { created = 0, changed = 0, removed = 0 } = rows[entity] ?? {};
+    const count = (n: number) => ({ rows: countEntities(entity, n) });
     return [
-      ...(created > 0 ? [`  ${counted(created, ...ENTITY_NAMES[entity])} created\n`] : []),
-      ...(changed > 0
-        ? [`  ${counted(changed, ...ENTITY_NAMES[entity])} ${isFinal ? 'erased' : 'changed'}\n`]
-        : []),
-      ...(removed > 0 ? [`  ${counted(removed, ...ENTITY_NAMES[entity])} removed\n`] : []),
+      ...(created > 0 ? [say('  {rows} created', count(created))] : []),
+      ...(changed > 0 && isFinal ? [say('  {rows} erased', count(changed))] : []),
+      ...(changed > 0 && !isFinal ? [say('  {rows} changed', count(changed))] : []),
+      ...(removed > 0 ? [say('  {rows} removed', count(removed))] : []),
     ];
   });
-  return lines.length === 0 ? '  No row changes.\n' : lines.join('');
+  return lines.length === 0 ? [say('  No row changes.')] : lines;
 }
 
-function formatChanges(result: CorrectionDone): string {
-  const notes = result.notes.map((note) => `  Note: ${note}\n`);
-  const end = result.isFinal === true ? ['It cannot be undone.\n'] : [];
-  return [...result.members.map(formatMember), formatRows(result), ...notes, ...end].join('');
-}
+const formatChanges = (result: CorrectionDone): Message[] => [
+  ...result.members.map(formatMember),
+  ...formatRows(result),
+  ...result.notes.map((note) => say('  Note: {note}', { note: asMessage(note) })),
+  ...(result.isFinal === true ? [say('It cannot be undone.')] : []),
+];
 
-/** What would be done, before anybody is asked. */
-export const formatPlan = (result: CorrectionDone): string => `This would be done:\n${formatChanges(result)}`;
+/** What would be done, before anybody is asked; a line each. */
+export const formatPlan = (result: CorrectionDone): Message[] => [
+  say('This would be done:'),
+  ...formatChanges(result),
+];
 
-/** @param options of the command */
-export function formatCorrection(result: CorrectionDone, options: SettingOptions): string {
-  const { correctionId, lockMs } = result;
+/** @param options of the command. @returns lines */
+export function formatCorrection(result: CorrectionDone, options: SettingOptions): Message[] {
+  const { correctionId: id, lockMs } = result;
   const changes = formatChanges(result);
-  if (correctionId === null) return `Nothing was changed. Without --dry-run:\n${changes}`;
-  const done = `Correction ${correctionId} is done (locked for ${(lockMs / 1000).toFixed(3)} s)`;
-  const undo = `To undo it: ${proposed(`imports undo ${correctionId}`, options)}\n`;
-  const start = result.isRepeated === true ? 'Nothing was changed' : done;
-  return `${start}:\n${changes}${result.isFinal === true ? '' : undo}`;
+  if (id === null) return [say('Nothing was changed. Without --dry-run:'), ...changes];
+  const locked = (lockMs / 1000).toFixed(3);
+  return [
+    result.isRepeated === true
+      ? say('Nothing was changed:')
+      : say('Correction {id} is done (locked for {locked} s):', { id, locked }),
+    ...changes,
+    ...(result.isFinal === true
+      ? []
+      : [say('To undo it: {command}', { command: proposed(`imports undo ${id}`, options) })]),
+  ];
 }
 
-export function formatRefused({ message, collisions }: CorrectionRefused): string {
-  const lines = collisions
-    .slice(0, SHOWN_COLLISIONS)
-    .map((each) => `  ${ENTITY_NAMES[each.entity][0]} ${hideIdentityCards(each.row)}: ${each.message}\n`);
-  const rest = collisions.length - lines.length;
-  const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
-  return `${hideIdentityCards(message)} Nothing was changed.\n${lines.join('')}${more}`;
+/** @returns lines */
+export function formatRefused({ message, collisions }: CorrectionRefused): Message[] {
+  const shown = collisions.slice(0, SHOWN_COLLISIONS);
+  const rest = collisions.length - shown.length;
+  return [
+    say('{message} Nothing was changed.', { message: asMessage(hideIdentityCards(message)) }),
+    ...shown.map(({ entity, row, message: why }) =>
+      say('  {entity} {row}: {message}', {
+        entity: asMessage(ENTITY_NAMES[entity]),
+        row: hideIdentityCards(row),
+        message: asMessage(why),
+      }),
+    ),
+    ...(rest > 0 ? [say('  {rest} more; --json lists all of them.', { rest })] : []),
+  ];
 }

@@ -1,5 +1,6 @@
 /** Everything held about a person as the command shows it: text for people, JSON for programs. */
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import { say, type Text } from '../../domain/values/message.ts';
 import type { HeldMembership, HeldPerson, HeldRow } from '../../store/ports/journal/held-data.ts';
 import { describeEntry, formatActor } from '../journal/history-text.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
@@ -35,30 +36,36 @@ export const describePerson = (person: HeldPerson, zone: TimeZone) => ({
   kept_responses: person.keptResponses,
 });
 
-function formatMembership(membership: HeldMembership, zone: TimeZone): string {
+function formatMembership(membership: HeldMembership, zone: TimeZone, translate: Translate): string {
   const member = describeHeld(membership.member, zone);
   const fields = Object.entries(member).map(([field, value]) => [field, value ?? ''] as const);
   const lists = LISTS.flatMap(([, heading, rows]) => {
     const found = rows(membership);
-    return found.length === 0 ? [] : [`\n${heading}\n${formatHeld(found, zone)}`];
+    return found.length === 0 ? [] : [`\n${translate(heading)}\n${formatHeld(found, zone)}`];
   });
-  return `\nMember ${member.member_code} of ${member.cooperative}\n${formatFields(fields)}${lists.join('')}`;
+  const names = { code: member.member_code ?? '', cooperative: member.cooperative ?? '' };
+  const title = translate(say('Member {code} of {cooperative}', names));
+  return `\n${title}\n${formatFields(fields)}${lists.join('')}`;
 }
 
+const HISTORY_HEADINGS = ['AT', 'KIND', 'ROW', 'FIELD', 'OLD', 'NEW', 'BY'];
+
+type Translate = (text: Text) => string;
+
 /** The only text of a command that shows names and national IDs on purpose. */
-export function formatPerson(person: HeldPerson, zone: TimeZone): string {
+export function formatPerson(person: HeldPerson, zone: TimeZone, translate: Translate): string {
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   const rows = history.map(({ entity, row, ...entry }) => {
     const { field, old, new: value, at, actor } = describeEntry(entry, zone);
-    return [at, entity, row, field, old ?? '', value ?? '', formatActor(actor)];
+    return [at, entity, row, field, old ?? '', value ?? '', translate(formatActor(actor))];
   });
   return (
     formatFields([
-      ['National ID', identityCard],
-      ['Former numbers', formerIdentityCards.join(', ')],
-      ['Responses kept for repeated requests', String(keptResponses)],
+      [translate('National ID'), identityCard],
+      [translate('Former numbers'), formerIdentityCards.join(', ')],
+      [translate('Responses kept for repeated requests'), String(keptResponses)],
     ]) +
-    memberships.map((membership) => formatMembership(membership, zone)).join('') +
-    `\nHistory\n${formatTable(['AT', 'KIND', 'ROW', 'FIELD', 'OLD', 'NEW', 'BY'], rows)}`
+    memberships.map((membership) => formatMembership(membership, zone, translate)).join('') +
+    `\n${translate('History')}\n${formatTable(HISTORY_HEADINGS.map(translate), rows)}`
   );
 }

@@ -1,7 +1,7 @@
 /** `persons`: what concerns a person in all cooperatives (docs/correcting.md#a-death). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT, translate } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -47,5 +47,5 @@ async function show(context: CliContext, nid: string, options: PrintOptions): Pr
   const person = await withStore(store, () => store.findPerson(identityCard));
   if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
   if (options.json === true) context.out(formatJson(describePerson(person, config.zone)));
-  else context.out(formatPerson(person, config.zone));
+  else context.out(formatPerson(person, config.zone, (text) => translate(context, text)));
 }

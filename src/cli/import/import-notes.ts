@@ -1,35 +1,57 @@
 /** The notes of a file for an operator: one line for all headings, one for each other kind and column. */
-import type { ImportNote } from '../../import/cells/notes.ts';
+import { asMessage, type Message, say } from '../../domain/values/message.ts';
+import type { ImportNote, NoteKind } from '../../import/cells/notes.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
 
 /** Lines shown of a note or warning. */
 export const SHOWN_LINES = 5;
 
-export function describeNotes({ notes, header }: FileReading): string[] {
+export function describeNotes({ notes, header }: FileReading): Message[] {
   const others = notes.filter(({ kind }) => kind !== 'heading' && kind !== 'ignored_column');
   const ignored = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
   const recognised = (header?.headings ?? [])
     .filter(({ by }) => by === 'dictionary')
-    .map(({ text, column }) => `"${text}" is ${column}`);
+    .map(({ text, column }) => say('"{heading}" is {column}', { heading: text, column: column ?? '' }));
   return [
-    ...(recognised.length === 0 ? [] : [`headings: ${recognised.join(', ')}`]),
-    ...(ignored.length === 0 ? [] : [`ignored columns: ${describeColumns(ignored)}`]),
+    ...(recognised.length === 0 ? [] : [say('headings: {headings}', { headings: recognised })]),
+    ...(ignored.length === 0 ? [] : [describeIgnored(ignored)]),
     ...others.map(describeNote),
   ];
 }
 
-/** One that is not shown, as it may be somebody's data, is named by its position: `#5`. */
-function describeColumns(columns: readonly string[]): string {
+/** A column that is not shown, as it may be somebody's data, is named by its position: `#5`. */
+function describeIgnored(ignored: readonly string[]): Message {
   const isHidden = (column: string) => column.startsWith('#');
-  const named = columns.map((column) => (isHidden(column) ? column : `"${column}"`)).join(', ');
-  return columns.some(isHidden) ? `${named} (import map shows their headings)` : named;
+  const columns = ignored.map((column) => (isHidden(column) ? column : `"${column}"`));
+  return ignored.some(isHidden)
+    ? say('ignored columns: {columns} (import map shows their headings)', { columns })
+    : say('ignored columns: {columns}', { columns });
 }
 
-/** The kind of a note reads as prose without its underscores. */
-function describeNote({ kind, column, count, lines }: ImportNote): string {
-  if (kind === 'encoding') return 'encoding: read as Windows-1252';
-  const where = column === '' ? '' : ` in column ${column}`;
-  return `${kind.replaceAll('_', ' ')}${where}: ${describeLines([...firstOf(lines())], count)}`;
+/** What the kinds of notes are called. */
+export const NOTE_NAMES: { readonly [kind in NoteKind]: string } = {
+  encoding: 'encoding',
+  title_row: 'title row',
+  heading: 'heading',
+  ignored_column: 'ignored column',
+  empty_row: 'empty row',
+  totals_row: 'totals row',
+  word: 'word',
+  empty_word: 'empty word',
+  second_phone: 'second phone',
+  spreadsheet_text: 'spreadsheet text',
+  decimal_comma: 'decimal comma',
+  unit: 'unit',
+  date_order: 'date order',
+};
+
+function describeNote({ kind, column, count, lines: all }: ImportNote): Message {
+  if (kind === 'encoding') return say('encoding: read as Windows-1252');
+  const note = asMessage(NOTE_NAMES[kind]);
+  const lines = describeLines([...firstOf(all())], count);
+  return column === ''
+    ? say('{note}: {lines}', { note, lines })
+    : say('{note} in column {column}: {lines}', { note, column, lines });
 }
 
 function* firstOf(lines: Iterable<number>): Generator<number> {
@@ -41,7 +63,10 @@ function* firstOf(lines: Iterable<number>): Generator<number> {
 }
 
 /** @param first the first of them, of `count` */
-export function describeLines(first: readonly number[], count: number): string {
+export function describeLines(first: readonly number[], count: number): Message {
   const rest = count - first.length;
-  return `${count === 1 ? 'line' : 'lines'} ${first.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const lines = first.join(', ');
+  return rest > 0
+    ? say('lines {lines} and {rest} more', { lines, rest })
+    : say('{count|line|lines} {lines}', { count, lines });
 }

@@ -1,5 +1,6 @@
 /** What an import command shows, to a person or to a program. */
 
+import { say } from '../../domain/values/message.ts';
 import type { RecordSource } from '../../import/formats/source/records.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
@@ -24,11 +25,12 @@ export interface ImportOutput {
 }
 
 /** Of a file that warnings stop. */
-export const STOPPED = 'Stopped by warnings. Look at them; to import the file nevertheless, add --yes.';
+export const STOPPED = say('Stopped by warnings. Look at them; to import the file nevertheless, add --yes.');
 
 /** Of a file that its faults refuse, and that such warnings would stop as well. */
-export const STOPS_TOO =
-  'Correct the faults first; --yes does not help. Look at the warnings as well: it may be the wrong file.';
+export const STOPS_TOO = say(
+  'Correct the faults first; --yes does not help. Look at the warnings as well: it may be the wrong file.',
+);
 
 export const rowsPerSecond = ({ rows, seconds }: FileReport): number =>
   Math.round(rows / Math.max(seconds, 0.001));

@@ -1,6 +1,6 @@
 /** What a dry run shows of the values that an import would change. */
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import { counted } from '../../domain/values/text.ts';
+import { type Message, say } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import type { AcceptedFile, StagedChange } from '../../store/ports/import/import-session.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
@@ -13,8 +13,14 @@ const SEARCHED_CHANGES = 10_000;
  * A line for each column: how many values change, with the first ones as they are stored and as they would
  * be. National IDs are never shown.
  * @param name of the file
+ * @param empty stands for a value that is not there
  */
-export async function describePreview(name: string, accepted: AcceptedFile, zone: TimeZone): Promise<string> {
+export async function describePreview(
+  name: string,
+  accepted: AcceptedFile,
+  zone: TimeZone,
+  empty: string,
+): Promise<Message[]> {
   const examples = new Map([...accepted.columns.keys()].map((column) => [column, [] as StagedChange[]]));
   let searched = 0;
   for await (const change of accepted.listChanges()) {
@@ -23,18 +29,24 @@ export async function describePreview(name: string, accepted: AcceptedFile, zone
     const isEnough = [...examples.values()].every(({ length }) => length === SHOWN_EXAMPLES);
     if (++searched === SEARCHED_CHANGES || isEnough) break;
   }
-  const lines = [...accepted.columns].map(([column, count]) => {
+  return [...accepted.columns].map(([column, count]) => {
     const shown = column === 'identity_card' ? [] : (examples.get(column) ?? []);
-    const texts = shown.map((change) => describeExample(change, zone));
-    const rest = count > texts.length && texts.length > 0 ? '; …' : '';
-    const list = texts.length === 0 ? '' : `: ${texts.join('; ')}${rest}`;
-    return `${name}: ${column} changes in ${counted(count, 'row')}${list}\n`;
+    const texts = shown.map((change) => describeExample(change, zone, empty));
+    const list = (count > texts.length ? [...texts, '…'] : texts).join('; ');
+    const fields = { file: name, column, count };
+    return texts.length === 0
+      ? say('{file}: {column} changes in {count|# row|# rows}', fields)
+      : say('{file}: {column} changes in {count|# row|# rows}: {examples}', {
+          ...{ ...fields, examples: list },
+        });
   });
-  return lines.join('');
 }
 
-function describeExample({ row, column, old, new: next }: StagedChange, zone: TimeZone): string {
-  const show = (value: StagedChange['old']) =>
-    hideIdentityCards(formatStored(column, value, zone) ?? '(empty)');
+function describeExample(
+  { row, column, old, new: next }: StagedChange,
+  zone: TimeZone,
+  empty: string,
+): string {
+  const show = (value: StagedChange['old']) => hideIdentityCards(formatStored(column, value, zone) ?? empty);
   return `${hideIdentityCards(row)} ${show(old)} → ${show(next)}`;
 }

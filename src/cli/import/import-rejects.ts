@@ -1,5 +1,6 @@
 /** Where the refused rows of an import go: `--rejects`. */
 
+import { say } from '../../domain/values/message.ts';
 import type { RecordSource } from '../../import/formats/source/records.ts';
 import {
   createRejectsFile,
@@ -10,6 +11,7 @@ import {
 } from '../../import/rejects/rejects-file.ts';
 import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
+import type { Language } from '../../language/language.ts';
 import type { CheckedFile } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { openSideFile } from './import-side-files.ts';
@@ -17,17 +19,19 @@ import { openSideFile } from './import-side-files.ts';
 /**
  * Each file of an import may get rejects of its own. Earlier ones are replaced, so that the new ones have
  * their own mode; anything else is refused.
+ * @param language of the reasons
  * @throws CommandError `usage`
  */
 export async function openRejects(
   path: string,
   files: readonly ImportFile[],
   storage: Storage,
+  language: Language,
 ): Promise<RejectsFile> {
   const kind = { option: '--rejects', name: 'a rejects file', isReplaceable };
   for (let place = 2; place <= files.length; place++)
     await openSideFile(rejectsPath(path, place), { ...kind, create: async () => {} }, files, storage);
-  return openSideFile(path, { ...kind, create: createRejectsFile }, files, storage);
+  return openSideFile(path, { ...kind, create: (file) => createRejectsFile(file, language) }, files, storage);
 }
 
 /**
@@ -46,8 +50,9 @@ export async function appendRejects(
   } catch (error) {
     const reason = systemCodeOf(error);
     if (reason === undefined) throw error;
-    throw new ImportError(`The rejects cannot be written (${reason}). Nothing of this file was imported.`, {
-      cause: error,
+    const text = say('The rejects cannot be written ({reason}). Nothing of this file was imported.', {
+      reason,
     });
+    throw new ImportError(text, { cause: error });
   }
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
+import { say } from '../../domain/values/message.ts';
 import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
 import type { RejectsFile } from '../../import/rejects/rejects-file.ts';
 import { type ImportOptions, importFiles } from '../../import/run/import-files.ts';
@@ -9,7 +10,8 @@ import { type FileReport, ImportError, type ImportFile, nameOf } from '../../imp
 import { absentFormat, changesFormat, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
 import type { StagedChange, StagedValue } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { asksYes } from '../terminal/confirm.ts';
+import { type CliContext, CommandError, EXIT, languageFor, tell } from '../terminal/context.ts';
 import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
 import { configOf, type SettingOptions } from '../terminal/settings.ts';
@@ -58,7 +60,10 @@ export async function runImport(
   let absent: ListFile<readonly StagedValue[]> | undefined;
   let reports: FileReport[];
   try {
-    if (options.rejects !== undefined) rejects = await openRejects(options.rejects, files, storage);
+    if (options.rejects !== undefined) {
+      const language = languageFor(context);
+      rejects = await openRejects(options.rejects, files, storage, language);
+    }
     if (options.changes !== undefined)
       changes = await open(options.changes, '--changes', 'a list of changes', changesFormat(zone));
     if (options.absent !== undefined && files[0] !== undefined) {
@@ -89,21 +94,27 @@ async function assertMeant(storage: Storage, { db, create }: ImportCommandOption
   if (db === undefined || create === true || (await storage.exists())) return;
   throw new CommandError(
     EXIT.usage,
-    `There is no registry at ${storage.location}. Add --create to import into a new one.`,
+    say('There is no registry at {location}. Add --create to import into a new one.', storage),
   );
 }
 
 /** A program that reads the JSON answers nothing, and has not seen the warnings yet. */
 async function isConfirmed(
-  { ask }: CliContext,
+  context: CliContext,
   signal: AbortSignal,
   { json }: ImportCommandOptions,
 ): Promise<boolean> {
-  if (ask === undefined || json === true) return false;
-  const answer = await ask('Import it nevertheless? [y/N] ', signal);
+  if (json === true) return false;
+  const isAgreed = await asksYes(context, 'Import it nevertheless? [y/N]', signal);
   signal.throwIfAborted();
-  return answer.trim().toLowerCase() === 'y';
+  return isAgreed;
 }
+
+/** Said when the disk takes no more of a list. */
+const LOST = {
+  changes: 'The changes cannot be written ({reason}). Nothing of this file was imported.',
+  absent: 'The absent rows cannot be written ({reason}). Nothing of this file was imported.',
+};
 
 interface ImportWork {
   readonly config: Config;
@@ -136,7 +147,7 @@ async function importWithSession(
   const bar = createProgressBar(context);
   const isNew = !(await storage.exists());
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
-  if (isNew) context.err(isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
+  if (isNew) tell(context, isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
   const interruption = new AbortController();
   // The import ends before its next step and closes its session, which removes the staging file; a second
   // signal ends the process, and the next start removes the file.
@@ -171,12 +182,13 @@ async function importWithSession(
           await output.checked({ file, checked, source, reading });
           if (checked.faults > 0 && rejects !== undefined) {
             const path = await appendRejects(rejects, checked, source, reading);
-            if (path !== undefined) context.err(`The refused rows of ${nameOf(file)} are in ${path}.\n`);
+            if (path !== undefined)
+              tell(context, say('The refused rows of {file} are in {path}.', { file: nameOf(file), path }));
           }
           if (checked.isRefused) return;
-          if (changes !== undefined) await appendTo(changes, 'changes', checked.listChanges());
+          if (changes !== undefined) await appendTo(changes, LOST.changes, checked.listChanges());
           if (absent !== undefined && checked.missing !== undefined)
-            await appendTo(absent, 'absent rows', checked.missing.list());
+            await appendTo(absent, LOST.absent, checked.missing.list());
         },
         confirm: async () => isConfirmed(context, interruption.signal, options),
         finished(report) {

@@ -1,27 +1,21 @@
 /** What an operator sees of an import. */
 
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import { counted } from '../../domain/values/text.ts';
+import { asMessage, type Message, say, type Text } from '../../domain/values/message.ts';
 import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import { type FileReport, nameOf } from '../../import/run/import-report.ts';
-import type {
-  AcceptedFile,
-  ImportChanges,
-  ImportFault,
-  RegistrySize,
-} from '../../store/ports/import/import-session.ts';
+import type { AcceptedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
 import type { ImportWarning } from '../../store/ports/import/import-warnings.ts';
-import type { CliContext } from '../terminal/context.ts';
+import { type CliContext, print, tell, translate } from '../terminal/context.ts';
+import { countEntities } from '../terminal/entity-names.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import type { SettingOptions } from '../terminal/settings.ts';
+import { SHOWN_FAULTS, type Show, showFaults } from './import-faults.ts';
 import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
 import { describePreview } from './import-preview.ts';
-
-/** Different faults shown of one file, and values that are kept; the rest is counted. */
-const SHOWN_FAULTS = 20;
 
 /** Rows shown that the replaced import had and the file has not. */
 const SHOWN_MISSING = 3;
@@ -46,38 +40,53 @@ interface ScreenOptions {
 export function createImportScreen(context: CliContext, options: ScreenOptions): ImportOutput {
   const { database, zone, isDryRun, settings } = options;
   const undo = (id: number) => proposed(`imports undo ${id}`, settings);
-  let preview = '';
+  let preview: readonly Message[] = [];
   return {
-    begin: (registry) => context.out(`Registry ${database}: ${describeSize(registry)}\n`),
+    begin: (registry) =>
+      print(context, say('Registry {database}: {size}', { database, size: describeSize(registry) })),
     async checked(shown) {
       const { file, checked, reading } = shown;
-      const say = (text: string) => context.err(`${nameOf(file)}${text}\n`);
-      for (const note of describeNotes(reading)) say(`: note: ${note}`);
-      for (const warning of checked.warnings) say(`: warning: ${await describeWarning(warning)}`);
-      await showFaults(say, shown, options.rejects);
+      const name = nameOf(file);
+      const show = (text: Text) => tell(context, text);
+      for (const note of describeNotes(reading)) show(say('{file}: note: {note}', { file: name, note }));
+      for (const warning of checked.warnings)
+        show(say('{file}: warning: {warning}', { file: name, warning: await describeWarning(warning) }));
+      await showFaults(show, shown, options.rejects);
       if (checked.isRefused) {
-        if (checked.warnings.some(({ stops }) => stops)) say(`: ${STOPS_TOO}`);
+        if (checked.warnings.some(({ stops }) => stops))
+          show(say('{file}: {text}', { file: name, text: STOPS_TOO }));
         return;
       }
-      await showKept(say, checked);
-      await showMissing(say, shown, options);
-      if (isDryRun) preview = await describePreview(nameOf(file), checked, zone);
+      await showKept(show, name, checked);
+      await showMissing(show, shown, options);
+      if (isDryRun) preview = await describePreview(name, checked, zone, translate(context, '(empty)'));
     },
     finished(report) {
       const name = nameOf(report.file);
-      if (report.outcome !== 'not_reached') context.out(`${name}: ${describeOutcome(report)}\n`);
-      if (report.outcome === 'accepted' || report.outcome === 'stopped') context.out(preview);
-      if (report.importId !== undefined) context.out(`To undo it: ${undo(report.importId)}\n`);
+      const tellOf = (text: Text) =>
+        tell(context, say('{file}: {text}', { file: name, text: asMessage(text) }));
+      if (report.outcome !== 'not_reached')
+        print(context, say('{file}: {text}', { file: name, text: describeOutcome(report) }));
+      if (report.outcome === 'accepted' || report.outcome === 'stopped')
+        for (const line of preview) print(context, line);
+      if (report.importId !== undefined)
+        print(context, say('To undo it: {command}', { command: undo(report.importId) }));
       if (report.sameAsImport !== undefined)
-        context.err(`${name}: the same file was imported before, as import ${report.sameAsImport}.\n`);
-      preview = '';
-      if (report.failure !== undefined) context.err(`${name}: ${report.failure.message}\n`);
-      if (report.outcome === 'stopped') context.err(`${name}: ${STOPPED}\n`);
+        tellOf(say('the same file was imported before, as import {id}.', { id: report.sameAsImport }));
+      preview = [];
+      if (report.failure !== undefined) tellOf(report.failure.message);
+      if (report.outcome === 'stopped') tellOf(STOPPED);
       if (report.outcome === 'refused' || report.outcome === 'stopped')
-        context.err(`Nothing of ${name} was imported.\n`);
+        tell(context, say('Nothing of {file} was imported.', { file: name }));
     },
     end(reports, registry) {
-      context.out(`Registry ${database} ${isDryRun ? 'is unchanged' : 'now'}: ${describeSize(registry)}\n`);
+      const values = { database, size: describeSize(registry) };
+      print(
+        context,
+        isDryRun
+          ? say('Registry {database} is unchanged: {size}', values)
+          : say('Registry {database} now: {size}', values),
+      );
       showStop(context, reports, isDryRun);
     },
   };
@@ -90,77 +99,37 @@ const describeSize = ({
   loans,
   payments,
   transactions,
-}: RegistrySize): string =>
-  [
-    counted(cooperatives, 'cooperative'),
-    counted(members, 'member'),
-    counted(deliveries, 'delivery', 'deliveries'),
-    counted(loans, 'loan'),
-    counted(payments, 'payment'),
-    counted(transactions, 'savings transaction'),
-  ].join(', ');
+}: RegistrySize): readonly Message[] => [
+  countEntities('cooperatives', cooperatives),
+  countEntities('members', members),
+  countEntities('production', deliveries),
+  countEntities('loans', loans),
+  countEntities('payments', payments),
+  countEntities('savings', transactions),
+];
 
-/** Shows something about the file whose name it begins with. */
-type Say = (text: string) => void;
-
-/** Equal faults of several rows, with the first of them. */
-interface EqualFaults {
-  readonly fault: ImportFault;
-  rows: number;
-  readonly lines: number[];
-}
-
-/** Equal faults are one, in the place of the first; only as many different ones as are shown are kept. */
-async function collectFaults({ checked }: FileToShow): Promise<EqualFaults[]> {
-  const found = new Map<string, EqualFaults>();
-  for await (const fault of checked.listFaults()) {
-    const key = `${fault.column}\n${fault.message}`;
-    const equal = found.get(key) ?? { fault, rows: 0, lines: [] };
-    if (equal.rows === 0 && found.size === SHOWN_FAULTS) continue;
-    found.set(key, equal);
-    if (equal.rows++ < SHOWN_LINES) equal.lines.push(fault.line);
-  }
-  return [...found.values()];
-}
-
-async function showFaults(say: Say, shown: FileToShow, rejects: string | undefined): Promise<void> {
-  const { checked, source, reading } = shown;
-  const sheet = source.format.type === 'workbook' ? `sheet ${source.format.sheet}, ` : '';
-  let rest = checked.faults;
-  let areLinesLeft = false;
-  for (const { fault, rows, lines } of await collectFaults(shown)) {
-    rest -= rows;
-    areLinesLeft ||= rows > lines.length;
-    const { line, column, message } = fault;
-    const inColumn = column === '' ? '' : `column ${column}`;
-    const cell = rows > 1 ? undefined : reading.cellOf(fault);
-    if (rows > 1) {
-      const places = [inColumn, describeLines(lines, rows)].filter((text) => text !== '').join(', ');
-      say(`: ${rows} rows: ${message} (${sheet}${places})`);
-    } else {
-      const place = cell === undefined ? '' : ` (${sheet}cell ${cell})`;
-      say(` line ${line}${inColumn === '' ? '' : `, ${inColumn}`}: ${message}${place}`);
-    }
-  }
-  if (rest === 0 && !areLinesLeft) return;
-  const [more, all] = rest > 0 ? [`${rest} more; `, 'all of them'] : ['', 'all rows with faults'];
-  say(`: ${more}${rejects === undefined ? '--rejects FILE writes' : 'the rejects have'} ${all}.`);
-}
-
-async function showKept(say: Say, accepted: AcceptedFile): Promise<void> {
+async function showKept(show: Show, file: string, accepted: AcceptedFile): Promise<void> {
   let shown = 0;
   for await (const { line, column } of accepted.listKept()) {
     if (shown++ === SHOWN_FAULTS) break;
-    say(` line ${line}, column ${column}: kept, because it was corrected after it was imported.`);
+    show(
+      say('{file} line {line}, column {column}: kept, because it was corrected after it was imported.', {
+        ...{ file, line, column },
+      }),
+    );
   }
   const rest = accepted.changes.kept - SHOWN_FAULTS;
-  if (rest > 0) say(`: ${rest} more values are kept; --json lists all of them.`);
-  if (accepted.canOverwriteKept) say(': to import these values nevertheless, add --overwrite-corrections.');
+  if (rest > 0)
+    show(
+      say('{file}: {rest|# more value is|# more values are} kept; --json lists all of them.', { file, rest }),
+    );
+  if (accepted.canOverwriteKept)
+    show(say('{file}: to import these values nevertheless, add --overwrite-corrections.', { file }));
 }
 
 /** Of members only the codes; of entries that would be removed the amounts, too. */
 async function showMissing(
-  say: Say,
+  show: Show,
   { file, checked }: FileToShow,
   { zone, absent }: Pick<ScreenOptions, 'zone' | 'absent'>,
 ): Promise<void> {
@@ -170,11 +139,11 @@ async function showMissing(
   const isShown = (name: string) =>
     SHOWN_OF_MISSING.codes.includes(name) || (missing.areRemoved && SHOWN_OF_MISSING.values.includes(name));
   // Of an instant the day, and no reference that nobody has written.
-  const show = (text: string) => hideIdentityCards(text.replace(/^auto-.*|T\d\d:.*$/, ''));
+  const shorten = (text: string) => hideIdentityCards(text.replace(/^auto-.*|T\d\d:.*$/, ''));
   const examples: string[] = [];
   for await (const values of missing.list()) {
     const cells = names.flatMap((name, i) =>
-      isShown(name) ? show(formatStored(name, values[i] ?? null, zone) ?? '') : [],
+      isShown(name) ? shorten(formatStored(name, values[i] ?? null, zone) ?? '') : [],
     );
     if (examples.push(cells.filter((cell) => cell !== '').join(' ')) === SHOWN_MISSING) break;
   }
@@ -189,32 +158,47 @@ async function showMissing(
       ? `--absent FILE writes ${isOne ? 'it' : 'them'}`
       : `${absent} lists ${isOne ? 'it' : 'them'}`;
   const end = missing.areRemoved ? removed : `${kept}; ${listed}`;
-  say(`: ${missing.count} ${are} not in this file (${examples.join('; ')}${rest}): ${end}.`);
+  show(`${nameOf(file)}: ${missing.count} ${are} not in this file (${examples.join('; ')}${rest}): ${end}.`);
 }
 
-async function describeWarning({ message, count, lines }: ImportWarning): Promise<string> {
+async function describeWarning({ message, count, lines }: ImportWarning): Promise<Message> {
   const first: number[] = [];
   for await (const line of lines()) if (first.push(line) === SHOWN_LINES) break;
-  return `${message} (${describeLines(first, count)})`;
+  return say('{message} ({lines})', { message: asMessage(message), lines: describeLines(first, count) });
 }
 
-function describeOutcome(report: FileReport): string {
+function describeOutcome(report: FileReport): Message {
   const { outcome, rows, refusedRows } = report;
-  if (outcome === 'failed') return 'failed, nothing of it was imported';
+  if (outcome === 'failed') return say('failed, nothing of it was imported');
   if (outcome === 'refused') {
-    return report.isFileFaulty ? 'refused, see above' : `refused, ${refusedRows} of ${rows} rows have faults`;
+    return report.isFileFaulty
+      ? say('refused, see above')
+      : say('refused, {refused} of {rows|# row|# rows} have faults', { refused: refusedRows, rows });
   }
-  const changes = `${describeChanges(report.changes)}${refusedRows === 0 ? '' : `, ${refusedRows} refused`}`;
-  const checked = `${counted(rows, 'row')} checked`;
-  if (outcome === 'stopped') return `${checked}: ${changes}; stopped by warnings`;
-  if (outcome === 'accepted') return `${checked}: ${changes}; nothing was written`;
-  const speed = `${report.seconds.toFixed(1)} s, ${rowsPerSecond(report)} rows/s`;
-  return `${changes} (${speed}, locked for ${(report.lockMs / 1000).toFixed(3)} s)`;
+  const changes = describeChanges(report);
+  if (outcome === 'stopped')
+    return say('{rows|# row|# rows} checked: {changes}; stopped by warnings', { rows, changes });
+  if (outcome === 'accepted')
+    return say('{rows|# row|# rows} checked: {changes}; nothing was written', { rows, changes });
+  return say('{changes} ({seconds} s, {speed} rows/s, locked for {locked} s)', {
+    changes,
+    seconds: report.seconds.toFixed(1),
+    speed: rowsPerSecond(report),
+    locked: (report.lockMs / 1000).toFixed(3),
+  });
 }
 
-const describeChanges = ({ created, changed, unchanged, kept, removed }: ImportChanges): string =>
-  `${created} new, ${changed} changed, ${unchanged} unchanged${removed === 0 ? '' : `, ${removed} removed`}` +
-  (kept === 0 ? '' : `, ${counted(kept, 'value')} kept`);
+function describeChanges({ changes, refusedRows }: FileReport): readonly Message[] {
+  const { created, changed, unchanged, kept, removed } = changes;
+  return [
+    say('{n|# new|# new}', { n: created }),
+    say('{n|# changed|# changed}', { n: changed }),
+    say('{n|# unchanged|# unchanged}', { n: unchanged }),
+    ...(removed === 0 ? [] : [say('{n|# removed|# removed}', { n: removed })]),
+    ...(kept === 0 ? [] : [say('{n|# value|# values} kept', { n: kept })]),
+    ...(refusedRows === 0 ? [] : [say('{n|# refused|# refused}', { n: refusedRows })]),
+  ];
+}
 
 /** Where an import of several files has stopped. */
 function showStop(context: CliContext, reports: readonly FileReport[], isDryRun: boolean): void {
@@ -226,7 +210,8 @@ function showStop(context: CliContext, reports: readonly FileReport[], isDryRun:
   const namesOf = (...outcomes: FileReport['outcome'][]) =>
     reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ file }) => nameOf(file));
   const done = namesOf('imported', 'accepted');
-  context.err(`${isDryRun ? 'Accepted' : 'Imported'}: ${done.join(', ') || 'no file'}.\n`);
+  const files = done.length === 0 ? say('no file') : done;
+  tell(context, isDryRun ? say('Accepted: {files}.', { files }) : say('Imported: {files}.', { files }));
   const notReached = namesOf('not_reached');
-  if (notReached.length > 0) context.err(`Not reached: ${notReached.join(', ')}.\n`);
+  if (notReached.length > 0) tell(context, say('Not reached: {files}.', { files: notReached }));
 }

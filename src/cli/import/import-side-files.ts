@@ -1,6 +1,7 @@
 /** The files that an import writes beside the registry: `--rejects`, `--changes` and `--absent`. */
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Message } from '../../domain/values/message.ts';
 import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
 import { createListFile, isListFile, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
 import type { Storage } from '../../store/ports/storage.ts';
@@ -65,10 +66,13 @@ export const openListFile = <Row>(
     storage,
   );
 
-/** @param name of the rows, in the plural. @throws ImportError when the disk takes no more */
+/**
+ * @param lost the template of what is said when the disk takes no more, with a place for the reason
+ * @throws ImportError then
+ */
 export async function appendTo<Row>(
   file: ListFile<Row>,
-  name: string,
+  lost: string,
   rows: AsyncIterable<Row>,
 ): Promise<void> {
   try {
@@ -76,8 +80,6 @@ export async function appendTo<Row>(
   } catch (error) {
     const reason = systemCodeOf(error);
     if (reason === undefined) throw error;
-    throw new ImportError(`The ${name} cannot be written (${reason}). Nothing of this file was imported.`, {
-      cause: error,
-    });
+    throw new ImportError(new Message(lost, { reason }), { cause: error });
   }
 }

@@ -1,5 +1,6 @@
 /** Changes and their actors as commands show them: text for people, JSON for programs. */
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import type { Actor, HistoryEntry, RowHistory } from '../../store/ports/journal/history.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
@@ -33,11 +34,13 @@ export function formatChange({ line, row, column, old, new: value }: ShownChange
 }
 
 /** `key:7` → key 7; what is older than the history has no actor. */
-export function formatActor(actor: Actor | null): string {
-  if (actor === null) return 'before the history';
-  const [type, ...rest] = actor.split(':');
+export function formatActor(actor: Actor | null): Message {
+  if (actor === null) return say('before the history');
+  const [type = '', ...rest] = actor.split(':');
   const name = rest.join(':');
-  return type === 'undo' ? `undo of ${name}` : `${type} ${name}`;
+  return type === 'undo'
+    ? say('undo of {name}', { name })
+    : say('{type} {name}', { type: asMessage(type), name });
 }
 
 export const describeEntry = ({ field, old, new: value, at, actor }: HistoryEntry, zone: TimeZone) => ({
@@ -52,7 +55,7 @@ export const describeEntry = ({ field, old, new: value, at, actor }: HistoryEntr
 export function formatHistory({ id, name, entries }: RowHistory, zone: TimeZone): string {
   const rows = entries.map((entry) => {
     const { field, old, new: value, at, actor } = describeEntry(entry, zone);
-    return [at, field, old ?? '', value ?? '', formatActor(actor)];
+    return [at, field, old ?? '', value ?? '', String(formatActor(actor))];
   });
   return `${name} (id ${id})\n${formatTable(['AT', 'FIELD', 'OLD', 'NEW', 'BY'], rows)}`;
 }

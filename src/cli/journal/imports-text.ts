@@ -1,13 +1,10 @@
 /** Imports and their undo as commands show them: text for people, JSON for programs. */
 
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
-import { counted } from '../../domain/values/text.ts';
-import type { RecordedImport, UndoBlocker, UndoResult } from '../../store/ports/journal/operations.ts';
+import type { RecordedImport, UndoResult } from '../../store/ports/journal/operations.ts';
 import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
-import { ENTITY_NAMES } from '../terminal/entity-names.ts';
 import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
-import { formatActor } from './history-text.ts';
 
 type Undone = Extract<UndoResult, { outcome: 'undone' }>;
 type Refused = Extract<UndoResult, { outcome: 'refused' }>;
@@ -142,63 +139,3 @@ export const describeUndo = (id: number, result: Undone | Refused, isDryRun: boo
         blockers: result.blockers,
         undo_first: result.first,
       };
-
-export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** @param name such as `import 12` or `correction 12` */
-export function formatUndo(
-  name: string,
-  { removed, restored, lockMs }: Undone,
-  stage: 'plan' | 'dry run' | 'done',
-): string {
-  const changes = name.startsWith('correction')
-    ? `${removed === 0 ? '' : `${counted(removed, 'added row')} removed, `}` +
-      `${counted(restored, 'changed or removed row')} put back`
-    : `${counted(removed, 'row')} removed, ${restored} put back as they were`;
-  if (stage === 'plan') return `To undo ${name} would be: ${changes}.\n`;
-  if (stage === 'dry run') return `Nothing was changed. Without --dry-run: ${changes}.\n`;
-  return `${capitalized(name)} is undone: ${changes} (locked for ${(lockMs / 1000).toFixed(3)} s).\n`;
-}
-
-/** The blockers that were listed, and how many more there are. */
-export function formatRefusal(name: string, refused: Refused): string {
-  const { count, blockers } = refused;
-  const lines = blockers.map((blocker) => `  ${formatBlocker(blocker, name)}\n`).join('');
-  const rest = count - blockers.length;
-  const more = rest > 0 ? `  ${rest} more; --json lists all of them.\n` : '';
-  return `Nothing was undone: other rows build on ${name}.\n${lines}${more}${firstToUndo(name, refused)}`;
-}
-
-/** The newest import first, as the older may build on it. */
-function firstToUndo(name: string, { first, obstacle }: Refused): string {
-  if (obstacle === 'erased') return `An erasure cannot be undone, and so ${name} cannot be undone either.\n`;
-  const imports = first.length === 0 ? '' : `Undo import ${first.join(', then import ')} first.\n`;
-  if (obstacle === null) return imports;
-  return `${imports}What no import has written cannot be undone: correct the rows of the file instead.\n`;
-}
-
-/** What no two rows of a cooperative share. */
-const UNIQUE: { readonly [kind in UndoBlocker['kind']]: string } = {
-  cooperatives: 'a code',
-  members: 'a member code or national ID',
-  production: 'a reference',
-  loans: 'a reference',
-  payments: 'a reference',
-  accounts: 'an account number',
-  savings: 'a reference',
-};
-
-function formatBlocker({ kind, row, reason, actor }: UndoBlocker, operation: string): string {
-  const name = `${ENTITY_NAMES[kind][0]} ${hideIdentityCards(row)}`;
-  const by = formatActor(actor);
-  if (reason === 'changed') return `${name} was changed since, by ${by}`;
-  if (reason === 'erased') {
-    return kind === 'members'
-      ? `a member was erased since, by ${by}`
-      : `${name} belongs to a person who was erased since, by ${by}`;
-  }
-  if (reason === 'replaced') return `it was replaced, by ${by}`;
-  if (reason === 'overpaid') return `${name} would have more than 12 digits paid: payments would count again`;
-  if (reason === 'taken') return `${name}, from ${by}, has ${UNIQUE[kind]} that would be put back`;
-  return `${name}, from ${by}, belongs to a row that the ${operation.split(' ')[0]} created`;
-}

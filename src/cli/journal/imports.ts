@@ -7,23 +7,15 @@ import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
 import { parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { describeChange, formatChange } from './history-text.ts';
-import {
-  capitalized,
-  describeImport,
-  describeRecord,
-  describeUndo,
-  formatImport,
-  formatImports,
-  formatRefusal,
-  formatUndo,
-} from './imports-text.ts';
+import { describeImport, describeRecord, describeUndo, formatImport, formatImports } from './imports-text.ts';
+import { describeRefusal, describeUndoing, describeUndoneBefore, type Undoing } from './undo-text.ts';
 
 type UndoOptions = PrintOptions & ConfirmOptions;
 
@@ -127,17 +119,17 @@ function declareUndo(command: Command, context: CliContext): void {
         const isDryRun = options.dryRun === true;
         const listed = isJson ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
         const reason = (await log.find(id))?.reason ?? null;
-        const name = `${reason === null ? 'import' : 'correction'} ${id}`;
+        const undoing = { id, isCorrection: reason !== null };
         const undo = (dryRun: boolean) =>
           log.undo(id, nowSeconds(context.clock), listed, { isDryRun: dryRun });
-        const print = (result: UndoResult, shown: Shown) => printUndo(context, { id, name }, result, shown);
+        const show = (result: UndoResult, shown: Shown) => printUndo(context, undoing, result, shown);
         await confirm(context, options, async () => {
           const result = await undo(true);
-          if (result.outcome === 'undone') context.err(formatUndo(name, result, 'plan'));
-          else print(result, { zone, isJson, isDryRun });
+          if (result.outcome === 'undone') tell(context, describeUndoing(undoing, result, 'plan'));
+          else show(result, { zone, isJson, isDryRun });
         });
         const result = await undo(isDryRun);
-        print(result, { zone, isJson, isDryRun });
+        show(result, { zone, isJson, isDryRun });
         if (result.outcome === 'undone' && result.errorAfterCommit !== undefined)
           throw result.errorAfterCommit;
       });
@@ -152,18 +144,19 @@ interface Shown {
 
 function printUndo(
   context: CliContext,
-  { id, name }: { id: number; name: string },
+  undoing: Undoing,
   result: UndoResult,
   { zone, isJson, isDryRun }: Shown,
 ): void {
   if (result.outcome === 'unknown') throw unknown();
   if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
   if (result.outcome === 'undone_before') {
-    const at = formatStored('undone_at', result.undoneAt, zone);
-    throw new CommandError(EXIT.refused, `${capitalized(name)} was undone before, at ${at}.`);
+    const at = formatStored('undone_at', result.undoneAt, zone) ?? '';
+    throw new CommandError(EXIT.refused, describeUndoneBefore(undoing, at));
   }
-  if (isJson) context.out(formatJson(describeUndo(id, result, isDryRun)));
-  else if (result.outcome === 'undone') context.out(formatUndo(name, result, isDryRun ? 'dry run' : 'done'));
-  else context.err(formatRefusal(name, result));
+  if (isJson) context.out(formatJson(describeUndo(undoing.id, result, isDryRun)));
+  else if (result.outcome === 'undone')
+    print(context, describeUndoing(undoing, result, isDryRun ? 'dry run' : 'done'));
+  else for (const line of describeRefusal(undoing, result)) tell(context, line);
   if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
 }

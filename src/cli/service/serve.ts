@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { composeRegistry } from '../../app/compose.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config, SocketAddress } from '../../config.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { newRegistryNote } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 
@@ -17,7 +17,7 @@ export function declareServe(command: Command, context: CliContext): void {
 async function serve(context: CliContext, config: Config): Promise<void> {
   const isNew = !(await openConfiguredStorage(config, context.clock).exists());
   const registry = composeRegistry({ config, clock: context.clock, writeLog: logWriter(context) });
-  if (isNew) context.err(newRegistryNote(registry.storage));
+  if (isNew) tell(context, newRegistryNote(registry.storage));
   const stopped = stopSignal();
   try {
     await registry.storage.removeStaleStaging();

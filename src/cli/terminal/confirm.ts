@@ -1,6 +1,7 @@
 /** Asks before something is done that one keystroke should not do (docs/operating.md#commands). */
 import type { Command } from 'commander';
-import { type CliContext, CommandError, EXIT } from './context.ts';
+import type { Language } from '../../language/language.ts';
+import { type CliContext, CommandError, EXIT, languageFor, translate } from './context.ts';
 
 export interface ConfirmOptions {
   readonly yes?: true;
@@ -12,6 +13,23 @@ export const addConfirmOptions = (command: Command): Command =>
   command
     .option('--yes', 'do it without asking')
     .option('--dry-run', 'change nothing, and show what would be changed');
+
+/** What agrees to a question in each language; `y` does in all of them, as people are used to it. */
+const YES: { readonly [language in Language]: readonly string[] } = {
+  en: ['y', 'yes'],
+  fr: ['y', 'o', 'oui'],
+  rw: ['y', 'yego'],
+};
+
+/**
+ * Asks the person at the terminal.
+ * @param question ends with the answers to it
+ * @returns whether the answer is yes; false where there is nobody to ask
+ */
+export async function asksYes(context: CliContext, question: string, signal: AbortSignal): Promise<boolean> {
+  const answer = await context.ask?.(`${translate(context, question)} `, signal);
+  return YES[languageFor(context)].includes(answer?.trim().toLowerCase() ?? '');
+}
 
 /**
  * Shows what would be done, and asks.
@@ -27,6 +45,6 @@ export async function confirm(
   await show();
   if (context.ask === undefined)
     throw new CommandError(EXIT.refused, 'Nothing was changed. Without a terminal, add --yes to do this.');
-  const answer = await context.ask('Do it? [y/N] ', new AbortController().signal);
-  if (answer.trim().toLowerCase() !== 'y') throw new CommandError(EXIT.refused, 'Nothing was changed.');
+  if (!(await asksYes(context, 'Do it? [y/N]', new AbortController().signal)))
+    throw new CommandError(EXIT.refused, 'Nothing was changed.');
 }

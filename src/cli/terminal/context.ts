@@ -1,4 +1,6 @@
 /** What every command depends on, so that a test can run it without a process of its own. */
+import type { Text } from '../../domain/values/message.ts';
+import { inLanguage, type Language, languageOf } from '../../language/language.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** Takes the error of a text that could not be written. */
@@ -13,12 +15,25 @@ export interface CliContext {
   readonly err: (text: string) => void;
   /** Standard error when it is a terminal: where a progress bar may be drawn. */
   readonly terminal: NodeJS.WriteStream | undefined;
+  /** Given by `--lang`; without it the language is that of `env`. */
+  language?: Language;
   /**
    * Asks the person at the terminal; undefined unless standard input and standard error are one. The answer
    * is empty when the input ends, at Ctrl-C, or when the signal is aborted.
    */
   readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
 }
+
+export const languageFor = ({ language, env }: CliContext): Language => language ?? languageOf(env);
+
+/** A text in the language of the person who reads it. */
+export const translate = (context: CliContext, text: Text): string => inLanguage(text, languageFor(context));
+
+/** Tells the person at the terminal, on a line. */
+export const tell = (context: CliContext, text: Text): void => context.err(`${translate(context, text)}\n`);
+
+/** Prints a line of results for people. */
+export const print = (context: CliContext, text: Text): void => context.out(`${translate(context, text)}\n`);
 
 /** Exit statuses of every command (docs/operating.md#commands). */
 export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
@@ -27,8 +42,11 @@ export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
 export class CommandError extends Error {
   readonly exitCode: number;
 
-  constructor(exitCode: number, message: string) {
-    super(message);
+  readonly text: Text;
+
+  constructor(exitCode: number, text: Text) {
+    super(String(text));
     this.exitCode = exitCode;
+    this.text = text;
   }
 }

@@ -6,9 +6,10 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseId } from '../../domain/values/ids.ts';
+import { type Message, say } from '../../domain/values/message.ts';
 import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
-import { type CliContext, CommandError, EXIT } from './context.ts';
+import { type CliContext, CommandError, EXIT, tell, translate } from './context.ts';
 import { hideIdentityCards } from './hide-identity-cards.ts';
 import { configOf, type SettingOptions } from './settings.ts';
 import { withStore } from './with-store.ts';
@@ -78,31 +79,35 @@ export async function namesOf(
   return [...new Set(names)];
 }
 
-const nobody = ({ cooperativeCode }: MemberName): string =>
-  cooperativeCode === undefined
-    ? 'Nobody has this national ID.'
-    : `There is no member with this code or national ID in ${hideIdentityCards(cooperativeCode)}.`;
+const nobody = ({ cooperativeCode: code }: MemberName): Message =>
+  code === undefined
+    ? say('Nobody has this national ID.')
+    : say('There is no member with this code or national ID in {code}.', { code: hideIdentityCards(code) });
 
 async function choose(
-  { err, ask }: CliContext,
+  context: CliContext,
   found: readonly FoundMember[],
   { id }: MemberName,
 ): Promise<FoundMember> {
   const isNobodys = id !== undefined && !found.some((each) => each.id === id);
   const shown = found.slice(0, SHOWN_MEMBERS);
-  const lines = shown.map(
-    (each, i) => `  ${i + 1}. ${refer(each)}, ${hideIdentityCards(each.fullName)} (id ${each.id})\n`,
+  tell(
+    context,
+    isNobodys ? 'No member has this id. These have the member code:' : 'Several members may be meant:',
   );
-  const more = found.length > shown.length ? `  ${found.length - shown.length} more\n` : '';
-  err(
-    `${isNobodys ? 'No member has this id. These have the member code' : 'Several members may be meant'}:\n`,
-  );
-  err(`${lines.join('')}${more}`);
-  const answer = await ask?.(`Which one? [1-${shown.length}] `, new AbortController().signal);
+  shown.forEach((each, i) => {
+    tell(context, `  ${i + 1}. ${refer(each)}, ${hideIdentityCards(each.fullName)} (id ${each.id})`);
+  });
+  const rest = found.length - shown.length;
+  if (rest > 0) tell(context, say('  {rest} more', { rest }));
+  const question = translate(context, say('Which one? [1-{last}]', { last: shown.length }));
+  const answer = await context.ask?.(`${question} `, new AbortController().signal);
   const chosen = shown[Number(answer?.trim()) - 1];
   if (chosen !== undefined) return chosen;
   throw new CommandError(
     EXIT.refused,
-    `No member was chosen. Name the one that is meant: ${refer(found[0] as FoundMember)}, for example.`,
+    say('No member was chosen. Name the one that is meant: {member}, for example.', {
+      member: refer(found[0] as FoundMember),
+    }),
   );
 }

@@ -1,5 +1,7 @@
 /** What commands print: one JSON document for programs, tables and labelled lines for people. */
 
+import { type Message, say } from '../../domain/values/message.ts';
+
 /** One JSON document, indented, with a line feed at its end. */
 export const formatJson = (document: unknown): string => `${JSON.stringify(document, undefined, 2)}\n`;
 
@@ -22,9 +24,9 @@ export function formatFields(fields: readonly (readonly [label: string, value: s
 }
 
 /** For standard error, when a command has created a registry: the path may be mistyped. */
-export const newRegistryNote = ({ location }: { readonly location: string }): string =>
-  `Created a new, empty registry at ${location}.\n`;
+export const newRegistryNote = ({ location }: { readonly location: string }): Message =>
+  say('Created a new, empty registry at {location}.', { location });
 
 /** For standard error, when a dry run finds no registry. */
-export const noRegistryNote = ({ location }: { readonly location: string }): string =>
-  `There is no registry at ${location} yet: this dry run compares with an empty one.\n`;
+export const noRegistryNote = ({ location }: { readonly location: string }): Message =>
+  say('There is no registry at {location} yet: this dry run compares with an empty one.', { location });

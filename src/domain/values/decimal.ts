@@ -1,5 +1,6 @@
 /** Money, weights and rates: exact integers of minor units inside, decimal strings outside, never floats. */
 import { FieldError } from './errors.ts';
+import { say } from './message.ts';
 
 export interface DecimalKind {
   /** Digits after the point; a value of 1 is stored as 10 to this power. */
@@ -33,12 +34,16 @@ export function parseDecimal(text: string, kind: DecimalKind): number | FieldErr
   if (match === null) return NOT_A_NUMBER;
   const [, sign, whole = '', fraction = ''] = match;
   if (fraction.length > kind.fractionDigits) {
-    return new FieldError(`Ensure that there are no more than ${kind.fractionDigits} decimal places.`);
+    return new FieldError(
+      say('Ensure that there are no more than {count} decimal places.', { count: kind.fractionDigits }),
+    );
   }
   const significant = whole.replace(/^0+(?=[0-9])/, '');
   if (significant.length > kind.integerDigits) {
     return new FieldError(
-      `Ensure that there are no more than ${kind.integerDigits} digits before the decimal point.`,
+      say('Ensure that there are no more than {count} digits before the decimal point.', {
+        count: kind.integerDigits,
+      }),
     );
   }
   const units = Number(significant + fraction.padEnd(kind.fractionDigits, '0'));
@@ -48,7 +53,9 @@ export function parseDecimal(text: string, kind: DecimalKind): number | FieldErr
   if (sign === '-' && units !== 0) return new FieldError('Ensure this value is greater than or equal to 0.');
   if (kind.maximum !== undefined && units > kind.maximum) {
     return new FieldError(
-      `Ensure this value is less than or equal to ${formatDecimal(kind.maximum, kind.fractionDigits)}.`,
+      say('Ensure this value is less than or equal to {maximum}.', {
+        maximum: formatDecimal(kind.maximum, kind.fractionDigits),
+      }),
     );
   }
   return units;

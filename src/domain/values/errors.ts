@@ -1,13 +1,19 @@
 /** The faults a rule can find: what callers of the domain and the store may throw and must expect. */
 
+import type { Text } from './message.ts';
+
 /** Messages by field name; `non_field_errors` holds those about all (docs/api.md#responses-and-errors). */
 export type FieldMessages = { [field: string]: string[] };
 
 /** One field's value was refused. Returned by parsers, not thrown: an import meets millions of values. */
 export class FieldError {
+  /** In English. */
   readonly message: string;
-  constructor(message: string) {
-    this.message = message;
+  /** What people read in their language. */
+  readonly text: Text;
+  constructor(text: Text) {
+    this.message = String(text);
+    this.text = text;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Free text and choices: names, codes and the values that may be chosen. */
 import { FieldError, mayEcho } from './errors.ts';
+import { say } from './message.ts';
 
 /**
  * Longest values that several places need, in characters (Unicode code points), after trimming
@@ -39,7 +40,9 @@ export function parseText(text: string, maxLength: number): string | FieldError 
   const clean = text.normalize('NFC').trim().replace(/\s+/g, ' ');
   if (clean === '') return BLANK;
   if (clean.length > maxLength && [...clean].length > maxLength) {
-    return new FieldError(`Ensure this field has no more than ${maxLength} characters.`);
+    return new FieldError(
+      say('Ensure this field has no more than {count} characters.', { count: maxLength }),
+    );
   }
   return clean;
 }

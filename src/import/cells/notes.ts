@@ -1,4 +1,5 @@
 /** What was read leniently or skipped: counted by kind and column, with the lines. */
+import type { Text } from '../../domain/values/message.ts';
 import type { ImportFault } from '../../store/ports/import/import-session.ts';
 
 interface NoteMeaning {
@@ -82,7 +83,7 @@ function* linesOf(runs: readonly number[]): Generator<number> {
 /** Collects notes or, with `--strict`, the faults that take their place. */
 export interface NoteTaker {
   /** @param refusal in place of the message that the kind of note has */
-  note(kind: NoteKind, column: string, line: number, refusal?: string): void;
+  note(kind: NoteKind, column: string, line: number, refusal?: Text): void;
   /** The same of each line from the first to the last, which may be millions apart. */
   noteLines(kind: NoteKind, first: number, last: number): void;
   /** The faults since the last call. */

@@ -2,6 +2,7 @@
 
 import { GENDERS, type Gender } from '../../domain/membership/members.ts';
 import { FieldError, mayEchoCell } from '../../domain/values/errors.ts';
+import { say } from '../../domain/values/message.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import { GENDER_WORDS, type Words } from '../dictionary/words.ts';
 import type { CellContext } from './context.ts';
@@ -53,12 +54,11 @@ export const meaningsOf = <T extends string>(
 export const MOST_UNKNOWN_WORDS = 3;
 
 function unknownChoice(cell: string, choices: readonly string[], { unknownWords }: CellContext): FieldError {
-  const known = choices.join(', ');
   if (unknownWords !== undefined && unknownWords.size <= MOST_UNKNOWN_WORDS)
     unknownWords.add(foldHeading(cell));
   return new FieldError(
     unknownWords !== undefined && mayEchoCell(cell)
-      ? `"${cell}" is not a valid choice. Known: ${known}.`
-      : `Not a valid choice. Known: ${known}.`,
+      ? say('"{cell}" is not a valid choice. Known: {known}.', { cell, known: choices })
+      : say('Not a valid choice. Known: {known}.', { known: choices }),
   );
 }

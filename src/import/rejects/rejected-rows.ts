@@ -1,10 +1,16 @@
 /** A row as it was delivered → the row of the rejects, which is read again as the original was. */
 
+import { say } from '../../domain/values/message.ts';
+import { inEveryLanguage } from '../../language/language.ts';
 import type { FileRecord } from '../formats/source/records.ts';
 import { filesOf } from '../table/file-column.ts';
 import type { Header } from '../table/header.ts';
 import { FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN } from '../table/headings.ts';
 import { createMarks } from '../table/repeated-row.ts';
+import { WRONG_WIDTH } from '../table/row-width.ts';
+
+/** In the language of whoever made the rejects. */
+const WRONG_WIDTHS = inEveryLanguage(say(WRONG_WIDTH, { expected: 0, found: 0 }));
 
 export interface RejectedRows {
   /** The own headings of the file and that of the reasons. */
@@ -57,7 +63,8 @@ export function createRejectedRows(
     const isComplete =
       mayBeLonger && cells.length >= namedWidth && cells.slice(width).every((cell) => cell.trim() === '');
     if (isComplete) return ownOf(Array.from({ length: width }, (_, i) => cells[i] ?? ''));
-    const hasReason = faultsAt >= 0 && /Expected \d+ cells, found \d+\./.test(cells.at(-1) ?? '');
+    const last = cells.at(-1)?.replace(/\d+/g, '0') ?? '';
+    const hasReason = faultsAt >= 0 && WRONG_WIDTHS.some((reason) => last.includes(reason));
     return hasReason ? cells.slice(0, -addedBefore.filter((place) => place >= 0).length) : cells;
   }
 

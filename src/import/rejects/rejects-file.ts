@@ -5,6 +5,8 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { Message, type Text } from '../../domain/values/message.ts';
+import { inLanguage, type Language } from '../../language/language.ts';
 import { type ImportFault, SAME_AS_LINE } from '../../store/ports/import/import-session.ts';
 import { encodingOf, headText, markOf } from '../formats/csv/encoding.ts';
 import { encodeText, formatRow } from '../formats/csv/write-csv.ts';
@@ -62,9 +64,10 @@ export async function isReplaceable(path: string): Promise<boolean> {
 /**
  * Creates the first file before anything is imported, so that a place that cannot be written stops nothing
  * halfway.
+ * @param language of the reasons
  * @throws the system's error, also when there is such a file already
  */
-export async function createRejectsFile(path: string): Promise<RejectsFile> {
+export async function createRejectsFile(path: string, language: Language): Promise<RejectsFile> {
   const create = (place: number) => open(rejectsPath(path, place), 'wx', 0o600);
   let unused: FileHandle | undefined = await create(1);
   let files = 0;
@@ -73,8 +76,8 @@ export async function createRejectsFile(path: string): Promise<RejectsFile> {
       if (header === undefined) return undefined;
       const handle = unused ?? (await create(files + 1));
       unused = handle;
-      if (!(await writeRejects(handle, faults, source, { ...header, isReferenceMissing, hasRepeats })))
-        return undefined;
+      const rows = { ...header, isReferenceMissing, hasRepeats, language };
+      if (!(await writeRejects(handle, faults, source, rows))) return undefined;
       await handle.close();
       unused = undefined;
       files++;
@@ -98,6 +101,7 @@ export async function writeRejects(
   header: Pick<Header, 'line' | 'headings'> & {
     readonly isReferenceMissing?: boolean;
     readonly hasRepeats?: boolean | undefined;
+    readonly language?: Language;
   },
 ): Promise<boolean> {
   const { encoding, separator } = layoutOf(source);
@@ -106,7 +110,7 @@ export async function writeRejects(
     sha256: header.isReferenceMissing === true ? source.sha256 : undefined,
     hasRepeats: header.hasRepeats === true,
   });
-  const reasons = reasonsByLine(faults);
+  const reasons = reasonsByLine(faults, header.language ?? 'en');
   let next = await reasons.next();
   let headerRow: string | undefined;
   let isWritten = false;
@@ -155,7 +159,8 @@ interface RowReasons {
   isRepeat: boolean;
 }
 
-const isRepeatFault = (message: string): boolean => message.startsWith(SAME_AS_LINE);
+const isRepeatFault = (message: Text): boolean =>
+  message instanceof Message && message.template === SAME_AS_LINE;
 
 /** Whether the file has one of the refused rows twice. */
 export async function hasRepeatedRow(faults: AsyncIterable<ImportFault>): Promise<boolean> {
@@ -164,11 +169,15 @@ export async function hasRepeatedRow(faults: AsyncIterable<ImportFault>): Promis
 }
 
 /** The faults of each row in one text. Those of the file concern no row. */
-async function* reasonsByLine(faults: AsyncIterable<ImportFault>): AsyncGenerator<RowReasons> {
+async function* reasonsByLine(
+  faults: AsyncIterable<ImportFault>,
+  language: Language,
+): AsyncGenerator<RowReasons> {
   let last: RowReasons | undefined;
   for await (const { line, column, message, refuses } of faults) {
     if (refuses === 'file') continue;
-    const reason = column === '' ? message : `${column}: ${message}`;
+    const text = inLanguage(message, language);
+    const reason = column === '' ? text : `${column}: ${text}`;
     if (last?.line === line) {
       last.reason += `; ${reason}`;
       last.isRepeat ||= isRepeatFault(message);

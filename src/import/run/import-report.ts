@@ -1,6 +1,7 @@
 /** What became of each file of an import. */
 import { basename } from 'node:path';
 import { RegistryError } from '../../domain/values/errors.ts';
+import { say, type Text } from '../../domain/values/message.ts';
 import type { ImportChanges, ImportKind } from '../../store/ports/import/import-session.ts';
 import type { ImportNote } from '../cells/notes.ts';
 
@@ -47,7 +48,7 @@ export interface FileReport {
 
 export interface Failure {
   /** For the operator. */
-  readonly message: string;
+  readonly message: Text;
   readonly error: unknown;
   /** Whether the operator can do something about it; otherwise it is an unexpected error. */
   readonly isExpected: boolean;
@@ -55,9 +56,12 @@ export interface Failure {
 
 /** Something outside the registry went wrong; the message names it. */
 export class ImportError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
+  readonly text: Text;
+
+  constructor(text: Text, options?: ErrorOptions) {
+    super(String(text), options);
     this.name = 'ImportError';
+    this.text = text;
   }
 }
 
@@ -80,10 +84,11 @@ export const emptyReport = (file: ImportFile): FileReport => ({
 });
 
 export function toFailure(error: unknown): Failure {
-  if (error instanceof RegistryError || error instanceof ImportError)
-    return { message: error.message, error, isExpected: true };
+  if (error instanceof ImportError) return { message: error.text, error, isExpected: true };
+  if (error instanceof RegistryError) return { message: error.message, error, isExpected: true };
   const code = systemCodeOf(error);
-  if (code !== undefined) return { message: `The file cannot be read (${code}).`, error, isExpected: true };
+  if (code !== undefined)
+    return { message: say('The file cannot be read ({code}).', { code }), error, isExpected: true };
   return { message: 'An unexpected error ended the import.', error, isExpected: false };
 }
 

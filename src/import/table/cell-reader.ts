@@ -1,5 +1,6 @@
 /** The cells of a row, each read as its column in this file requires. */
 import { FieldError } from '../../domain/values/errors.ts';
+import { say, type Text } from '../../domain/values/message.ts';
 import type { ImportKind, StagedValue } from '../../store/ports/import/import-session.ts';
 import {
   isEmptyWord,
@@ -20,7 +21,7 @@ import type { FileSurvey } from './survey-dates.ts';
 
 /** Receives what is found in a row; `column` is empty when it concerns no single one. */
 export interface RowFindings {
-  fault(column: string, message: string): void;
+  fault(column: string, message: Text): void;
   note(kind: NoteKind, column: string): void;
 }
 
@@ -59,7 +60,9 @@ export interface CellReader {
   unclearDecimals(): ColumnFault[];
 }
 
-const TOO_LONG = new FieldError(`This cell has more than ${MAX_CELL_CHARACTERS} characters.`);
+const TOO_LONG = new FieldError(
+  say('This cell has more than {count} characters.', { count: MAX_CELL_CHARACTERS }),
+);
 
 export function createCellReader(options: CellReaderOptions): CellReader {
   const { kind, header, map } = options;

@@ -1,5 +1,6 @@
 /** The header of a file → where its columns are, or every fault of it. */
 import { mayEcho } from '../../domain/values/errors.ts';
+import { say, type Text } from '../../domain/values/message.ts';
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import type { NoteTaker } from '../cells/notes.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
@@ -33,7 +34,7 @@ export interface Header {
 
 interface HeaderFault {
   readonly column: string;
-  readonly message: string;
+  readonly message: Text;
 }
 
 export interface HeaderOptions {
@@ -50,7 +51,10 @@ export interface HeaderOptions {
 export function readHeader(kind: ImportKind, { line, cells }: FileRecord, options: HeaderOptions): Header {
   const { map, notes } = options;
   if (cells.length > MAX_COLUMNS)
-    throw fileFault(line, `The header has more than ${MAX_COLUMNS} columns. Delete the empty ones.`);
+    throw fileFault(
+      line,
+      say('The header has more than {count} columns. Delete the empty ones.', { count: MAX_COLUMNS }),
+    );
   const headings = recogniseHeadings(kind, cells, map);
   const constants = [...(map?.constants ?? [])].flatMap(([column, cell]) =>
     cell.trim() === '' ? [] : column,
@@ -84,7 +88,10 @@ function repeatedColumns(headings: readonly Heading[]): HeaderFault[] {
     const isSameText = headings[first]?.text.toLowerCase() === text.toLowerCase();
     const message = isSameText
       ? 'This column appears twice in the header.'
-      : `The headings in positions ${first + 1} and ${i + 1} both mean this column. Let a map ignore one.`;
+      : say('The headings in positions {first} and {second} both mean this column. Let a map ignore one.', {
+          first: first + 1,
+          second: i + 1,
+        });
     return [{ column, message }];
   });
 }
@@ -121,13 +128,16 @@ function unknownColumns(
       known.filter((name) => !columns.has(name)),
     );
     if (meant !== undefined) {
-      const what = shown === '' ? `column in position ${i + 1}` : `column "${shown}"`;
-      return [{ column: shown, message: `Unknown ${what}. Did you mean "${meant}"?` }];
+      const message =
+        shown === ''
+          ? say('Unknown column in position {position}. Did you mean "{meant}"?', { position: i + 1, meant })
+          : say('Unknown column "{column}". Did you mean "{meant}"?', { column: shown, meant });
+      return [{ column: shown, message }];
     }
     const joined = headings.length === 1 ? SEPARATORS.find((each) => text.includes(each)) : undefined;
     const message =
       joined === undefined
-        ? `Unknown column in position ${i + 1}. Known: ${known.join(', ')}.`
+        ? say('Unknown column in position {position}. Known: {known}.', { position: i + 1, known })
         : `The header is one cell with ${SEPARATOR_NAMES[joined]} in it. If these separate the columns, ` +
           'write no quotes around the line, and no line "sep=…" with another character above it.';
     if (!isCertain) return [{ column: shown, message }];

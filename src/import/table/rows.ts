@@ -2,6 +2,7 @@
 
 import { composeNames } from '../../domain/membership/names.ts';
 import { FieldError } from '../../domain/values/errors.ts';
+import { say } from '../../domain/values/message.ts';
 import type { StagedValue } from '../../store/ports/import/import-session.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { FileFault, type FileRecord } from '../formats/source/records.ts';
@@ -12,7 +13,7 @@ import {
   type RowFindings,
 } from './cell-reader.ts';
 import { completeOpeningBalance, OPENING_BALANCE } from './opening-balance.ts';
-import { createWidthCheck } from './row-width.ts';
+import { createWidthCheck, WRONG_WIDTH } from './row-width.ts';
 
 export interface RowReader extends Omit<CellReader, 'read'> {
   /** The columns that the file has, those made from others included. */
@@ -50,7 +51,8 @@ export function createRowReader(options: CellReaderOptions): RowReader {
 
   function read(record: FileRecord, findings: RowFindings): StagedValue[] {
     if (isWrongWidth(record.cells)) {
-      findings.fault('', `Expected ${headings.length} cells, found ${record.cells.length}.`);
+      const counts = { expected: headings.length, found: record.cells.length };
+      findings.fault('', say(WRONG_WIDTH, counts));
       return declared.map(() => null);
     }
     const values: StagedValue[] = new Array(declared.length);
@@ -60,7 +62,7 @@ export function createRowReader(options: CellReaderOptions): RowReader {
       const place = places[i] as number;
       const value = place < 0 ? (constants[i] as StagedValue) : cellReader.read(record, i, findings);
       values[i] = value instanceof FieldError ? null : value;
-      if (value instanceof FieldError) findings.fault(name, value.message);
+      if (value instanceof FieldError) findings.fault(name, value.text);
       else if (value === null && isRequired) findings.fault(name, 'This field may not be blank.');
       else continue;
       faulty.add(name);
@@ -86,7 +88,7 @@ function readConstants({ kind, header, context, map }: CellReaderOptions): Stage
     const cell = map?.constants.get(name)?.trim() ?? '';
     const value = cell === '' ? null : parse(cell, context);
     if (!(value instanceof FieldError)) return value;
-    const message = `The constant for this column is invalid. ${value.message}`;
+    const message = say('The constant for this column is invalid. {fault}', { fault: value.message });
     throw new FileFault([{ line: header.line, column: name, message, refuses: 'file' }]);
   });
 }
@@ -104,6 +106,6 @@ function composeFullName(values: StagedValue[], findings: RowFindings): void {
   const nameAt = (position: number) => values[position] as string | null;
   const names = composeNames(nameAt(FULL_NAME), nameAt(FIRST_NAME), nameAt(LAST_NAME));
   if (names === undefined) findings.fault('full_name', 'Give a full name, or a first name and a last name.');
-  else if (names instanceof FieldError) findings.fault('full_name', names.message);
+  else if (names instanceof FieldError) findings.fault('full_name', names.text);
   else values[FULL_NAME] = names.fullName;
 }

@@ -102,9 +102,11 @@ export async function refused(...args: Parameters<typeof check>): Promise<Refuse
   return checked;
 }
 
-export async function faultsOf(checked: CheckedFile): Promise<ImportFault[]> {
-  const faults: ImportFault[] = [];
-  for await (const fault of checked.listFaults()) faults.push(fault);
+export async function faultsOf(
+  checked: CheckedFile,
+): Promise<(ImportFault & { readonly message: string })[]> {
+  const faults: (ImportFault & { readonly message: string })[] = [];
+  for await (const fault of checked.listFaults()) faults.push({ ...fault, message: String(fault.message) });
   return faults;
 }
 export async function changesOf(checked: AcceptedFile): Promise<StagedChange[]> {

@@ -1,4 +1,5 @@
 /** What every format of file is read into: records of texts, with the lines on which they start. */
+import type { Text } from '../../../domain/values/message.ts';
 import type { ImportFault } from '../../../store/ports/import/import-session.ts';
 
 export interface FileRecord {
@@ -53,11 +54,11 @@ export class FileFault extends Error {
   readonly faults: readonly ImportFault[];
 
   constructor(faults: readonly ImportFault[], options?: ErrorOptions) {
-    super(faults[0]?.message ?? '', options);
+    super(String(faults[0]?.message ?? ''), options);
     this.name = 'FileFault';
     this.faults = faults;
   }
 }
 
-export const fileFault = (line: number, message: string, options?: ErrorOptions): FileFault =>
+export const fileFault = (line: number, message: Text, options?: ErrorOptions): FileFault =>
   new FileFault([{ line, column: '', message, refuses: 'file' }], options);

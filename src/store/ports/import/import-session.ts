@@ -2,6 +2,7 @@
 
 import type { Awaitable } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
+import type { Text } from '../../../domain/values/message.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { ImportWarning } from './import-warnings.ts';
 
@@ -21,13 +22,13 @@ export interface ImportFault {
   readonly line: number;
   /** Empty when the fault concerns no single column. */
   readonly column: string;
-  readonly message: string;
+  readonly message: Text;
   /** What the fault refuses: the row of its line, or the file. */
   readonly refuses: 'row' | 'file';
 }
 
-/** How the message of a fault begins whose row is an earlier one again. */
-export const SAME_AS_LINE = 'Same as line ';
+/** The template of a fault whose row is an earlier one again. */
+export const SAME_AS_LINE = 'Same as line {line}.';
 
 /** A checked cell, or null for an empty one. */
 export type StagedValue = string | number | null;

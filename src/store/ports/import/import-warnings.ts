@@ -1,4 +1,5 @@
 /** What may be wrong with a file that has no faults. */
+import type { Text } from '../../../domain/values/message.ts';
 
 /** Each kind of warning (docs/import-reference.md#warnings). */
 export const WARNINGS = {
@@ -94,7 +95,7 @@ export interface ImportWarning {
   readonly kind: WarningKind;
   readonly stops: boolean;
   /** For the operator; it holds no personal data. */
-  readonly message: string;
+  readonly message: Text;
   /** How many lines it is about. */
   readonly count: number;
   /** In their order. May be read until the apply. */

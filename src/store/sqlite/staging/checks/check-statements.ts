@@ -12,6 +12,12 @@ export interface Check {
 /** A text as a value in SQL. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
+/** A message as a value in SQL, as `pack` has it. @param values expressions for its places */
+export const saying = (template: string, values: { readonly [place: string]: string }): string => {
+  const places = Object.entries(values).map(([place, value]) => `${quoted(place)}, ${value}`);
+  return `${quoted(template)} || char(10) || json_object(${places.join(', ')})`;
+};
+
 /** Sets of rows with the same values in these columns that are faulty together, each with its first line. */
 const repeated = (columns: readonly string[], isFaulty: string, given = columns): string =>
   `(SELECT ${columns.join(', ')}, min(line) AS first FROM staging.rows
@@ -21,10 +27,12 @@ const repeated = (columns: readonly string[], isFaulty: string, given = columns)
 const laterIn = (columns: readonly string[]): string =>
   `${columns.map((name) => `r.${name} = d.${name}`).join(' AND ')} AND +r.line > d.first`;
 
+const FIRST = { line: 'd.first' };
+
 /** Later rows that have the same values in these columns as an earlier one. */
 export const twice = (column: string, columns: readonly string[]): Check => ({
   column,
-  sql: `SELECT r.line, ${quoted(SAME_AS_LINE)} || d.first || '.' FROM ${repeated(columns, 'count(*) > 1')}
+  sql: `SELECT r.line, ${saying(SAME_AS_LINE, FIRST)} FROM ${repeated(columns, 'count(*) > 1')}
         CROSS JOIN staging.rows r ON ${laterIn(columns)}`,
 });
 
@@ -36,7 +44,7 @@ export const shared = (
   message: string,
 ): Check => ({
   column,
-  sql: `SELECT r.line, ${quoted(message)} || d.first || '.'
+  sql: `SELECT r.line, ${saying(message, FIRST)}
         FROM ${repeated(columns, `min(${other}) <> max(${other})`, [...columns, other])}
         CROSS JOIN staging.rows f ON f.line = d.first
         CROSS JOIN staging.rows r ON ${laterIn(columns)} AND r.${other} <> f.${other}`,
@@ -52,16 +60,13 @@ export const where = (column: string, message: string, condition: string, from =
 
 /**
  * Rows with a code or reference that nothing has.
- * @param what it is: `code`
- * @param before and after: the message around it
+ * @param message with a place for it, `code`
+ * @param hidden the message where it may not be shown
  */
-export const unknown = (
-  [column, what]: readonly [string, string],
-  [before, after]: readonly [string, string],
-  condition: string,
-): Check => ({
+export const unknown = (column: string, message: string, hidden: string, condition: string): Check => ({
   column,
-  sql: `SELECT p.line, ${quoted(`${before} `)} || shown('${what}', r.${column}) || ${quoted(after)}
+  sql: `SELECT p.line,
+          iif(may_show(r.${column}), ${saying(message, { code: `r.${column}` })}, ${quoted(hidden)})
         FROM staging.resolved_references p CROSS JOIN staging.rows r ON r.line = p.line
         WHERE r.${column} IS NOT NULL AND ${condition}`,
 });

@@ -1,13 +1,14 @@
 /** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
 import type { ImportKind } from '../../../ports/import/import-session.ts';
-import { type Check, shared, twice, unknown, where } from './check-statements.ts';
+import { type Check, quoted, shared, twice, unknown, where } from './check-statements.ts';
 import { entryOfAnother } from './equal-entries.ts';
 import { OPENING_BALANCE_CHECKS } from './opening-balance-checks.ts';
 import { KNOWN_LOAN_ID, PAYMENT_CHECKS } from './payment-checks.ts';
 
 const COOPERATIVE = unknown(
-  ['cooperative_code', 'code'],
-  ['There is no cooperative with', '. Import the cooperatives first.'],
+  'cooperative_code',
+  'There is no cooperative with the code "{code}". Import the cooperatives first.',
+  'There is no cooperative with this code. Import the cooperatives first.',
   'p.cooperative_id IS NULL',
 );
 /** A member `k` of an earlier file of a dry run. */
@@ -17,8 +18,9 @@ const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
 /** The member of an entry. A row that gave the national ID only has the member's code by now. */
 const MEMBER: readonly Check[] = [
   unknown(
-    ['member_code', 'code'],
-    ['There is no member with', ' in the cooperative. Import its members first.'],
+    'member_code',
+    'There is no member with the code "{code}" in the cooperative. Import its members first.',
+    'There is no member with this code in the cooperative. Import its members first.',
     IS_MEMBER_UNKNOWN,
   ),
   ...[
@@ -46,7 +48,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       'member_code',
       ['cooperative_code', 'member_code'],
       'identity_card',
-      'Another person has this member code on line ',
+      'Another person has this member code on line {line}.',
     ),
     where(
       'identity_card',
@@ -109,7 +111,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       'account_number',
       ['cooperative_code', 'account_number'],
       'member_code',
-      'The account belongs to another member on line ',
+      'The account belongs to another member on line {line}.',
     ),
     where(
       'account_number',
@@ -128,6 +130,9 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
   ],
 };
 
+const ALL_END_IN_ZERO =
+  'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. ' +
+  'Format the column as text and enter them again, or import them with --accept-trailing-zero.';
 /** Fewer national IDs than this may all end in 0 by chance. */
 const TRAILING_ZERO_ROWS = 20;
 
@@ -137,9 +142,7 @@ const TRAILING_ZERO_ROWS = 20;
  */
 export const TRAILING_ZERO: Check = {
   column: 'identity_card',
-  sql: `SELECT 1,
-  'Every national ID ends in 0: a spreadsheet has kept them as numbers of 15 digits and lost the last one. '
-            || 'Format the column as text and enter them again, or import them with --accept-trailing-zero.'
+  sql: `SELECT 1, ${quoted(ALL_END_IN_ZERO)}
         FROM (SELECT count(DISTINCT identity_card) AS cards, sum(identity_card NOT LIKE '%0') AS others
               FROM staging.rows WHERE identity_card IS NOT NULL)
         WHERE cards >= ${TRAILING_ZERO_ROWS} AND others = 0`,

@@ -55,8 +55,9 @@ const ifGiven = (from: string, to: string): string => `coalesce(r.${from}, t.${t
 
 export const PAYMENT_CHECKS: readonly Check[] = [
   unknown(
-    ['loan_reference', 'reference'],
-    ['There is no loan with', ' in the cooperative. Import its loans first.'],
+    'loan_reference',
+    'There is no loan with the reference "{code}" in the cooperative. Import its loans first.',
+    'There is no loan with this reference in the cooperative. Import its loans first.',
     'p.cooperative_id IS NOT NULL AND p.loan_id IS NULL',
   ),
   where(

@@ -17,8 +17,12 @@ import { findBlockers } from '../../journal/undo-blockers.ts';
 import { memberSql, tableOf } from '../../schema/tables.ts';
 import { isLedger } from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
+import { saying } from './check-statements.ts';
 
 const ROWS_AT_ONCE = 1_000;
+const MANY_REMOVED =
+  '{removed} of the {rows} rows of import {id} are not in this file and would be removed: is it the newer ' +
+  'version?';
 /** One row may be removed, whatever share of the import it is. */
 const FEW = 1;
 /** Rows that are named where they keep an import from being replaced. */
@@ -161,7 +165,8 @@ export function dropRemoved({ db }: FileScope, sets: readonly ChangeSet[]): void
 /** SELECT of `line, detail` when more than half of the rows would be removed, and more than one. */
 export function manyRemovedSql({ kind, replaces }: FileScope): string | undefined {
   if (replaces === undefined) return undefined;
-  return `SELECT min(line), removed || ' of the ' || rows || ' rows of import ${replaces}' FROM (SELECT
+  const detail = saying(MANY_REMOVED, { removed: 'removed', rows: 'rows', id: `${replaces}` });
+  return `SELECT min(line), ${detail} FROM (SELECT
       (SELECT count(*) FROM staging.missing) AS removed,
       (SELECT count(*) FROM (${rowsOf(replaces, kind)})) AS rows)
     CROSS JOIN staging.rows WHERE removed > ${FEW} AND 2 * removed > rows GROUP BY 2`;

@@ -9,15 +9,15 @@ import { hashIdentity } from '../../identity/identity-hash.ts';
 
 /**
  * Adds `identity_hash(secret, number)`, under which erased persons are known,
- * `shown(what, code)`, how a message names a code or reference of the file, and
+ * `may_show(code)`, whether a message may name a code or reference of the file, and
  * `have_common_word(name, name)`.
  */
 export function addSqlFunctions({ raw }: Connection): void {
   raw.function('identity_hash', { deterministic: true }, (secret, number) =>
     hashIdentity(secret as Buffer, String(number)),
   );
-  raw.function('shown', { deterministic: true }, (what, code) =>
-    typeof code === 'string' && mayEchoCell(code) ? `the ${what} "${code}"` : `this ${what}`,
+  raw.function('may_show', { deterministic: true }, (code) =>
+    typeof code === 'string' && mayEchoCell(code) ? 1 : 0,
   );
   raw.function('have_common_word', { deterministic: true }, (one, other) =>
     typeof one === 'string' && typeof other === 'string' && haveCommonWord(one, other) ? 1 : 0,

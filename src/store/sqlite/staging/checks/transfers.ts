@@ -7,7 +7,7 @@ import type { ImportKind } from '../../../ports/import/import-session.ts';
 import { transfersSql } from '../../identity/transfers.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import type { FileScope } from '../staged/file-scope.ts';
-import type { Check } from './check-statements.ts';
+import { type Check, saying } from './check-statements.ts';
 
 const BEGINNINGS: {
   readonly [kind in ImportKind]?: { readonly column: string; readonly condition: string };
@@ -17,6 +17,8 @@ const BEGINNINGS: {
   loans: { column: 'loan_start_date', condition: 'true' },
 };
 
+const MOVED = 'The member changed to {cooperative} on {day}: what came after that day belongs there.';
+
 export function transferChecks({ kind, zone }: FileScope): Check[] {
   const beginning = BEGINNINGS[kind];
   if (beginning === undefined) return [];
@@ -25,8 +27,7 @@ export function transferChecks({ kind, zone }: FileScope): Check[] {
   return [
     {
       column,
-      sql: `SELECT r.line, 'The member changed to ' || t.code || ' on ' || t.day
-          || ': what came after that day belongs there.'
+      sql: `SELECT r.line, ${saying(MOVED, { cooperative: 't.code', day: 't.day' })}
         FROM (${transfersSql(REVERSED_ACTORS)}) t
         CROSS JOIN staging.resolved_references p ON p.member_id = t.member_id
         CROSS JOIN staging.rows r ON r.line = p.line

@@ -1,5 +1,6 @@
 /** The tables of an import's staging file, and how rows and faults enter and leave them. */
 
+import { pack, unpack } from '../../../../domain/values/message.ts';
 import type {
   ImportFault,
   ImportKind,
@@ -183,7 +184,7 @@ function openInsert(
 export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]) => void {
   const insert = db.raw.prepare('INSERT INTO staging.faults VALUES (?, ?, ?, ?)');
   return (faults) => {
-    for (const { line, column, message, refuses } of faults) insert.run(line, column, message, refuses);
+    for (const { line, column, message, refuses } of faults) insert.run(line, column, pack(message), refuses);
   };
 }
 
@@ -192,12 +193,11 @@ export function openFaultInsert(db: Connection): (faults: readonly ImportFault[]
  * between two of them, and its readers wait for disks and pipes.
  */
 export async function* listFaults(db: Connection): AsyncGenerator<ImportFault> {
-  const page = db.raw.prepare<[number, number], ImportFault & { readonly id: number }>(
+  type Row = Omit<ImportFault, 'message'> & { readonly id: number; readonly message: string };
+  const page = db.raw.prepare<[number, number], Row>(
     `SELECT rowid AS id, line, "column", message, refuses FROM staging.faults
      WHERE (line, rowid) > (?, ?) ORDER BY line, rowid LIMIT ${FAULTS_AT_ONCE}`,
   );
-  const faults = readPages<ImportFault & { readonly id: number }>(FAULTS_AT_ONCE, (last) =>
-    page.all(last?.line ?? -1, last?.id ?? -1),
-  );
-  for (const { id: _id, ...fault } of faults) yield fault;
+  const faults = readPages<Row>(FAULTS_AT_ONCE, (last) => page.all(last?.line ?? -1, last?.id ?? -1));
+  for (const { id: _id, message, ...fault } of faults) yield { ...fault, message: unpack(message) };
 }

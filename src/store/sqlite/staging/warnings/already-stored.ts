@@ -3,11 +3,21 @@
  * it names, or their entries, are others now. In another form: with receipt numbers that it had not, or
  * without a column that it had, all of its rows would be new entries.
  */
-import { counted } from '../../../../domain/values/text.ts';
 import { tableOf } from '../../schema/tables.ts';
+import { saying } from '../checks/check-statements.ts';
 import { AMOUNT, dayOf, isLedger, isOnDay, type LedgerKind, UTC } from '../staged/entry-values.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { FEWEST, SAMPLE } from './ledger-of-another-cooperative.ts';
+
+const SAME_FILE =
+  '{rows|# row|# rows} would be new, although the file was imported before, as import {id}: were entries ' +
+  'removed since, or does somebody else have a code or national ID of it now?';
+const SAME_ROWS =
+  '{found} of the {rows} rows for {code} have the member, day and amount of stored entries: did this ' +
+  'ledger come before, in another form?';
+const SAME_ROWS_IMPORTED =
+  '{found} of the {rows} rows for {code} have the member, day and amount of stored entries from import ' +
+  '{id}: did this ledger come before, in another form?';
 
 /** JOIN of the entries `t` of a row's own member, or loan, that are of its day and amount. */
 function equalEntries({ columns, zone = UTC }: FileScope, kind: LedgerKind): string | undefined {
@@ -45,9 +55,7 @@ function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string 
   const rows = db.count('staging.resolved_references WHERE id IS NULL');
   const refused = db.count("(SELECT DISTINCT line FROM staging.faults WHERE refuses = 'row')");
   if (rows + refused <= before.refused) return undefined;
-  const known = `although the file was imported before, as import ${before.id}`;
-  const why = 'were entries removed since, or does somebody else have a code or national ID of it now?';
-  return `SELECT line, '${counted(rows, 'row')} would be new, ${known}: ${why}'
+  return `SELECT line, ${saying(SAME_FILE, { rows: `${rows}`, id: `${before.id}` })}
     FROM staging.resolved_references WHERE id IS NULL`;
 }
 
@@ -74,6 +82,9 @@ export function alreadyStoredSql(scope: FileScope): string | undefined {
        (SELECT rows FROM sizes WHERE cooperative_id = p.cooperative_id)`,
   );
   if (cooperatives.length === 0) return undefined;
+  const places = { found: 's.found', rows: 's.rows', code: 'c.code' };
+  const id = `(SELECT operation_id FROM main.created_rows WHERE entity = '${kind}' AND first_row <= s.entry
+    AND last_row >= s.entry ORDER BY first_row DESC LIMIT 1)`;
   return `SELECT * FROM (WITH again AS MATERIALIZED (
       SELECT r.line, p.cooperative_id, r.${AMOUNT[kind]} AS amount, min(t.id) AS entry
       FROM ${rows('staging.resolved_references p')}
@@ -83,11 +94,8 @@ export function alreadyStoredSql(scope: FileScope): string | undefined {
     sums AS MATERIALIZED (SELECT cooperative_id, count(*) AS found, max(entry) AS entry,
         (SELECT count(*) FROM staging.resolved_references q WHERE q.cooperative_id = a.cooperative_id) AS rows
       FROM again a GROUP BY 1 HAVING count(DISTINCT amount) >= ${FEWEST} AND 10 * found >= 9 * rows)
-    SELECT a.line, s.found || ' of the ' || s.rows || ' rows for ' || c.code
-      || ' have the member, day and amount of stored entries' || coalesce(' from import '
-      || (SELECT operation_id FROM main.created_rows WHERE entity = '${kind}' AND first_row <= s.entry
-        AND last_row >= s.entry ORDER BY first_row DESC LIMIT 1), '')
-      || ': did this ledger come before, in another form?'
+    SELECT a.line, iif(${id} IS NULL, ${saying(SAME_ROWS, places)},
+      ${saying(SAME_ROWS_IMPORTED, { ...places, id })})
     FROM sums s CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
     CROSS JOIN again a ON a.cooperative_id = s.cooperative_id)`;
 }

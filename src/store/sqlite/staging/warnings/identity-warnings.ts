@@ -9,6 +9,7 @@
  * say something else than their rows. Only a hint: a number may be right and the date of birth a guess.
  */
 import type { Connection } from '../../engine/connection.ts';
+import { saying } from '../checks/check-statements.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 
 const PLACES = `places (k) AS (VALUES ${Array.from({ length: 16 }, (_, i) => `(${i + 1})`).join(', ')})`;
@@ -86,17 +87,22 @@ const GENDER = `substr(identity_card, 6, 1) = CASE gender WHEN 'MALE' THEN '7' W
 /** @returns undefined for a file without either column */
 export function contradictedCardsSql({ columns }: FileScope): string | undefined {
   const selects = [
-    ...(columns.has('date_of_birth') ? [selectContradicted('year of birth', YEAR)] : []),
-    ...(columns.has('gender') ? [selectContradicted('gender', GENDER)] : []),
+    ...(columns.has('date_of_birth') ? [selectContradicted(OTHER_YEAR, YEAR)] : []),
+    ...(columns.has('gender') ? [selectContradicted(OTHER_GENDER, GENDER)] : []),
   ];
   return selects.length === 0 ? undefined : selects.join(' UNION ALL ');
 }
 
+const OTHER_YEAR = '{n|# national ID contradicts|# national IDs contradict} the year of birth: {members}.';
+const OTHER_GENDER = '{n|# national ID contradicts|# national IDs contradict} the gender: {members}.';
+
 /** A number that begins with another digit is impossible, and says nothing of the person. */
-const selectContradicted = (what: string, condition: string): string => `SELECT line, detail FROM (WITH
+const selectContradicted = (message: string, condition: string): string => `SELECT line, detail FROM (WITH
   found AS MATERIALIZED (SELECT line, cooperative_code, member_code FROM staging.rows
     WHERE ${condition} AND identity_card >= '1' AND identity_card < '4'),
-  named AS MATERIALIZED (SELECT '${what}: ' || group_concat(member, ', ')
-      || iif((SELECT count(*) FROM found) > ${NAMED}, ', …', '') AS detail
-    FROM (SELECT ${MEMBER} AS member FROM found ORDER BY line LIMIT ${NAMED}))
-  SELECT line, detail FROM found CROSS JOIN named)`;
+  named AS MATERIALIZED (SELECT group_concat(member, ', ')
+      || iif((SELECT count(*) FROM found) > ${NAMED}, ', …', '') AS members
+    FROM (SELECT ${MEMBER} AS member FROM found ORDER BY line LIMIT ${NAMED})),
+  detailed AS MATERIALIZED (
+    SELECT ${saying(message, { n: '(SELECT count(*) FROM found)', members: 'members' })} AS detail FROM named)
+  SELECT line, detail FROM found CROSS JOIN detailed)`;

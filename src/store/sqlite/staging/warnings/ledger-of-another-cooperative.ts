@@ -3,6 +3,7 @@
  * in every one. Only rows that would be new, or change an entry, are looked at.
  */
 import { tableOf } from '../../schema/tables.ts';
+import { quoted, saying } from '../checks/check-statements.ts';
 import {
   AMOUNT,
   dayOf,
@@ -18,6 +19,21 @@ import type { FileScope } from '../staged/file-scope.ts';
 export const FEWEST = 3;
 /** Rows, or names, by which other cooperatives are found to compare with. */
 const SAMPLED = 20;
+
+const OTHER_NAMES =
+  '{others} of the {members} members named for {code} have other names there: is this the right code?';
+const NAMES_ELSEWHERE =
+  '{others} of the {members} members named for {code} have other names there, and these are names of ' +
+  '{other}: is this the right code?';
+const PEOPLE_ELSEWHERE =
+  '{others} of the {people} people in the file for {code} are not its members, but those of {other}: is ' +
+  'this the right code?';
+const SAME_FILE = 'The same file was imported for {code}, as import {id}: is this the right code?';
+const SAME_ENTRIES =
+  '{found} of the {rows} rows for {code} are entries of {other} already: is this the right code?';
+const SAME_ENTRIES_IMPORTED =
+  '{found} of the {rows} rows for {code} are entries of {other} already, from import {id}: is this the ' +
+  'right code?';
 
 /** Condition on a row `p`: it is new, or changes the entry that it is. */
 const IS_WRITTEN = '(p.id IS NULL OR p.line IN (SELECT line FROM staging.changes))';
@@ -71,11 +87,12 @@ const NAMED_ELSEWHERE = `(WITH x AS MATERIALIZED (SELECT o.member_code, n.name F
   WHERE c.id <> s.cooperative_id AND have_common_word(x.name, m.full_name)
   GROUP BY c.id HAVING 2 * count(*) > (SELECT count(*) FROM x) ORDER BY count(*) DESC LIMIT 1)`;
 
+const NAMES = { others: 'd.others', members: 'd.members', code: 'd.code' };
 const otherNamesSql = (kind: LedgerKind): string => `SELECT * FROM (WITH d AS MATERIALIZED (
-    SELECT s.cooperative_id, s.others || ' of the ' || s.members || ' members named for ' || c.code
-      || ' have other names there' || coalesce(', and these are names of ' || ${NAMED_ELSEWHERE}, '') AS text
+    SELECT s.cooperative_id, ${NAMED_ELSEWHERE} AS other, s.others, s.members, c.code
     FROM (${OF_OTHER_NAMES}) s CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id)
-  SELECT l.line, d.text FROM d
+  SELECT l.line, iif(d.other IS NULL, ${saying(OTHER_NAMES, NAMES)},
+    ${saying(NAMES_ELSEWHERE, { ...NAMES, other: 'd.other' })}) FROM d
   CROSS JOIN (${differingNames(kind)}) l ON l.cooperative_id = d.cooperative_id)`;
 
 /** SELECT of rows whose member's name differs, where it is not the cooperative that is probably wrong. */
@@ -104,8 +121,8 @@ export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
         (SELECT count(DISTINCT r.identity_card) FROM staging.resolved_references p
          CROSS JOIN staging.rows r ON r.line = p.line WHERE p.cooperative_id = e.cooperative_id) AS people
       FROM elsewhere e GROUP BY 1, 2 HAVING others >= ${FEWEST} AND 2 * others >= people)
-    SELECT 'other_cooperative', e.line, s.others || ' of the ' || s.people || ' people in the file for '
-      || c.code || ' are not its members, but those of ' || o.code
+    SELECT 'other_cooperative', e.line,
+      ${saying(PEOPLE_ELSEWHERE, { others: 's.others', people: 's.people', code: 'c.code', other: 'o.code' })}
     FROM sums s CROSS JOIN elsewhere e ON e.cooperative_id = s.cooperative_id AND e.other = s.other
     CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id CROSS JOIN main.cooperatives o ON o.id = s.other
     ORDER BY e.line`);
@@ -124,7 +141,8 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
     { kind, sha256: sha256 ?? '' },
   );
   if (found === undefined) return undefined;
-  return `SELECT line, 'The same file was imported for ${found.code}, as import ${found.id}'
+  const same = saying(SAME_FILE, { code: quoted(found.code), id: `${found.id}` });
+  return `SELECT line, ${same}
     FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
@@ -192,11 +210,12 @@ function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined 
       ${storedElsewhere(scope, kind, (id) => `${id} = ${other}`)}
       WHERE p.cooperative_id = ${own} AND ${IS_WRITTEN}`);
   }
-  return `SELECT e.line, s.found || ' of the ' || s.rows || ' rows for ' || c.code
-      || ' are entries of ' || o.code
-      || coalesce(' already, from import ' || (SELECT operation_id FROM main.created_rows
-        WHERE entity = '${kind}' AND first_row <= s.entry AND last_row >= s.entry
-        ORDER BY first_row DESC LIMIT 1), ' already')
+  const places = { found: 's.found', rows: 's.rows', code: 'c.code', other: 'o.code' };
+  const id = `(SELECT operation_id FROM main.created_rows
+    WHERE entity = '${kind}' AND first_row <= s.entry AND last_row >= s.entry
+    ORDER BY first_row DESC LIMIT 1)`;
+  return `SELECT e.line, iif(${id} IS NULL, ${saying(SAME_ENTRIES, places)},
+      ${saying(SAME_ENTRIES_IMPORTED, { ...places, id })})
     FROM (SELECT p.cooperative_id AS own, e.cooperative_id AS other, max(e.entry_id) AS entry,
         count(*) AS found, count(DISTINCT r.${AMOUNT[kind]}) AS amounts,
         (SELECT count(*) FROM staging.resolved_references q WHERE q.cooperative_id = p.cooperative_id) AS rows

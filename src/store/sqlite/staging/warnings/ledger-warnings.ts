@@ -1,5 +1,5 @@
 /** The warnings that all ledgers have, as `warning-statements.ts` has those of each kind. */
-import { counted } from '../../../../domain/values/text.ts';
+import { say, unpack } from '../../../../domain/values/message.ts';
 import { manyRemovedSql } from '../checks/replacement.ts';
 import { alreadyStoredSql } from './already-stored.ts';
 import { otherCooperativeSql, otherNameSql } from './ledger-of-another-cooperative.ts';
@@ -10,27 +10,26 @@ export const LEDGER_WARNINGS = [
     kind: 'other_cooperative',
     needs: [],
     sql: otherCooperativeSql,
-    message: (_: number, detail: string) => `${detail}: is this the right code?`,
+    message: (_: number, detail: string) => unpack(detail),
   },
   {
     kind: 'other_name',
     needs: ['full_name'],
     sql: otherNameSql,
     message: (n: number) =>
-      `${counted(n, 'row has', 'rows have')} a name that shares no word with that of the member.`,
+      say('{n|# row has|# rows have} a name that shares no word with that of the member.', { n }),
   },
   {
     kind: 'already_stored',
     needs: [],
     sql: alreadyStoredSql,
-    message: (_: number, detail: string) => detail,
+    message: (_: number, detail: string) => unpack(detail),
   },
   {
     kind: 'many_removed',
     needs: [],
     sql: manyRemovedSql,
-    message: (_: number, detail: string) =>
-      `${detail} are not in this file and would be removed: is it the newer version?`,
+    message: (_: number, detail: string) => unpack(detail),
   },
 ] as const;
 

@@ -3,6 +3,7 @@
  * stop a file is in store/ports/import/import-warnings.ts; import/run/import-files.ts stops it.
  */
 import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
+import { saying } from '../checks/check-statements.ts';
 
 const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
 
@@ -12,6 +13,8 @@ const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
  * overwritten by the list of the wrong one. Where most have left the other cooperative, they may have moved.
  */
 const FEWEST_OF_OTHER = 3;
+const LISTED_ELSEWHERE =
+  '{found} of the {rows} members listed for {code} are members of {other}: is this the right code?';
 export const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
   others AS MATERIALIZED (SELECT r.cooperative_code AS code, m.cooperative_id AS other, count(*) AS rows
     FROM staging.elsewhere e CROSS JOIN staging.rows r ON r.line = e.line
@@ -26,7 +29,7 @@ export const MEMBERS_OF_ANOTHER_COOPERATIVE = `WITH
     LEFT JOIN renamed x ON x.line = r.line
     WHERE r.cooperative_code IN (SELECT code FROM others) GROUP BY 1)
   SELECT r.line,
-    o.rows || ' of the ' || l.rows || ' members listed for ' || o.code || ' are members of ' || c.code
+    ${saying(LISTED_ELSEWHERE, { found: 'o.rows', rows: 'l.rows', code: 'o.code', other: 'c.code' })}
   FROM others o CROSS JOIN listed l ON l.code = o.code CROSS JOIN main.cooperatives c ON c.id = o.other
   CROSS JOIN staging.rows r ON r.cooperative_code = o.code
   CROSS JOIN staging.elsewhere e ON e.line = r.line

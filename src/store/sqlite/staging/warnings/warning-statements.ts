@@ -7,10 +7,11 @@
 import { MOST_TIMES_PAID } from '../../../../domain/lending/payments.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
 import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
-import { counted } from '../../../../domain/values/text.ts';
+import { say, type Text, unpack } from '../../../../domain/values/message.ts';
 import type { ImportKind } from '../../../ports/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import/import-warnings.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
+import { saying } from '../checks/check-statements.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
 import { LEDGER_WARNINGS, newerVersion } from './ledger-warnings.ts';
@@ -23,7 +24,7 @@ export interface WarningStatement {
   /** SELECT of `line` and a text for the message; undefined when there is nothing to look for. */
   readonly sql: (scope: FileScope) => string | undefined;
   /** @param detail the text of the SELECT; warnings with different ones are told apart */
-  readonly message: (rows: number, detail: string) => string;
+  readonly message: (rows: number, detail: string) => Text;
 }
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
@@ -40,6 +41,8 @@ const wouldRevive = (ended: string): string => `SELECT line, '' FROM staging.cha
 
 /** More than this share of a cooperative's members, and more than this many. */
 const MANY = { share: 10, members: 5 } as const;
+const MANY_CHANGE =
+  '{rows} of the {members} members of {cooperative} would change name, national ID or status.';
 const MANY_CHANGES = `WITH
   changed AS MATERIALIZED (SELECT DISTINCT e.line, p.cooperative_id FROM staging.changes e
     CROSS JOIN staging.resolved_references p ON p.line = e.line
@@ -48,13 +51,15 @@ const MANY_CHANGES = `WITH
       (SELECT sum(members) FROM main.member_counts n WHERE n.cooperative_id = changed.cooperative_id)
         AS members
     FROM changed GROUP BY 1 HAVING count(*) > ${MANY.members})
-  SELECT e.line, s.rows || ' of the ' || s.members || ' members of ' || c.code FROM sums s
+  SELECT e.line, ${saying(MANY_CHANGE, { rows: 's.rows', members: 's.members', cooperative: 'c.code' })}
+  FROM sums s
   CROSS JOIN main.cooperatives c ON c.id = s.cooperative_id
   CROSS JOIN changed e ON e.cooperative_id = s.cooperative_id
   WHERE s.rows * ${MANY.share} > s.members`;
 
 /** New rows of people whom a correction took out of the cooperative, with what they had. */
-const MOVED = `SELECT DISTINCT e.line, c.code || ' by ' || replace(h.actor, ':', ' ')
+const MOVED = `SELECT DISTINCT e.line,
+    json_object('cooperative', c.code, 'id', replace(h.actor, 'correction:', ''))
   FROM staging.elsewhere e CROSS JOIN staging.resolved_references p ON p.line = e.line
   CROSS JOIN main.members m ON m.id = e.member_id CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id
   CROSS JOIN main.changes h ON h.entity = 'members' AND h.row_id IN (SELECT m.id UNION ALL
@@ -96,111 +101,82 @@ const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
 
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
   cooperatives: [
-    statement(
-      'ended_status',
-      ['status'],
-      wouldRevive(quoted(ENDED_COOPERATIVE_STATUSES)),
-      (n) => `${counted(n, 'cooperative')} recorded as dissolved would get another status.`,
+    statement('ended_status', ['status'], wouldRevive(quoted(ENDED_COOPERATIVE_STATUSES)), (n) =>
+      say('{n|# cooperative|# cooperatives} recorded as dissolved would get another status.', { n }),
     ),
   ],
   members: [
-    statement(
-      'ended_status',
-      ['status'],
-      wouldRevive(quoted(ENDED_MEMBER_STATUSES)),
-      (n) => `${counted(n, 'member')} recorded as withdrawn or deceased would get another status.`,
+    statement('ended_status', ['status'], wouldRevive(quoted(ENDED_MEMBER_STATUSES)), (n) =>
+      say('{n|# member|# members} recorded as withdrawn or deceased would get another status.', { n }),
     ),
-    statement(
-      'many_changes',
-      [],
-      MANY_CHANGES,
-      (_, detail) => `${detail} would change name, national ID or status.`,
+    statement('many_changes', [], MANY_CHANGES, (_, detail) => unpack(detail)),
+    statement('other_cooperative', [], MEMBERS_OF_ANOTHER_COOPERATIVE, (_, detail) => unpack(detail)),
+    statement('moved', [], MOVED, (n, detail) =>
+      say(
+        '{n|# member of this list was|# members of this list were} moved to {cooperative} by ' +
+          'correction {id}.',
+        { n, ...(JSON.parse(detail) as { cooperative: string; id: string }) },
+      ),
     ),
-    statement(
-      'other_cooperative',
-      [],
-      MEMBERS_OF_ANOTHER_COOPERATIVE,
-      (_, detail) => `${detail}: is this the right code?`,
+    statement('name_differs', [], NAME_DIFFERS, (n) =>
+      say(
+        '{n|# national ID is|# national IDs are} held in another cooperative under a different name and ' +
+          'with another year of birth.',
+        { n },
+      ),
     ),
-    statement(
-      'moved',
-      [],
-      MOVED,
-      (n, detail) =>
-        `${counted(n, 'member of this list was', 'members of this list were')} moved to ${detail}.`,
-    ),
-    statement(
-      'name_differs',
-      [],
-      NAME_DIFFERS,
-      (n) =>
-        `${counted(n, 'national ID is', 'national IDs are')} held in another cooperative under a different ` +
-        'name and with another year of birth.',
-    ),
-    statement(
-      'near_duplicate',
-      [],
-      lookalikesSql,
-      (n) =>
-        `${counted(n, 'row has', 'rows have')} the name and phone of another member, here or in another ` +
-        'cooperative, and a national ID that differs in one digit.',
+    statement('near_duplicate', [], lookalikesSql, (n) =>
+      say(
+        '{n|# row has|# rows have} the name and phone of another member, here or in another cooperative, ' +
+          'and a national ID that differs in one digit.',
+        { n },
+      ),
     ),
     statement(
       'changed_id',
       [],
       `SELECT line, '' FROM staging.changes WHERE "column" = 'identity_card'`,
       (n) =>
-        `${counted(n, 'member code belongs', 'member codes belong')} to a member with another national ID, ` +
-        'which would be replaced.',
+        say(
+          '{n|# member code belongs|# member codes belong} to a member with another national ID, which ' +
+            'would be replaced.',
+          { n },
+        ),
     ),
     statement(
       'impossible_id',
       [],
       `SELECT line, '' FROM staging.rows WHERE identity_card < '1' OR identity_card >= '4'`,
-      (n) => `${counted(n, 'national ID begins', 'national IDs begin')} with neither 1, 2 nor 3.`,
+      (n) => say('{n|# national ID begins|# national IDs begin} with neither 1, 2 nor 3.', { n }),
     ),
-    statement(
-      'contradicted_id',
-      [],
-      contradictedCardsSql,
-      (n, detail) => `${counted(n, 'national ID contradicts', 'national IDs contradict')} the ${detail}.`,
-    ),
+    statement('contradicted_id', [], contradictedCardsSql, (_, detail) => unpack(detail)),
     statement(
       'born_after_registration',
       ['date_of_birth', 'registration_date'],
       // A day later, so that no time zone matters.
       `SELECT line, '' FROM staging.rows
        WHERE date_of_birth > date(registration_date + ${24 * 3600}, 'unixepoch')`,
-      (n) => `${counted(n, 'member was', 'members were')} born after the date of registration.`,
+      (n) => say('{n|# member was|# members were} born after the date of registration.', { n }),
     ),
   ],
   production: [
     ...LEDGER_WARNINGS,
     newerVersion('production'),
-    statement(
-      'after_death',
-      [],
-      afterDeath('delivered_at'),
-      (n) => `${counted(n, 'delivery is', 'deliveries are')} dated after the death of the member.`,
+    statement('after_death', [], afterDeath('delivered_at'), (n) =>
+      say('{n|# delivery is|# deliveries are} dated after the death of the member.', { n }),
     ),
   ],
   savings: [
     ...LEDGER_WARNINGS,
     newerVersion('savings'),
-    statement(
-      'after_death',
-      [],
-      afterDeath('transacted_at'),
-      (n) => `${counted(n, 'transaction is', 'transactions are')} dated after the death of the member.`,
+    statement('after_death', [], afterDeath('transacted_at'), (n) =>
+      say('{n|# transaction is|# transactions are} dated after the death of the member.', { n }),
     ),
   ],
   payments: [
     ...LEDGER_WARNINGS,
-    statement(
-      'overpaid',
-      [],
-      OVERPAID_LOANS,
-      (n) => `${counted(n, 'payment is', 'payments are')} on loans paid beyond three times the amount.`,
+    statement('overpaid', [], OVERPAID_LOANS, (n) =>
+      say('{n|# payment is|# payments are} on loans paid beyond three times the amount.', { n }),
     ),
   ],
   loans: [
@@ -209,13 +185,13 @@ export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly Warn
       'overpaid',
       ['paid_amount'],
       `SELECT line, '' FROM staging.rows WHERE paid_amount > ${MOST_TIMES_PAID} * amount`,
-      (n) => `${counted(n, 'loan is', 'loans are')} paid beyond three times the amount.`,
+      (n) => say('{n|# loan is|# loans are} paid beyond three times the amount.', { n }),
     ),
     statement(
       'end_before_start',
       ['loan_start_date', 'loan_end_date'],
       `SELECT line, '' FROM staging.rows WHERE loan_end_date < loan_start_date`,
-      (n) => `${counted(n, 'loan ends', 'loans end')} before the start.`,
+      (n) => say('{n|# loan ends|# loans end} before the start.', { n }),
     ),
   ],
 };

@@ -1,0 +1,94 @@
+/**
+ * What is said to people: an English sentence with named places for its values. It keeps both apart until it
+ * is shown, so that it can be shown in another language (src/language/).
+ *
+ * `{file}` is replaced by the value of that name; `{rows|# row|# rows}` by the first form where the number
+ * takes the singular, else by the second, with the number in place of `#`.
+ */
+
+/** A message is shown in the language of the one it is in; a list with commas between its texts. */
+type Value = string | number | Message | readonly (string | Message)[];
+export type Values = { readonly [place: string]: Value };
+
+/** A sentence for people. One without values may be a string. */
+export type Text = string | Message;
+
+export class Message {
+  readonly template: string;
+  readonly values: Values;
+
+  constructor(template: string, values: Values) {
+    this.template = template;
+    this.values = values;
+  }
+
+  /** In English. */
+  toString(): string {
+    return compose(this, ENGLISH);
+  }
+
+  /** What programs read is English. */
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+type NameOf<Place extends string> = Place extends `${infer Name}|${string}` ? Name : Place;
+/** The names of a template's places. One that is joined by `+` is only a string to the compiler. */
+type PlaceOf<Template extends string> = string extends Template
+  ? string
+  : Template extends `${string}{${infer Place}}${infer Rest}`
+    ? NameOf<Place> | PlaceOf<Rest>
+    : never;
+
+/** A message, from its English template and what stands in its places. */
+export const say = <const Template extends string>(
+  template: Template,
+  ...[values]: [PlaceOf<Template>] extends [never]
+    ? []
+    : [values: { readonly [place in PlaceOf<Template>]: Value }]
+): Message => new Message(template, values ?? {});
+
+/** A sentence as what can stand in another one and is translated there. */
+export const asMessage = (text: Text): Message => (typeof text === 'string' ? new Message(text, {}) : text);
+
+/** How a language says things. */
+export interface Wording {
+  /** @returns undefined for a template that has no translation */
+  translate(template: string): string | undefined;
+  isSingular(count: number): boolean;
+}
+
+const ENGLISH: Wording = { translate: (template) => template, isSingular: (count) => count === 1 };
+
+export const PLACE = /\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}/g;
+
+/** The text in a language; in English where a translation is missing. */
+export function compose(text: Text, wording: Wording): string {
+  const template = typeof text === 'string' ? text : text.template;
+  const translated = wording.translate(template);
+  if (typeof text === 'string') return translated ?? text;
+  const { isSingular } = translated === undefined ? ENGLISH : wording;
+  return (translated ?? template).replace(PLACE, (place: string, name: string, one?: string, many = '') => {
+    const value = text.values[name];
+    // What somebody has written may have braces.
+    if (value === undefined) return place;
+    if (one === undefined) return show(value, wording);
+    return (isSingular(Number(value)) ? one : many).replaceAll('#', String(value));
+  });
+}
+
+function show(value: Value, wording: Wording): string {
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  if (value instanceof Message) return compose(value, wording);
+  return value.map((each) => show(each, wording)).join(', ');
+}
+
+/** As one text, for a table: the template, and its values as JSON behind a line feed. */
+export const pack = (text: Text): string =>
+  typeof text === 'string' ? text.replaceAll('\n', ' ') : `${text.template}\n${JSON.stringify(text.values)}`;
+
+export function unpack(packed: string): Text {
+  const end = packed.indexOf('\n');
+  return end < 0 ? packed : new Message(packed.slice(0, end), JSON.parse(packed.slice(end + 1)) as Values);
+}

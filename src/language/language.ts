@@ -1,0 +1,49 @@
+/** The language of what a command says to people (docs/importing.md#in-french-or-kinyarwanda). */
+import { compose, type Text, type Wording } from '../domain/values/message.ts';
+import french from './fr.json' with { type: 'json' };
+import kinyarwanda from './rw.json' with { type: 'json' };
+
+export const LANGUAGES = ['en', 'fr', 'rw'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+type Catalogue = { readonly [template: string]: string };
+
+/** English templates → translations. Who speaks the language can correct them: CONTRIBUTING.md. */
+export const CATALOGUES: { readonly [language in Exclude<Language, 'en'>]: Catalogue } = {
+  fr: french,
+  rw: kinyarwanda,
+};
+
+// ICU has no rules for Kinyarwanda and would take those of the machine: of 1 alone the noun is singular.
+const PLURAL_RULES = { en: 'en', fr: 'fr', rw: 'en' } as const;
+
+const wordings = Object.fromEntries(
+  LANGUAGES.map((language): [string, Wording] => {
+    const rules = new Intl.PluralRules(PLURAL_RULES[language]);
+    const catalogue: Catalogue = language === 'en' ? {} : CATALOGUES[language];
+    return [
+      language,
+      {
+        translate: (template) => (Object.hasOwn(catalogue, template) ? catalogue[template] : undefined),
+        isSingular: (count) => rules.select(count) === 'one',
+      },
+    ];
+  }),
+) as { readonly [language in Language]: Wording };
+
+/** The text in the language; in English where a translation is missing. */
+export const inLanguage = (text: Text, language: Language): string => compose(text, wordings[language]);
+
+/** The text in every language, each once. */
+export const inEveryLanguage = (text: Text): string[] => [
+  ...new Set(LANGUAGES.map((language) => inLanguage(text, language))),
+];
+
+export const findLanguage = (name: string): Language | undefined =>
+  LANGUAGES.find((language) => language === name);
+
+/** Of the locale, such as `fr_RW.UTF-8`, in the first variable that is set, in the order of POSIX. */
+export function languageOf({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
+  const [name = ''] = (LC_ALL || LC_MESSAGES || LANG || '').split(/[_.@-]/);
+  return findLanguage(name.toLowerCase()) ?? 'en';
+}

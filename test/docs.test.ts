@@ -29,6 +29,7 @@ const MANUAL = [
   'trouble',
   'import-reference',
   'importing',
+  'install',
   'correcting',
   'webhooks',
 ].map((name) => `docs/${name}.md`);
@@ -117,10 +118,19 @@ test('the options that the table of commands leaves out are those of the command
   assert.ok(text.includes('All but `import map` take `--db FILE`'));
 });
 
+/** The program's arguments in each command line: in a checkout, and where it is installed. */
+function commandLines(text: string): string[] {
+  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block).join('');
+  return [
+    ...text.matchAll(/npm run -s registry -- (\w[^\n`]*)/g),
+    ...blocks.matchAll(/^ *registry (\w[^\n&]*)/gm),
+  ].map(([, line = '']) => line);
+}
+
 test('every command line in a document names a command and options that exist', () => {
   let looked = 0;
   for (const document of DOCUMENTS) {
-    for (const [, line = ''] of read(document).matchAll(/npm run -s registry -- (\w[^\n`]*)/g)) {
+    for (const line of commandLines(read(document))) {
       const words = line.split(/\s+/);
       const command = COMMANDS.get(words.slice(0, 2).join(' ')) ?? COMMANDS.get(words[0] ?? '');
       assert.ok(command, `${document}: ${line}`);

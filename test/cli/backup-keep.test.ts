@@ -1,6 +1,15 @@
 /** `backup DIR --keep`: a folder for each backup, and which of them stay. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
@@ -76,6 +85,32 @@ test('a backup that fails removes no older one', async (context) => {
   renameSync(away, db);
   assert.equal((await backUpAt('2026-01-01T06:00:00Z', '--keep', '1')).status, 0);
   assert.deepEqual(readdirSync(all), ['2026-01-01T06-00-00Z']);
+});
+
+test('with --verify a backup that the disk has damaged is a failure, and removes no older one', async (context) => {
+  const { all, backUpAs, backUpAt } = await prepare(context);
+  await backUpAs('2020-01-01T00-00-00Z');
+  const made = '2026-01-01T06-00-00Z';
+  const { renameSync: rename } = fs;
+  fs.renameSync = (from, to) => {
+    rename(from, to);
+    if (to === join(all, made)) appendFileSync(join(all, made, 'registry.db'), 'a');
+  };
+  syncBuiltinESMExports();
+  const options = ['--keep', '1', '--verify'];
+  const damaged = await backUpAt('2026-01-01T06:00:00Z', ...options).finally(() => {
+    fs.renameSync = rename;
+    syncBuiltinESMExports();
+  });
+  assert.deepEqual([damaged.status, damaged.out], [1, '']);
+  assert.match(
+    damaged.err,
+    /06-00-00Z is NOT sound: registry\.db: it has [0-9]+ bytes instead of [0-9]+\. No/,
+  );
+  assert.deepEqual(readdirSync(all), ['2020-01-01T00-00-00Z', made]);
+  const sound = await backUpAt('2026-01-02T06:00:00Z', ...options);
+  assert.equal(sound.status, 0, sound.err);
+  assert.deepEqual(readdirSync(all), ['2026-01-02T06-00-00Z']);
 });
 
 test('--keep is refused when it makes no sense', async (context) => {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { send, temporaryFolder } from '../support/app.ts';
 import { command, type RunningCommand, spawnPlainly } from '../support/command.ts';
-import { serve } from '../support/serving.ts';
+import { freePort, serve } from '../support/serving.ts';
 
 test('a second SIGTERM exits at once', async (context) => {
   const { server, port } = await serve(context);
@@ -22,15 +22,6 @@ test('a second SIGTERM exits at once', async (context) => {
   server.child.kill('SIGTERM');
   assert.equal(await server.ended, 1);
 });
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
-  await once(listener, 'close');
-  return port;
-}
 
 /** Sends requests, one of them in two halves, while log lines are lost, and ends the service. */
 async function serveWithoutLog(server: RunningCommand, port: number): Promise<void> {

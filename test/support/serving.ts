@@ -1,5 +1,7 @@
 /** A service in a process of its own, as in production, and clients that write to it as fast as it takes. */
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { temporaryFolder } from './app.ts';
@@ -35,6 +37,16 @@ export async function serve(context: TestContext, more: NodeJS.ProcessEnv = {}) 
   const port = Number(/listening on 127\.0\.0\.1:([0-9]+)/.exec(server.output())?.[1]);
   const keys = async (...args: string[]) => JSON.parse((await command(['keys', ...args, '--json'], env)).out);
   return { server, port, keys, env };
+}
+
+/** A port on loopback that nothing listens on yet, for programs that cannot choose one themselves. */
+export async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  listener.close();
+  await once(listener, 'close');
+  return port;
 }
 
 /** A key that may write as often as a key can. */

@@ -12,12 +12,13 @@ import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
 
 interface BackupCommandOptions extends PrintOptions {
   readonly keep?: number;
+  readonly verify?: boolean;
 }
 
 const MORE_HELP = `
 Examples:
   backup /backups/before-upgrade
-  backup /backups --keep 14
+  backup /backups --keep 14 --verify
   backup verify /backups/before-upgrade
 `;
 
@@ -28,6 +29,10 @@ export function declareBackup(command: Command, context: CliContext): void {
       '--keep <n>',
       'write into a folder of its own in <dir>, named by the time, and remove all but the newest n of these',
       parseKeep,
+    )
+    .option(
+      '--verify',
+      'read every byte of the backup back before older ones are removed; status 1 if it is not sound',
     )
     .addHelpText('after', MORE_HELP)
     .action((folder: string, options: BackupCommandOptions) => runBackup(context, folder, options));
@@ -44,6 +49,10 @@ async function runBackup(context: CliContext, folder: string, options: BackupCom
   const storage = openConfiguredStorage(configOf(context, options), context.clock);
   const target = keep === undefined ? folder : join(folder, datedNameOf(context.clock.now()));
   const backup = await writeBackup(context, storage, target);
+  const fault =
+    options.verify === true ? (await storage.verifyBackup(target, context.clock.now)).fault : null;
+  if (fault !== null)
+    throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
   try {
     if (keep !== undefined) pruned = await storage.pruneBackups(folder, keep);

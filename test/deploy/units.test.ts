@@ -1,0 +1,59 @@
+/** The systemd units of `deploy/`, as systemd reads them (docs/install.md#what-was-tried: they also ran). */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../support/app.ts';
+import { missing, ROOT, readDeployed, replaceAll } from './programs.ts';
+
+const INSTALLED = '/usr/local/lib/cooperative-registry';
+const UNITS = readdirSync(join(ROOT, 'deploy')).filter((name) => /\.(?:service|timer)$/.test(name));
+const SERVICES = UNITS.filter((name) => name.endsWith('.service'));
+const skip = missing('systemd-analyze');
+
+/** The units with the program where it is on this machine. */
+function copyUnits(context: TestContext): string {
+  const folder = temporaryFolder(context);
+  cpSync(join(ROOT, 'deploy'), folder, { recursive: true });
+  const node = [`${INSTALLED}/node_modules/.bin/node`, process.execPath] as const;
+  for (const name of SERVICES) writeFileSync(join(folder, name), replaceAll(readDeployed(name), [node]));
+  return folder;
+}
+
+test('systemd accepts every line of the units', { skip }, (context) => {
+  const folder = copyUnits(context);
+  assert.ok(UNITS.length >= 3, UNITS.join());
+  for (const name of UNITS) {
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', join(folder, name)]);
+    // Other units of the machine may have faults of their own.
+    const faults = stderr.toString().match(/^.*cooperative-.*$/gm);
+    assert.deepEqual([status, faults], [0, null], name);
+  }
+});
+
+test('systemd rates what the services may do at 2.5 or less', { skip }, (context) => {
+  const folder = copyUnits(context);
+  for (const name of SERVICES) {
+    // Above the threshold, in tenths, the status is 1.
+    const options = ['--offline=true', '--threshold=25', '--no-pager'];
+    const printed = execFileSync('systemd-analyze', ['security', ...options, join(folder, name)], {
+      encoding: 'utf8',
+    });
+    assert.ok(printed.includes(`Overall exposure level for ${name}`));
+  }
+});
+
+test('what the units, the command and the document name is the same', () => {
+  const document = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
+  const { devDependencies, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  assert.ok(document.includes(` node@${devDependencies.node}\n`), 'the version of Node in docs/install.md');
+  assert.ok(readDeployed('Dockerfile').includes(`FROM node:${devDependencies.node}-`), 'in the Dockerfile');
+  assert.ok(document.includes(`cooperative-registry-${version}.tar.gz`), 'the version of the release');
+  const stopsAfter = Number(
+    /^TimeoutStopSec=([0-9]+)$/m.exec(readDeployed('cooperative-registry.service'))?.[1],
+  );
+  assert.ok(stopsAfter > 15, 'longer than the service takes to stop');
+  for (const name of ['registry', 'cooperative-.service.d/hardening.conf', ...SERVICES])
+    assert.ok(readDeployed(name).includes(INSTALLED), name);
+});

@@ -1,14 +1,20 @@
 /** The public API for programs that embed the registry (README.md#embed-it). */
 
 import { composeRegistry, type Registry } from './app/compose.ts';
+import { findOptionFaults, type OptionTypes } from './app/embedding/arguments.ts';
 import { type Config, ConfigError, type LogLevel, readConfig, type SettingName } from './config.ts';
 import type { Clock } from './runtime/clock.ts';
 import { faultOfRuntime } from './runtime/node-version.ts';
 
 export type { Registry } from './app/compose.ts';
-export type { EmbeddedCorrectionOptions, EmbeddedCorrections } from './app/embedding/corrections.ts';
+export type { Id } from './app/embedding/arguments.ts';
+export type {
+  EmbeddedCorrectionOptions,
+  EmbeddedCorrections,
+  EmbeddedTransfer,
+} from './app/embedding/corrections.ts';
 export type * from './app/embedding/objects.ts';
-export type { EmbeddedReads, Filters, FinancialsOption, Id, Rows } from './app/embedding/reads.ts';
+export type { EmbeddedReads, Filters, FinancialsOption, Rows } from './app/embedding/reads.ts';
 export { RegistryError } from './domain/values/errors.ts';
 export type { RunningServer } from './http/server/server.ts';
 export type { Clock } from './runtime/clock.ts';
@@ -55,7 +61,10 @@ export function openRegistry(options: RegistryOptions): Registry {
 
 /** @throws ConfigError with the faults of types and of values together */
 function toConfig(options: RegistryOptions): Config {
-  const faults = findOptionFaults(options);
+  const faults = findOptionFaults(options, OPTION_TYPES);
+  const { clock } = options ?? {};
+  if (clock && [clock.now, clock.monotonicMs].some((read) => typeof read !== 'function'))
+    faults.set('clock', 'Expected an object with the functions now() and monotonicMs().');
   const isSound = ([name]: [string, unknown]) => !faults.has(name);
   const sound: Partial<RegistryOptions> = Object.fromEntries(Object.entries(options ?? {}).filter(isSound));
   const all = [...faults].map(([name, fault]) => `${name}: ${fault}`);
@@ -76,13 +85,16 @@ function toConfig(options: RegistryOptions): Config {
     if (all.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    all.push(...error.faults);
+    // `PORT: …` is a fault of the option `port`.
+    const toOption = (name: string) =>
+      name.toLowerCase().replace(/_./g, ([, next = '']) => next.toUpperCase());
+    all.push(...error.faults.map((each) => each.replace(/^[A-Z_]+(?=:)/, toOption)));
   }
   throw new ConfigError(all);
 }
 
-const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string } = {
-  db: 'string',
+const OPTION_TYPES = {
+  db: 'string!',
   host: 'string',
   port: 'number',
   publicUrl: 'string',
@@ -91,21 +103,4 @@ const OPTION_TYPES: { readonly [name in keyof Required<RegistryOptions>]: string
   logLevel: 'string',
   writeLog: 'function',
   clock: 'object',
-};
-
-/** What types would have caught, by option: a program in JavaScript has none. */
-function findOptionFaults(options: RegistryOptions | undefined): Map<string, string> {
-  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
-  const faults = new Map<string, string>();
-  if (!given.some(([name]) => name === 'db')) faults.set('db', 'It is required.');
-  for (const [name, value] of given) {
-    const type = (OPTION_TYPES as { [name: string]: string })[name];
-    if (type === undefined) faults.set(name, 'There is no such option.');
-    else if (type === 'array' ? !Array.isArray(value) : typeof value !== type)
-      faults.set(name, `Expected a value of type ${type}.`);
-    // An empty setting means its default, but an empty option is a mistake: `db: ''` would open the
-    // database of `serve`.
-    else if (typeof value === 'string' && value.trim() === '') faults.set(name, 'It is empty.');
-  }
-  return faults;
-}
+} as const satisfies { readonly [name in keyof Required<RegistryOptions>]: OptionTypes[string] };

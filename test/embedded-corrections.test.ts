@@ -34,6 +34,61 @@ test('an embedding program corrects people as the commands do, and undoes it', a
   await assert.rejects(corrections.mergeMembers(1, 2, { ...why, reason: '' }), RegistryError);
 });
 
+test('an embedding program transfers a member, records a death and erases a person', async (context) => {
+  const place = importPlace(context);
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
+  await place.load('members', members(member(1), member(2)));
+  const registry = openRegistry({ db: place.databaseFile });
+  context.after(() => registry.close());
+  const { corrections } = registry;
+  const why = { reason: 'test', user: 'back office' };
+  const [one] = (await registry.members.list({ identity_card: nid(1) })).results;
+  assert.ok(one);
+  const transfer = { to: 'B-2', memberCode: 'B-9', on: '2025-06-16' };
+  assert.equal((await corrections.transferMember(one.id, transfer, why)).outcome, 'done');
+  const [membership] = (await registry.lookUp(nid(1)))?.memberships ?? [];
+  assert.deepEqual(
+    [membership?.cooperative.code, membership?.member_code, membership?.registration_date],
+    ['B-2', 'B-9', '2025-06-16T00:00:00+02:00'],
+  );
+  assert.equal((await corrections.recordDeath(nid(2), '2025-06-17', why)).outcome, 'done');
+  assert.equal((await registry.members.get(2))?.status, 'deceased');
+  assert.equal((await corrections.erasePerson(nid(2), { ...why, isDryRun: true })).outcome, 'done');
+  await registry.members.get(2);
+  const erased = await corrections.erasePerson(nid(2), why);
+  assert.ok(erased.outcome === 'done' && !erased.notes.some((note) => note.includes('Another process')));
+  assert.equal(await registry.lookUp(nid(2)), undefined);
+
+  for (const [work, fault] of [
+    [
+      () => corrections.transferMember(1, { ...transfer, on: '2999-01-01' }, why),
+      'on: This date is in the future.',
+    ],
+    [
+      () => corrections.transferMember(1, { to: 'B-2' } as never, why),
+      'memberCode: It is required. on: It is required.',
+    ],
+    [() => corrections.recordDeath(nid(1), '3 May', why), 'on: Date has wrong format.'],
+    [() => corrections.erasePerson(5 as never, why), 'nid: Not a valid string.'],
+    [() => corrections.mergeMembers('A-1', 2, why), 'fromId: Expected an id: 1 to 12 digits.'],
+    [() => corrections.moveMember(1, '', why), 'code: '],
+    [() => corrections.moveMember(1, 'B-2', { reason: 'x' } as never), 'user: It is required.'],
+    [
+      () => corrections.moveMember(1, 'B-2', { ...why, dryRun: true } as never),
+      'dryRun: There is no such option.',
+    ],
+    [
+      () => corrections.moveMember(1, 'B-2', undefined as never),
+      'reason: It is required. user: It is required.',
+    ],
+    [() => corrections.undo('x'), 'id: Expected an id: 1 to 12 digits.'],
+  ] as const) {
+    const error = await work().catch((reason: unknown) => reason);
+    assert.ok(error instanceof RegistryError && error.code === 'invalid', `${fault} ${error}`);
+    assert.ok(error.message.startsWith(fault), `${error.message} instead of ${fault}`);
+  }
+});
+
 test('a correction of an embedding program does not wait while another process has the lock', async (context) => {
   const file = join(temporaryFolder(context), 'registry.db');
   const registry = openRegistry({ db: file });

@@ -127,14 +127,14 @@ test('who is not there is undefined; a wrong argument is an error that names it'
     return error.message;
   };
   const wrong: [(...values: never[]) => Promise<unknown>, unknown[], string][] = [
-    [lookUp, ['12'], 'nid: Expected a national ID of exactly 16 digits, as a string.'],
-    [lookUp, [1199780012345678], 'nid: Expected a national ID of exactly 16 digits, as a string.'],
-    [lookUp, [undefined], 'nid: Expected a national ID of exactly 16 digits, as a string.'],
+    [lookUp, ['12'], 'nid: Expected a national ID of exactly 16 digits.'],
+    [lookUp, [1199780012345678], 'nid: Not a valid string.'],
+    [lookUp, [undefined], 'nid: Not a valid string.'],
     [lookUp, [nid, { financial: true }], 'financial: There is no such option.'],
-    [lookUp, [nid, { financials: 'yes' }], 'financials: Expected true or false.'],
+    [lookUp, [nid, { financials: 'yes' }], 'financials: Expected a value of type boolean.'],
     [lookUp, [nid, null], 'options: Expected an object.'],
     [lookUpMembership, ['A-1', nid], 'cooperativeId: Expected an id: 1 to 12 digits.'],
-    [lookUpMembership, [1, '5'], 'nid: Expected a national ID of exactly 16 digits, as a string.'],
+    [lookUpMembership, [1, '5'], 'nid: Expected a national ID of exactly 16 digits.'],
     [members.get, [nid], 'id: Expected an id: 1 to 12 digits.'],
     [members.get, [-1], 'id: Expected an id: 1 to 12 digits.'],
     [members.list, [{ sattus: 'active' }], 'sattus: Unknown parameter.'],
@@ -145,7 +145,7 @@ test('who is not there is undefined; a wrong argument is an error that names it'
     [members.list, [{ pageSize: 1, page_size: 2 }], 'page_size: Given more than once.'],
     [members.list, [{ pageSize: 0 }], 'page_size: Ensure this value is greater than or equal to 1.'],
     [loans.list, [{ member: 'A-1' }], 'member: Expected the id of a member.'],
-    [statistics, [{ financials: 1 }], 'financials: Expected true or false.'],
+    [statistics, [{ financials: 1 }], 'financials: Expected a value of type boolean.'],
     [(...given) => collect(members.all(...given)), [{ format: 'csv' }], 'format: Unknown parameter.'],
   ];
   for (const [work, given, message] of wrong)

@@ -94,10 +94,15 @@ test('options of a wrong type, unknown ones and a missing db are reported togeth
     return assert.fail('it opened');
   };
   assert.deepEqual(faultsOf(undefined), ['db: It is required.']);
+  assert.deepEqual(faultsOf({}), ['db: It is required.']);
+  assert.deepEqual(faultsOf('registry.db'), ['options: Expected an object.']);
+  assert.deepEqual(faultsOf({ db: 'x.db', clock: { now: 5 } }), [
+    'clock: Expected an object with the functions now() and monotonicMs().',
+  ]);
   const both = faultsOf({ timeZoneOffset: '2', port: 70_000 });
   assert.deepEqual(
     both.map((fault) => fault.split(':')[0]),
-    ['db', 'PORT', 'TIME_ZONE_OFFSET'],
+    ['db', 'port', 'timeZoneOffset'],
   );
   assert.deepEqual(
     faultsOf({ db: 5, port: 'x', trustedProxies: '10.0.0.0/8', writeLog: 5, base: 1, host: '' }),

@@ -97,7 +97,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     log,
     publicUrl,
   });
-  const embedding = createEmbedded({ storage, clock, routes, publicUrl, isDraining });
+  const embedding = createEmbedded({ storage, clock, zone: config.zone, routes, publicUrl, isDraining });
   const running: RunningServer[] = [];
   let metricsServer: RunningServer | undefined;
   let webhooks: WebhookService | undefined;

@@ -1,5 +1,6 @@
 /** A route as a function: what its handler answers, without HTTP and without a key. */
 
+import { setImmediate as endOfIteration } from 'node:timers/promises';
 import type { PublicUrl } from '../../config.ts';
 import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
 import { FieldErrorList, invalidFields, RegistryError, shownName } from '../../domain/values/errors.ts';
@@ -7,11 +8,12 @@ import { HttpError } from '../../http/declare/errors.ts';
 import { parseQuery } from '../../http/declare/query.ts';
 import { BodyParts, JsonText } from '../../http/declare/response.ts';
 import { fullPath, type Route } from '../../http/declare/route.ts';
+import type { Id } from './arguments.ts';
 import type { Queries, Results } from './objects.ts';
 
 /** What a function was called with, unchecked. */
 export interface Asked {
-  readonly params?: { readonly [name: string]: string };
+  readonly params?: { readonly [name: string]: Id };
   readonly query?: object | undefined;
   readonly seesFinancials?: boolean;
 }
@@ -83,19 +85,23 @@ export class RouteCaller {
   ): Promise<unknown> {
     const route = this.routes.get(name);
     if (route === undefined || route.method === 'POST') throw new Error(`No route ${name} to read.`);
+    // The reads of one iteration share a snapshot: this one sees what the program has changed before, and a
+    // loop of calls leaves time for whatever else the process does.
+    await endOfIteration();
     if (this.isDraining()) throw new RegistryError('unavailable', 'The registry is closed.');
+    const texts = Object.fromEntries(Object.entries(params).map(([each, value]) => [each, String(value)]));
     const search = toSearch(query);
     // What an export gives is objects, in no format.
     const { format: _format, ...parameters } = route.query ?? {};
     try {
       const { body } = await route.handle({
-        params,
+        params: texts,
         search,
         query: parseQuery(parameters, search),
         body: undefined,
         caller: seesFinancials ? PROGRAM : undefined,
         visible: null,
-        path: fullPath(route).replace(/\{(\w+)\}/g, (_, each: string) => params[each] ?? ''),
+        path: fullPath(route).replace(/\{(\w+)\}/g, (_, each: string) => texts[each] ?? ''),
         incoming: { headers: {}, headersDistinct: {}, method: route.method },
         bodyHash: undefined,
         prefix: this.publicUrl.prefix,

@@ -1,8 +1,6 @@
 /** Everything that programs which embed the registry call, beside what serves. */
-import type { Clock } from '../../runtime/clock.ts';
-import type { Storage } from '../../store/ports/storage.ts';
 import { type CallDependencies, RouteCaller } from './call-route.ts';
-import { createCorrections, type EmbeddedCorrections } from './corrections.ts';
+import { type CorrectionDependencies, createCorrections, type EmbeddedCorrections } from './corrections.ts';
 import { createReads, type EmbeddedReads } from './reads.ts';
 
 export interface Embedded extends EmbeddedReads {
@@ -10,16 +8,13 @@ export interface Embedded extends EmbeddedReads {
   readonly corrections: EmbeddedCorrections;
 }
 
-export interface EmbeddedDependencies extends CallDependencies {
-  readonly storage: Storage;
-  readonly clock: Clock;
-}
+export interface EmbeddedDependencies extends CallDependencies, CorrectionDependencies {}
 
 /** @returns the functions, and what closes the connections that they have opened */
 export function createEmbedded(dependencies: EmbeddedDependencies): {
   readonly embedded: Embedded;
   close(): Promise<void>;
 } {
-  const { corrections, close } = createCorrections(dependencies.storage, dependencies.clock);
+  const { corrections, close } = createCorrections(dependencies);
   return { embedded: { ...createReads(new RouteCaller(dependencies)), corrections }, close };
 }

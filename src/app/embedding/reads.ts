@@ -1,13 +1,9 @@
 /** What programs that embed the registry read, without HTTP and without a key (README.md#embed-it). */
 
-import { isIdentityCard } from '../../domain/membership/identity-card.ts';
-import { FieldErrorList, invalidFields, RegistryError, shownName } from '../../domain/values/errors.ts';
-import { parseId } from '../../domain/values/ids.ts';
+import { RegistryError } from '../../domain/values/errors.ts';
+import { checkOptions, type Id, toId, toNationalId } from './arguments.ts';
 import type { RouteCaller } from './call-route.ts';
 import type { ConsolidatedMember, Member, Membership, Queries, Results } from './objects.ts';
-
-/** As the objects give it, or the same as a number. */
-export type Id = string | number;
 
 type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
@@ -95,10 +91,10 @@ export function createReads(caller: RouteCaller): EmbeddedReads {
   return {
     lookUp: async (nid, options) =>
       orUndefined(
-        caller.get('getMember', { params: { id: toNationalId(nid) }, ...toFinancials(options) }),
+        caller.get('getMember', { params: { id: toNationalId('nid', nid) }, ...toFinancials(options) }),
       ) as Promise<ConsolidatedMember | undefined>,
     lookUpMembership: async (cooperativeId, nid, options) => {
-      const params = { id: toId('cooperativeId', cooperativeId), nid: toNationalId(nid) };
+      const params = { id: toId('cooperativeId', cooperativeId), nid: toNationalId('nid', nid) };
       return orUndefined(caller.get('getMembership', { params, ...toFinancials(options) }));
     },
     cooperatives: {
@@ -133,24 +129,7 @@ async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function toId(name: string, given: unknown): string {
-  const id = typeof given === 'number' || typeof given === 'string' ? parseId(String(given)) : undefined;
-  if (id === undefined) throw invalidFields({ [name]: ['Expected an id: 1 to 12 digits.'] });
-  return String(id);
-}
-
-function toNationalId(given: unknown): string {
-  if (typeof given === 'string' && isIdentityCard(given)) return given;
-  throw invalidFields({ nid: ['Expected a national ID of exactly 16 digits, as a string.'] });
-}
-
-function toFinancials(options: unknown = {}): { readonly seesFinancials: boolean } {
-  const faults = new FieldErrorList();
-  if (typeof options !== 'object' || options === null) faults.add('options', 'Expected an object.');
-  else
-    for (const [name, value] of Object.entries(options))
-      if (name !== 'financials') faults.add(shownName(name), 'There is no such option.');
-      else if (value !== undefined && typeof value !== 'boolean') faults.add(name, 'Expected true or false.');
-  faults.throwIfAny();
-  return { seesFinancials: (options as FinancialsOption).financials === true };
+function toFinancials(options: unknown): { readonly seesFinancials: boolean } {
+  checkOptions(options, { financials: 'boolean' });
+  return { seesFinancials: (options as FinancialsOption | undefined)?.financials === true };
 }

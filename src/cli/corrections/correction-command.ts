@@ -4,7 +4,7 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import { parseReason } from '../../domain/corrections.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
-import { FUTURE_ERROR, formatDate, parseDate } from '../../domain/values/date-time.ts';
+import { formatDate, parsePastDate } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseCooperativeCode } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
@@ -55,8 +55,7 @@ export function readCode(text: string): string {
 /** @throws CommandError with status 2 for what is not a date until today in the registry's zone */
 export function readPastDate(context: CliContext, options: PrintOptions & { readonly on: string }): string {
   const today = formatDate(nowSeconds(context.clock), configOf(context, options).zone);
-  const parsed = parseDate(options.on);
-  const date = typeof parsed === 'string' && parsed > today ? FUTURE_ERROR : parsed;
+  const date = parsePastDate(options.on, today);
   if (date instanceof FieldError) throw new CommandError(EXIT.usage, `--on: ${date.message}`);
   return date;
 }

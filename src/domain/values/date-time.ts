@@ -90,6 +90,12 @@ export function parseDate(text: string): string | FieldError {
   return text < FIRST_DATE ? EARLY_ERROR : text;
 }
 
+/** A date until today. @param today `YYYY-MM-DD` */
+export function parsePastDate(text: string, today: string): string | FieldError {
+  const date = parseDate(text);
+  return typeof date === 'string' && date > today ? FUTURE_ERROR : date;
+}
+
 /**
  * Epoch seconds of an ISO 8601 date-time that the zone shows with a year from 1850 to 9999. Fractions of a
  * second are dropped. Without an offset the text is read in the registry's zone; a date alone is its midnight

@@ -47,7 +47,6 @@ const PRODUCTION = array(
       month: string({ pattern: '^[0-9]{4}-[0-9]{2}$', description: 'Calendar month.' }),
       product: nullable(string({ description: 'As it is written in the deliveries.' })),
       deliveries: count(),
-      members: count('Who delivered.'),
       total_kg: decimalSchema(3, 'Kilograms.'),
     },
     { title: 'MonthOfProduct' },
@@ -126,8 +125,8 @@ const all = <T extends string>(values: readonly T[], found: Counts) =>
   Object.fromEntries(values.map((value) => [value, found[value] ?? 0])) as { [value in T]: number };
 
 const describeFinancials = ({ production, loans, savings }: Statistics) => ({
-  production: production.map(({ month, product, deliveries, members, grams }) => ({
-    ...{ month, product, deliveries, members, total_kg: formatDecimal(grams, 3) },
+  production: production.map(({ month, product, deliveries, grams }) => ({
+    ...{ month, product, deliveries, total_kg: formatDecimal(grams, 3) },
   })),
   loans: Object.fromEntries(
     LOAN_STATUSES.map((status) => {

@@ -215,7 +215,6 @@ export interface MonthOfProduct {
   readonly month: string;
   readonly product: string | null;
   readonly deliveries: number;
-  readonly members: number;
   readonly total_kg: string;
 }
 
@@ -302,6 +301,7 @@ export interface Page<Row> {
 }
 
 /** What each operation gives; an export gives many. */
+
 export interface Results {
   listCooperatives: Page<Cooperative>;
   exportCooperatives: Cooperative;

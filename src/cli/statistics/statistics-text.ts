@@ -20,7 +20,7 @@ export function formatStatistics(name: string, shown: Shown): string {
     return counts.length === 0 ? '' : formatTable([heading, 'Members'], counts.map(toCells));
   });
   const deliveries = (production ?? []).map((row) => [
-    ...[row.month, row.product ?? '-', String(row.deliveries), String(row.members), row.total_kg],
+    ...[row.month, row.product ?? '-', String(row.deliveries), row.total_kg],
   ]);
   const lent = Object.entries(loans ?? {}).filter(([, { count }]) => count > 0);
   const parts = [
@@ -32,9 +32,7 @@ export function formatStatistics(name: string, shown: Shown): string {
     ...people,
     ...('districts' in shown ? [formatPlaces('District', shown.districts.map(cellsOf('district')))] : []),
     ...('sectors' in shown ? [formatPlaces('Sector', shown.sectors.map(cellsOf('sector')))] : []),
-    deliveries.length === 0
-      ? ''
-      : formatTable(['Month', 'Product', 'Deliveries', 'Members', 'Kilograms'], deliveries),
+    deliveries.length === 0 ? '' : formatTable(['Month', 'Product', 'Deliveries', 'Kilograms'], deliveries),
     lent.length === 0
       ? ''
       : formatTable(

@@ -173,9 +173,7 @@ export const STATISTICS_EXAMPLE = {
     },
     by_joining_year: { '2015': 80, '2019': 62 },
   },
-  production: [
-    { month: '2025-05', product: 'Coffee cherries', deliveries: 310, members: 96, total_kg: '14210.500' },
-  ],
+  production: [{ month: '2025-05', product: 'Coffee cherries', deliveries: 310, total_kg: '14210.500' }],
   loans: {
     pending: LOANS_OF_STATUS,
     approved: { count: 14, amount: '2100000.00', paid_amount: '840000.00', outstanding: '1260000.00' },

@@ -6,7 +6,7 @@ import type { Awaitable } from '../../domain/values/awaitable.ts';
 export interface StatisticsStore {
   /** @param now epoch seconds @returns undefined when there is no such cooperative */
   ofCooperative(id: number, now: number): Awaitable<Statistics | undefined>;
-  /** All cooperatives that are seen. The first time it takes about as long as reading every row. */
+  /** All cooperatives that are seen. */
   ofCountry(now: number): Awaitable<CountryStatistics>;
 }
 

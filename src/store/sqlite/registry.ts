@@ -23,6 +23,7 @@ import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { indexLeftNames } from './search/index-names.ts';
 import { openSearching } from './search/search-in-thread.ts';
 import { openStatistics } from './statistics/store.ts';
+import { renewTotalsUnlessBusy } from './statistics/totals.ts';
 
 const ROOM_CHECK_MS = 1_000;
 
@@ -45,6 +46,7 @@ export function openSqliteRegistry(options: SqliteRegistryOptions): SqliteRegist
   try {
     adoptErasures(db, file);
     indexLeftNames(db);
+    renewTotalsUnlessBusy(db, format.zone);
     return createStore(db, { ...options, file, scheduler, format });
   } catch (error) {
     db.close();
@@ -67,7 +69,10 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
   });
   const events = openEvents(db, snapshot, monotonicMs);
   const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
-  const statistics = openStatistics(options.file, options.format.zone);
+  const statistics = openStatistics(db, snapshot, {
+    file: options.file,
+    zone: options.format.zone,
+  });
   const responses = openIdempotentResponses(db, { commits, snapshot });
   const dependencies = { commits, snapshot, cooperativeSummaries, responses };
   const searching = openSearching(options.file);

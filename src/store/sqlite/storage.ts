@@ -25,6 +25,7 @@ import { indexNames } from './search/index-names.ts';
 import { openImportSession } from './staging/session.ts';
 import { removeStaleStaging } from './staging/staged/staging-file.ts';
 import { openCommandStatistics } from './statistics/store.ts';
+import { renewTotals } from './statistics/totals.ts';
 import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
 /** @param file path of the database */
@@ -67,6 +68,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     refreshReadModel: (nowSeconds) =>
       withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
         indexNames(db, { pause: letOthersWrite });
+        renewTotals(db, zone);
         return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
       }),
     removeStaleStaging: () => removeStaleStaging(file),

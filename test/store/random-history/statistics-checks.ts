@@ -46,7 +46,6 @@ function naive(rows: Rows, cooperatives: readonly unknown[], now: number) {
     production: [...groups].map(([key, deliveries]) => ({
       ...{ month: JSON.parse(key)[0], product: JSON.parse(key)[1] },
       deliveries: deliveries.length,
-      members: new Set(deliveries.map(({ member_id }) => member_id)).size,
       grams: sumOf(deliveries, column('grams')),
     })),
     loans: Object.fromEntries(

@@ -81,7 +81,7 @@ test('every statement of the registry and of what is beside it has an index and 
     [registry, 25],
     [keys, 8],
     [webhooks, 15],
-    [statistics, 10],
+    [statistics, 8],
   ] as const) {
     assert.ok(db.prepared.length >= atLeast, `${db.prepared.length} statements`);
     for (const statement of db.prepared) assert.equal(faultOf(db, statement), undefined, statement.sql);

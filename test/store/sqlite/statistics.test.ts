@@ -1,12 +1,14 @@
-/** Statistics follow the registry in turns, over months, and when events are no longer kept. */
+/** Statistics over months, in another time zone, and beyond 2^53; their totals are kept by every write. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type CountryStatistics, noLoans, noMembers, sumTotals } from '../../../src/domain/statistics.ts';
-import { KIGALI } from '../../../src/domain/values/date-time.ts';
+import type { Statistics } from '../../../src/domain/statistics.ts';
+import { KIGALI, parseTimeZone, type TimeZone } from '../../../src/domain/values/date-time.ts';
+import { createReadModelFormat } from '../../../src/store/sqlite/read-model/version.ts';
 import { openStatisticsReader } from '../../../src/store/sqlite/statistics/reader.ts';
 import { importPlace, member, members, nid } from '../../support/importing.ts';
-import { openFile } from '../../support/sqlite.ts';
+import { openFile, openStore } from '../../support/sqlite.ts';
+import { storageAt } from '../../support/storage.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
 const NOW = Date.UTC(2025, 5, 15, 10) / 1000;
@@ -14,8 +16,8 @@ const NOW = Date.UTC(2025, 5, 15, 10) / 1000;
 const END_OF_JUNE = Date.UTC(2025, 5, 30, 21, 59, 59) / 1000;
 const DELIVERIES = 'cooperative_code,member_code,reference,delivered_at,kg,product\n';
 
-/** Members 1 and 2 in A-1, 3 in B-2; the first and last moments of months. @param sliceMs of a turn */
-async function start(context: TestContext, sliceMs?: number) {
+/** Members 1 and 2 in A-1, 3 in B-2; the first and last moments of months. */
+async function start(context: TestContext) {
   const place = importPlace(context);
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   await place.load('members', members(member(1), member(2), `B-2,${nid(3)},N-3,Person 3`));
@@ -29,63 +31,93 @@ async function start(context: TestContext, sliceMs?: number) {
   const file = join(place.folder, 'registry.db');
   const db = openFile(file);
   context.after(() => db.close());
-  return { place, db, reader: openStatisticsReader(db, KIGALI, sliceMs) };
+  return { place, file, db, reader: openStatisticsReader(db, KIGALI) };
 }
 
-const producedIn = ({ production }: Pick<CountryStatistics, 'production'>) =>
-  production.map(({ month, product, deliveries, members: who, grams }) => [
-    ...[month, product, deliveries, who, grams],
-  ]);
-const JULY = ['2023-07', 'milk', 2, 2, 19_999_999_998];
-const JUNE = ['2025-06', null, 1, 1, 4_000];
+const producedIn = ({ production }: Pick<Statistics, 'production'>) =>
+  production.map(({ month, product, deliveries, grams }) => [month, product, deliveries, grams]);
+const JULY = ['2023-07', 'milk', 2, 19_999_999_998];
+const JUNE = ['2025-06', null, 1, 4_000];
 
 test('24 calendar months of the zone count, and the first goes when the next begins', async (context) => {
   const { reader } = await start(context);
-  const at = (now: number) => producedIn(reader.ofCountry(null, now) as CountryStatistics);
+  const at = (now: number) => producedIn(reader.ofCountry(null, now));
   assert.deepEqual(at(NOW), [JULY, JUNE]);
   assert.deepEqual(at(END_OF_JUNE), [JULY, JUNE]);
   assert.deepEqual(at(END_OF_JUNE + 1), [JUNE]);
   assert.deepEqual(at(NOW), [JULY, JUNE]);
 });
 
-test('all are summed in turns, and what changes between two of them is included', async (context) => {
-  const { place, reader } = await start(context, -1);
-  assert.equal(reader.ofCountry(null, NOW), undefined);
+test('the sums of several cooperatives are kept until somebody writes, for each group of them', async (context) => {
+  const { place, reader } = await start(context);
+  const before = reader.ofCountry(null, NOW);
+  assert.equal(reader.ofCountry(null, NOW + 1).members, before.members);
   await place.load('members', members(member(4)));
-  let turns = 1;
-  let found: CountryStatistics | undefined;
-  while (found === undefined) {
-    assert.ok(++turns < 10);
-    found = reader.ofCountry(null, NOW);
-  }
+  const after = reader.ofCountry(null, NOW);
   assert.deepEqual(
-    [found.members.total, found.sequence],
+    [after.members.total, after.sequence],
     [4, place.value('SELECT max(sequence) FROM events')],
   );
-  assert.equal(reader.ofCountry([2], NOW)?.members.total, 1);
-  assert.equal(reader.ofCountry(null, NOW)?.members.total, 4);
-});
-
-test('without the events since, everything is computed again', async (context) => {
-  const { db, reader } = await start(context);
-  assert.equal(reader.ofCooperative(1, NOW)?.members.byStatus.active, 2);
-  db.exec(`UPDATE members SET status = 'inactive' WHERE id = 1;
-    INSERT INTO events (type, row_id, cooperative_id, fields, at, actor)
-      VALUES (0, 2, 2, 0, 0, 0), (0, 2, 2, 0, 0, 0)`);
-  db.exec('DELETE FROM events WHERE sequence < (SELECT max(sequence) FROM events)');
-  assert.equal(reader.ofCooperative(1, NOW)?.members.byStatus.active, 1);
+  assert.equal(reader.ofCountry([2], NOW).members.total, 1);
   assert.equal(reader.ofCooperative(9, NOW), undefined);
 });
 
-test('sums of the largest amounts are exact beyond 2^53', () => {
+test('in another time zone nothing is answered until the registry is opened or summarized in it', async (context) => {
+  const { file, db, reader } = await start(context);
+  const zone = parseTimeZone('+03:00') as TimeZone;
+  const moved = openStatisticsReader(db, zone);
+  const refused = { name: 'RegistryError', code: 'unavailable' };
+  assert.throws(() => moved.ofCountry(null, NOW), refused);
+  assert.throws(() => moved.ofCooperative(1, NOW), refused);
+  assert.throws(() => storageAt(file, zone).openStatistics(), /Run summarize with/);
+  await openStore(file, { format: createReadModelFormat(zone) }).close();
+  assert.throws(() => reader.ofCountry(null, NOW), refused);
+  assert.deepEqual(producedIn(moved.ofCountry(null, NOW)), [
+    ['2023-07', 'milk', 2, 1_000 + 9_999_999_999],
+    ['2023-08', 'milk', 1, 9_999_999_999],
+    JUNE,
+  ]);
+  await storageAt(file).refreshReadModel(NOW);
+  assert.deepEqual(producedIn(reader.ofCountry(null, NOW)), [JULY, JUNE]);
+});
+
+test('a large import adds its rows as a set, beside those that are there', async (context) => {
+  const { place, file, reader } = await start(context);
+  const faults = async () => (await storageAt(file).check()).filter(({ fault }) => fault !== null);
+  const rows = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => `A-1,M-1,R-${from + i},2025-05-${10 + (i % 20)},1,tea\n`);
+  const tea = () => producedIn(reader.ofCountry(null, NOW)).filter(([, product]) => product === 'tea');
+  for (const [from, count] of [
+    [1, 20_000],
+    [20_001, 10_000],
+    [30_001, 10],
+  ] as const) {
+    await place.load('production', DELIVERIES + rows(from, count).join(''));
+    assert.deepEqual(tea(), [['2025-05', 'tea', from + count - 1, (from + count - 1) * 1_000]]);
+  }
+  assert.deepEqual(await faults(), []);
+});
+
+test('sums of the largest amounts are exact beyond 2^63, and the check finds a wrong total', async (context) => {
+  const { file, db, reader } = await start(context);
   const amount = 99_999_999_999_999;
-  const sums = { count: 1, amountMinor: amount, paidAmountMinor: 0, outstandingMinor: amount };
-  const savings = { accounts: 1, contributionsMinor: amount, withdrawalsMinor: 0 };
-  const one = { members: noMembers(), production: [], loans: { ...noLoans(), approved: sums }, savings };
-  const { loans, savings: saved } = sumTotals(Array.from({ length: 101 }, () => one));
-  const exact = 10_099_999_999_999_899n;
+  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+    INSERT INTO loans (cooperative_id, member_id, reference, amount_minor, interest_rate_hundredths, status,
+        paid_amount_minor, created_at, updated_at)
+      SELECT 1 + i % 2, 1, 'L-' || i, ${amount}, 0, 'approved', i % 2 * ${amount}, 1, 1 FROM n`);
+  const { approved } = reader.ofCountry(null, NOW).loans;
+  assert.deepEqual(approved, {
+    count: 100_000,
+    amountMinor: BigInt(amount) * 100_000n,
+    paidAmountMinor: BigInt(amount) * 50_000n,
+    outstandingMinor: BigInt(amount) * 50_000n,
+  });
+  const wrong = async () =>
+    (await storageAt(file).check()).filter(({ fault }) => fault !== null).map(({ check }) => check);
+  const before = await wrong();
+  db.exec('UPDATE production_totals SET grams_rest = grams_rest + 1');
   assert.deepEqual(
-    [loans.approved.amountMinor, loans.approved.outstandingMinor, saved.contributionsMinor],
-    [exact, exact, exact],
+    (await wrong()).filter((check) => !before.includes(check)),
+    ['totals of production_entries'],
   );
 });

@@ -18,6 +18,7 @@ import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
+import { TOTALS_CHECKS } from '../statistics/totals.ts';
 import { EVENT_CHECKS } from './event-checks.ts';
 import { checkNames } from './name-checks.ts';
 import { OPERATION_CHECKS } from './operation-checks.ts';
@@ -38,6 +39,7 @@ export const COUNTED = [
 const AGREEMENTS = [
   ...countChecksOf(COUNTED_ENTITIES),
   ...ROW_COUNT_CHECKS,
+  ...TOTALS_CHECKS,
   ...REDIRECT_CHECKS,
   ...LOAN_CHECKS,
   ...OPERATION_CHECKS,

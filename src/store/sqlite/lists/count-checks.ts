@@ -50,6 +50,7 @@ function checksOf(declaration: CountDeclaration, name: string): CountCheck[] {
   return [inGroups, ...BLOCK_SPANS.toReversed().map(inBlocks), inGroupBlocks];
 }
 
-const difference = (actual: string, kept: string): string =>
+/** SELECT of one row that only one of two SELECTs gives. */
+export const difference = (actual: string, kept: string): string =>
   `SELECT * FROM (SELECT * FROM (${actual}) EXCEPT SELECT * FROM (${kept}))
    UNION ALL SELECT * FROM (SELECT * FROM (${kept}) EXCEPT SELECT * FROM (${actual})) LIMIT 1`;

@@ -7,7 +7,9 @@ import { addToRowCount, isRowCounted } from '../lists/table-sizes.ts';
 import { markStaleSql } from '../schema/stale-flag.ts';
 import { tableOf } from '../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
+import { TOTALS_TRIGGER } from '../schema/totals.ts';
 import { indexNewCooperatives, leaveUnindexed } from '../search/index-names.ts';
+import { addNewRows } from '../statistics/totals.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './staged/changes.ts';
 import type { FileScope } from './staged/file-scope.ts';
 
@@ -68,7 +70,8 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   const added = runWithNow(db, sql, nowSeconds);
   // What the dropped triggers would have done row by row.
   const { readModelColumn } = target;
-  if (dropped.length > 0) {
+  if (isLarge) addNewRows(db, target.table, first.id);
+  if (dropped.some(({ name }) => !TOTALS_TRIGGER.test(name))) {
     if (readModelColumn !== undefined) db.exec(markStaleSql(readModelColumn, ofNewRows(kind)));
     if (isRowCounted(target.table)) addToRowCount(db, target.table, added);
     if (kind === 'cooperatives') indexNewCooperatives(db, first.id);
@@ -90,19 +93,21 @@ const countNew = (db: Connection): number => db.count('staging.resolved_referenc
 
 /**
  * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table
- * will be new, else none. Sorting the entries once keeps the lock linear in the rows, where adding them one
- * by one to indexes larger than the cache does not. Other connections see the old schema until the commit,
- * and keep it when that fails.
+ * will be new, else only the triggers of totals, to which many rows are added faster as a set. Sorting the
+ * entries once keeps the lock linear in the rows, where adding them one by one to indexes larger than the
+ * cache does not. Other connections see the old schema until the commit, and keep it when that fails.
  * @returns what was dropped, to be created again
  */
 function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
   const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
-  if (countNew(db) < lastId) return [];
-  const found = db.rows<{ name: string; type: string; sql: string }>(
-    `SELECT name, type, sql FROM main.sqlite_schema
-     WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL`,
-    [table],
-  );
+  const isMostlyNew = countNew(db) >= lastId;
+  const found = db
+    .rows<{ name: string; type: string; sql: string }>(
+      `SELECT name, type, sql FROM main.sqlite_schema
+       WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL`,
+      [table],
+    )
+    .filter(({ name }) => isMostlyNew || TOTALS_TRIGGER.test(name));
   for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
   return found;
 }

@@ -10,6 +10,7 @@ import { adoptErasures } from '../identity/erasures.ts';
 import { findSameImport } from '../journal/operations.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
+import { renewTotalsUnlessBusy } from '../statistics/totals.ts';
 import { addSqlFunctions } from './checks/sql-functions.ts';
 import { stageFile } from './file-staging.ts';
 import { readSize } from './registry-size.ts';
@@ -48,7 +49,10 @@ export function openImportSession(
   };
   try {
     if (!isTemporary) {
-      if (use === 'import') adoptErasures(db, databaseFile);
+      if (use === 'import') {
+        adoptErasures(db, databaseFile);
+        if (!db.has('main.cooperatives')) renewTotalsUnlessBusy(db, format.zone);
+      }
       removeStaleStaging(databaseFile);
       // The log is copied back after the apply, when its lock is free.
       db.raw.pragma('wal_autocheckpoint = 0');

@@ -1,28 +1,36 @@
-/**
- * Statistics from one connection: the first ones of the country read every row, later ones what has changed
- * since. Nothing is stored, so that writes and imports cost what they cost without them.
- */
+/** Statistics from one connection: the stored totals of cooperatives, added up. */
 import type { Visible } from '../../../domain/access/visible.ts';
+import { LOAN_STATUSES, type LoanStatus } from '../../../domain/lending/loans.ts';
 import {
+  addCount,
+  type CooperativeTotals,
   type CountryStatistics,
   type GroupTotals,
+  inOrder,
+  isRepaid,
+  type LoanTotals,
+  type MemberTotals,
+  monthsUntil,
+  NO_LOANS,
+  noMembers,
+  type ProductTotals,
   type Statistics,
-  sumTotals,
+  UNKNOWN_GENDER,
 } from '../../../domain/statistics.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
+import { RegistryError } from '../../../domain/values/errors.ts';
 import type { Connection } from '../engine/connection.ts';
-import { KeptTotals } from './kept-totals.ts';
+import { ERASED_STATUS } from '../identity/erased-rows.ts';
+import { toExactInteger } from '../read-model/compute.ts';
+import { OTHER_TOTALS, TOTALS_VERSION, totalsVersion } from './totals.ts';
 
-/** After so many milliseconds others get their turn, and no snapshot keeps the log from being emptied. */
-const SLICE_MS = 250;
-/** Sums of several cooperatives that are kept. */
+/** Sums of several cooperatives that are kept as long as nobody writes. */
 const KEPT_SUMS = 16;
 
 export interface StatisticsReader {
   /** @param now epoch seconds @returns undefined when there is no such cooperative */
   ofCooperative(id: number, now: number): Statistics | undefined;
-  /** @returns undefined when a part of the work was done: it is called again for the next */
-  ofCountry(visible: Visible, now: number): CountryStatistics | undefined;
+  ofCountry(visible: Visible, now: number): CountryStatistics;
 }
 
 interface CooperativeRow {
@@ -32,8 +40,24 @@ interface CooperativeRow {
   readonly activeMembers: number;
 }
 
-/** @param zone in which months and years begin */
-export function openStatisticsReader(db: Connection, zone: TimeZone, sliceMs = SLICE_MS): StatisticsReader {
+interface Kept {
+  readonly dataVersion: number;
+  readonly month: string | undefined;
+  readonly sums: Omit<CountryStatistics, 'asOf'>;
+}
+
+/**
+ * Its methods are called in one snapshot, and throw RegistryError `unavailable` where the totals are of other
+ * rules or another zone.
+ * @param zone in which months and years begin
+ */
+export function openStatisticsReader(db: Connection, zone: TimeZone): StatisticsReader {
+  const version = db.prepare<[], { version: string }>(TOTALS_VERSION, 'one row');
+  const dataVersion = db.prepare<[], { data_version: number }>('PRAGMA data_version');
+  const sequence = db.prepare<[], { sequence: number }>(
+    'SELECT coalesce(max(sequence), 0) AS sequence FROM events',
+    'the end of the key',
+  );
   const exists = db.prepare<[number], { id: number }>('SELECT id FROM cooperatives WHERE id = ?');
   const list = db.prepare<[{ visible: string | null }], CooperativeRow>(
     `SELECT id, district, sector,
@@ -43,50 +67,136 @@ export function openStatisticsReader(db: Connection, zone: TimeZone, sliceMs = S
      WHERE @visible IS NULL OR id IN (SELECT value FROM json_each(@visible)) ORDER BY id`,
     'a few thousand cooperatives',
   );
-  const totals = new KeptTotals(db, zone);
-  const sums = new Map<string, Omit<CountryStatistics, 'asOf'>>();
+  const totalsOf = openTotals(db);
+  const kept = new Map<string, Kept>();
 
-  /** @returns the last event of the snapshot */
-  function follow(now: number): number {
-    const { sequence, isChanged } = totals.follow(now);
-    if (isChanged) sums.clear();
-    return sequence;
+  function assertCurrent(): void {
+    if (version.get()?.version === totalsVersion(zone)) return;
+    throw new RegistryError('unavailable', OTHER_TOTALS);
   }
 
-  /** @param visible JSON of it */
-  function sum(visible: string, sequence: number): Omit<CountryStatistics, 'asOf'> | undefined {
-    const cooperatives = list.all({ visible: visible === 'null' ? null : visible });
-    const endsMs = performance.now() + sliceMs;
-    for (const { id } of cooperatives) {
-      if (totals.has(id)) continue;
-      totals.of(id);
-      if (performance.now() > endsMs) return undefined;
-    }
+  const sum = (ids: readonly number[], now: number) => ({
+    sequence: (sequence.get() as { sequence: number }).sequence,
+    ...totalsOf(ids, monthsUntil(now, zone)),
+  });
+
+  function sumAll(visible: Visible, now: number): Kept['sums'] {
+    const cooperatives = list.all({ visible: visible && JSON.stringify(visible) });
     return {
-      sequence,
-      ...sumTotals(cooperatives.map(({ id }) => totals.of(id))),
+      ...sum(
+        cooperatives.map(({ id }) => id),
+        now,
+      ),
       districts: groupsOf(cooperatives, 'district'),
       sectors: groupsOf(cooperatives, 'sector'),
     };
   }
 
   return {
-    ofCooperative: (id, now) =>
-      db.transaction.deferred(() => {
-        const sequence = follow(now);
-        return exists.get(id) && { asOf: now, sequence, ...totals.of(id) };
-      }),
+    ofCooperative(id, now) {
+      assertCurrent();
+      return exists.get(id) && { asOf: now, ...sum([id], now) };
+    },
 
-    ofCountry: (visible, now) =>
-      db.transaction.deferred(() => {
-        const sequence = follow(now);
-        const key = JSON.stringify(visible);
-        const summed = sums.get(key) ?? sum(key, sequence);
-        if (summed === undefined) return undefined;
-        sums.set(key, summed);
-        if (sums.size > KEPT_SUMS) sums.delete(sums.keys().next().value as string);
-        return { asOf: now, ...summed };
-      }),
+    ofCountry(visible, now) {
+      assertCurrent();
+      const key = JSON.stringify(visible);
+      const seen = (dataVersion.get() as { data_version: number }).data_version;
+      const [month] = monthsUntil(now, zone);
+      const before = kept.get(key);
+      if (before?.dataVersion === seen && before.month === month) return { asOf: now, ...before.sums };
+      const sums = sumAll(visible, now);
+      kept.delete(key);
+      kept.set(key, { dataVersion: seen, month, sums });
+      if (kept.size > KEPT_SUMS) kept.delete(kept.keys().next().value as string);
+      return { asOf: now, ...sums };
+    },
+  };
+}
+
+const IS_WANTED = 'cooperative_id IN (SELECT value FROM json_each(@ids))';
+const OF_TOTALS = 'the totals of some cooperatives: tens for each';
+/** Two columns of exact sums. */
+const exact = (name: string): string => `sum(${name}_millions), sum(${name}_rest)`;
+type Exact = [millions: number, rest: number];
+const toExact = (millions: number, rest: number) => toExactInteger({ count: 1, millions, rest });
+
+/** @returns what adds up the totals of cooperatives */
+function openTotals(db: Connection) {
+  const prepare = <Row extends readonly unknown[]>(sql: string) =>
+    db.prepareTuples<[{ ids: string; from?: string; until?: string }], Row>(sql, OF_TOTALS);
+  const members = prepare<[status: string, gender: string, role: string, year: string, count: number]>(
+    `SELECT status, gender, role, joining_year, sum(members) AS members FROM member_totals
+     WHERE ${IS_WANTED} AND status <> '${ERASED_STATUS}' GROUP BY 1, 2, 3, 4 HAVING sum(members) <> 0`,
+  );
+  const production = prepare<[month: string, product: string, deliveries: number, ...Exact]>(
+    `SELECT month, product, sum(deliveries), ${exact('grams')} FROM production_totals
+     WHERE ${IS_WANTED} AND month BETWEEN @from AND @until GROUP BY 1, 2 HAVING sum(deliveries) <> 0`,
+  );
+  const loans = prepare<[status: LoanStatus, count: number, ...Exact, ...Exact, ...Exact]>(
+    `SELECT status, sum(loans), ${exact('amount')}, ${exact('paid')}, ${exact('outstanding')}
+     FROM loan_totals WHERE ${IS_WANTED} GROUP BY 1`,
+  );
+  const accounts = prepare<[number]>(
+    `SELECT coalesce(sum(accounts), 0) FROM account_totals WHERE ${IS_WANTED}`,
+  );
+  const savings = prepare<[kind: string, ...Exact]>(
+    `SELECT kind, ${exact('amount')} FROM savings_totals WHERE ${IS_WANTED} GROUP BY 1`,
+  );
+
+  function membersOf(ids: string): MemberTotals {
+    const totals = noMembers();
+    for (const [status, gender, role, year, count] of members.iterate({ ids })) {
+      totals.total += count;
+      addCount(totals.byStatus, status, count);
+      addCount(totals.byJoiningYear, year, count);
+      if (status !== 'active') continue;
+      addCount(totals.byGender, gender === '' ? UNKNOWN_GENDER : gender, count);
+      addCount(totals.byRole, role, count);
+    }
+    return totals;
+  }
+
+  const productionOf = (ids: string, months: readonly string[]): ProductTotals[] =>
+    inOrder(
+      production
+        .all({ ids, from: months[0] as string, until: months.at(-1) as string })
+        .map(([month, product, deliveries, ...grams]) => ({
+          ...{ month, product: product === '' ? null : product, deliveries, grams: toExact(...grams) },
+        })),
+    );
+
+  function loansOf(ids: string): CooperativeTotals['loans'] {
+    const found = new Map<LoanStatus, LoanTotals>();
+    for (const [status, count, amount, amountRest, paid, paidRest, ...outstanding] of loans.all({ ids }))
+      found.set(status, {
+        count,
+        amountMinor: toExact(amount, amountRest),
+        paidAmountMinor: toExact(paid, paidRest),
+        outstandingMinor: isRepaid(status) ? toExact(...outstanding) : 0,
+      });
+    return Object.fromEntries(
+      LOAN_STATUSES.map((status) => [status, found.get(status) ?? NO_LOANS]),
+    ) as unknown as CooperativeTotals['loans'];
+  }
+
+  function savingsOf(ids: string): CooperativeTotals['savings'] {
+    const sums = new Map(savings.all({ ids }).map(([kind, ...amount]) => [kind, toExact(...amount)]));
+    return {
+      accounts: accounts.get({ ids })?.[0] as number,
+      contributionsMinor: sums.get('contribution') ?? 0,
+      withdrawalsMinor: sums.get('withdrawal') ?? 0,
+    };
+  }
+
+  return (cooperatives: readonly number[], months: readonly string[]): CooperativeTotals => {
+    const ids = JSON.stringify(cooperatives);
+    return {
+      members: membersOf(ids),
+      production: productionOf(ids, months),
+      loans: loansOf(ids),
+      savings: savingsOf(ids),
+    };
   };
 }
 

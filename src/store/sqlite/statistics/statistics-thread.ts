@@ -1,4 +1,4 @@
-/** The thread that computes statistics, with a connection of its own that only reads. */
+/** The thread that adds up the totals of many cooperatives, with a connection of its own that only reads. */
 import type { Visible } from '../../../domain/access/visible.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { serveTasks } from '../../../runtime/task-thread.ts';
@@ -11,12 +11,11 @@ export interface StatisticsSetup {
 }
 
 function openTasks({ file, zone }: StatisticsSetup) {
-  const reader = openStatisticsReader(openForStatistics(file), zone);
+  const db = openForStatistics(file);
+  const reader = openStatisticsReader(db, zone);
   return {
-    cooperative: ({ id, now }: { readonly id: number; readonly now: number }) =>
-      reader.ofCooperative(id, now),
     country: ({ visible, now }: { readonly visible: Visible; readonly now: number }) =>
-      reader.ofCountry(visible, now),
+      db.transaction.deferred(() => reader.ofCountry(visible, now)),
   };
 }
 export type StatisticsTasks = ReturnType<typeof openTasks>;

@@ -1,14 +1,17 @@
-/** Statistics of an open registry, from a thread, and those of a command. */
+/** Statistics of an open registry and of a command. */
 import { isVisible, type Visible } from '../../../domain/access/visible.ts';
-import type { CountryStatistics } from '../../../domain/statistics.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { moduleBeside, TaskThread } from '../../../runtime/task-thread.ts';
 import type { CommandStatistics, StatisticsStore } from '../../ports/statistics.ts';
+import { StorageError } from '../../ports/storage-error.ts';
+import type { Connection } from '../engine/connection.ts';
+import type { ReadSnapshot } from '../engine/read-snapshot.ts';
 import { openForStatistics } from './open.ts';
 import { openStatisticsReader } from './reader.ts';
 import type { StatisticsTasks } from './statistics-thread.ts';
+import { hasTotals, OTHER_TOTALS } from './totals.ts';
 
-/** Those that may wait for each other: each takes milliseconds, the first of the country many turns. */
+/** Those of several cooperatives that may wait for each other. */
 const MAX_WAITING = 64;
 
 export interface SqliteStatistics {
@@ -16,36 +19,40 @@ export interface SqliteStatistics {
   close(): Promise<void>;
 }
 
-/** The thread starts with the first statistics that somebody asks for. */
-export function openStatistics(file: string, zone: TimeZone): SqliteStatistics {
+/**
+ * A cooperative has few totals. Those of thousands are added up in a thread, which starts with the first such
+ * request.
+ */
+export function openStatistics(
+  db: Connection,
+  snapshot: ReadSnapshot,
+  setup: { readonly file: string; readonly zone: TimeZone },
+): SqliteStatistics {
+  const reader = openStatisticsReader(db, setup.zone);
   const module = moduleBeside(import.meta.url, 'statistics-thread');
-  const thread = new TaskThread<StatisticsTasks>({ module, setup: { file, zone }, maxWaiting: MAX_WAITING });
+  const thread = new TaskThread<StatisticsTasks>({ module, setup, maxWaiting: MAX_WAITING });
   return {
     narrowedTo: (visible) => ({
       ofCooperative: (id, now) =>
-        isVisible(visible, id) ? thread.run('cooperative', { id, now }) : undefined,
-      ofCountry: (now) => untilDone(() => thread.run('country', { visible, now })),
+        isVisible(visible, id) ? snapshot.read(() => reader.ofCooperative(id, now)) : undefined,
+      ofCountry: (now) => thread.run('country', { visible, now }),
     }),
     close: () => thread.close(),
   };
 }
 
-/** @throws StorageError `unusable` when there is no registry of this release */
+/** @throws StorageError `unusable` when there is no registry of this release, or its totals are of another */
 export function openCommandStatistics(file: string, zone: TimeZone): CommandStatistics {
   const db = openForStatistics(file);
+  if (!hasTotals(db, zone)) {
+    db.close();
+    throw new StorageError('unusable', OTHER_TOTALS);
+  }
   const reader = openStatisticsReader(db, zone);
   return {
     findCooperative: (code) => db.row('SELECT id, code, name FROM cooperatives WHERE code = ?', [code]),
-    ofCooperative: reader.ofCooperative,
-    ofCountry: (now) => untilDone(async () => reader.ofCountry(null, now)),
+    ofCooperative: (id, now) => db.transaction.deferred(() => reader.ofCooperative(id, now)),
+    ofCountry: (now) => db.transaction.deferred(() => reader.ofCountry(null, now)),
     close: () => db.close(),
   };
-}
-
-/** One turn after the other, so that others come in between. */
-async function untilDone(turn: () => Promise<CountryStatistics | undefined>): Promise<CountryStatistics> {
-  for (;;) {
-    const done = await turn();
-    if (done !== undefined) return done;
-  }
 }

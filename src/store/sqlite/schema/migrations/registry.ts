@@ -10,13 +10,14 @@ import { JOURNAL } from './first-journal.ts';
 import { FORMER_IDENTITIES, MEMBERS } from './first-members.ts';
 import { NAMES } from './first-names.ts';
 import { KEYS_SCHEMA } from './keys.ts';
+import { STORED_TOTALS } from './totals.ts';
 
 const FIRST = [MEMBERS, ENTRIES, READ_MODEL, COUNTS, JOURNAL, FORMER_IDENTITIES, NAMES].join('\n');
 
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727232,
-  migrations: [FIRST],
+  migrations: [FIRST, STORED_TOTALS],
   mistakenFor: {
     [KEYS_SCHEMA.applicationId]: "holds the keys of a registry. Name the registry's file instead.",
     1668444721: 'was created by an unreleased version. Create it again and import the files.',

@@ -1,0 +1,148 @@
+/**
+ * What is added up for statistics, and stored with each write (docs/decisions/0029-stored-totals.md): a
+ * declaration for each table. It is part of files in use: a change needs a migration that creates the
+ * triggers anew, and another version of the rules (statistics/totals.ts).
+ */
+type Sql = (row: string) => string;
+
+export interface Totals {
+  /** Table of the totals. */
+  readonly table: string;
+  /** Table whose rows are added up. */
+  readonly rows: string;
+  /** Columns of the rows on which keys and sums depend. */
+  readonly columns: readonly string[];
+  /** By what they are added up, the cooperative first: SQL of a row, never NULL. */
+  readonly key: { readonly [name: string]: Sql };
+  readonly sums: { readonly [name: string]: Sql };
+}
+
+const MILLION = 1_000_000;
+/** A sum in two columns: one alone would overflow with the largest amounts. */
+const exact = (name: string, value: Sql) => ({
+  [`${name}_millions`]: (row: string) => `${value(row)} / ${MILLION}`,
+  [`${name}_rest`]: (row: string) => `${value(row)} % ${MILLION}`,
+});
+
+const one: Sql = () => '1';
+const column =
+  (name: string): Sql =>
+  (row) =>
+    `${row}.${name}`;
+/** A part of an instant, in the zone of the totals. */
+const local =
+  (format: string, name: string): Sql =>
+  (row) =>
+    `strftime('${format}', ${row}.${name} + (SELECT offset_seconds FROM totals_zone), 'unixepoch')`;
+
+export const TOTALS = [
+  {
+    table: 'member_totals',
+    rows: 'members',
+    columns: ['cooperative_id', 'status', 'gender', 'role', 'registration_date'],
+    key: {
+      cooperative_id: column('cooperative_id'),
+      status: column('status'),
+      gender: (row) => `coalesce(${row}.gender, '')`,
+      role: column('role'),
+      joining_year: local('%Y', 'registration_date'),
+    },
+    sums: { members: one },
+  },
+  {
+    table: 'production_totals',
+    rows: 'production_entries',
+    columns: ['cooperative_id', 'delivered_at', 'product', 'grams'],
+    key: {
+      cooperative_id: column('cooperative_id'),
+      month: local('%Y-%m', 'delivered_at'),
+      product: (row) => `coalesce(${row}.product, '')`,
+    },
+    sums: { deliveries: one, ...exact('grams', column('grams')) },
+  },
+  {
+    table: 'loan_totals',
+    rows: 'loans',
+    columns: ['cooperative_id', 'status', 'amount_minor', 'paid_amount_minor'],
+    key: { cooperative_id: column('cooperative_id'), status: column('status') },
+    sums: {
+      loans: one,
+      ...exact('amount', column('amount_minor')),
+      ...exact('paid', column('paid_amount_minor')),
+      ...exact('outstanding', (row) => `max(0, ${row}.amount_minor - ${row}.paid_amount_minor)`),
+    },
+  },
+  {
+    table: 'account_totals',
+    rows: 'savings_accounts',
+    columns: ['cooperative_id'],
+    key: { cooperative_id: column('cooperative_id') },
+    sums: { accounts: one },
+  },
+  {
+    table: 'savings_totals',
+    rows: 'savings_transactions',
+    columns: ['cooperative_id', 'kind', 'amount_minor'],
+    key: { cooperative_id: column('cooperative_id'), kind: column('kind') },
+    sums: exact('amount', column('amount_minor')),
+  },
+] as const satisfies readonly Totals[];
+
+/** The triggers, which an import drops while it adds many rows. */
+export const TOTALS_TRIGGER = /_totals_(added|removed|changed)$/;
+
+const names = ({ key, sums }: Totals): string => [...Object.keys(key), ...Object.keys(sums)].join(', ');
+const upsert = ({ sums }: Totals): string =>
+  `ON CONFLICT DO UPDATE SET ${Object.keys(sums).map((sum) => `${sum} = ${sum} + excluded.${sum}`)}`;
+
+/** SELECT of the totals of rows `r`. @param where a condition on them */
+export function sumsSql({ rows, key, sums }: Totals, where = 'true'): string {
+  const keys = Object.entries(key).map(([name, sql]) => `${sql('r')} AS ${name}`);
+  const added = Object.entries(sums).map(([name, sql]) => `sum(${sql('r')}) AS ${name}`);
+  return `SELECT ${[...keys, ...added].join(', ')} FROM main.${rows} r WHERE ${where}
+    GROUP BY ${keys.map((_, i) => i + 1).join(', ')}`;
+}
+
+/** Adds rows `r` set by set, which no trigger has. @param where a condition on them */
+export const addRowsSql = (totals: Totals, where?: string): string =>
+  `INSERT INTO main.${totals.table} (${names(totals)})
+   ${sumsSql(totals, where)} ${upsert(totals)}`;
+
+/** SELECT of the stored totals of which anything is left. */
+export const storedSql = (totals: Totals): string =>
+  `SELECT ${names(totals)} FROM main.${totals.table}
+   WHERE ${Object.keys(totals.sums)
+     .map((sum) => `${sum} <> 0`)
+     .join(' OR ')}`;
+
+/** SQL of the table, and of the triggers on its rows. */
+export function totalsTable(totals: Totals): string {
+  const { table, rows, columns, key, sums } = totals;
+  const add = (row: 'NEW' | 'OLD'): string => {
+    const sign = row === 'NEW' ? '' : '-';
+    const values = [
+      ...Object.values(key).map((sql) => sql(row)),
+      ...Object.values(sums).map((sql) => `${sign}(${sql(row)})`),
+    ];
+    return `INSERT INTO ${table} (${names(totals)}) VALUES (${values.join(', ')}) ${upsert(totals)};`;
+  };
+  const valuesOf = (row: string): string => columns.map((each) => `${row}.${each}`).join(', ');
+  const isText = (name: string): boolean => name !== 'cooperative_id';
+  return `
+CREATE TABLE ${table} (
+${Object.keys(key)
+  .map((name) => `  ${name} ${isText(name) ? 'TEXT' : 'INTEGER'} NOT NULL,\n`)
+  .join('')}\
+${Object.keys(sums)
+  .map((name) => `  ${name} INTEGER NOT NULL,\n`)
+  .join('')}\
+  PRIMARY KEY (${Object.keys(key).join(', ')})
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER ${table}_added AFTER INSERT ON ${rows} BEGIN ${add('NEW')} END;
+CREATE TRIGGER ${table}_removed AFTER DELETE ON ${rows} BEGIN ${add('OLD')} END;
+CREATE TRIGGER ${table}_changed AFTER UPDATE OF ${columns.join(', ')} ON ${rows}
+WHEN (${valuesOf('OLD')}) IS NOT (${valuesOf('NEW')}) BEGIN
+  ${add('OLD')}
+  ${add('NEW')} END;
+`;
+}

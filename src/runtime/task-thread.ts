@@ -2,6 +2,7 @@
  * Work in a thread of its own: what takes so long that the event loop must not do it. A module serves tasks
  * by name there, one at a time, and keeps what it needs open between them.
  */
+import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { RegistryError, type UnavailableReason } from '../domain/values/errors.ts';
@@ -132,6 +133,7 @@ export class TaskThread<T extends Tasks> {
 export function serveTasks<Setup>(open: (setup: Setup) => Tasks): void {
   const port = parentPort;
   if (port === null) throw new Error('This module is for a thread of its own.');
+  yieldToOthers();
   const tasks = open(workerData as Setup);
   const serve = async ({ id, name, input }: Asked): Promise<void> => {
     try {
@@ -149,4 +151,13 @@ export function serveTasks<Setup>(open: (setup: Setup) => Tasks): void {
   port.on('message', (asked: Asked) => {
     served = served.then(() => serve(asked));
   });
+}
+
+/** Of niceness: where all processors are busy, the event loop gets three times the time of a thread. */
+const NICER = 5;
+const NICEST = 19;
+
+/** On Linux, a priority is that of a thread; elsewhere it would be that of the process. */
+function yieldToOthers(): void {
+  if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICER, NICEST));
 }

@@ -1,10 +1,12 @@
 /** The module of a thread for task-thread.test.ts. */
+import { getPriority } from 'node:os';
 import { setTimeout as after } from 'node:timers/promises';
 import { RegistryError } from '../../src/domain/values/errors.ts';
 import { serveTasks } from '../../src/runtime/task-thread.ts';
 
 const createTasks = (setup: { readonly greeting: string }) => ({
   greet: (name: string) => `${setup.greeting} ${name}`,
+  priority: () => getPriority(),
   slowly: async (ms: number) => {
     await after(ms);
     return ms;

@@ -1,5 +1,6 @@
 /** Work in a thread of its own: results, refusals and defects come back; a lost thread is replaced. */
 import assert from 'node:assert/strict';
+import { getPriority } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { moduleBeside, TaskThread } from '../../src/runtime/task-thread.ts';
 import type { EchoTasks } from './echo-thread.ts';
@@ -51,4 +52,11 @@ test('closing ends what runs, and nothing runs afterwards', async (context) => {
   await Promise.all([running, behind]);
   assert.deepEqual(ended, ['greeted']);
   await assert.rejects(thread.run('greet', 'x'), { code: 'unavailable' });
+});
+
+test('on Linux, a thread leaves the event loop most of the processor', async (context) => {
+  if (process.platform !== 'linux') return context.skip('a priority is that of the process');
+  const own = getPriority();
+  assert.equal(await start(context).run('priority', undefined), Math.min(own + 5, 19));
+  assert.equal(getPriority(), own);
 });

@@ -26,6 +26,7 @@ const MANUAL = [
   'operating',
   'keys',
   'backup',
+  'standby',
   'trouble',
   'import-reference',
   'importing',

@@ -12,12 +12,14 @@ const UNITS = readdirSync(join(ROOT, 'deploy')).filter((name) => /\.(?:service|t
 const SERVICES = UNITS.filter((name) => name.endsWith('.service'));
 const skip = missing('systemd-analyze');
 
-/** The units with the program where it is on this machine. */
+/** The units with a program that this machine has. */
 function copyUnits(context: TestContext): string {
   const folder = temporaryFolder(context);
   cpSync(join(ROOT, 'deploy'), folder, { recursive: true });
-  const node = [`${INSTALLED}/node_modules/.bin/node`, process.execPath] as const;
-  for (const name of SERVICES) writeFileSync(join(folder, name), replaceAll(readDeployed(name), [node]));
+  for (const name of SERVICES) {
+    const [program = ''] = /(?<=^ExecStart=)\S+/m.exec(readDeployed(name)) ?? [];
+    writeFileSync(join(folder, name), replaceAll(readDeployed(name), [[program, process.execPath]]));
+  }
   return folder;
 }
 

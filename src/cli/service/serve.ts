@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { composeRegistry } from '../../app/compose.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config, SocketAddress } from '../../config.ts';
+import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { newRegistryNote } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
@@ -19,6 +20,7 @@ async function serve(context: CliContext, config: Config): Promise<void> {
   const registry = composeRegistry({ config, clock: context.clock, writeLog: logWriter(context) });
   if (isNew) tell(context, newRegistryNote(registry.storage));
   const stopped = stopSignal();
+  const fenced = watchFence(registry.storage);
   try {
     await registry.storage.removeStaleStaging();
     const { address } = await registry.listen();
@@ -26,7 +28,7 @@ async function serve(context: CliContext, config: Config): Promise<void> {
     context.err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
     if (metrics !== undefined) context.err(`Serving metrics on http://${shownAddress(metrics)}/metrics\n`);
     registry.note(`listening on ${shownAddress(address)}`);
-    const failure = await Promise.race([stopped, registry.failed]);
+    const failure = await Promise.race([stopped, registry.failed, fenced.noticed]);
     registry.note(failure === undefined ? 'stopping' : failure.message);
     if (failure !== undefined) throw failure;
   } catch (error) {
@@ -35,6 +37,7 @@ async function serve(context: CliContext, config: Config): Promise<void> {
     const ofMetrics = isOfMetrics && config.metrics && { ...config.metrics, setting: 'METRICS' };
     throw toListenError(error, ofMetrics || { ...config, setting: '--port or PORT' });
   } finally {
+    fenced.end();
     await registry.close();
   }
 }
@@ -51,6 +54,18 @@ function logWriter({ out, err }: CliContext): (lines: string) => void {
     err(`The log cannot be written (${code}): lines are lost until it can be. The service goes on.\n`);
   };
   return (lines) => out(lines, report);
+}
+
+const LOOK_FOR_FENCE_MS = 1_000;
+
+/** Resolves when another machine takes over, with an error (docs/standby.md#the-fence). */
+function watchFence({ location, isFenced }: Storage): { noticed: Promise<CommandError>; end: () => void } {
+  const { promise, resolve } = Promise.withResolvers<CommandError>();
+  const timer = setInterval(async () => {
+    if (await isFenced())
+      resolve(new CommandError(EXIT.usage, `${location} was fenced: another machine takes over.`));
+  }, LOOK_FOR_FENCE_MS);
+  return { noticed: promise, end: () => clearInterval(timer) };
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */

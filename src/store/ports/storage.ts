@@ -160,6 +160,14 @@ export interface Storage {
    * there and is not to be replaced; nothing has changed then
    */
   restore(folder: string, options: RestoreOptions): Promise<Restored>;
+  /**
+   * Keeps the registry from being used there until a backup is restored: it can only be backed up and
+   * checked. Waits for a service to notice and end.
+   * @throws StorageError (as rejection) when there is no registry, or a process keeps it open
+   */
+  fence(): Promise<void>;
+  /** Cheap enough to be asked every second. */
+  isFenced(): Awaitable<boolean>;
 }
 
 /** One result of a check. */

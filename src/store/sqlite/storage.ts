@@ -1,6 +1,7 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { pruneDatedBackups } from './backup/dated-backups.ts';
+import { assertNotFenced, fence, isFenced } from './backup/fence.ts';
 import { isInService } from './backup/in-use.ts';
 import { verifyRemembered, writeRememberedBackup } from './backup/remembered-backups.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
@@ -33,10 +34,15 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
   const { clock, scheduler, zone, measureCommit } = dependencies;
   const monotonicMs = () => clock.monotonicMs();
   const format = createReadModelFormat(zone);
-  /** The path, for whatever opens it. @throws StorageError while a restore is under way */
-  const settled = (): string => {
+  /** The path, for what changes nothing. @throws StorageError while a restore is under way */
+  const complete = (): string => {
     assertNotRestoring(file);
     return file;
+  };
+  /** The path, for whatever opens it. @throws StorageError also when it is fenced */
+  const settled = (): string => {
+    assertNotFenced(file);
+    return complete();
   };
   const waitMsFor = (use?: string) => (use === 'serve' ? WAIT_MS.serving : WAIT_MS.command);
   return {
@@ -64,7 +70,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openStatistics: () => openCommandStatistics(settled(), zone),
     isServed: () => isInService(file),
     readCondition: async (use) => readCondition(settled(), format, waitMsFor(use)),
-    check: () => checkFiles(settled(), format),
+    check: () => checkFiles(complete(), format),
     refreshReadModel: (nowSeconds) =>
       withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
         indexNames(db, { pause: letOthersWrite });
@@ -72,9 +78,11 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
         return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
       }),
     removeStaleStaging: () => removeStaleStaging(file),
-    backUp: async (folder, options) => writeRememberedBackup(settled(), folder, options),
+    backUp: async (folder, options) => writeRememberedBackup(complete(), folder, options),
     verifyBackup: (folder, now) => verifyRemembered(file, folder, now),
     pruneBackups: pruneDatedBackups,
+    fence: () => fence(file),
+    isFenced: () => isFenced(file),
     restore: (folder, options) => restoreBackup(file, folder, { format, monotonicMs }, options),
   };
 }

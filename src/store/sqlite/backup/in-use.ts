@@ -1,8 +1,10 @@
 /** Whether a process has a database open, even if it does nothing with it. */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StorageError } from '../../ports/storage-error.ts';
 import { isLocked } from '../engine/file-use.ts';
-import { keysFileOf } from '../files/registry-files.ts';
+import { DATABASE_FILES, keysFileOf } from '../files/registry-files.ts';
 
 /**
  * Every connection in WAL mode holds a shared lock on the file until it is closed, so that an exclusive one
@@ -13,6 +15,28 @@ export const isInUse = (file: string): boolean => isLocked(file) || isOpenElsewh
 
 /** Whether a program serves the registry: it has the keys open from its start to its end. */
 export const isInService = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
+
+/** A process may have looked whether it may open files just before it might not, and opened them since. */
+const LOOK_AGAIN_MS = 200;
+
+/**
+ * Waits until no process has a file of the registry open.
+ * @param toMessage of the error, with the file that is still open
+ * @throws StorageError (as rejection)
+ */
+export async function assertUnused(
+  databaseFile: string,
+  maxWaitMs: number,
+  toMessage: (used: string) => string,
+): Promise<void> {
+  const files = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
+  for (let waitedMs = LOOK_AGAIN_MS; ; waitedMs += LOOK_AGAIN_MS) {
+    await sleep(LOOK_AGAIN_MS);
+    const used = files.find(isInUse);
+    if (used === undefined) return;
+    if (waitedMs >= maxWaitMs) throw new StorageError('failed', toMessage(used));
+  }
+}
 
 function isOpenElsewhere(file: string): boolean {
   const path = join(realpathSync(dirname(file)), basename(file));

@@ -1,7 +1,6 @@
 /** Restores a backup to a location (docs/backup.md#restore). */
 import { lstatSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Restored, RestoreOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
@@ -17,15 +16,13 @@ import {
 import { addToErasuresFile } from '../identity/erasures.ts';
 import { removeStaleStaging } from '../staging/staged/staging-file.ts';
 import { type ErasedAgain, eraseAgain, findErasures, type RestoreScope } from './erase-again.ts';
-import { isInUse } from './in-use.ts';
+import { assertUnused } from './in-use.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
 import { findWrongContent, findWrongFile } from './verify-backup.ts';
 
-/** A process may have looked for the folder of a restore just before it was there, and opened files since. */
-const LOOK_AGAIN_MS = 200;
 /** For a command that is about to end, such as `keys list`. */
-const MAX_LOOKS = 5;
+const MAX_WAIT_MS = 1_000;
 
 /** @param onStep called after each change on disk; given by tests, which end the process in it */
 export async function restoreBackup(
@@ -80,7 +77,12 @@ async function prepare(
   const { copies } = restoring;
   try {
     onStep('announced');
-    await assertUnused(resolve(location), location);
+    await assertUnused(
+      resolve(location),
+      MAX_WAIT_MS,
+      (used) =>
+        `A process has ${used} open. Stop the service and every command on ${location}, then restore.`,
+    );
     assertRoom(manifest, location);
     restoring.prepareCopies();
     onStep('prepared');
@@ -145,20 +147,6 @@ function assertNoLinks(databaseFile: string): void {
   for (const path of DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile))) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
       throw new StorageError('unusable', `${path} is a symbolic link. Name the file that it points to.`);
-  }
-}
-
-async function assertUnused(databaseFile: string, location: string): Promise<void> {
-  const files = DATABASE_FILES.map(({ pathAt }) => pathAt(databaseFile));
-  for (let looks = 1; ; looks++) {
-    await sleep(LOOK_AGAIN_MS);
-    const used = files.find(isInUse);
-    if (used === undefined) return;
-    if (looks < MAX_LOOKS) continue;
-    throw new StorageError(
-      'failed',
-      `A process has ${used} open. Stop the service and every command on ${location}, then restore.`,
-    );
   }
 }
 

@@ -12,6 +12,7 @@ import { lockFile } from '../engine/file-use.ts';
 import { createPrivateFile, syncPath } from '../files/durable-files.ts';
 import {
   DATABASE_FILES,
+  fenceFileOf,
   replacedFolderOf,
   restoringFolderOf,
   withSideFiles,
@@ -30,7 +31,11 @@ const REPLACED = DATABASE_FILES.filter(({ outlivesRestores }) => !outlivesRestor
 
 /** What there is of a registry at a location, but for what outlives it. */
 export const filesAt = (databaseFile: string): string[] =>
-  REPLACED.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))).filter((path) => existsSync(path));
+  [
+    ...REPLACED.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))),
+    // What takes its place is a registry that may be used.
+    fenceFileOf(databaseFile),
+  ].filter((path) => existsSync(path));
 
 /** Whether a restore was killed after it had begun to copy. */
 export const wasInterrupted = (databaseFile: string): boolean =>

@@ -26,6 +26,9 @@ export const webhooksLockOf = (databaseFile: string): string => `${stemOf(databa
 /** What is remembered of backups: `registry.db` → `registry.backups.json`. */
 export const backupsFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.backups.json`;
 
+/** Its existence keeps the registry from being used: `registry.db` → `registry.fenced`. */
+export const fenceFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.fenced`;
+
 const stemOf = (databaseFile: string): string => databaseFile.replace(/\.db$/, '');
 
 /** One of the databases that make up a registry. */
@@ -131,6 +134,14 @@ export const KEPT_FILES: readonly KeptFile[] = [
     isBackedUp: false,
   },
   {
+    name: 'registry.fenced',
+    mode: '0600',
+    contains: 'nothing: while it exists, the registry can only be backed up and checked',
+    personalData: 'none',
+    secrets: 'none',
+    isBackedUp: false,
+  },
+  {
     name: '…-wal, …-shm, …-journal',
     mode: '0600',
     contains: 'beside the databases, while a process has them open: what is not in the main file yet',
@@ -182,7 +193,7 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
-  const others = [webhooksLockOf(databaseFile), backupsFileOf(databaseFile)];
+  const others = [webhooksLockOf, backupsFileOf, fenceFileOf].map((pathOf) => pathOf(databaseFile));
   const owned = new Set([...databases.flatMap(withSideFiles), ...others.flatMap(pathsOf)]);
   const starts = pathsOf(databaseFile).flatMap((file) => [
     file + STAGING_INFIX,

@@ -1,0 +1,91 @@
+#!/bin/sh
+# A second machine that takes over from the first (docs/standby.md). Runs on the second machine, as the user of
+# the service there.
+#
+#   standby.sh copy                    copy a new backup from the first machine, and verify it; for a timer
+#   standby.sh promote                 fence the first machine, copy a last time, restore the newest copy here
+#   standby.sh promote --unreachable   the same without the first machine: switch it off before
+set -eu
+umask 077
+
+# Those of the service too: `restore` checks with its time zone.
+set -a
+for settings in /etc/cooperative-registry.env "${STANDBY_SETTINGS:-/etc/cooperative-registry-standby.env}"; do
+  # shellcheck source=/dev/null
+  if [ -f "$settings" ]; then . "$settings"; fi
+done
+set +a
+
+# USER@HOST of the first machine, for ssh. Empty: its folders are on this machine, or mounted.
+PRIMARY=${PRIMARY-}
+# The registry there, and a folder there for the backup that is copied.
+PRIMARY_DB=${PRIMARY_DB:-/var/lib/cooperative-registry/registry.db}
+PRIMARY_OUT=${PRIMARY_OUT:-/var/backups/registry-out}
+# Where the registry will be here, a folder here for the copies, and how many of them stay.
+REGISTRY_DB=${REGISTRY_DB:-/var/lib/cooperative-registry/registry.db}
+COPIES=${COPIES:-/var/backups/registry-standby}
+KEEP=${KEEP:-12}
+# The program, on both machines.
+BASE=/usr/local/lib/cooperative-registry
+REGISTRY=${REGISTRY:-$BASE/node_modules/.bin/node $BASE/src/main.ts}
+SSH_OPTIONS='-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15'
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# shellcheck disable=SC2086 # options and programs are several words
+there() { if [ -n "$PRIMARY" ]; then ssh $SSH_OPTIONS "$PRIMARY" "$1"; else sh -c "$1"; fi; }
+# shellcheck disable=SC2086
+fetch() { if [ -n "$PRIMARY" ]; then scp -rpqC $SSH_OPTIONS "$PRIMARY:$1" "$2"; else cp -Rp "$1" "$2"; fi; }
+
+fence() { there "$REGISTRY fence --db '$PRIMARY_DB'"; }
+# Backups are named by their instant, so that the last name is the newest.
+backups() { grep -E '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9-]+Z$' | sort; }
+newest() { ls "$COPIES" | backups | tail -n 1; }
+# Neither of a fenced registry, nor of one whose restore was interrupted.
+serves_here() { [ -e "$REGISTRY_DB" ] && [ ! -e "${REGISTRY_DB%.db}.fenced" ] && [ ! -e "$REGISTRY_DB.restoring" ]; }
+
+# Each step only after the one before: a caller that asks for the result switches `set -e` off.
+copy() {
+  rm -rf "$COPIES"/*.incoming &&
+    there "$REGISTRY backup '$PRIMARY_OUT' --keep 1 --verify --db '$PRIMARY_DB'" >/dev/null &&
+    name=$(there "ls '$PRIMARY_OUT'" | backups | tail -n 1) && [ -n "$name" ] &&
+    fetch "$PRIMARY_OUT/$name" "$COPIES/$name.incoming" &&
+    $REGISTRY backup verify "$COPIES/$name.incoming" --db "$REGISTRY_DB" >/dev/null &&
+    mv "$COPIES/$name.incoming" "$COPIES/$name" && say "Copied and verified: $COPIES/$name" || return 1
+  ls "$COPIES" | backups | sort -r | tail -n "+$((KEEP + 1))" | while read -r old; do rm -rf "${COPIES:?}/$old"; done
+}
+
+run_copy() {
+  if serves_here; then
+    [ -e "$COPIES/unfenced" ] || die "$REGISTRY_DB is in use here: this is not a second machine any more. Stop its timer."
+    fence || die 'The first machine is still not fenced: it could not be reached.'
+    rm "$COPIES/unfenced"
+    die 'The first machine is fenced now. Stop this timer.'
+  fi
+  copy || die 'No copy was made.'
+}
+
+run_promote() {
+  if serves_here; then die "$REGISTRY_DB is in use here already. Nothing was done."; fi
+  if [ "${1-}" = --unreachable ]; then
+    : >"$COPIES/unfenced"
+  else
+    fence || die 'The first machine could not be fenced. Nothing was promoted.' \
+      'If it cannot be reached, switch it off, and run: standby.sh promote --unreachable'
+    copy || say 'The last copy could not be made. What was written since the one before is lost.'
+  fi
+  from=$(newest)
+  [ -n "$from" ] || die "There is no copy in $COPIES."
+  $REGISTRY restore "$COPIES/$from" --replace --db "$REGISTRY_DB"
+  say 'Start the service, and send clients here.'
+}
+
+mkdir -p "$COPIES"
+exec 9>"$COPIES/.lock"
+flock -w 600 9 || die 'Another run has not ended for ten minutes.'
+case "${1-} ${2-}" in
+  'copy ') run_copy ;;
+  'promote ' | 'promote --unreachable') run_promote "${2-}" ;;
+  *) die 'Usage: standby.sh copy | promote [--unreachable]' ;;
+esac

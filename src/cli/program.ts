@@ -25,6 +25,12 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'serve the registry over HTTP; the log goes to standard output',
     load: async () => (await import('./service/serve.ts')).declareServe,
   },
+  status: {
+    description:
+      'how the registry is doing, on one screen; ' +
+      'status 0 all is well, 1 something needs attention, 2 no database',
+    load: async () => (await import('./service/status.ts')).declareStatus,
+  },
   seed: {
     description: 'create the demo data and demo keys in an empty database',
     load: async () => (await import('./service/seed.ts')).declareSeed,

@@ -67,6 +67,23 @@ test('create for a person prints what the key may do and the key on a line of it
   assert.match(outcome.err, /only time the key is shown/);
 });
 
+test('create and update warn of what makes no sense, and do it', async (context) => {
+  const { clock, run, json } = place(context);
+  const one = ['--name', 'Bank', '--scope', 'members:read'];
+  assert.deepEqual((await json('create', ...one)).warnings, []);
+  const again = await run('create', ...one, '--per-day', '5');
+  assert.equal(again.status, 0);
+  assert.match(again.err, /^Warning: The limit of an hour, 1000, .*\n?/m);
+  assert.match(again.err, /^Warning: Key 1 has the same name\.$/m);
+  const updated = await run('update', '1', '--scope', 'members:write');
+  assert.equal(updated.status, 0);
+  assert.match(updated.err, /^Warning: Key 2 has the same name\.\nWarning: members:write without reading: /);
+  const over = new Date(clock.now() - 1000).toISOString();
+  const { state, warnings } = await json('update', '1', '--expires', over, '--name', 'Union');
+  assert.equal(state, 'expired');
+  assert.match(warnings[0], /^The key has expired already/);
+});
+
 test('list shows every key with its state', async (context) => {
   const { run, json, clock } = place(context);
   await json('create', '--name', 'first', '--scope', 'members:read');

@@ -1,14 +1,6 @@
 /** How a backup is shown, to people and to programs. */
 import type { Backup } from '../../store/ports/backup.ts';
-import { formatTable } from '../terminal/output.ts';
-
-/** Bytes with three digits or fewer before the unit: `5.2 MB`. */
-function formatBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
-  const value = bytes / 1000 ** power;
-  return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
-}
+import { formatBytes, formatTable } from '../terminal/output.ts';
 
 export const formatInstant = (instantMs: number): string => new Date(instantMs).toISOString();
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
+import { warningsOf } from '../../domain/access/key-warnings.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
@@ -69,9 +70,33 @@ async function showingOf(run: Run, keys: readonly ApiKey[]): Promise<Showing> {
   return { now, zone: config.zone, codes: await codesOfKeys(storage, keys), uses };
 }
 
-async function printKey(context: CliContext, run: Run, key: ApiKey, options: PrintOptions): Promise<void> {
+async function printKey(
+  context: CliContext,
+  run: Run,
+  key: ApiKey,
+  options: PrintOptions,
+  more: Warnings = {},
+): Promise<void> {
   const showing = await showingOf(run, [key]);
-  context.out(options.json === true ? formatJson(describeKey(key, showing)) : formatKey(key, showing));
+  const isJson = options.json === true;
+  context.out(isJson ? formatJson({ ...describeKey(key, showing), ...more }) : formatKey(key, showing));
+}
+
+interface Warnings {
+  readonly warnings?: readonly string[];
+}
+
+/** @returns what makes no sense of a key; for people it is also printed */
+async function warn(
+  { err }: CliContext,
+  run: Run,
+  key: ApiKey,
+  { json }: PrintOptions,
+): Promise<readonly string[]> {
+  const others = (await withKeys(run, (store) => store.list(run.now))).filter(({ id }) => id !== key.id);
+  const warnings = warningsOf(key, { now: run.now, others });
+  if (json !== true) for (const warning of warnings) err(`Warning: ${warning}\n`);
+  return warnings;
 }
 
 /** Prints a key with its secret: the only time that it is shown. */
@@ -80,10 +105,11 @@ async function printIssued(
   run: Run,
   { key, secret }: { key: ApiKey; secret: string },
   options: PrintOptions,
+  more: Warnings = {},
 ): Promise<void> {
   const showing = await showingOf(run, [key]);
   if (options.json === true) {
-    context.out(formatJson(describeIssuedKey(key, secret, showing)));
+    context.out(formatJson({ ...describeIssuedKey(key, secret, showing), ...more }));
     return;
   }
   context.out(`${formatKey(key, showing)}\n${secret}\n`);
@@ -104,7 +130,8 @@ function declareCreate(command: Command, context: CliContext): void {
       const values = await newKeyValues(options, idsOf, config.zone, now);
       const secret = issueSecret();
       const key = await withKeys(run, (store) => store.create(values, secret, now), 'issue');
-      await printIssued(context, run, { key, secret: secret.text }, options);
+      const warnings = await warn(context, run, key, options);
+      await printIssued(context, run, { key, secret: secret.text }, options, { warnings });
       if (!(await run.storage.exists())) context.err(`There is no registry at ${config.storage} yet.\n`);
     });
 }
@@ -140,9 +167,10 @@ function declareUpdate(command: Command, context: CliContext): void {
         const stored = found(await store.find(id, run.now));
         const idsOf = (codes: readonly string[]) => idsOfCodes(run.storage, codes);
         const changes = await keyChanges(options, stored, idsOf, run.config.zone);
-        return store.update(id, changes, run.now);
+        return found(await store.update(id, changes, run.now));
       });
-      await printKey(context, run, found(key), options);
+      const warnings = await warn(context, run, key, options);
+      await printKey(context, run, key, options, { warnings });
     });
 }
 

@@ -70,6 +70,8 @@ export interface Storage {
    * @throws StorageError
    */
   openKeys(use: 'serve' | 'issue' | 'manage'): ApiKeyStore;
+  /** Whether a key was ever issued. */
+  hasKeys(): Awaitable<boolean>;
   /** Whether an endpoint of webhooks was ever added: cheap enough to be asked every second. */
   hasWebhooks(): Awaitable<boolean>;
   /**

@@ -58,6 +58,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
         create: use !== 'manage',
         scheduler,
       }),
+    hasKeys: () => exists(keysFileOf(file)),
     hasWebhooks: () => hasWebhooks(file),
     openWebhooks: (use) => openWebhooks(settled(), { waitMs: waitMsFor(use), create: use === 'issue' }),
     openImportSession: (use) => openImportSession(settled(), format, monotonicMs, use),

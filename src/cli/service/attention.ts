@@ -1,0 +1,153 @@
+/** What of a registry needs somebody's attention, the worst first, each with the command that settles it. */
+import { dirname } from 'node:path';
+import { type ApiKey, hasExpired } from '../../domain/access/api-keys.ts';
+import { DAY_SECONDS, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { counted } from '../../domain/values/text.ts';
+import { FAILURES_TO_REPORT } from '../../domain/webhooks/retries.ts';
+import type { KeyUse } from '../../store/ports/api-keys.ts';
+import { type Condition, type EndpointCondition, STALE_COUNTED } from '../../store/ports/condition.ts';
+import { findPause } from '../../webhooks/receiving-key.ts';
+import { formatBytes } from '../terminal/output.ts';
+import { quoted } from '../terminal/proposed-command.ts';
+
+/** What `status` knows. */
+export interface StatusFacts {
+  readonly location: string;
+  readonly condition: Condition;
+  readonly keys: readonly ApiKey[];
+  readonly uses: readonly KeyUse[];
+  readonly isServed: boolean;
+  /** Epoch seconds. */
+  readonly now: number;
+  readonly zone: TimeZone;
+  /** A command of this program that acts on the same registry. */
+  readonly command: (text: string) => string;
+}
+
+export interface Attention {
+  readonly about: 'disk' | 'events' | 'backup' | 'webhooks' | 'read model' | 'keys';
+  readonly text: string;
+  readonly command: string;
+}
+
+/** A daily backup may take a while, or start a little later than the day before. */
+const OLDEST_BACKUP_SECONDS = 26 * 3_600;
+const LONGEST_LAG_SECONDS = 3_600;
+const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
+/** Requests of one key in a day. */
+const REFUSED_OFTEN = 100;
+/** Of several keys or endpoints, so many are named. */
+const NAMED = 3;
+
+/** @returns the worst first */
+export const findAttention = (facts: StatusFacts): readonly Attention[] =>
+  [ofDisk, ofSequence, ofBackups, ofWebhooks, ofReadModel, ofKeys].flatMap((rule) => rule(facts));
+
+function ofDisk({ location, condition }: StatusFacts): readonly Attention[] {
+  const { freeBytes, reservedBytes, bytes } = condition;
+  const free = `Only ${formatBytes(freeBytes)} of the disk are free`;
+  const command = `df -h ${quoted(dirname(location))}`;
+  if (freeBytes < reservedBytes) return [{ about: 'disk', text: `${free}: writes are refused.`, command }];
+  if (freeBytes >= bytes + reservedBytes) return [];
+  return [{ about: 'disk', text: `${free}, less than the registry has: an import may not fit.`, command }];
+}
+
+const ofSequence = ({ condition, command }: StatusFacts): readonly Attention[] =>
+  condition.sequence === undefined
+    ? [{ about: 'events', text: 'The registry has lost its sequence of events.', command: command('check') }]
+    : [];
+
+function ofBackups({ condition: { backups }, now, zone, command }: StatusFacts): readonly Attention[] {
+  const { last, failure } = backups;
+  const found: Attention[] = [];
+  const add = (text: string, what: string) => found.push({ about: 'backup', text, command: command(what) });
+  const at = (ms: number) => formatDateTime(Math.floor(ms / 1000), zone);
+  const [again, verify] = ['backup DIR --keep 14 --verify', `backup verify ${quoted(last?.folder ?? '')}`];
+  if (failure !== null) add(`The last attempt, at ${at(failure.atMs)}, failed: ${failure.message}`, again);
+  if (last === null) add('No backup from this machine is known.', again);
+  else if (last.fault !== null) add(`The last one, in ${last.folder}, is not sound: ${last.fault}`, again);
+  else if (now - last.instantMs / 1000 > OLDEST_BACKUP_SECONDS)
+    add(`The last one is of ${at(last.instantMs)}: older than a day.`, again);
+  else if (last.verifiedAtMs === null)
+    add(`The last one, of ${at(last.instantMs)}, is not verified.`, verify);
+  return found;
+}
+
+function ofWebhooks(facts: StatusFacts): readonly Attention[] {
+  const { condition, keys, isServed, now, command } = facts;
+  const isLate = ({ oldestAt }: EndpointCondition) =>
+    isServed && oldestAt !== null && now - oldestAt > LONGEST_LAG_SECONDS;
+  return condition.endpoints.flatMap((each): Attention | readonly Attention[] => {
+    const { id, keyId, disabledAt, failures } = each.endpoint;
+    const entry = (text: string, what: string): Attention => ({
+      ...{ about: 'webhooks', text: `Endpoint ${id} ${text}.`, command: command(what) },
+    });
+    const key = keys.find((one) => one.id === keyId);
+    const pause = findPause(key, now);
+    if (disabledAt !== null) return entry('is disabled: its receiver answered 410', `webhooks enable ${id}`);
+    if (pause !== undefined) return entry(`gets nothing: ${pause}`, `keys show ${keyId}`);
+    if (failures >= FAILURES_TO_REPORT)
+      return entry(`has failed ${failures} times with one event`, `webhooks deliveries ${id}`);
+    if (!isLate(each)) return [];
+    const behind = counted(each.behind ?? 0, 'event');
+    return entry(`is ${behind} behind, for more than an hour`, `webhooks deliveries ${id}`);
+  });
+}
+
+function ofReadModel({ condition: { readModel }, command }: StatusFacts): readonly Attention[] {
+  const { stale, hasOtherRules } = readModel;
+  const about = 'read model';
+  const others = 'It was stored by another release, or for another TIME_ZONE_OFFSET: lookups are slower.';
+  if (hasOtherRules) return [{ about, text: others, command: command('summarize') }];
+  if (stale === 0) return [];
+  const members = stale === STALE_COUNTED ? `${stale} members or more` : counted(stale, 'member');
+  const text = `Lookups of ${members} are slower: a change was not summarized.`;
+  return [{ about, text, command: command('summarize') }];
+}
+
+/** How often a key was refused in the last day. */
+export const refusalsOf = ({ id }: ApiKey, uses: readonly KeyUse[]): number =>
+  uses.reduce((sum, use) => sum + (use.keyId === id && use.kind === 'refused' ? use.requests : 0), 0);
+
+/** Active keys that will expire within 30 days. */
+export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>
+  keys.filter(
+    (key) =>
+      key.isActive &&
+      key.expiresAt !== null &&
+      !hasExpired(key, now) &&
+      key.expiresAt < now + EXPIRES_SOON_SECONDS,
+  );
+
+/** Keys that were refused in the last day so often that somebody should look. */
+export const refusedOften = ({ keys, uses }: StatusFacts): readonly ApiKey[] =>
+  keys.filter((key) => refusalsOf(key, uses) >= REFUSED_OFTEN);
+
+function ofKeys(facts: StatusFacts): readonly Attention[] {
+  const { uses, zone, command } = facts;
+  const entry = (
+    found: readonly ApiKey[],
+    does: string,
+    tell: (key: ApiKey) => string,
+    what: (key: ApiKey) => string,
+  ): readonly Attention[] => {
+    const [first] = found;
+    if (first === undefined) return [];
+    const named = found.slice(0, NAMED).map((key) => `key ${key.id} (${key.name}) ${tell(key)}`);
+    const more = found.length > NAMED ? [`${found.length - NAMED} more`] : [];
+    const text = `${does}: ${[...named, ...more].join(', ')}.`;
+    return [{ about: 'keys', text, command: command(found.length === 1 ? what(first) : 'keys list') }];
+  };
+  return [
+    ...entry(
+      ...[refusedOften(facts), 'Refused often in the last day'],
+      (key) => counted(refusalsOf(key, uses), 'time'),
+      ({ id }) => `keys show ${id}`,
+    ),
+    ...entry(
+      ...[expiringSoon(facts), 'Expiring within 30 days'],
+      ({ expiresAt }) => formatDateTime(expiresAt ?? 0, zone).slice(0, 10),
+      ({ id }) => `keys update ${id} --expires DATE`,
+    ),
+  ];
+}

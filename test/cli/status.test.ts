@@ -1,0 +1,191 @@
+/** `status`: what an operator reads in the morning (docs/operating.md#status). */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { findAttention, type StatusFacts } from '../../src/cli/service/attention.ts';
+import type { ApiKey } from '../../src/domain/access/api-keys.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import type { Condition } from '../../src/store/ports/condition.ts';
+import { NOON, temporaryFolder, testClock } from '../support/app.ts';
+import { command } from '../support/command.ts';
+import { copyRegistry } from '../support/sample-registry.ts';
+import { storageAt } from '../support/storage.ts';
+
+async function place(context: TestContext) {
+  const root = temporaryFolder(context);
+  const db = await copyRegistry(root);
+  const clock = testClock(NOON);
+  const run = (...args: string[]) => command(args, { REGISTRY_DB: db }, clock);
+  return { root, db, clock, run };
+}
+
+test('all is well once the last backup is verified: one screen, status 0', async (context) => {
+  const { root, run } = await place(context);
+  const folder = join(root, 'night');
+  assert.equal((await run('backup', folder)).status, 0);
+  assert.equal((await run('backup', 'verify', folder)).status, 0);
+  const { status, out, err } = await run('status');
+  assert.equal(status, 0, out);
+  assert.equal(err, '');
+  assert.match(out, /The service is not running\.\n\nNothing needs attention\.\n\n/);
+  assert.match(out, /^last import +5: savings\S* \(savings\), /m);
+  assert.match(out, /^last backup +2025-06-15T12:00:00\+02:00, verified 2025-06-15T12:00:00\+02:00,$/m);
+  assert.match(out, /^keys +1 active of 1; 0 expiring within 30 days, 0 refused often$/m);
+  const lines = out.split('\n');
+  assert.ok(lines.length <= 40);
+  // A path is not broken.
+  for (const line of lines) assert.ok(line.length <= 80 || line.includes(root), line);
+});
+
+test('what needs attention comes first, with the command that settles it, and status 1', async (context) => {
+  const { root, clock, run } = await place(context);
+  const attention = async () => {
+    const { status, out } = await run('status');
+    const needed = out.split('\n\n')[1] ?? '';
+    assert.equal(status, needed.startsWith('NEEDS ATTENTION\n') ? 1 : 0);
+    return needed
+      .replaceAll(/\n {4}(?! )/g, ' ')
+      .split('\n')
+      .slice(1);
+  };
+  assert.deepEqual(await attention(), [
+    '  backup: No backup from this machine is known.',
+    '      backup DIR --keep 14 --verify',
+  ]);
+  const folder = join(root, 'night');
+  await run('backup', folder);
+  assert.deepEqual(await attention(), [
+    '  backup: The last one, of 2025-06-15T12:00:00+02:00, is not verified.',
+    `      backup verify ${folder}`,
+  ]);
+  await run('backup', folder);
+  const failed = `  backup: The last attempt, at 2025-06-15T12:00:00+02:00, failed: ${folder} is not empty.`;
+  assert.ok((await attention())[0]?.startsWith(failed));
+  rmSync(join(folder, 'registry.db'));
+  await run('backup', 'verify', folder);
+  const damaged = `  backup: The last one, in ${folder}, is not sound: registry.db: it is missing.`;
+  assert.equal((await attention())[2], damaged);
+  const next = join(root, 'next');
+  await run('backup', next);
+  await run('backup', 'verify', next);
+  assert.deepEqual(await attention(), []);
+  clock.advance(27 * 3_600_000);
+  assert.match((await attention())[0] ?? '', /^ {2}backup: The last one is of .*: older than a day\.$/);
+});
+
+test('it says whether the service is running, and without a registry ends with 2', async (context) => {
+  const { root, db, run } = await place(context);
+  const keys = storageAt(db).openKeys('serve');
+  assert.match((await run('status')).out, /The service is running\.\n/);
+  await keys.close();
+  assert.equal(JSON.parse((await run('status', '--json')).out).service_running, false);
+  const nowhere = join(root, 'none.db');
+  const none = await run('status', '--db', nowhere);
+  assert.deepEqual([none.status, none.err], [2, `There is no database at ${nowhere}.\n`]);
+});
+
+test('a registry without keys and imports has a status; --json has the facts', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  await storageAt(file).openRegistry().close();
+  const { status, out } = await command(['status', '--db', file, '--json'], {}, testClock(NOON));
+  assert.equal(status, 1);
+  const document = JSON.parse(out);
+  assert.deepEqual(
+    [document.last_import, document.last_backup, document.failed_backup, document.last_sequence],
+    [null, null, null, 0],
+  );
+  assert.deepEqual(document.keys, { count: 0, active: 0, expiring_soon: [], refused_often: [] });
+  assert.deepEqual(document.needs_attention, [
+    {
+      ...{ about: 'backup', text: 'No backup from this machine is known.' },
+      command: `backup DIR --keep 14 --verify --db ${file}`,
+    },
+  ]);
+});
+
+const NOW = 1_000_000_000;
+const KEY: ApiKey = {
+  ...{ id: 3, name: 'Bank', scopes: ['webhooks:receive'], allowedAddresses: [], allowedHosts: [] },
+  ...{ isLookupOnly: false, mayExport: false, cooperatives: null, expiresAt: null, isActive: true },
+  ...{ limits: { perHour: 1, perDay: 1 }, prefixes: [], createdAt: 0, updatedAt: 0 },
+};
+const ENDPOINT: Condition['endpoints'][number] = {
+  endpoint: {
+    ...{ id: 1, keyId: 3, url: '', types: null, allowsPrivate: false, createdAt: 0, skips: [], revision: 1 },
+    ...{ position: { epoch: 'a', sequence: 1 }, isRestarted: false, failures: 0, failingSequence: null },
+    ...{ nextAttemptAtMs: 0, disabledAt: null },
+  },
+  ...{ behind: 0, oldestAt: null },
+};
+const CONDITION: Condition = {
+  ...{ bytes: 1_000, logBytes: 0, freeBytes: 10_000, reservedBytes: 100, lastImport: undefined },
+  rows: { cooperatives: 0, members: 0, deliveries: 0, loans: 0, payments: 0, transactions: 0 },
+  readModel: { stale: 0, hasOtherRules: false },
+  imports: { running: 0, stagedBytes: 0 },
+  sequence: { epoch: 'a', lastSequence: 1 },
+  backups: {
+    last: { folder: '/b', instantMs: NOW * 1000, bytes: 1, verifiedAtMs: NOW * 1000, fault: null },
+    failure: null,
+  },
+  endpoints: [ENDPOINT],
+};
+const of = (condition: Partial<Condition>, facts: Partial<StatusFacts> = {}): StatusFacts => ({
+  ...{ location: 'data/registry.db', keys: [KEY], uses: [], isServed: true, now: NOW, zone: KIGALI },
+  command: (text) => text,
+  ...{ condition: { ...CONDITION, ...condition } },
+  ...facts,
+});
+const endpoint = (
+  more: Partial<typeof ENDPOINT.endpoint>,
+  progress: Partial<typeof ENDPOINT> = {},
+): Partial<Condition> => ({
+  endpoints: [{ ...ENDPOINT, ...progress, endpoint: { ...ENDPOINT.endpoint, ...more } }],
+});
+const late = endpoint({}, { behind: 2, oldestAt: NOW - 3_601 });
+const refused = (requests: number): Partial<StatusFacts> => ({
+  uses: [{ keyId: 3, kind: 'refused', name: 'scope', requests, lastAt: NOW }],
+});
+const keyOf = (more: Partial<ApiKey>): Partial<StatusFacts> => ({ keys: [{ ...KEY, ...more }] });
+
+const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp, string][]][] = [
+  ['nothing', of({}), []],
+  ['a full disk', of({ freeBytes: 99 }), [[/^Only 99 B .*: writes are refused\.$/, 'df -h data']]],
+  ['a disk that fills', of({ freeBytes: 1_099 }), [[/an import may not fit/, 'df -h data']]],
+  ['a lost sequence', of({ sequence: undefined, endpoints: [] }), [[/lost its sequence/, 'check']]],
+  [
+    'stale members',
+    of({ readModel: { stale: 1, hasOtherRules: false } }),
+    [[/of 1 member are/, 'summarize']],
+  ],
+  ['other rules', of({ readModel: { stale: 0, hasOtherRules: true } }), [[/another release/, 'summarize']]],
+  ['a disabled endpoint', of(endpoint({ disabledAt: 1 })), [[/answered 410\.$/, 'webhooks enable 1']]],
+  ['one that fails', of(endpoint({ failures: 5 })), [[/failed 5 times/, 'webhooks deliveries 1']]],
+  ['one that failed', of(endpoint({ failures: 4 })), []],
+  ['one without a key', of({}, keyOf({ isActive: false })), [[/the key is disabled/, 'keys show 3']]],
+  ['one that is late', of(late), [[/is 2 events behind/, 'webhooks deliveries 1']]],
+  ['one that is late while nothing runs', of(late, { isServed: false }), []],
+  ['a key refused often', of({}, refused(100)), [[/key 3 \(Bank\) 100 times\.$/, 'keys show 3']]],
+  ['a key refused less', of({}, refused(99)), []],
+  [
+    'a key that expires',
+    of({}, keyOf({ expiresAt: NOW + 2_591_999 })),
+    [[/key 3 \(Bank\) 2001-10-09\.$/, 'keys update 3 --expires DATE']],
+  ],
+  ['a key that expires later', of({}, keyOf({ expiresAt: NOW + 2_592_000 })), []],
+  [
+    'several keys',
+    of({}, { keys: [1, 2, 3, 4, 5].map((id) => ({ ...KEY, id, expiresAt: NOW + 1 })) }),
+    [[/^Expiring within 30 days: key 1 .*, key 2 .*, key 3 .*, 2 more\.$/, 'keys list']],
+  ],
+];
+
+for (const [name, facts, expected] of CASES)
+  test(`attention is asked for: ${name}`, () => {
+    const found = findAttention(facts);
+    assert.equal(found.length, expected.length, JSON.stringify(found));
+    for (const [i, [text, what]] of expected.entries()) {
+      assert.match(found[i]?.text ?? '', text);
+      assert.equal(found[i]?.command, what);
+    }
+  });

@@ -159,5 +159,10 @@ const NICEST = 19;
 
 /** On Linux, a priority is that of a thread; elsewhere it would be that of the process. */
 function yieldToOthers(): void {
-  if (process.platform === 'linux') setPriority(Math.min(getPriority() + NICER, NICEST));
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(Math.min(getPriority() + NICER, NICEST));
+  } catch {
+    // A sandbox may refuse it; the work is done all the same.
+  }
 }

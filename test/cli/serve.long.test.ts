@@ -83,6 +83,27 @@ test('a command whose results cannot be written ends with status 1 and says so',
   assert.equal(list.output(), 'The results cannot be written to standard output (ENOSPC).\n');
 });
 
+test('where the system refuses to change priorities, long work is done all the same', async (context) => {
+  const refusing = `
+    import os from 'node:os';
+    import { syncBuiltinESMExports } from 'node:module';
+    os.setPriority = () => { throw new Error('EPERM'); };
+    syncBuiltinESMExports();`;
+  const { port, keys } = await serve(context, {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(refusing)}`,
+  });
+  const { key } = await keys(
+    'create',
+    '--name',
+    'a',
+    '--scope',
+    'cooperatives:read,members:read',
+    '--allow-export',
+  );
+  for (const path of ['/statistics', '/members?search=uwase', '/members/export'])
+    assert.equal((await send(port, path, { key })).status, 200, path);
+});
+
 test('after a commit that failed serve ends with status 1 and says what to do', async (context) => {
   const folder = temporaryFolder(context);
   const failing = join(folder, 'failing');

@@ -8,6 +8,9 @@ import type { CliContext } from '../../src/cli/terminal/context.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 
+// Of processes of their own: what they say is compared in English, whatever the language of the machine.
+process.env.LC_ALL = 'C';
+
 export interface CommandOutcome {
   readonly status: number;
   readonly out: string;

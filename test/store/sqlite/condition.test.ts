@@ -82,6 +82,7 @@ test('a backup, its check and a failure are remembered, of the last backup only'
   assert.deepEqual(await remembered(), { last, failure: { folder: first, atMs: 7_000, message } });
 
   await storage.verifyBackup(first, () => 8_000);
+  await assert.rejects(storage.verifyBackup(join(root, 'none'), () => 8_000));
   assert.equal((await remembered()).last?.verifiedAtMs, null);
   await storage.verifyBackup(second, () => 9_000);
   assert.deepEqual((await remembered()).last, { ...last, verifiedAtMs: 9_000 });

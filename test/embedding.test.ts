@@ -64,8 +64,8 @@ test('an embedding program gets what is documented, and no way around the rules'
   const registry = openRegistry({ db: join(temporaryFolder(context), 'registry.db') });
   context.after(() => registry.close());
   assert.deepEqual(Object.keys(registry).sort(), [
-    ...['close', 'cooperatives', 'corrections', 'events', 'failed', 'handler', 'listen', 'loans', 'lookUp'],
-    ...['lookUpMembership', 'members', 'payments', 'statistics'],
+    ...['close', 'cooperatives', 'corrections', 'events', 'failed', 'handler', 'keys', 'listen', 'loans'],
+    ...['lookUp', 'lookUpMembership', 'members', 'payments', 'statistics'],
   ]);
 });
 

@@ -86,7 +86,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const limiter = new InProcessRateLimiter(clock);
   const exporter = createExporter(storage, config.zone);
   const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
-  const { publicUrl, trustedProxies } = config;
+  const { publicUrl, trustedProxies, zone } = config;
   const handler = createHandler({
     routes,
     keys,
@@ -97,7 +97,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     log,
     publicUrl,
   });
-  const embedding = createEmbedded({ storage, clock, zone: config.zone, routes, publicUrl, isDraining });
+  const embedding = createEmbedded({ storage, keys, clock, zone, routes, publicUrl, isDraining });
   const running: RunningServer[] = [];
   let metricsServer: RunningServer | undefined;
   let webhooks: WebhookService | undefined;

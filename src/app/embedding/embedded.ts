@@ -1,14 +1,19 @@
 /** Everything that programs which embed the registry call, beside what serves. */
 import { type CallDependencies, RouteCaller } from './call-route.ts';
 import { type CorrectionDependencies, createCorrections, type EmbeddedCorrections } from './corrections.ts';
+import { createKeys, type EmbeddedKeys, type KeyDependencies } from './keys.ts';
 import { createReads, type EmbeddedReads } from './reads.ts';
 
 export interface Embedded extends EmbeddedReads {
   /** Corrections of who is who, as the commands do them (docs/correcting.md). */
   readonly corrections: EmbeddedCorrections;
+  /** API keys, for those who ask over HTTP (docs/keys.md). */
+  readonly keys: EmbeddedKeys;
 }
 
-export interface EmbeddedDependencies extends CallDependencies, CorrectionDependencies {}
+export type EmbeddedDependencies = CallDependencies &
+  CorrectionDependencies &
+  Omit<KeyDependencies, 'hasCooperative'>;
 
 /** @returns the functions, and what closes the connections that they have opened */
 export function createEmbedded(dependencies: EmbeddedDependencies): {
@@ -16,5 +21,8 @@ export function createEmbedded(dependencies: EmbeddedDependencies): {
   close(): Promise<void>;
 } {
   const { corrections, close } = createCorrections(dependencies);
-  return { embedded: { ...createReads(new RouteCaller(dependencies)), corrections }, close };
+  const reads = createReads(new RouteCaller(dependencies));
+  const hasCooperative = async (id: number) => (await reads.cooperatives.get(id)) !== undefined;
+  const keys = createKeys({ ...dependencies, hasCooperative });
+  return { embedded: { ...reads, corrections, keys }, close };
 }

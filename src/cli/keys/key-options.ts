@@ -2,10 +2,12 @@
  * What a key may do, on the command line: the options of `keys create` and `keys update`, and their values.
  */
 
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ApiKey, type ApiKeyValues, SCOPES, type Scope } from '../../domain/access/api-keys.ts';
+import { parseKeyExpiry, parseNewExpiry } from '../../domain/access/key-values.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/sliding-window.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import { FieldError } from '../../domain/values/errors.ts';
 import { onlyGiven } from '../../domain/values/given.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import {
@@ -13,7 +15,6 @@ import {
   collectCodes,
   collectHosts,
   collectScopes,
-  parseExpiry,
   parseLimit,
   parseName,
 } from '../terminal/options.ts';
@@ -112,10 +113,8 @@ export async function newKeyValues(
   if (scopes === undefined) {
     throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
   }
-  const expiresAt = options.expires === undefined ? null : expiryOf(options.expires, zone);
-  if (expiresAt !== null && expiresAt <= now) {
-    throw new CommandError(EXIT.usage, '--expires: This is over already. Choose a day from today on.');
-  }
+  const { expires } = options;
+  const expiresAt = expires === undefined ? null : acceptExpiry(parseNewExpiry(expires, zone, now));
   return {
     name,
     scopes,
@@ -140,7 +139,7 @@ export async function keyChanges(
   zone: TimeZone,
 ): Promise<Partial<ApiKeyValues>> {
   const { name, scope, perHour, perDay, expires, lookupOnly, cooperative } = options;
-  const end = expires === undefined ? undefined : expiryOf(expires, zone);
+  const end = expires === undefined ? undefined : acceptExpiry(parseKeyExpiry(expires, zone));
   const keepsLimits = perHour === undefined && perDay === undefined;
   const some = cooperative === undefined ? undefined : await idsOf(cooperative);
   const changes = onlyGiven({
@@ -164,12 +163,7 @@ export async function keyChanges(
 }
 
 /** The zone is known only once every option has been read. */
-function expiryOf(text: string, zone: TimeZone): number {
-  try {
-    return parseExpiry(text, zone);
-  } catch (error) {
-    if (error instanceof InvalidArgumentError)
-      throw new CommandError(EXIT.usage, `--expires: ${error.message}`);
-    throw error;
-  }
+function acceptExpiry(end: number | FieldError): number {
+  if (end instanceof FieldError) throw new CommandError(EXIT.usage, `--expires: ${end.message}`);
+  return end;
 }

@@ -6,6 +6,7 @@ import type { ApiKey } from '../../domain/access/api-keys.ts';
 import { warningsOf } from '../../domain/access/key-warnings.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
+import { issueSecret } from '../../runtime/key-secret.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
@@ -22,7 +23,6 @@ import {
   keyChanges,
   newKeyValues,
 } from './key-options.ts';
-import { issueSecret } from './key-secret.ts';
 import { describeIssuedKey, describeKey, formatKey, formatKeys, type Showing } from './key-text.ts';
 
 /** One command at work: its configuration, its storage, and its time in epoch seconds. */

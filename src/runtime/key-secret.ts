@@ -1,8 +1,8 @@
 /** The secret of a new or rotated key. */
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { composeApiKey, prefixOf } from '../../domain/access/api-keys.ts';
-import { hashKey } from '../../runtime/key-hash.ts';
+import { composeApiKey, prefixOf } from '../domain/access/api-keys.ts';
+import { hashKey } from './key-hash.ts';
 
 /** A new key text, shown once, with what is stored of it. */
 export function issueSecret(): { text: string; hash: Uint8Array; prefix: string } {

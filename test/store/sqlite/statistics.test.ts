@@ -85,7 +85,10 @@ test('a large import adds its rows as a set, beside those that are there', async
   const { place, file, reader } = await start(context);
   const faults = async () => (await storageAt(file).check()).filter(({ fault }) => fault !== null);
   const rows = (from: number, count: number) =>
-    Array.from({ length: count }, (_, i) => `A-1,M-1,R-${from + i},2025-05-${10 + (i % 20)},1,tea\n`);
+    Array.from(
+      { length: count },
+      (_, i) => `A-1,M-1,R-${from + i},2025-05-${10 + (i % 20)},${(from + i) / 1_000},tea\n`,
+    );
   const tea = () => producedIn(reader.ofCountry(null, NOW)).filter(([, product]) => product === 'tea');
   for (const [from, count] of [
     [1, 20_000],
@@ -93,7 +96,8 @@ test('a large import adds its rows as a set, beside those that are there', async
     [30_001, 10],
   ] as const) {
     await place.load('production', DELIVERIES + rows(from, count).join(''));
-    assert.deepEqual(tea(), [['2025-05', 'tea', from + count - 1, (from + count - 1) * 1_000]]);
+    const last = from + count - 1;
+    assert.deepEqual(tea(), [['2025-05', 'tea', last, (last * (last + 1)) / 2]]);
   }
   assert.deepEqual(await faults(), []);
 });
@@ -101,16 +105,20 @@ test('a large import adds its rows as a set, beside those that are there', async
 test('sums of the largest amounts are exact beyond 2^63, and the check finds a wrong total', async (context) => {
   const { file, db, reader } = await start(context);
   const amount = 99_999_999_999_999;
-  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
     INSERT INTO loans (cooperative_id, member_id, reference, amount_minor, interest_rate_hundredths, status,
         paid_amount_minor, created_at, updated_at)
-      SELECT 1 + i % 2, 1, 'L-' || i, ${amount}, 0, 'approved', i % 2 * ${amount}, 1, 1 FROM n`);
+      SELECT 1 + i % 2, 1, 'L-' || i, ${amount}, 0, 'approved', i % 2 * ${amount}, 1, 1 FROM n;
+    -- A hundred thousand times as many.
+    UPDATE loan_totals SET ${['amount', 'paid', 'outstanding']
+      .flatMap((sum) => [`${sum}_millions`, `${sum}_rest`])
+      .map((sum) => `${sum} = ${sum} * 100000`)}`);
   const { approved } = reader.ofCountry(null, NOW).loans;
   assert.deepEqual(approved, {
-    count: 100_000,
-    amountMinor: BigInt(amount) * 100_000n,
-    paidAmountMinor: BigInt(amount) * 50_000n,
-    outstandingMinor: BigInt(amount) * 50_000n,
+    count: 1_000,
+    amountMinor: BigInt(amount) * 100_000_000n,
+    paidAmountMinor: BigInt(amount) * 50_000_000n,
+    outstandingMinor: BigInt(amount) * 50_000_000n,
   });
   const wrong = async () =>
     (await storageAt(file).check()).filter(({ fault }) => fault !== null).map(({ check }) => check);

@@ -4,11 +4,6 @@ import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 
-/** It reads rows in the order of indexes, from all over the file. */
-const CACHE_KIB = 64 * 1024;
-
 /** @throws StorageError `unusable` when there is no registry of this release */
 export const openForStatistics = (file: string): Connection =>
-  openDatabase(file, {
-    ...{ readOnly: true, schema: REGISTRY_SCHEMA, waitMs: WAIT_MS.command, cacheKiB: CACHE_KIB },
-  });
+  openDatabase(file, { readOnly: true, schema: REGISTRY_SCHEMA, waitMs: WAIT_MS.command });

@@ -32,6 +32,7 @@ const MANUAL = [
   'importing',
   'install',
   'correcting',
+  'embedding',
   'webhooks',
 ].map((name) => `docs/${name}.md`);
 const DOCUMENTS = [

@@ -1,7 +1,9 @@
 /** The publishable package: packed, installed in an empty project, embedded and run (README.md#embed-it). */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -67,6 +69,65 @@ async function installOffline(project: string, archive: string): Promise<void> {
   });
 }
 
+/** Compiles the program of docs/embedding.md without skipLibCheck, and runs it. */
+async function runDocumentedProgram(project: string): Promise<void> {
+  const document = readFileSync(join(ROOT, 'docs', 'embedding.md'), 'utf8');
+  writeFileSync(join(project, 'app.mts'), /```ts\n([\s\S]*?)```/.exec(document)?.[1] ?? '');
+  for (const name of ['@types/node', 'undici-types']) {
+    const link = join(project, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    if (!existsSync(link)) symlinkSync(join(ROOT, 'node_modules', name), link);
+  }
+  for (const [module, moduleResolution] of [
+    ['nodenext', 'nodenext'],
+    ['preserve', 'bundler'],
+  ]) {
+    const compilerOptions = {
+      ...{ module, moduleResolution, target: 'es2023', types: ['node'], noEmit: true },
+      ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.mts'] }));
+    await run(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], {
+      cwd: project,
+      env,
+    });
+  }
+
+  const [, nid = ''] =
+    /^[A-Z-]+,([0-9]{16}),.*,active,/m.exec(readFileSync(join(ROOT, 'data/seed/members.csv'), 'utf8')) ?? [];
+  const port = await freePort();
+  // The demo data is at the default place.
+  cpSync(join(project, 'data'), project, { recursive: true });
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'app.mts', nid], {
+    cwd: project,
+    env: { ...env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  let out = '';
+  for await (const part of child.stdout) {
+    out += part;
+    if (out.includes('Listening.')) break;
+  }
+  const key = /^Shown once: (crs_\w+)$/m.exec(out)?.[1];
+  assert.match(out, /^.+: .+, [0-9]+\.[0-9]{3} kg$/m);
+  const response = await fetch(`http://127.0.0.1:${port}/registry/api/v1/members?page_size=1`, {
+    headers: { Authorization: `Bearer ${key}`, Connection: 'close' },
+  });
+  const page = (await response.json()) as { next: string };
+  assert.equal(page.next, `http://127.0.0.1:${port}/registry/api/v1/members?page=2&page_size=1`);
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
 test('the package installs in an empty project, embeds twice and runs as a command', async (context) => {
   const folder = temporaryFolder(context);
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder, '--loglevel=error'], {
@@ -103,6 +164,8 @@ test('the package installs in an empty project, embeds twice and runs as a comma
   assert.equal(JSON.parse(seeded.stdout).keys.length, 5);
   const checked = await run(bin, ['check', '--json'], { cwd: project, env });
   assert.equal(JSON.parse(checked.stdout).sound, true);
+
+  await runDocumentedProgram(project);
 
   const installed = join(project, 'node_modules', 'cooperative-registry');
   const cache = join(installed, 'node_modules');

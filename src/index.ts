@@ -14,7 +14,7 @@ export type {
   EmbeddedTransfer,
 } from './app/embedding/corrections.ts';
 export type { KeyChanges, NewKey } from './app/embedding/key-changes.ts';
-export type { EmbeddedKeys, IssuedKey, KeyObject } from './app/embedding/keys.ts';
+export type { ChangedKey, EmbeddedKeys, IssuedKey, KeyObject } from './app/embedding/keys.ts';
 export type * from './app/embedding/objects.ts';
 export type { EmbeddedReads, Filters, FinancialsOption, Rows } from './app/embedding/reads.ts';
 export { RegistryError } from './domain/values/errors.ts';

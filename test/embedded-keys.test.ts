@@ -11,7 +11,7 @@ test('a program issues a key, changes it, rotates it and disables it, from the n
   assert.equal((await send('/cooperatives', { method: 'POST', body })).status, 201);
   const statusOf = async (key: string) => (await send('/members', { key })).status;
 
-  const { id, key, ...issued } = await keys.create({
+  const { id, key, warnings, ...issued } = await keys.create({
     ...{ name: ' Union portal ', scopes: ['members:read'], allowedAddresses: ['127.0.0.0/8'] },
     ...{ cooperatives: ['1'], perHour: 100, expires: '2030-12-31' },
   });
@@ -27,6 +27,7 @@ test('a program issues a key, changes it, rotates it and disables it, from the n
     ...{ prefix: key.slice(0, 10), prefixes: [key.slice(0, 10)] },
   });
   assert.equal(await statusOf(key), 200);
+  assert.deepEqual(warnings, []);
   const { prefix: _, ...stored } = issued;
   assert.deepEqual(await keys.get(id), { id, ...stored });
   assert.deepEqual((await keys.list()).at(-1), { id, ...stored });
@@ -39,6 +40,7 @@ test('a program issues a key, changes it, rotates it and disables it, from the n
   });
   assert.deepEqual(changed, {
     ...{ id, ...stored, scopes: ['loans:read'], cooperatives: null, expiresAt: null, perDay: 9 },
+    warnings: ['The limit of an hour, 100, is above that of a day, 9, which counts.'],
   });
   assert.equal(await statusOf(key), 403);
   await keys.update(id, { scopes: ['members:read'] });

@@ -2,6 +2,7 @@
 
 import { type ApiKey, type ApiKeyValues, prefixOf, type Scope } from '../../domain/access/api-keys.ts';
 import { parseOverlap } from '../../domain/access/key-values.ts';
+import { warningsOf } from '../../domain/access/key-warnings.ts';
 import { formatDateTime } from '../../domain/values/date-time.ts';
 import { notFound } from '../../domain/values/errors.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
@@ -34,7 +35,12 @@ export interface KeyObject {
   readonly expiresAt: string | null;
 }
 
-export interface IssuedKey extends KeyObject {
+/** A key with what makes no sense of it, as the commands warn. */
+export interface ChangedKey extends KeyObject {
+  readonly warnings: readonly string[];
+}
+
+export interface IssuedKey extends ChangedKey {
   /** The secret: this is the only time that it is given. */
   readonly key: string;
   readonly prefix: string;
@@ -49,7 +55,7 @@ export interface EmbeddedKeys {
   list(): Promise<readonly KeyObject[]>;
   get(id: Id): Promise<KeyObject | undefined>;
   /** Replaces what is named, lists as a whole; the rest stays. */
-  update(id: Id, changes: KeyChanges): Promise<KeyObject>;
+  update(id: Id, changes: KeyChanges): Promise<ChangedKey>;
   disable(id: Id): Promise<KeyObject>;
   enable(id: Id): Promise<KeyObject>;
   /**
@@ -79,8 +85,14 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
     };
   }
 
-  const issued = (key: ApiKey | undefined, secret: string): IssuedKey => ({
-    ...toObject(key),
+  async function withWarnings(key: ApiKey | undefined): Promise<ChangedKey> {
+    if (key === undefined) throw notFound();
+    const others = (await keys.list(now())).filter(({ id }) => id !== key.id);
+    return { ...toObject(key), warnings: warningsOf(key, { now: now(), others }) };
+  }
+
+  const issued = async (key: ApiKey | undefined, secret: string): Promise<IssuedKey> => ({
+    ...(await withWarnings(key)),
     key: secret,
     prefix: prefixOf(secret),
   });
@@ -106,7 +118,9 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
       const known = toId('id', id);
       const stored = await keys.find(known, now());
       if (stored === undefined) throw notFound();
-      return toObject(await keys.update(known, await readKeyChanges(changes, stored, dependencies), now()));
+      return withWarnings(
+        await keys.update(known, await readKeyChanges(changes, stored, dependencies), now()),
+      );
     },
     disable: (id) => activate(id, false),
     enable: (id) => activate(id, true),

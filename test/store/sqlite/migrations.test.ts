@@ -72,4 +72,4 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
 });
 
 const REGISTRY_FINGERPRINTS: readonly string[] = ['3d84b49dfd5593a9', 'ed49d2f95b017a6c'];
-const KEYS_FINGERPRINTS: readonly string[] = ['e68f03bfd4bc117b'];
+const KEYS_FINGERPRINTS: readonly string[] = ['62a3c705c6945c89', 'b1990e3c46c7eab0'];

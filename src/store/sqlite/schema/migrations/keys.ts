@@ -31,6 +31,19 @@ CREATE TABLE api_key_secrets (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_key_secrets_key ON api_key_secrets (key_id);
 
+-- Requests of a key that used something deprecated.
+CREATE TABLE deprecated_uses (
+  key_id INTEGER NOT NULL REFERENCES api_keys (id),
+  name TEXT NOT NULL,
+  requests INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  PRIMARY KEY (key_id, name)
+) STRICT, WITHOUT ROWID;
+`;
+
+const USES = `
+DROP TABLE deprecated_uses;
+
 -- Requests of a key that did the same: were admitted, used something deprecated, were refused for a reason.
 CREATE TABLE key_uses (
   key_id INTEGER NOT NULL REFERENCES api_keys (id),
@@ -45,4 +58,4 @@ CREATE TABLE key_uses (
 `;
 
 /** In the order in which they run. */
-export const KEYS_SCHEMA: Schema = { applicationId: 0x63726b31, migrations: [KEYS_1] };
+export const KEYS_SCHEMA: Schema = { applicationId: 0x63726b31, migrations: [KEYS_1, USES] };

@@ -160,3 +160,15 @@ test('a registry that is closed says so', async (context) => {
     (error) => error instanceof RegistryError && error.message === 'The registry is closed.',
   );
 });
+
+test('a loop of calls leaves time for whatever else the process does', async (context) => {
+  const { registry } = await startApp(context);
+  let turns = 0;
+  const count = () => {
+    turns++;
+    if (turns < 10) setImmediate(count);
+  };
+  setImmediate(count);
+  for (let i = 0; i < 10; i++) await registry.embedded.lookUp('1199780012345678');
+  assert.equal(turns, 10);
+});

@@ -46,7 +46,7 @@ export const STALE_COUNTED = 100_000;
 export interface RememberedBackups {
   /** The last one that is complete; null when none is known. */
   readonly last: RememberedBackup | null;
-  /** The last attempt, if it failed. */
+  /** The last attempt that failed, until one succeeds in the same folder of backups. */
   readonly failure: FailedBackup | null;
 }
 

@@ -1,6 +1,6 @@
 /** How a registry is doing: the facts of `status` and metrics. */
 import assert from 'node:assert/strict';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseTimeZone, type TimeZone } from '../../../src/domain/values/date-time.ts';
@@ -59,7 +59,7 @@ test('members whose read model is stale are counted, and one of other rules is s
   assert.equal((await elsewhere.readCondition()).readModel.hasOtherRules, true);
 });
 
-test('a backup, its check and a failure are remembered, of the last backup only', async (context) => {
+test('a backup, its check and a failure are remembered, until a backup succeeds where one failed', async (context) => {
   const { root, storage } = await open(context);
   const remembered = async () => (await storage.readCondition()).backups;
   const [first, second] = [join(root, 'first'), join(root, 'second')];
@@ -94,6 +94,10 @@ test('a backup, its check and a failure are remembered, of the last backup only'
   await assert.rejects(storage.verifyBackup(second, () => 11_000));
   assert.equal((await remembered()).last?.fault, `There is no backup in ${second}.`);
 
+  const elsewhere = join(root, 'standby');
+  mkdirSync(elsewhere);
+  await storage.backUp(join(elsewhere, 'copy'), OPTIONS);
+  assert.deepEqual((await remembered()).failure, { folder: first, atMs: 7_000, message });
   await storage.backUp(second, OPTIONS);
   assert.equal((await remembered()).failure, null);
 });

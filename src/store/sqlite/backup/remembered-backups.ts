@@ -54,7 +54,10 @@ export async function writeRememberedBackup(
   }
   const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
   const last = { folder, instantMs: backup.instantMs, bytes, verifiedAtMs: null, fault: null };
-  remember(databaseFile, { last, failure: null });
+  // One made elsewhere, such as the copy for a standby, does not make up for it.
+  const { failure } = readRemembered(databaseFile);
+  const isElsewhere = failure !== null && dirname(failure.folder) !== dirname(folder);
+  remember(databaseFile, { last, failure: isElsewhere ? failure : null });
   return backup;
 }
 

@@ -302,7 +302,7 @@ test('members who are missing in a newer list stay, and are written with --absen
   assert.equal(status, 0, err);
   assert.match(
     err,
-    /2 members of the replaced import are not in this file \(M-2; M-3\): .*; \S+absent\.csv lists them\./,
+    /2 rows of the replaced import are not in this file \(M-2; M-3\): .*; \S+absent\.csv lists them\./,
   );
   assert.match(out, /1 new, 0 changed, 1 unchanged \(/);
   assert.deepEqual(place.query("SELECT count(*) AS n FROM members WHERE status = 'active'"), [{ n: 4 }]);

@@ -148,17 +148,22 @@ async function showMissing(
     if (examples.push(cells.filter((cell) => cell !== '').join(' ')) === SHOWN_MISSING) break;
   }
   const rest = missing.count > examples.length ? '; …' : '';
-  const isOne = missing.count === 1;
-  const noun = missing.areRemoved ? 'rows' : file.kind;
-  const are = `${isOne ? noun.slice(0, -1) : noun} of the replaced import ${isOne ? 'is' : 'are'}`;
-  const removed = isOne ? 'it is removed' : 'they are removed';
-  const kept = isOne ? 'it stays as it is' : 'they stay as they are';
-  const listed =
-    absent === undefined
-      ? `--absent FILE writes ${isOne ? 'it' : 'them'}`
-      : `${absent} lists ${isOne ? 'it' : 'them'}`;
-  const end = missing.areRemoved ? removed : `${kept}; ${listed}`;
-  show(`${nameOf(file)}: ${missing.count} ${are} not in this file (${examples.join('; ')}${rest}): ${end}.`);
+  const { count } = missing;
+  const rows = say(
+    '{count|# row of the replaced import is|# rows of the replaced import are} not in this file ({examples})',
+    { count, examples: examples.join('; ') + rest },
+  );
+  const places = { file: nameOf(file), rows, count };
+  if (missing.areRemoved) show(say('{file}: {rows}: {count|it is|they are} removed.', places));
+  else if (absent === undefined)
+    show(say('{file}: {rows}: {count|it stays|they stay}; --absent FILE writes {count|it|them}.', places));
+  else
+    show(
+      say('{file}: {rows}: {count|it stays|they stay}; {absent} lists {count|it|them}.', {
+        ...places,
+        absent,
+      }),
+    );
 }
 
 async function describeWarning({ message, count, lines }: ImportWarning): Promise<Message> {

@@ -1,7 +1,14 @@
 /** Members who may be one person, registered twice: finding them and setting them aside. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { COOPERATIVES, type ImportPlace, importPlace, MEMBERS_HEADER, nid } from '../support/importing.ts';
+import { test } from 'node:test';
+import {
+  COOPERATIVES,
+  type ImportPlace,
+  importPlace,
+  MEMBERS_HEADER,
+  nid,
+  preparedPlace,
+} from '../support/importing.ts';
 
 const WHY = ['--reason', 'Two cards were seen'];
 const PHONE = '+250781234567';
@@ -9,8 +16,7 @@ const PHONE = '+250781234567';
 const MISTYPED = nid(1).replace(/^1/, '2');
 
 /** Person 1 is registered twice in A-1, and again in B-2; person 3 in both. */
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', COOPERATIVES);
   const rows = [
     `A-1,${nid(1)},M-1,Keza Aline,${PHONE},1985-01-02`,
@@ -23,8 +29,7 @@ async function start(context: TestContext): Promise<ImportPlace> {
     `B-2,${nid(1)},M-7,Keza A.,${PHONE},1985-01-02`,
   ];
   await place.load('members', `${MEMBERS_HEADER},mobile,date_of_birth\n${rows.join('\n')}\n`, '--yes');
-  return place;
-}
+});
 
 async function found(place: ImportPlace, ...args: string[]) {
   const { status, out, err } = await place.command('duplicates', '--json', ...args);

@@ -2,26 +2,17 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { writePrivately } from '../../src/cli/export/export-files.ts';
 import { exportedParts } from '../../src/cli/export/export-parts.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import type { ExportSnapshot } from '../../src/store/ports/exports.ts';
 import { temporaryFolder } from '../support/app.ts';
-import {
-  COOPERATIVES,
-  type ImportPlace,
-  importPlace,
-  LOANS_HEADER,
-  member,
-  members,
-  nid,
-} from '../support/importing.ts';
+import { COOPERATIVES, LOANS_HEADER, member, members, nid, preparedPlace } from '../support/importing.ts';
 
 const KINDS = ['cooperatives', 'loans', 'members', 'payments', 'production', 'savings'];
 
-async function filled(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const filled = preparedPlace(async (place) => {
   const load = async (kind: string, content: string) =>
     assert.equal((await place.load(kind, content)).status, 0);
   await load('cooperatives', COOPERATIVES);
@@ -37,8 +28,7 @@ async function filled(context: TestContext): Promise<ImportPlace> {
     'cooperative_code,member_code,account_number,kind,amount,transacted_at\n' +
       'A-1,M-1,S-1,contribution,5,2025-01-02\n',
   );
-  return place;
-}
+});
 
 const rowsIn = (csv: string): number => csv.split('\n').length - 2;
 const modeOf = (path: string): number => statSync(path).mode & 0o777;

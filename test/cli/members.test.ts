@@ -2,22 +2,27 @@
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { type ImportPlace, importPlace, member, members, nid, SAVINGS_HEADER } from '../support/importing.ts';
+import { test } from 'node:test';
+import {
+  type ImportPlace,
+  member,
+  members,
+  nid,
+  preparedPlace,
+  SAVINGS_HEADER,
+} from '../support/importing.ts';
 
 const WHY = ['--reason', 'Both lists were joined'];
 const DELIVERIES = 'cooperative_code,member_code,reference,delivered_at,kg\n';
 
 /** Persons 1 and 2 in A-1, persons 2 and 3 in B-2. */
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   const rows = [member(1), member(2), `B-2,${nid(2)},N-2,Person 2`, `B-2,${nid(3)},N-3,Person 3`];
   await place.load('members', members(...rows));
   await place.load('production', `${DELIVERIES}A-1,M-1,P-1,2025-06-01,10\nA-1,M-2,P-2,2025-06-01,20\n`);
   await place.load('savings', `${SAVINGS_HEADER}\nA-1,M-2,S-1,T-1,contribution,100,2025-06-01\n`);
-  return place;
-}
+});
 
 const dump = (place: ImportPlace) =>
   ['cooperatives', 'members', 'production_entries', 'savings_accounts', 'savings_transactions'].map((table) =>

@@ -2,14 +2,20 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { command } from '../support/command.ts';
-import { type ImportPlace, importPlace, MEMBERS_HEADER, members, nid } from '../support/importing.ts';
+import {
+  type ImportPlace,
+  importPlace,
+  MEMBERS_HEADER,
+  members,
+  nid,
+  preparedPlace,
+} from '../support/importing.ts';
 
 const WHY = ['--reason', 'Both lists were joined'];
 const DRY = [...WHY, '--dry-run'];
 
 /** Two people in A-1, the first of them in B-2 too, where a national ID serves as member code. */
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\nC-3,Cyizere\n');
   const rows = [
     `A-1,${nid(1)},M-1,Keza Aline,F,1985-01-02`,
@@ -17,8 +23,7 @@ async function start(context: TestContext): Promise<ImportPlace> {
     `B-2,${nid(1)},${nid(1)},Keza Aline,,`,
   ];
   await place.load('members', `${MEMBERS_HEADER},gender,date_of_birth\n${rows.join('\n')}\n`);
-  return place;
-}
+});
 
 test('members merge names both members, and asks whether two strangers are one person', async (context) => {
   const place = await start(context);

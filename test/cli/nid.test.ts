@@ -1,14 +1,13 @@
 /** `nid replace` and `nid release`, as an operator uses them. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { type ImportPlace, importPlace, members, nid, SAVINGS_HEADER } from '../support/importing.ts';
+import { test } from 'node:test';
+import { type ImportPlace, members, nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
 import { filesWith } from '../support/registry-files.ts';
 
 const WHY = ['--reason', 'The card was read wrongly'];
 
 /** Persons 1 and 2 in A-1, person 1 in B-2 too, with entries of each. */
-async function start(context: TestContext) {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   await place.load(
     'members',
@@ -25,8 +24,7 @@ async function start(context: TestContext) {
       'A-1,M-1,P-1,2025-06-01,10\nA-1,M-2,P-2,2025-06-01,10\nB-2,M-1,P-1,2025-06-02,5\n',
   );
   await place.load('savings', `${SAVINGS_HEADER}\nA-1,M-1,S-1,T-1,contribution,100,2025-06-01\n`);
-  return place;
-}
+});
 
 const numbers = 'SELECT id, identity_card AS card FROM members ORDER BY id';
 

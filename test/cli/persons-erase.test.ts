@@ -1,15 +1,14 @@
 /** `persons erase`: what says who somebody is goes, and what sums need stays. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { typeOfCode } from '../../src/domain/events.ts';
 import { startApp } from '../support/app.ts';
 import {
-  type ImportPlace,
-  importPlace,
   LOANS_HEADER,
   MEMBERS_HEADER,
   members,
   nid,
+  preparedPlace,
   SAVINGS_HEADER,
 } from '../support/importing.ts';
 import { filesWith } from '../support/registry-files.ts';
@@ -29,8 +28,7 @@ const ROWS = [
 const FILE = `${HEADER}\n${ROWS.join('\n')}\n`;
 
 /** Person 1 in two cooperatives, with entries and changed values; a few hundred others around. */
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   const load = async (kind: string, content: string, ...more: string[]) => {
     const { status, err } = await place.load(kind, content, ...more);
     assert.equal(status, 0, err);
@@ -67,8 +65,7 @@ async function start(context: TestContext): Promise<ImportPlace> {
      VALUES (1, 'k', 'h', 201, '/api/v1/members/1',
        '{"identity_card":"${nid(7)}","full_name":"Zimulinda"}', 1) RETURNING 1`,
   );
-  return place;
-}
+});
 
 test('after persons erase no file of the registry has the number, the name or the phone any more', async (context) => {
   const place = await start(context);

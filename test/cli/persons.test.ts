@@ -1,19 +1,17 @@
 /** `persons deceased`: a death, recorded in every membership. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { type ImportPlace, importPlace, nid, SAVINGS_HEADER } from '../support/importing.ts';
+import { test } from 'node:test';
+import { nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
 
 const WHY = ['--reason', 'Reported by the sector office'];
 const BORN = 'cooperative_code,identity_card,member_code,full_name,status,date_of_birth';
 
 /** Person 1 in both cooperatives, active and withdrawn; person 2 in the first. */
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   const rows = [`A-1,${nid(1)},M-1,Keza Aline,active,1985-01-02`, `B-2,${nid(1)},M-1,Keza,withdrawn,`];
   await place.load('members', `${[BORN, ...rows, `A-1,${nid(2)},M-2,Mugabo Jean,active,`].join('\n')}\n`);
-  return place;
-}
+});
 
 const deliveries = (...rows: string[]): string =>
   `cooperative_code,member_code,reference,delivered_at,kg\n${rows.join('\n')}\n`;

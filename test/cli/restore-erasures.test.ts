@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { startApp } from '../support/app.ts';
-import { type ImportPlace, members, nid, placeWithoutRegistry } from '../support/importing.ts';
+import { type ImportPlace, members, nid, placeWithoutRegistry, preparedPlace } from '../support/importing.ts';
 import { filesWith } from '../support/registry-files.ts';
 
 const WHY = ['--reason', 'Request of 12 June', '--yes'];
@@ -27,15 +27,15 @@ const backUp = (place: ImportPlace, name: string) => run(place, 'backup', join(p
 const erasuresFile = (place: ImportPlace): string => join(place.folder, 'registry.erasures.db');
 
 /** Persons 1, 2 and 3, a backup of them, and then person 1 is erased. */
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = placeWithoutRegistry(context);
+const start = preparedPlace(async (place) => {
+  // Without keys, so that a restore finds nothing once the registry is removed.
+  rmSync(place.databaseFile.replace('.db', '.keys.db'));
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   await load(place, members(ZIMULINDA, `A-1,${nid(2)},M-2,Mugabo Jean`, `B-2,${nid(3)},M-3,Uwera Solange`));
   await backUp(place, 'before');
   rmSync(join(place.folder, 'members.csv'));
   await erase(place, 1);
-  return place;
-}
+});
 
 /** The files of the registry, without the folders of what restores have replaced. */
 function filesOf(place: ImportPlace): string[] {

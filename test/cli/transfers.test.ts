@@ -1,7 +1,14 @@
 /** `members transfer`, as an operator uses it, and the files that come afterwards. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { type ImportPlace, importPlace, member, members, nid, SAVINGS_HEADER } from '../support/importing.ts';
+import { test } from 'node:test';
+import {
+  type ImportPlace,
+  member,
+  members,
+  nid,
+  preparedPlace,
+  SAVINGS_HEADER,
+} from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';
 
 const WHY = ['--reason', 'Has moved to another village'];
@@ -9,8 +16,7 @@ const ON = '2025-05-10';
 const DELIVERIES = 'cooperative_code,member_code,reference,delivered_at,kg\n';
 
 /** Persons 1 to 3 in A-1, the first with a delivery, a loan and savings; person 3 in B-2 too. */
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   const header = 'cooperative_code,identity_card,member_code,full_name,gender,date_of_birth,mobile,role';
   const more = ',F,1980-01-01,0781234567,TREASURER,2020-01-01';
@@ -27,8 +33,7 @@ async function start(context: TestContext): Promise<ImportPlace> {
     'cooperative_code,member_code,reference,amount,interest_rate,status\nA-1,M-1,L-1,100,5,approved\n',
   );
   await place.load('savings', `${SAVINGS_HEADER}\nA-1,M-1,S-1,T-1,contribution,100,2025-05-01\n`);
-  return place;
-}
+});
 
 const transfer = (place: ImportPlace, ...args: string[]) =>
   place.command('members', 'transfer', 'A-1/M-1', '--to', 'B-2', '--code', '8', '--on', ON, '--yes', ...args);

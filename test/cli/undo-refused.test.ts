@@ -1,13 +1,13 @@
 /** What `imports undo` says where erasures and taken references stand against it. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import {
   COOPERATIVES,
-  importPlace,
   LOANS_HEADER,
   member,
   members,
   nid,
+  preparedPlace,
   SAVINGS_HEADER,
 } from '../support/importing.ts';
 
@@ -34,14 +34,12 @@ const ENTRIES = [
   [6, 'payments', 'payment Q-1'],
 ] as const;
 
-async function start(context: TestContext) {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   for (const [kind, content] of FILES) {
     const { status, out, err } = await place.load(kind, content);
     assert.equal(status, 0, out + err);
   }
-  return place;
-}
+});
 
 test('an import that holds entries of an erased person is not undone, and nothing else is advised', async (context) => {
   const place = await start(context);

@@ -10,6 +10,7 @@ import { runInNewContext } from 'node:vm';
 import { Connection } from '../../src/http/server/connection.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { exchange, lastRequest, openSocket, parseResponses, requestHead } from '../support/raw.ts';
+import { openFile } from '../support/sqlite.ts';
 
 const BODY = '{"code":"KOPA","name":"Kopa é"}';
 
@@ -251,9 +252,11 @@ test('what is refused below the handler is logged with its status', async (conte
 
 test('a client that asks and never reads is dropped', { timeout: 20_000 }, async (context) => {
   const app = await startApp(context, { timeouts: { idleMs: 300 } });
-  for (let i = 0; i < 200; i++) {
-    await app.send('/cooperatives', { method: 'POST', body: { code: `C-${i}`, name: 'x'.repeat(200) } });
-  }
+  const db = openFile(app.config.storage);
+  db.exec(`INSERT INTO cooperatives (code, name, status, created_at, updated_at)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+    SELECT 'C-' || i, printf('%0200d', i), 'active', 0, 0 FROM n`);
+  db.close();
   const socket = await openSocket(context, app.port);
   socket.pause();
   const request = pageHead(app);
@@ -329,9 +332,11 @@ test('a connection without traffic is dropped after 65 s between two requests', 
 
 test('a client that reads slowly is served to the end', { timeout: 20_000 }, async (context) => {
   const app = await startApp(context, { timeouts: { idleMs: 400 } });
-  for (let i = 0; i < 200; i++) {
-    await app.send('/cooperatives', { method: 'POST', body: { code: `C-${i}`, name: 'x'.repeat(200) } });
-  }
+  const db = openFile(app.config.storage);
+  db.exec(`INSERT INTO cooperatives (code, name, status, created_at, updated_at)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+    SELECT 'C-' || i, printf('%0200d', i), 'active', 0, 0 FROM n`);
+  db.close();
   const socket = await openSocket(context, app.port);
   const request = pageHead(app);
   socket.pause();

@@ -10,29 +10,28 @@ import { createExporter } from '../../src/export/exporter.ts';
 import { writeSpool } from '../../src/export/write-spool.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { command } from '../support/command.ts';
-import { nid } from '../support/importing.ts';
+import { nid, preparedPlace } from '../support/importing.ts';
 import { openFile } from '../support/sqlite.ts';
 
 const ROWS = 12_000;
 const REQUEST = { request: { kind: 'members', format: 'ndjson', filter: { visible: null } } } as const;
 
 /** So many members that the export is larger than what the system takes for a client that does not read. */
-async function start(context: TestContext): Promise<TestApp> {
-  const app = await startApp(context);
-  await app.send('/cooperatives', { method: 'POST', body: { code: 'A-1', name: 'Abahuje' } });
-  const { identity_card, ...member } = { cooperative_id: '1', identity_card: nid(1), full_name: 'Person 1' };
-  await app.send('/members', { method: 'POST', body: { ...member, identity_card, member_code: 'M-1' } });
-  const db = openFile(app.config.storage);
+const startLarge = preparedPlace(async ({ databaseFile }) => {
+  const db = openFile(databaseFile);
+  db.exec(`INSERT INTO cooperatives (code, name, status, created_at, updated_at)
+    VALUES ('A-1', 'Abahuje', 'active', 0, 0)`);
   // Straight into the table: the counts do not matter here.
   const columns = `cooperative_id, full_name, role, status, registration_date, created_at, updated_at`;
   db.exec(`INSERT INTO members (identity_card, member_code, ${columns})
-    WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
     SELECT printf('119859%010d', i), 'M-' || i, 1, 'Person ' || printf('%0180d', i), 'MEMBER',
       'active', 0, 0, 0
     FROM n`);
   db.close();
-  return app;
-}
+});
+const start = async (context: TestContext): Promise<TestApp> =>
+  startApp(context, { folder: (await startLarge(context)).folder });
 
 /** Begins an export, of which nothing is read yet. */
 const begin = (app: TestApp): Promise<IncomingMessage> =>

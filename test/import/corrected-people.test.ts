@@ -1,17 +1,15 @@
 /** Files that still have the numbers and codes of before a correction. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { importPlace, member, members, nid } from '../support/importing.ts';
+import { test } from 'node:test';
+import { member, members, nid, preparedPlace } from '../support/importing.ts';
 
 const WHY = ['--reason', 'test'];
 const REPLACED = 'This national ID was replaced, and the person is not a member here. Use the current one.';
 
-async function start(context: TestContext) {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   await place.load('members', members(member(1), member(2)));
-  return place;
-}
+});
 
 test('a list with a replaced national ID updates the person and keeps the current number', async (context) => {
   const place = await start(context);

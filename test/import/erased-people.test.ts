@@ -1,18 +1,16 @@
 /** What an import says of persons who were erased, and of values that no option overwrites. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { COOPERATIVES, type ImportPlace, importPlace, member, members, nid } from '../support/importing.ts';
+import { test } from 'node:test';
+import { COOPERATIVES, member, members, nid, preparedPlace } from '../support/importing.ts';
 
 const WHY = ['--reason', 'test'];
 const HEADER = 'cooperative_code,identity_card,member_code,reference,delivered_at,kg\n';
 const HINT = /add --overwrite-corrections/;
 
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', COOPERATIVES);
   await place.load('members', members(member(1), member(2)));
-  return place;
-}
+});
 
 test('a ledger row of an erased person has one fault, and others have their own', async (context) => {
   const place = await start(context);

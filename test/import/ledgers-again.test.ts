@@ -1,17 +1,17 @@
 /** Ledgers without references that are imported again after a correction. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { MemberValues } from '../../src/domain/membership/members.ts';
 import { parseTimeZone, type TimeZone } from '../../src/domain/values/date-time.ts';
 import {
   type ImportPlace,
   importFile,
-  importPlace,
   importText,
   incoming,
   member,
   members,
   nid,
+  preparedPlace,
 } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 
@@ -19,12 +19,10 @@ const WHY = ['--reason', 'test'];
 const DELIVERIES = 'cooperative_code,identity_card,delivered_at,kg,product\n';
 const SAVINGS = 'cooperative_code,identity_card,account_number,kind,amount,transacted_at\n';
 
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
   await place.load('members', members(member(1), member(2), member(3), `B-2,${nid(4)},N-4,Mugabo Jean`));
-  return place;
-}
+});
 
 /** Person 1 has two equal deliveries, and one that person 2 has too. */
 const ledger = (cooperative: string): string =>

@@ -1,19 +1,17 @@
 /** Files that still name members by codes and cooperatives of before a merge or a move. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { COOPERATIVES, type ImportPlace, importPlace, member, members, nid } from '../support/importing.ts';
+import { test } from 'node:test';
+import { COOPERATIVES, type ImportPlace, member, members, nid, preparedPlace } from '../support/importing.ts';
 
 const WHY = ['--reason', 'test'];
 const HEADER = 'cooperative_code,identity_card,member_code,delivered_at,kg\n';
 const OTHER_NUMBER = 'The member with this member code has another national ID.';
 
 /** Person 1 is in both cooperatives too, so that the number of member 1 keeps finding that membership. */
-async function start(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const start = preparedPlace(async (place) => {
   await place.load('cooperatives', COOPERATIVES);
   await place.load('members', members(member(1), member(2), member(3), `B-2,${nid(1)},N-1,Person 1`));
-  return place;
-}
+});
 
 async function correct(place: ImportPlace, ...args: string[]): Promise<void> {
   const { status, err } = await place.command(...args, ...WHY);

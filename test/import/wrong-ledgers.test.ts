@@ -1,14 +1,13 @@
 /** Ledgers under the code of another cooperative, where the members have the same codes. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { COOPERATIVES, type ImportPlace, importPlace, members, nid } from '../support/importing.ts';
+import { test } from 'node:test';
+import { COOPERATIVES, type ImportPlace, members, nid, preparedPlace } from '../support/importing.ts';
 
 const NAMES = ['Uwase Aline', 'Habimana Jean', 'Mukamana Rose', 'Nkusi Paul', 'Ingabire Ange'];
 const OTHERS = ['Gasana Yves', 'Umutoni Claire', 'Bizimana Eric', 'Keza Diane', 'Rugamba Luc'];
 
 /** Members 1 to 5 of both cooperatives. */
-async function twinPlace(context: TestContext): Promise<ImportPlace> {
-  const place = importPlace(context);
+const twinPlace = preparedPlace(async (place) => {
   await place.load('cooperatives', COOPERATIVES);
   const rows = (code: string, names: readonly string[], from: number) =>
     names.map((name, i) => `${code},${nid(from + i)},${i + 1},${name}`);
@@ -17,8 +16,7 @@ async function twinPlace(context: TestContext): Promise<ImportPlace> {
     members(...rows('A-1', NAMES, 1), ...rows('B-2', OTHERS, 11)),
   );
   assert.equal(status, 0, err);
-  return place;
-}
+});
 
 type Warned = readonly [kind: string, message: string, lines: readonly number[]];
 

@@ -1,5 +1,5 @@
 /** The import command on a database of its own, and rows for its files. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
@@ -159,29 +159,36 @@ export function incoming(place: ImportPlace, files: Record<string, string>): str
   return folder;
 }
 
-let started: Promise<Buffer> | undefined;
-
-/** A place that already has the two cooperatives and three members of A-1, imported once in a process. */
-export async function startedPlace(context: TestContext): Promise<ImportPlace> {
-  started ??= importOnce();
-  const place = placeWithoutRegistry(context);
-  writeFileSync(place.databaseFile, await started, { mode: 0o600 });
-  return place;
-}
-
-async function importOnce(): Promise<Buffer> {
-  const ends: (() => void)[] = [];
-  const place = importPlace({ after: (end: () => void) => void ends.push(end) } as TestContext);
-  try {
-    for (const [kind, content] of [
-      ['cooperatives', COOPERATIVES],
-      ['members', members(member(1), member(2), member(3))],
-    ] as const) {
-      const result = await place.load(kind, content);
-      if (result.status !== 0) throw new Error(result.err);
-    }
-    return readFileSync(place.databaseFile);
-  } finally {
-    for (const end of ends) end();
+/**
+ * Begins places with what `prepare` leaves in their folder: it runs once in a process, and is copied then.
+ * @param prepare fills a place with an empty registry, and leaves its clock alone
+ */
+export function preparedPlace(
+  prepare: (place: ImportPlace) => Promise<unknown>,
+): (context: TestContext) => Promise<ImportPlace> {
+  let made: Promise<ImportPlace> | undefined;
+  async function make(): Promise<ImportPlace> {
+    const after = (end: () => void) => void process.on('exit', end);
+    const place = importPlace({ after } as TestContext);
+    await prepare(place);
+    return place;
   }
+  return async (context) => {
+    made ??= make();
+    const { folder } = await made;
+    const place = placeWithoutRegistry(context);
+    cpSync(folder, place.folder, { recursive: true });
+    return place;
+  };
 }
+
+/** A place that already has the two cooperatives and three members of A-1. */
+export const startedPlace = preparedPlace(async (place) => {
+  for (const [kind, content] of [
+    ['cooperatives', COOPERATIVES],
+    ['members', members(member(1), member(2), member(3))],
+  ] as const) {
+    const result = await place.load(kind, content);
+    if (result.status !== 0) throw new Error(result.err);
+  }
+});

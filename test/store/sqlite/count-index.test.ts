@@ -114,7 +114,7 @@ test('among full blocks and gaps every seek finds its row', (context) => {
         .map(({ id: each }) => each);
       const placeOf = new Map(ids.map((each, place) => [each, place]));
       let most = 0;
-      for (let offset = 0; offset < ids.length; offset += offset % 61 === 0 ? 1 : quickOrLong(240, 60)) {
+      for (let offset = 0; offset < ids.length; offset += offset % 61 === 0 ? 1 : quickOrLong(1_000, 60)) {
         const { firstId, skip } =
           group === undefined ? index.seek(value, offset) : index.seekInGroup(group, value, offset);
         let first = Math.max(firstId, 1);

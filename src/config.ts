@@ -1,10 +1,9 @@
 /** The environment → one frozen configuration; all invalid settings are reported together. */
 
 import { type AddressBlocks, parseAddressBlocks } from './domain/access/address-blocks.ts';
-import { mayContainIdentityCard } from './domain/membership/identity-card.ts';
+import { parseUserName } from './domain/corrections.ts';
 import { KIGALI, parseTimeZone, type TimeZone } from './domain/values/date-time.ts';
 import { FieldError } from './domain/values/errors.ts';
-import { parseText } from './domain/values/text.ts';
 
 const LOG_LEVELS = ['silent', 'error', 'info'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -75,7 +74,7 @@ export const SETTINGS = {
     help: 'name of the person who runs commands, recorded beside the user of the system',
     option: '--as <name>',
     isPersonal: true,
-    parse: parsePersonName,
+    parse: (text: string) => (text === '' ? undefined : parseUserName(text)),
   },
   LOG_LEVEL: {
     default: 'info',
@@ -157,17 +156,6 @@ export function readConfig(texts: SettingTexts): Config {
     faults.push('METRICS: Expected another port than that of PORT.');
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
-}
-
-const MAX_NAME_LENGTH = 100;
-
-/** It is kept with what the person does, and stays when somebody is erased. */
-function parsePersonName(text: string): string | undefined | FieldError {
-  if (text === '') return undefined;
-  const name = parseText(text, MAX_NAME_LENGTH);
-  return typeof name === 'string' && mayContainIdentityCard(name)
-    ? new FieldError('Write a name without a national ID.')
-    : name;
 }
 
 function parsePort(text: string): number | FieldError {

@@ -81,6 +81,16 @@ test('an embedding program transfers a member, records a death and erases a pers
       () => corrections.moveMember(1, 'B-2', undefined as never),
       'reason: It is required. user: It is required.',
     ],
+    [
+      () => corrections.erasePerson(nid(1), { ...why, user: `clerk for ${nid(1)}` }),
+      'user: Write a name without a national ID.',
+    ],
+    [() => corrections.erasePerson(nid(1), { ...why, user: 'a\u0007b' }), 'user: Control, text-direction'],
+    [() => corrections.erasePerson(nid(1), { ...why, user: 'x'.repeat(101) }), 'user: Ensure this field'],
+    [
+      () => corrections.erasePerson(nid(1), { ...why, reason: `asked by ${nid(1)}` }),
+      'reason: Write the reason without national IDs.',
+    ],
     [() => corrections.undo('x'), 'id: Expected an id: 1 to 12 digits.'],
   ] as const) {
     const error = await work().catch((reason: unknown) => reason);

@@ -1,4 +1,4 @@
-/** Corrections of who is who: what they are called, and the reason that each of them needs. */
+/** Corrections of who is who: what they are called, and who makes each of them, and why. */
 
 import { mayContainIdentityCard } from './membership/identity-card.ts';
 import { FieldError } from './values/errors.ts';
@@ -29,4 +29,17 @@ export function parseReason(text: string): string | FieldError {
   const reason = parseText(text, MAX_REASON_LENGTH);
   if (reason instanceof FieldError) return reason;
   return mayContainIdentityCard(reason) ? new FieldError('Write the reason without national IDs.') : reason;
+}
+
+const MAX_USER_LENGTH = 100;
+
+/**
+ * The name of who makes a correction or runs a command: 1 to 100 characters. Like the reason, it stays when a
+ * person is erased.
+ */
+export function parseUserName(text: string): string | FieldError {
+  const name = parseText(text, MAX_USER_LENGTH);
+  return typeof name === 'string' && mayContainIdentityCard(name)
+    ? new FieldError('Write a name without a national ID.')
+    : name;
 }

@@ -1,6 +1,7 @@
 /** Corrections of who is who for programs that embed the registry: what the commands do, as functions. */
 
 import { setImmediate as endOfIteration } from 'node:timers/promises';
+import { parseReason, parseUserName } from '../../domain/corrections.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { formatDate, parsePastDate, startOfDay, type TimeZone } from '../../domain/values/date-time.ts';
 import { MAX_LENGTH, parseCooperativeCode, parseText } from '../../domain/values/text.ts';
@@ -18,7 +19,7 @@ import { checkOptions, type Id, type OptionTypes, toId, toNationalId, toParsed }
 export interface EmbeddedCorrectionOptions {
   /** Why, for the history: 1 to 500 characters, without national IDs. */
   readonly reason: string;
-  /** Who, as the program names them. */
+  /** Who, as the program names them: 1 to 100 characters, without national IDs. */
   readonly user: string;
   /** Does everything and takes it back: the result is what would have happened. */
   readonly isDryRun?: boolean | undefined;
@@ -92,11 +93,16 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
     types: OptionTypes = OPTIONS,
   ): Promise<CorrectionResult> => {
     checkOptions(options ?? {}, types);
+    const given = {
+      reason: toParsed('reason', options.reason, parseReason),
+      systemUser: toParsed('user', options.user, parseUserName),
+      nowSeconds: nowSeconds(clock),
+      isDryRun: options.isDryRun,
+    };
     store ??= storage.openCorrections('serve');
-    const { reason, user, isDryRun } = options;
     // What was read before in this iteration has a snapshot, which an erasure cannot clear.
     await endOfIteration();
-    return work(store, { reason, systemUser: user, nowSeconds: nowSeconds(clock), isDryRun });
+    return work(store, given);
   };
   const toPastDate = (given: unknown): string =>
     toParsed('on', given, (text) => parsePastDate(text, formatDate(nowSeconds(clock), zone)));

@@ -119,7 +119,7 @@ export const DECLARATIONS = {
   },
   registry_last_backup_failed: {
     type: 'gauge',
-    help: '1 if an attempt after it has failed; else 0',
+    help: '1 if a backup failed or was not sound, and none has succeeded in the same folder since; else 0',
   },
   registry_webhook_lag_seconds: {
     type: 'gauge',

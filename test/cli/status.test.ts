@@ -125,7 +125,14 @@ const CONDITION: Condition = {
   imports: { running: 0, stagedBytes: 0 },
   sequence: { epoch: 'a', lastSequence: 1 },
   backups: {
-    last: { folder: '/b', instantMs: NOW * 1000, bytes: 1, verifiedAtMs: NOW * 1000, fault: null },
+    last: {
+      epoch: 'a',
+      folder: '/b',
+      instantMs: NOW * 1000,
+      bytes: 1,
+      verifiedAtMs: NOW * 1000,
+      fault: null,
+    },
     failure: null,
   },
   endpoints: [ENDPOINT],

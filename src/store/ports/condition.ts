@@ -46,11 +46,13 @@ export const STALE_COUNTED = 100_000;
 export interface RememberedBackups {
   /** The last one that is complete; null when none is known. */
   readonly last: RememberedBackup | null;
-  /** The last attempt that failed, until one succeeds in the same folder of backups. */
+  /** The last that failed or was found not sound, until one succeeds in the same folder of backups. */
   readonly failure: FailedBackup | null;
 }
 
 export interface RememberedBackup {
+  /** The epoch of the sequence in it; null when the registry had lost its own. */
+  readonly epoch: string | null;
   /** An absolute path. */
   readonly folder: string;
   /** Epoch milliseconds: every write that was acknowledged before is in it. */

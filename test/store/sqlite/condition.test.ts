@@ -1,6 +1,6 @@
 /** How a registry is doing: the facts of `status` and metrics. */
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseTimeZone, type TimeZone } from '../../../src/domain/values/date-time.ts';
@@ -67,8 +67,8 @@ test('a backup, its check and a failure are remembered, until a backup succeeds 
   await storage.backUp(second, { ...OPTIONS, now: () => 6_000 });
   const { last, failure } = await remembered();
   assert.deepEqual(
-    { ...last, bytes: 0 },
-    { folder: second, instantMs: 6_000, bytes: 0, verifiedAtMs: null, fault: null },
+    { ...last, bytes: 0, epoch: '' },
+    { epoch: '', folder: second, instantMs: 6_000, bytes: 0, verifiedAtMs: null, fault: null },
   );
   assert.equal(failure, null);
   const sizes = ['registry.db', 'registry.keys.db'].map((name) => statSync(join(second, name)).size);
@@ -100,12 +100,39 @@ test('a backup, its check and a failure are remembered, until a backup succeeds 
   assert.deepEqual((await remembered()).failure, { folder: first, atMs: 7_000, message });
   await storage.backUp(second, OPTIONS);
   assert.equal((await remembered()).failure, null);
+
+  rmSync(join(second, 'registry.db'));
+  await storage.verifyBackup(second, () => 12_000);
+  await storage.backUp(join(elsewhere, 'another'), OPTIONS);
+  const unsound = `${second} is not sound: registry.db: it is missing.`;
+  assert.deepEqual((await remembered()).failure, { folder: second, atMs: 12_000, message: unsound });
+  await storage.backUp(join(root, 'third'), OPTIONS);
+  assert.equal((await remembered()).failure, null);
+});
+
+test('a backup of another epoch, or of a registry that was replaced, counts as none', async (context) => {
+  const { root, file, storage } = await open(context);
+  const last = async () => (await storage.readCondition()).backups.last;
+  await storage.backUp(join(root, 'empty'), OPTIONS);
+  const options = { replace: true, now: () => 6_000, systemUser: 'test' };
+  const { replacedFolder = '' } = await storage.restore(join(root, 'empty'), options);
+  assert.equal(await last(), null);
+  assert.ok(existsSync(join(replacedFolder, 'registry.backups.json')));
+
+  await storage.backUp(join(root, 'second'), OPTIONS);
+  assert.equal((await last())?.folder, join(root, 'second'));
+  const db = openFile(file);
+  db.run("UPDATE feed SET epoch = 'another'");
+  db.close();
+  assert.equal(await last(), null);
 });
 
 test('what cannot be read of backups counts as none, and is written anew', async (context) => {
   const { root, storage } = await open(context);
-  writeFileSync(join(root, 'live', 'registry.backups.json'), '{');
-  assert.deepEqual((await storage.readCondition()).backups, { last: null, failure: null });
+  for (const text of ['{', '{}', 'null', '{"last": {}, "failure": []}']) {
+    writeFileSync(join(root, 'live', 'registry.backups.json'), text);
+    assert.deepEqual((await storage.readCondition()).backups, { last: null, failure: null }, text);
+  }
   await storage.backUp(join(root, 'new'), OPTIONS);
   assert.equal((await storage.readCondition()).backups.last?.instantMs, 5_000);
   assert.equal(statSync(join(root, 'live', 'registry.backups.json')).mode & 0o777, 0o600);

@@ -2,21 +2,28 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Backup, BackupOptions, CheckedBackup } from '../../ports/backup.ts';
-import type { RememberedBackups } from '../../ports/condition.ts';
+import type { FailedBackup, RememberedBackup, RememberedBackups } from '../../ports/condition.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { syncPath, writePrivateFile } from '../files/durable-files.ts';
 import { backupsFileOf } from '../files/registry-files.ts';
 import { verifyBackup } from './verify-backup.ts';
 import { writeBackup } from './write-backup.ts';
 
-/** A file that cannot be read counts as none: nothing is made up, and the next backup writes it anew. */
+/** What cannot be read counts as none: nothing is made up, and the next backup writes it anew. */
 export function readRemembered(databaseFile: string): RememberedBackups {
   try {
-    return JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8')) as RememberedBackups;
+    const { last, failure } = JSON.parse(readFileSync(backupsFileOf(databaseFile), 'utf8'));
+    return {
+      last: hasTypes(last, { folder: 'string', instantMs: 'number', bytes: 'number' }) ? last : null,
+      failure: hasTypes(failure, { folder: 'string', atMs: 'number', message: 'string' }) ? failure : null,
+    };
   } catch {
     return { last: null, failure: null };
   }
 }
+
+const hasTypes = (value: { readonly [name: string]: unknown } | null | undefined, types: object): boolean =>
+  Object.entries(types).every(([name, type]) => typeof value?.[name] === type);
 
 /** @throws StorageError: whoever watches the backups would be shown an old one */
 function remember(databaseFile: string, remembered: RememberedBackups): void {
@@ -53,13 +60,27 @@ export async function writeRememberedBackup(
     throw error;
   }
   const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
-  const last = { folder, instantMs: backup.instantMs, bytes, verifiedAtMs: null, fault: null };
+  const { instantMs, sequence } = backup;
+  const epoch = sequence?.epoch ?? null;
+  const last = { epoch, folder, instantMs, bytes, verifiedAtMs: null, fault: null };
   // One made elsewhere, such as the copy for a standby, does not make up for it.
-  const { failure } = readRemembered(databaseFile);
-  const isElsewhere = failure !== null && dirname(failure.folder) !== dirname(folder);
-  remember(databaseFile, { last, failure: isElsewhere ? failure : null });
+  const before = readRemembered(databaseFile);
+  const isElsewhere = (failed: FailedBackup | null) =>
+    failed !== null && dirname(failed.folder) !== dirname(folder);
+  const failure = [before.failure, unsound(before.last)].find(isElsewhere) ?? null;
+  remember(databaseFile, { last, failure });
   return backup;
 }
+
+/** What is remembered as a failure of a backup that was found not sound; null of any other. */
+const unsound = (backup: RememberedBackup | null): FailedBackup | null =>
+  backup === null || backup.fault === null
+    ? null
+    : {
+        folder: backup.folder,
+        atMs: backup.verifiedAtMs ?? 0,
+        message: `${backup.folder} is not sound: ${backup.fault}`,
+      };
 
 /**
  * As `verifyBackup`; the result is remembered if it is about the last backup.

@@ -11,6 +11,7 @@ import { StorageError } from '../../ports/storage-error.ts';
 import { lockFile } from '../engine/file-use.ts';
 import { createPrivateFile, syncPath } from '../files/durable-files.ts';
 import {
+  backupsFileOf,
   DATABASE_FILES,
   fenceFileOf,
   replacedFolderOf,
@@ -35,6 +36,8 @@ export const filesAt = (databaseFile: string): string[] =>
     ...REPLACED.flatMap(({ pathAt }) => withSideFiles(pathAt(databaseFile))),
     // What takes its place is a registry that may be used.
     fenceFileOf(databaseFile),
+    // What is known of the backups of one registry is not true of another.
+    backupsFileOf(databaseFile),
   ].filter((path) => existsSync(path));
 
 /** Whether a restore was killed after it had begun to copy. */

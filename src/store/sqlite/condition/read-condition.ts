@@ -50,10 +50,16 @@ export async function readCondition(
       imports: readRunningImports(databaseFile),
       sequence,
       lastImport: lastImport === null ? undefined : findOperation(db, lastImport)?.recorded,
-      backups: readRemembered(databaseFile),
+      backups: readBackups(databaseFile, sequence),
       endpoints: endpoints.map((endpoint) => conditionOf(db, endpoint, sequence)),
     };
   });
+}
+
+/** A backup of another epoch is one of another registry, or of what this one was before a restore. */
+function readBackups(databaseFile: string, sequence: Condition['sequence']): Condition['backups'] {
+  const { last, failure } = readRemembered(databaseFile);
+  return { last: last?.epoch === (sequence?.epoch ?? null) ? last : null, failure };
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

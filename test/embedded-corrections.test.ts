@@ -91,12 +91,35 @@ test('an embedding program transfers a member, records a death and erases a pers
       () => corrections.erasePerson(nid(1), { ...why, reason: `asked by ${nid(1)}` }),
       'reason: Write the reason without national IDs.',
     ],
+    [
+      () => Reflect.apply(corrections.undo, undefined, [1, { isDryRun: true }]),
+      'arguments: Expected 1 at most.',
+    ],
     [() => corrections.undo('x'), 'id: Expected an id: 1 to 12 digits.'],
   ] as const) {
     const error = await work().catch((reason: unknown) => reason);
     assert.ok(error instanceof RegistryError && error.code === 'invalid', `${fault} ${error}`);
     assert.ok(error.message.startsWith(fault), `${error.message} instead of ${fault}`);
   }
+});
+
+test('every function of an embedding program refuses an argument too many, such as an option that it has not', async (context) => {
+  const registry = openRegistry({ db: join(temporaryFolder(context), 'registry.db') });
+  context.after(() => registry.close());
+  const { handler, failed, listen, close, ...functions } = registry;
+  let count = 0;
+  const tryAll = async (object: object): Promise<void> => {
+    for (const [name, each] of Object.entries(object)) {
+      if (typeof each !== 'function') await tryAll(each);
+      else {
+        count++;
+        const call = async () => each(...Array(5).fill({}));
+        await assert.rejects(call, /^RegistryError: arguments: Expected \d at most\.$/, name);
+      }
+    }
+  };
+  await tryAll(functions);
+  assert.ok(count >= 30, `${count} functions`);
 });
 
 test('a correction of an embedding program does not wait while another process has the lock', async (context) => {

@@ -55,3 +55,24 @@ export function toParsed<T>(name: string, given: unknown, parse: (text: string) 
   if (value instanceof FieldError) throw invalidFields({ [name]: [value.message] });
   return value;
 }
+
+/**
+ * The same functions, which refuse what they do not read: `undo(id, { isDryRun: true })` would undo. They
+ * reject, but `all`, which gives no promise, throws.
+ */
+export function refusingExtraArguments<T extends object>(functions: T): T {
+  const entries = Object.entries(functions).map(([name, each]) => {
+    if (typeof each !== 'function') return [name, refusingExtraArguments(each)];
+    return [
+      name,
+      (...given: unknown[]) => {
+        const { length } = each;
+        if (given.slice(length).every((value) => value === undefined)) return each(...given);
+        const refusal = invalidFields({ arguments: [`Expected ${length} at most.`] });
+        if (name === 'all') throw refusal;
+        return Promise.reject(refusal);
+      },
+    ];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,4 +1,5 @@
 /** Everything that programs which embed the registry call, beside what serves. */
+import { refusingExtraArguments } from './arguments.ts';
 import { type CallDependencies, RouteCaller } from './call-route.ts';
 import { type CorrectionDependencies, createCorrections, type EmbeddedCorrections } from './corrections.ts';
 import { createKeys, type EmbeddedKeys, type KeyDependencies } from './keys.ts';
@@ -24,5 +25,5 @@ export function createEmbedded(dependencies: EmbeddedDependencies): {
   const reads = createReads(new RouteCaller(dependencies));
   const hasCooperative = async (id: number) => (await reads.cooperatives.get(id)) !== undefined;
   const keys = createKeys({ ...dependencies, hasCooperative });
-  return { embedded: { ...reads, corrections, keys }, close };
+  return { embedded: refusingExtraArguments({ ...reads, corrections, keys }), close };
 }

@@ -124,9 +124,9 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
     },
     disable: (id) => activate(id, false),
     enable: (id) => activate(id, true),
-    async rotate(id, options = {}) {
+    async rotate(id, options) {
       checkOptions(options, { overlap: 'string' });
-      const overlap = options.overlap === undefined ? 0 : toParsed('overlap', options.overlap, parseOverlap);
+      const overlap = options?.overlap === undefined ? 0 : toParsed('overlap', options.overlap, parseOverlap);
       const secret = issueSecret();
       return issued(await keys.rotate(toId('id', id), secret, overlap, now()), secret.text);
     },

@@ -14,8 +14,8 @@ SIZED := $(if $(QUICK),$(shell grep -l quick-or-long.ts $(QUICK)))
 REPEATING := $(if $(QUICK),$(shell grep -lE "fast-check|quick-or-long.ts|histories.ts|'seed'|data/seed" $(QUICK)))
 COUNTED := $(filter-out $(REPEATING),$(QUICK))
 # The tests of a group run in one process, which loads the code once; each takes every n-th file.
-COUNTED_GROUPS := $(addprefix counted-,0 1 2 3 4)
-REPEATING_GROUPS := $(addprefix repeating-,0 1 2)
+COUNTED_GROUPS := $(addprefix counted-,0 1 2 3)
+REPEATING_GROUPS := $(addprefix repeating-,0 1)
 # Each commit of a test waits for its disk: files in memory make the tests faster, where there is room for them.
 MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 > 2000000 { print "/dev/shm" }')
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))

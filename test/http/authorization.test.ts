@@ -1,6 +1,6 @@
 /** The authorization matrix, generated from the route table (docs/api.md#order-of-checks). */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/access/api-keys.ts';
 import { fullPath, type Route } from '../../src/http/declare/route.ts';
 import { type Sent, startApp, type TestApp, type TestResponse } from '../support/app.ts';
@@ -132,114 +132,115 @@ for (const route of routes.filter(({ access }) => access === 'public')) {
   });
 }
 
-for (const route of guarded) {
-  test(name(route), async (context) => {
-    const app = await startApp(context);
+test('every other route checks the key, its restrictions, its scope and its limits', async (context) => {
+  const app = await startApp(context);
+  for (const route of guarded) await context.test(name(route), (each) => checkRoute(each, app, route));
+});
 
-    await context.test('is refused with 401 without a valid key, and says why', async () => {
-      const expired = app.issue(SCOPES, { expiresAt: Math.floor(app.clock.now() / 1000) });
-      const disabled = app.issue(SCOPES);
-      app.keys.update(disabled.id, { isActive: false }, 0);
-      const { id, key: unknown } = app.issue(SCOPES);
-      app.keys.connection.exec(`DELETE FROM api_key_secrets WHERE key_id = ${id}`);
-      const notProvided = 'Authentication credentials were not provided.';
-      const cases: [header: string | undefined, detail: string, authenticate: string][] = [
-        [undefined, notProvided, REALM],
-        ['', notProvided, REALM],
-        ['Basic dXNlcjpwYXNz', notProvided, REALM],
-        ['Bearer', 'Invalid token header. No credentials provided.', INVALID],
-        ['Bearer ', 'Invalid token header. No credentials provided.', INVALID],
-        ['Bearer a b', 'Invalid token header. Token string should not contain spaces.', INVALID],
-        ['Bearer malformed', 'Invalid API key.', INVALID],
-        [`Bearer ${app.fullKey.slice(0, -1)}`, 'Invalid API key.', INVALID],
-        [`Bearer ${unknown}`, 'Invalid API key.', INVALID],
-        [`Bearer ${expired.key}`, 'Invalid API key.', INVALID],
-        [`bearer ${disabled.key}`, 'API key is inactive.', INVALID],
-      ];
-      for (const [header, detail, authenticate] of cases) {
-        const headers = header === undefined ? {} : { Authorization: header };
-        unauthenticated(await call(app, route, { key: null, headers }), detail, authenticate);
-      }
-      passed(await call(app, route, { key: null, headers: { Authorization: `bEaReR ${app.fullKey}` } }));
-    });
+async function checkRoute(context: TestContext, app: TestApp, route: Route): Promise<void> {
+  await context.test('is refused with 401 without a valid key, and says why', async () => {
+    const expired = app.issue(SCOPES, { expiresAt: Math.floor(app.clock.now() / 1000) });
+    const disabled = app.issue(SCOPES);
+    app.keys.update(disabled.id, { isActive: false }, 0);
+    const { id, key: unknown } = app.issue(SCOPES);
+    app.keys.connection.exec(`DELETE FROM api_key_secrets WHERE key_id = ${id}`);
+    const notProvided = 'Authentication credentials were not provided.';
+    const cases: [header: string | undefined, detail: string, authenticate: string][] = [
+      [undefined, notProvided, REALM],
+      ['', notProvided, REALM],
+      ['Basic dXNlcjpwYXNz', notProvided, REALM],
+      ['Bearer', 'Invalid token header. No credentials provided.', INVALID],
+      ['Bearer ', 'Invalid token header. No credentials provided.', INVALID],
+      ['Bearer a b', 'Invalid token header. Token string should not contain spaces.', INVALID],
+      ['Bearer malformed', 'Invalid API key.', INVALID],
+      [`Bearer ${app.fullKey.slice(0, -1)}`, 'Invalid API key.', INVALID],
+      [`Bearer ${unknown}`, 'Invalid API key.', INVALID],
+      [`Bearer ${expired.key}`, 'Invalid API key.', INVALID],
+      [`bearer ${disabled.key}`, 'API key is inactive.', INVALID],
+    ];
+    for (const [header, detail, authenticate] of cases) {
+      const headers = header === undefined ? {} : { Authorization: header };
+      unauthenticated(await call(app, route, { key: null, headers }), detail, authenticate);
+    }
+    passed(await call(app, route, { key: null, headers: { Authorization: `bEaReR ${app.fullKey}` } }));
+  });
 
-    await context.test('is allowed to its scope only', async () => {
-      const needed = typeof route.access === 'string' ? undefined : route.access.scope;
-      const missing = `${REALM}, error="insufficient_scope", scope="${needed}"`;
-      const sets: (readonly Scope[])[] = [
-        [],
-        ...SCOPES.map((scope) => [scope]),
-        SCOPES.filter((scope) => scope !== needed),
-        SCOPES,
-      ];
-      for (const scopes of sets) {
-        const response = await call(app, route, { key: app.issue(scopes).key });
-        if (needed === undefined || scopes.includes(needed)) passed(response);
-        else denied(response, missing);
-      }
-    });
+  await context.test('is allowed to its scope only', async () => {
+    const needed = typeof route.access === 'string' ? undefined : route.access.scope;
+    const missing = `${REALM}, error="insufficient_scope", scope="${needed}"`;
+    const sets: (readonly Scope[])[] = [
+      [],
+      ...SCOPES.map((scope) => [scope]),
+      SCOPES.filter((scope) => scope !== needed),
+      SCOPES,
+    ];
+    for (const scopes of sets) {
+      const response = await call(app, route, { key: app.issue(scopes).key });
+      if (needed === undefined || scopes.includes(needed)) passed(response);
+      else denied(response, missing);
+    }
+  });
 
-    await context.test('respects the address and host allowlists, before the scope', async () => {
-      const cases: [restriction: Partial<ApiKeyValues>, isAllowed: boolean][] = [
-        [{ allowedAddresses: ['127.0.0.0/8'] }, true],
-        [{ allowedAddresses: ['10.0.0.0/8', '127.0.0.1/32'] }, true],
-        [{ allowedAddresses: ['10.0.0.0/8', '::1/128'] }, false],
-        [{ allowedHosts: ['127.0.0.1'] }, true],
-        [{ allowedHosts: ['portal.example.rw', '*.example.org'] }, false],
-        [{ allowedAddresses: ['127.0.0.1/32'], allowedHosts: ['127.0.0.1'] }, true],
-        [{ allowedAddresses: ['127.0.0.1/32'], allowedHosts: ['example.rw'] }, false],
-        [{ allowedAddresses: ['10.0.0.1/32'], allowedHosts: ['127.0.0.1'] }, false],
-      ];
-      for (const [restriction, isAllowed] of cases) {
-        const response = await call(app, route, { key: app.issue(SCOPES, restriction).key });
-        if (isAllowed) passed(response);
-        else denied(response, undefined);
-        // A key without the scope learns of the restriction first: no WWW-Authenticate.
-        if (!isAllowed) denied(await call(app, route, { key: app.issue([], restriction).key }), undefined);
-      }
-    });
+  await context.test('respects the address and host allowlists, before the scope', async () => {
+    const cases: [restriction: Partial<ApiKeyValues>, isAllowed: boolean][] = [
+      [{ allowedAddresses: ['127.0.0.0/8'] }, true],
+      [{ allowedAddresses: ['10.0.0.0/8', '127.0.0.1/32'] }, true],
+      [{ allowedAddresses: ['10.0.0.0/8', '::1/128'] }, false],
+      [{ allowedHosts: ['127.0.0.1'] }, true],
+      [{ allowedHosts: ['portal.example.rw', '*.example.org'] }, false],
+      [{ allowedAddresses: ['127.0.0.1/32'], allowedHosts: ['127.0.0.1'] }, true],
+      [{ allowedAddresses: ['127.0.0.1/32'], allowedHosts: ['example.rw'] }, false],
+      [{ allowedAddresses: ['10.0.0.1/32'], allowedHosts: ['127.0.0.1'] }, false],
+    ];
+    for (const [restriction, isAllowed] of cases) {
+      const response = await call(app, route, { key: app.issue(SCOPES, restriction).key });
+      if (isAllowed) passed(response);
+      else denied(response, undefined);
+      // A key without the scope learns of the restriction first: no WWW-Authenticate.
+      if (!isAllowed) denied(await call(app, route, { key: app.issue([], restriction).key }), undefined);
+    }
+  });
 
-    await context.test('is open to narrow keys only as far as it says, after the scope', async () => {
-      const [lookupOnly, cooperatives] = NARROW[name(route)] as readonly [boolean, boolean];
-      const cases: [restriction: Partial<ApiKeyValues>, isAllowed: boolean][] = [
-        [{ isLookupOnly: true }, lookupOnly],
-        [{ cooperatives: [1] }, cooperatives],
-        [{ cooperatives: [] }, cooperatives],
-        [{ isLookupOnly: true, cooperatives: [1] }, lookupOnly && cooperatives],
-        [{ mayExport: false }, !isExport(route)],
-      ];
-      const missing = typeof route.access === 'string' ? undefined : route.access.scope;
-      for (const [restriction, isAllowed] of cases) {
-        const response = await call(app, route, { key: app.issue(SCOPES, restriction).key });
-        if (isAllowed) passed(response);
-        else denied(response, undefined);
-        if (!isAllowed) assert.equal(response.headers.ratelimit, undefined);
-        if (missing === undefined) continue;
-        const challenge = `${REALM}, error="insufficient_scope", scope="${missing}"`;
-        denied(await call(app, route, { key: app.issue([], restriction).key }), challenge);
-      }
-    });
+  await context.test('is open to narrow keys only as far as it says, after the scope', async () => {
+    const [lookupOnly, cooperatives] = NARROW[name(route)] as readonly [boolean, boolean];
+    const cases: [restriction: Partial<ApiKeyValues>, isAllowed: boolean][] = [
+      [{ isLookupOnly: true }, lookupOnly],
+      [{ cooperatives: [1] }, cooperatives],
+      [{ cooperatives: [] }, cooperatives],
+      [{ isLookupOnly: true, cooperatives: [1] }, lookupOnly && cooperatives],
+      [{ mayExport: false }, !isExport(route)],
+    ];
+    const missing = typeof route.access === 'string' ? undefined : route.access.scope;
+    for (const [restriction, isAllowed] of cases) {
+      const response = await call(app, route, { key: app.issue(SCOPES, restriction).key });
+      if (isAllowed) passed(response);
+      else denied(response, undefined);
+      if (!isAllowed) assert.equal(response.headers.ratelimit, undefined);
+      if (missing === undefined) continue;
+      const challenge = `${REALM}, error="insufficient_scope", scope="${missing}"`;
+      denied(await call(app, route, { key: app.issue([], restriction).key }), challenge);
+    }
+  });
 
-    await context.test('only an admitted request consumes quota', async () => {
-      const { id, key } = app.issue(SCOPES, { limits: { perHour: 2, perDay: 5 } });
-      app.keys.update(id, { scopes: [], allowedHosts: ['example.rw'] }, 0);
+  await context.test('only an admitted request consumes quota', async () => {
+    const { id, key } = app.issue(SCOPES, { limits: { perHour: 2, perDay: 5 } });
+    app.keys.update(id, { scopes: [], allowedHosts: ['example.rw'] }, 0);
+    for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 403);
+    app.keys.update(id, { allowedHosts: [] }, 0);
+    if (typeof route.access !== 'string') {
       for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 403);
-      app.keys.update(id, { allowedHosts: [] }, 0);
-      if (typeof route.access !== 'string') {
-        for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 403);
-      }
-      app.keys.update(id, { isActive: false }, 0);
-      for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 401);
-      app.keys.update(id, { scopes: SCOPES, isActive: true }, 0);
-      const first = await call(app, route, { key });
-      passed(first);
-      assert.equal(first.headers['x-ratelimit-remaining'], '1');
-      passed(await call(app, route, { key }));
-      for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 429);
-      app.clock.advance(3_600_000);
-      const after = await call(app, route, { key });
-      passed(after);
-      assert.match(after.headers.ratelimit as string, /^"hour";r=1;t=3600, "day";r=2;t=82800$/);
-    });
+    }
+    app.keys.update(id, { isActive: false }, 0);
+    for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 401);
+    app.keys.update(id, { scopes: SCOPES, isActive: true }, 0);
+    const first = await call(app, route, { key });
+    passed(first);
+    assert.equal(first.headers['x-ratelimit-remaining'], '1');
+    passed(await call(app, route, { key }));
+    for (let i = 0; i < 3; i++) assert.equal((await call(app, route, { key })).status, 429);
+    app.clock.advance(3_600_000);
+    const after = await call(app, route, { key });
+    passed(after);
+    assert.match(after.headers.ratelimit as string, /^"hour";r=1;t=3600, "day";r=2;t=82800$/);
   });
 }

@@ -4,4 +4,4 @@
  */
 import { testHistories } from './histories.ts';
 
-testHistories(3, 3);
+testHistories(2, 3);

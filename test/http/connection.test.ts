@@ -25,6 +25,15 @@ const post = (app: TestApp, bytes = Buffer.byteLength(BODY), ...more: string[]):
     ...more,
   );
 
+/** As many cooperatives as a page has, straight into the table. */
+function fillPage(app: TestApp): void {
+  const db = openFile(app.config.storage);
+  db.exec(`INSERT INTO cooperatives (code, name, status, created_at, updated_at)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+    SELECT 'C-' || i, printf('%0200d', i), 'active', 0, 0 FROM n`);
+  db.close();
+}
+
 /** Asks for a page of 200 cooperatives. */
 const pageHead = (app: TestApp): string =>
   requestHead(
@@ -252,11 +261,7 @@ test('what is refused below the handler is logged with its status', async (conte
 
 test('a client that asks and never reads is dropped', { timeout: 20_000 }, async (context) => {
   const app = await startApp(context, { timeouts: { idleMs: 300 } });
-  const db = openFile(app.config.storage);
-  db.exec(`INSERT INTO cooperatives (code, name, status, created_at, updated_at)
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
-    SELECT 'C-' || i, printf('%0200d', i), 'active', 0, 0 FROM n`);
-  db.close();
+  fillPage(app);
   const socket = await openSocket(context, app.port);
   socket.pause();
   const request = pageHead(app);
@@ -332,11 +337,7 @@ test('a connection without traffic is dropped after 65 s between two requests', 
 
 test('a client that reads slowly is served to the end', { timeout: 20_000 }, async (context) => {
   const app = await startApp(context, { timeouts: { idleMs: 400 } });
-  const db = openFile(app.config.storage);
-  db.exec(`INSERT INTO cooperatives (code, name, status, created_at, updated_at)
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
-    SELECT 'C-' || i, printf('%0200d', i), 'active', 0, 0 FROM n`);
-  db.close();
+  fillPage(app);
   const socket = await openSocket(context, app.port);
   const request = pageHead(app);
   socket.pause();

@@ -159,6 +159,12 @@ export function incoming(place: ImportPlace, files: Record<string, string>): str
   return folder;
 }
 
+// One listener for all: Node warns of more than ten.
+const ends: (() => void)[] = [];
+process.on('exit', () => {
+  for (const end of ends) end();
+});
+
 /**
  * Begins places with what `prepare` leaves in their folder: it runs once in a process, and is copied then.
  * @param prepare fills a place with an empty registry, and leaves its clock alone
@@ -168,7 +174,7 @@ export function preparedPlace(
 ): (context: TestContext) => Promise<ImportPlace> {
   let made: Promise<ImportPlace> | undefined;
   async function make(): Promise<ImportPlace> {
-    const after = (end: () => void) => void process.on('exit', end);
+    const after = (end: () => void) => void ends.push(end);
     const place = importPlace({ after } as TestContext);
     await prepare(place);
     return place;

@@ -1,10 +1,11 @@
 /** The command `export`: its files, what it refuses, and who is in no export (docs/exporting.md). */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { writePrivately } from '../../src/cli/export/export-files.ts';
 import { exportedParts } from '../../src/cli/export/export-parts.ts';
+import { assertFolderOf, statOf } from '../../src/cli/terminal/options.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import type { ExportSnapshot } from '../../src/store/ports/exports.ts';
 import { temporaryFolder } from '../support/app.ts';
@@ -107,6 +108,27 @@ test('what cannot be meant is refused, and nothing is written', async (context) 
   assert.deepEqual(readdirSync(place.folder), before);
   const nowhere = await place.command('export', 'members', '--db', path('none.db'));
   assert.deepEqual([nowhere.status, existsSync(path('none.db'))], [2, false]);
+});
+
+test('a file or folder that the user may not reach is not called missing', (context) => {
+  const folder = temporaryFolder(context);
+  mkdirSync(join(folder, 'closed/inner'), { recursive: true });
+  chmodSync(folder, 0o755);
+  chmodSync(join(folder, 'closed'), 0);
+  const isRoot = process.geteuid?.() === 0;
+  const file = join(folder, 'closed/inner/m.csv');
+  const denied = (path: string) => ({ message: `${path} cannot be opened: permission denied.` });
+  if (isRoot) process.seteuid?.('nobody');
+  try {
+    assert.throws(() => statOf(file), denied(file));
+    assert.throws(() => assertFolderOf(file), denied(join(folder, 'closed/inner')));
+    assert.throws(() => statOf(join(folder, 'none')), {
+      message: `There is no file ${join(folder, 'none')}.`,
+    });
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(join(folder, 'closed'), 0o700);
+  }
 });
 
 test('a file that cannot be completed is not left behind', async (context) => {

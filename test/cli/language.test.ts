@@ -81,7 +81,7 @@ test('--lang, before the command or behind it, is stronger than the environment'
   const last = async (...args: string[]) =>
     (await show(place, [args], { LANG: 'fr', LC_ALL: '' })).err.trimEnd().split('\n').at(-1);
   const REFUSED = ['import', 'members', 'bad.csv'];
-  assert.equal(await last(...REFUSED), "Rien de bad.csv n'a été importé.");
+  assert.equal(await last(...REFUSED), "Aucune ligne de bad.csv n'a été importée.");
   assert.equal(await last(...REFUSED, '--lang', 'rw'), 'Nta na kimwe cyo muri bad.csv cyinjijwe.');
   assert.equal(await last('--lang', 'rw', ...REFUSED), 'Nta na kimwe cyo muri bad.csv cyinjijwe.');
   assert.equal(await last('--lang=en', ...REFUSED), 'Nothing of bad.csv was imported.');

@@ -1,11 +1,12 @@
 /** The files that an export writes: new ones, that only their owner can read. */
 import { closeSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, extname } from 'node:path';
+import { extname } from 'node:path';
 import { TEXT_FORMATS } from '../../export/export-request.ts';
 import { systemCodeOf } from '../../import/run/import-report.ts';
 import { createPrivateFolder, openPrivateFile } from '../../runtime/new-files.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
+import { assertFolderOf } from '../terminal/options.ts';
 
 export const FILE_FORMATS = [...TEXT_FORMATS, 'xlsx'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
@@ -21,7 +22,7 @@ export function assertPlace(path: string, storage: Pick<Storage, 'ownsFile'>): v
   const refuse = (reason: string) => new CommandError(EXIT.usage, `${path} ${reason}. Choose another --out.`);
   if (storage.ownsFile(path)) throw refuse('is a file of the registry');
   if (existsSync(path)) throw refuse('exists already');
-  if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
+  assertFolderOf(path);
 }
 
 /** @throws CommandError `refused` when the system refuses it */

@@ -1,7 +1,9 @@
 /** `export`: all rows of a kind, or of every kind, as files (docs/exporting.md). */
+
 import { type Command, Option } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import { counted } from '../../domain/values/text.ts';
 import type { ExportFilter, ExportSession } from '../../store/ports/exports.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { readCode } from '../corrections/correction-command.ts';
@@ -109,7 +111,7 @@ async function run({ context, session, options, zone }: Run, files: readonly Pla
       if (file.path === undefined) for await (const part of parts) context.out(Buffer.from(part).toString());
       else await writePrivately(file.path, parts);
       bar.stop();
-      if (file.path !== undefined) context.err(`${file.path}: ${done} rows\n`);
+      if (file.path !== undefined) context.err(`${file.path}: ${counted(done, 'row')}\n`);
     }
     context.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
   } finally {

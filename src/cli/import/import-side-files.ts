@@ -1,11 +1,11 @@
 /** The files that an import writes beside the registry: `--rejects`, `--changes` and `--absent`. */
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Message } from '../../domain/values/message.ts';
 import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
 import { createListFile, isListFile, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
+import { assertFolderOf } from '../terminal/options.ts';
 
 export interface SideFileKind<T> {
   /** Such as `--rejects`. */
@@ -31,7 +31,7 @@ export async function openSideFile<T>(
 ): Promise<T> {
   const refuse = (reason: string, another = 'another file') =>
     new CommandError(EXIT.usage, `${path} ${reason}. Choose ${another} for ${option}.`);
-  if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
+  assertFolderOf(path);
   if (storage.ownsFile(path)) throw refuse('is a file of the registry');
   try {
     if (existsSync(path)) {

@@ -7,7 +7,7 @@ import type { ImportFile } from '../../import/run/import-report.ts';
 import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
 import { declareImportMap } from '../map/import-map.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { parseIdOf } from '../terminal/options.ts';
+import { parseIdOf, parseKind, statOf } from '../terminal/options.ts';
 import { addSettingOptions } from '../terminal/settings.ts';
 import { addReadingOptions, type ReadingOptions, readReadingOptions } from './import-reading.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
@@ -59,16 +59,15 @@ export function declareImport(command: Command, context: CliContext): void {
 }
 
 function findFiles(context: CliContext, kindOrFolder: string, path: string | undefined): ImportFile[] {
-  const kind = IMPORT_KINDS.find((known) => known === kindOrFolder);
   if (path === undefined) {
     if (existsSync(kindOrFolder) && statSync(kindOrFolder).isDirectory())
       return findFilesIn(context, kindOrFolder);
-    const what = kind === undefined ? `${kindOrFolder} is not a folder.` : 'Name the file too.';
+    const isKind = IMPORT_KINDS.some((known) => known === kindOrFolder);
+    const what = !isKind ? `${kindOrFolder} is not a folder.` : 'Name the file too.';
     throw new CommandError(EXIT.usage, `${what} Usage: import DIR, or import <kind> FILE.`);
   }
-  if (kind === undefined) throw new CommandError(EXIT.usage, `Known kinds: ${IMPORT_KINDS.join(', ')}.`);
-  if (!existsSync(path)) throw new CommandError(EXIT.usage, `There is no file ${path}.`);
-  if (!statSync(path).isFile()) {
+  const kind = parseKind(kindOrFolder);
+  if (!statOf(path).isFile()) {
     throw new CommandError(
       EXIT.usage,
       `${path} is not a file. To import a folder, leave out the kind: import ${path}.`,

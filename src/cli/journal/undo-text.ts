@@ -30,12 +30,19 @@ export function describeUndoing(
   const { id, isCorrection } = undoing;
   const changes = changesOf(undoing, result);
   if (stage === 'dry run') return say('Nothing was changed. Without --dry-run: {changes}.', { changes });
-  const values = { id, changes, locked: (result.lockMs / 1000).toFixed(3) };
   if (stage === 'plan') {
+    const planned = { id, removed: result.removed, restored: result.restored };
     return isCorrection
-      ? say('To undo correction {id} would be: {changes}.', values)
-      : say('To undo import {id} would be: {changes}.', values);
+      ? say(
+          'Undoing correction {id} would remove {removed|# row|# rows} and put {restored|# row|# rows} back.',
+          planned,
+        )
+      : say(
+          'Undoing import {id} would remove {removed|# row|# rows} and put {restored|# row|# rows} back.',
+          planned,
+        );
   }
+  const values = { id, changes, locked: (result.lockMs / 1000).toFixed(3) };
   return isCorrection
     ? say('Correction {id} is undone: {changes} (locked for {locked} s).', values)
     : say('Import {id} is undone: {changes} (locked for {locked} s).', values);

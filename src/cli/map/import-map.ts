@@ -1,5 +1,4 @@
 /** `import map`: proposes how a file is to be read (docs/import-reference.md#maps). */
-import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
@@ -13,6 +12,7 @@ import { scoreHeader } from '../../import/table/headings.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseKind, statOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { configOf } from '../terminal/settings.ts';
 import { describeProposal, remarksOn } from './import-map-output.ts';
@@ -32,9 +32,7 @@ export function declareImportMap(command: Command, context: CliContext): void {
     .option('--sheet <name>', 'the sheet of a workbook')
     .option('--json', 'one JSON document: the map, and what is open in it')
     .action((name: string, path: string, options: ImportMapOptions) => {
-      const kind = IMPORT_KINDS.find((known) => known === name);
-      if (kind === undefined) throw new CommandError(EXIT.usage, `Known kinds: ${IMPORT_KINDS.join(', ')}.`);
-      return run(context, { kind, path }, options);
+      return run(context, { kind: parseKind(name), path }, options);
     });
 }
 
@@ -44,8 +42,7 @@ async function run(
   { out, sheet, json }: ImportMapOptions,
 ): Promise<void> {
   const { path } = file;
-  if (!existsSync(path)) throw new CommandError(EXIT.usage, `There is no file ${path}.`);
-  if (!statSync(path).isFile()) throw new CommandError(EXIT.usage, `${path} is not a file.`);
+  if (!statOf(path).isFile()) throw new CommandError(EXIT.usage, `${path} is not a file.`);
   const config = configOf(context, {});
   if (out !== undefined)
     assertMapPath(out, { source: path, storage: openConfiguredStorage(config, context.clock) });

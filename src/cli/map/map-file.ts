@@ -1,10 +1,10 @@
 /** Map documents on the disk. */
 import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { isMapDocument } from '../../import/map/map-json.ts';
 import { systemCodeOf } from '../../import/run/import-report.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
+import { assertFolderOf, statOf } from '../terminal/options.ts';
 
 /** A larger file was not meant. */
 const MAX_MAP_BYTES = 1024 * 1024;
@@ -13,13 +13,13 @@ const MAX_MAP_BYTES = 1024 * 1024;
 export function readMapFile(path: string): string {
   const refuse = (text: string) => new CommandError(EXIT.usage, text);
   try {
-    if (statSync(path).size > MAX_MAP_BYTES) throw refuse(`${path} is too large for a map.`);
+    if (statOf(path).size > MAX_MAP_BYTES) throw refuse(`${path} is too large for a map.`);
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     if (error instanceof TypeError) throw refuse(`${path} is not UTF-8. Save it again as UTF-8.`);
     const reason = systemCodeOf(error);
     if (reason === undefined) throw error;
-    throw refuse(reason === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read (${reason}).`);
+    throw refuse(`${path} cannot be read (${reason}).`);
   }
 }
 
@@ -31,7 +31,7 @@ export function readMapFile(path: string): string {
 export function assertMapPath(path: string, { source, storage }: { source: string; storage: Storage }): void {
   const refuse = (reason: string) =>
     new CommandError(EXIT.usage, `${path} ${reason}. Choose another file for --out.`);
-  if (!existsSync(dirname(path))) throw new CommandError(EXIT.usage, `There is no folder ${dirname(path)}.`);
+  assertFolderOf(path);
   if (storage.ownsFile(path)) throw refuse('is a file of the registry');
   if (!existsSync(path)) return;
   const { size } = statSync(path);

@@ -59,8 +59,14 @@ function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: 
     ],
     [
       'rows',
-      `${rows.cooperatives} cooperatives, ${rows.members} members, ${rows.deliveries} deliveries, ` +
-        `${rows.loans} loans, ${rows.payments} payments, ${rows.transactions} savings transactions`,
+      [
+        counted(rows.cooperatives, 'cooperative'),
+        counted(rows.members, 'member'),
+        counted(rows.deliveries, 'delivery', 'deliveries'),
+        counted(rows.loans, 'loan'),
+        counted(rows.payments, 'payment'),
+        counted(rows.transactions, 'savings transaction'),
+      ].join(', '),
     ],
     ['last import', lastImport === undefined ? 'none' : importText(lastImport, zone)],
     ...(running === 0 ? [] : [['importing', counted(running, 'import')] as const]),

@@ -7,6 +7,7 @@ import {
   parseDateTime,
 } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
+import { asMessage, say } from '../../domain/values/message.ts';
 import type { CellContext, DateEvidence, DateOrder } from './context.ts';
 
 /** Three numbers with the same separator, and perhaps a time. */
@@ -131,10 +132,18 @@ function orderOf(numbers: Numbers, context: CellContext): 'dmy' | undefined | Fi
 }
 
 function bothReadings({ first, second, third, mark }: Numbers): FieldError {
-  const reading = (day: string, month: string) => `${Number(day)} ${MONTHS[Number(month) - 1]}`;
-  const shown = [first, second, third].join(mark);
-  const readings = `${reading(first, second)} or ${reading(second, first)} ${third}`;
+  const reading = (day: string, month: string) =>
+    say('{day} {month}', { day: Number(day), month: asMessage(MONTHS[Number(month) - 1] as string) });
   return new FieldError(
-    `${shown} may be ${readings}. Name the order in a map, "dates": "dmy" or "mdy", or write 2024-03-31.`,
+    say(
+      '{date} may be {one} or {other} {year}. Name the order in a map, "dates": "dmy" or "mdy", ' +
+        'or write 2024-03-31.',
+      {
+        date: [first, second, third].join(mark),
+        one: reading(first, second),
+        other: reading(second, first),
+        year: third,
+      },
+    ),
   );
 }

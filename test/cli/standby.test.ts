@@ -1,14 +1,31 @@
 /** `fence`, and the document of a second machine; its script is run by standby.long.test.ts. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { createEmptyRegistry } from '../support/empty-registry.ts';
+import { copyRegistry } from '../support/sample-registry.ts';
 import { serveProcess } from '../support/serving.ts';
 
 const on = (db: string, ...args: string[]) => command([...args, '--db', db]);
+
+test('fence refuses what is no registry, and fences nothing then', async (context) => {
+  const root = temporaryFolder(context);
+  const fence = (file: string) => on(file, 'fence');
+  const [folder, text] = [join(root, 'folder.db'), join(root, 'text.db')];
+  mkdirSync(folder);
+  writeFileSync(text, 'no database');
+  const keys = join(dirname(await copyRegistry(root)), 'registry.keys.db');
+  assert.deepEqual(await fence(folder), { status: 2, out: '', err: `${folder} is not a file.\n` });
+  assert.match((await fence(text)).err, /text\.db cannot be used as a database: /);
+  assert.match((await fence(keys)).err, /registry\.keys\.db /);
+  assert.deepEqual(
+    readdirSync(root, { recursive: true }).filter((name) => /fenced/.test(String(name))),
+    [],
+  );
+});
 
 test('fence ends a service, and names what is not there; then nothing but check opens the registry', async (context) => {
   const folder = temporaryFolder(context);

@@ -74,12 +74,12 @@ test('what needs attention comes first, with the command that settles it, and st
   assert.match((await attention())[0] ?? '', /^ {2}backup: The last one is of .*: older than a day\.$/);
 });
 
-test('it says whether the service is running, and without a registry ends with 2', async (context) => {
+test('it says whether the service may be running, and without a registry ends with 2', async (context) => {
   const { root, db, run } = await place(context);
   const keys = storageAt(db).openKeys('serve');
-  assert.match((await run('status')).out, /The service is running\.\n/);
+  assert.match((await run('status')).out, /The service or another process has it open\.\n/);
   await keys.close();
-  assert.equal(JSON.parse((await run('status', '--json')).out).service_running, false);
+  assert.equal(JSON.parse((await run('status', '--json')).out).in_use, false);
   const nowhere = join(root, 'none.db');
   const none = await run('status', '--db', nowhere);
   assert.deepEqual([none.status, none.err], [2, `There is no database at ${nowhere}.\n`]);

@@ -28,7 +28,7 @@ function wrap(text: string, indent: string, start = indent): string {
 /** One screen: what needs attention, then the facts. */
 export function formatStatus(facts: StatusFacts, attention: readonly Attention[]): string {
   const { location, isServed, now, zone } = facts;
-  const service = isServed ? 'The service is running' : 'The service is not running';
+  const service = isServed ? 'The service or another process has it open' : 'The service is not running';
   const head = `${location} at ${formatDateTime(now, zone)}. ${service}.\n\n`;
   const shown = attention.slice(0, SHOWN_ATTENTION);
   const more = attention.length - shown.length;
@@ -54,7 +54,7 @@ function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: 
   return [
     [
       'size',
-      `${formatBytes(condition.bytes)}, of it ${formatBytes(condition.logBytes)} write-ahead log; ` +
+      `${formatBytes(condition.bytes)}, including ${formatBytes(condition.logBytes)} of write-ahead log; ` +
         `${formatBytes(condition.freeBytes)} of the disk free`,
     ],
     [
@@ -125,7 +125,7 @@ export function describeStatus(facts: StatusFacts, attention: readonly Attention
   return {
     database: location,
     at: formatDateTime(now, zone),
-    service_running: isServed,
+    in_use: isServed,
     needs_attention: attention,
     bytes: condition.bytes,
     wal_bytes: condition.logBytes,

@@ -1,9 +1,13 @@
 /** The fence: a registry that another machine has taken over is not used (docs/standby.md#the-fence). */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StorageError } from '../../ports/storage-error.ts';
+import { readVersion } from '../engine/migrate.ts';
+import { withDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
 import { createPrivateFile, syncPath } from '../files/durable-files.ts';
 import { fenceFileOf } from '../files/registry-files.ts';
+import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { assertUnused } from './in-use.ts';
 
 /** A service looks for the fence every second, and ends within 15 s. */
@@ -24,12 +28,17 @@ export function assertNotFenced(databaseFile: string): void {
 /**
  * Nothing opens the registry any more, and whoever has it open is waited for.
  * @param location as the configuration names it
- * @throws StorageError (as rejection) when there is no registry, or a process keeps it open; in that case it
- * is fenced nevertheless
+ * @throws StorageError (as rejection) when there is no registry, and nothing is fenced; or when a process
+ * keeps it open, and it is fenced nevertheless
  */
 export async function fence(location: string): Promise<void> {
   const databaseFile = resolve(location);
   if (!existsSync(databaseFile)) throw new StorageError('unusable', `There is no database at ${location}.`);
+  if (!statSync(databaseFile).isFile()) throw new StorageError('unusable', `${location} is not a file.`);
+  // A mistyped path must not look like a machine that is out of use.
+  withDatabase(databaseFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
+    readVersion(db, REGISTRY_SCHEMA),
+  );
   if (!isFenced(databaseFile)) createPrivateFile(fenceFileOf(databaseFile));
   syncPath(dirname(databaseFile));
   await assertUnused(databaseFile, MAX_WAIT_MS, (used) => {

@@ -13,7 +13,7 @@ import { DATABASE_FILES, keysFileOf } from '../files/registry-files.ts';
  */
 export const isInUse = (file: string): boolean => isLocked(file) || isOpenElsewhere(file);
 
-/** Whether a program serves the registry: it has the keys open from its start to its end. */
+/** Whether a program may serve the registry: it has the keys open all the time, a backup for a while. */
 export const isInService = (databaseFile: string): boolean => isLocked(keysFileOf(databaseFile));
 
 /** A process may have looked whether it may open files just before it might not, and opened them since. */

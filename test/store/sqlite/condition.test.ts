@@ -55,6 +55,15 @@ test('members whose read model is stale are counted, and one of other rules is s
   db.run("UPDATE members SET loans = '' WHERE id <= 3");
   db.close();
   assert.deepEqual((await storage.readCondition()).readModel, { stale: 3, hasOtherRules: false });
+  const again = openFile(file);
+  again.exec(`INSERT INTO members (cooperative_id, identity_card, member_code, full_name, role, status,
+      registration_date, created_at, updated_at, loans)
+    WITH RECURSIVE steps(step) AS (SELECT 1 UNION ALL SELECT step + 1 FROM steps WHERE step < 2000)
+    SELECT cooperative_id, printf('%016d', step), 'of step ' || step, full_name, role, status,
+      registration_date, created_at, updated_at, iif(step BETWEEN 900 AND 920, 'other rules', NULL)
+      FROM (SELECT * FROM members LIMIT 1), steps`);
+  again.close();
+  assert.equal((await storage.readCondition()).readModel.hasOtherRules, true);
   const elsewhere = storageAt(file, parseTimeZone('+05:00') as TimeZone);
   assert.equal((await elsewhere.readCondition()).readModel.hasOtherRules, true);
 });

@@ -64,9 +64,10 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   // In order of line: ids follow the order of the file.
   const sql = `INSERT INTO main.${target.table} (${names.join(', ')})
     SELECT ${values.join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
-  const isLarge = countNew(db) >= LARGE;
+  const count = db.count('staging.resolved_references WHERE id IS NULL');
+  const isLarge = count >= LARGE;
   if (isLarge && kind === 'members') leaveUnindexed(db, first.id);
-  const dropped = isLarge ? dropForInsert(db, target) : [];
+  const dropped = isLarge ? dropForInsert(db, target, count) : [];
   const added = runWithNow(db, sql, nowSeconds);
   // What the dropped triggers would have done row by row.
   const { readModelColumn } = target;
@@ -89,8 +90,6 @@ function initialOf({ from, initial, decided }: TargetColumn): string {
 /** With fewer new rows than this, neither rebuilding indexes gains anything nor indexing names afterwards. */
 const LARGE = 10_000;
 
-const countNew = (db: Connection): number => db.count('staging.resolved_references WHERE id IS NULL');
-
 /**
  * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table
  * will be new, else only the triggers of totals, to which many rows are added faster as a set. Sorting the
@@ -98,9 +97,13 @@ const countNew = (db: Connection): number => db.count('staging.resolved_referenc
  * cache does not. Other connections see the old schema until the commit, and keep it when that fails.
  * @returns what was dropped, to be created again
  */
-function dropForInsert(db: Connection, { table }: Target): { name: string; type: string; sql: string }[] {
+function dropForInsert(
+  db: Connection,
+  { table }: Target,
+  newRows: number,
+): { name: string; type: string; sql: string }[] {
   const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
-  const isMostlyNew = countNew(db) >= lastId;
+  const isMostlyNew = newRows >= lastId;
   const found = db
     .rows<{ name: string; type: string; sql: string }>(
       `SELECT name, type, sql FROM main.sqlite_schema

@@ -184,7 +184,7 @@ function applyAndRecord(
   const rows = applyStaged(scope, nowSeconds);
   const emptied = removeEmptied(scope);
   for (const set of emptied) insertRemovedRows(db, set, by);
-  const changes = countChanges(scope);
+  const changes = countChanges(scope, rows.last - rows.first + 1);
   keepCreatedRows(db, id, kind, rows);
   if (accounts !== undefined) keepCreatedRows(db, id, 'accounts', accounts);
   keepFile(db, id, record, changes, { refusedRows, replaces: scope.replaces });

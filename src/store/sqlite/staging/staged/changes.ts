@@ -121,9 +121,14 @@ export function keepStored(scope: FileScope, cells: string): void {
   db.exec('DELETE FROM staging.changed_rows WHERE cells = 0');
 }
 
-/** What an apply would do; both tables hold the accepted rows only. */
-export function countChanges({ db, kind }: FileScope): ImportChanges {
-  const created = db.count('staging.resolved_references WHERE id IS NULL');
+/**
+ * What an apply would do; both tables hold the accepted rows only.
+ * @param created how many rows are new, where that is known: counting a million takes 0.15 s
+ */
+export function countChanges(
+  { db, kind }: FileScope,
+  created = db.count('staging.resolved_references WHERE id IS NULL'),
+): ImportChanges {
   const changed = db.count('staging.changed_rows');
   const unchanged = db.count('staging.rows') - created - changed;
   const removed = tableOf(kind).owner === undefined ? 0 : db.count('staging.missing');

@@ -145,6 +145,8 @@ test('values keep their braces, and so does a text that only looks like a templa
 test('a message comes back from a table, and is English in JSON', () => {
   const message = say('Same as line {line}.', { line: 7 });
   assert.deepEqual(unpack(pack(message)), message);
+  const month = say('{day} {month}', { day: 3, month: asMessage('April') });
+  assert.equal(inLanguage(unpack(pack(month)), 'fr'), '3 avril');
   assert.equal(unpack(pack('The column is missing.')), 'The column is missing.');
   assert.equal(unpack(pack('two\nlines')), 'two lines');
   assert.equal(JSON.stringify({ message }), '{"message":"Same as line 7."}');

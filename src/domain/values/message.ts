@@ -86,9 +86,22 @@ function show(value: Value, wording: Wording): string {
 
 /** As one text, for a table: the template, and its values as JSON behind a line feed. */
 export const pack = (text: Text): string =>
-  typeof text === 'string' ? text.replaceAll('\n', ' ') : `${text.template}\n${JSON.stringify(text.values)}`;
+  typeof text === 'string'
+    ? text.replaceAll('\n', ' ')
+    : `${text.template}\n${JSON.stringify(text.values, packInner)}`;
+
+/** A message in a message, which is still to be translated. */
+function packInner(this: { readonly [key: string]: unknown }, key: string, value: unknown): unknown {
+  const inner = this[key];
+  return inner instanceof Message ? { packed: pack(inner) } : value;
+}
 
 export function unpack(packed: string): Text {
   const end = packed.indexOf('\n');
-  return end < 0 ? packed : new Message(packed.slice(0, end), JSON.parse(packed.slice(end + 1)) as Values);
+  return end < 0
+    ? packed
+    : new Message(packed.slice(0, end), JSON.parse(packed.slice(end + 1), unpackInner) as Values);
 }
+
+const unpackInner = (_key: string, value: { readonly packed?: string }): unknown =>
+  typeof value?.packed === 'string' ? asMessage(unpack(value.packed)) : value;

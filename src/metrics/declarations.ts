@@ -54,7 +54,7 @@ export const DECLARATIONS = {
   },
   registry_exports_running: {
     type: 'gauge',
-    help: 'Exports over HTTP that are being written or sent',
+    help: 'Exports over HTTP, or by a program that embeds the registry, that are being written or sent',
   },
   registry_searches_waiting: {
     type: 'gauge',

@@ -2,33 +2,11 @@
 import type { Condition } from '../store/ports/condition.ts';
 import type { Metrics } from './declarations.ts';
 
-type RegistryFacts = Pick<
-  Metrics,
-  | 'registry_rows'
-  | 'registry_files_bytes'
-  | 'registry_wal_bytes'
-  | 'registry_disk_free_bytes'
-  | 'registry_disk_reserved_bytes'
-  | 'registry_stale_members'
-  | 'registry_read_model_outdated'
-  | 'registry_feed_sequence'
-  | 'registry_imports_running'
-  | 'registry_imports_staged_bytes'
-  | 'registry_last_import_timestamp_seconds'
-  | 'registry_last_backup_timestamp_seconds'
-  | 'registry_last_backup_verified'
-  | 'registry_last_backup_failed'
-  | 'registry_webhook_lag_seconds'
-  | 'registry_webhook_lag_events'
-  | 'registry_webhook_failures'
-  | 'registry_webhook_disabled'
->;
-
 /**
  * @param condition undefined when it could not be read: all of it is left out
  * @param nowSeconds epoch seconds, for the age of what waits
  */
-export function registryFacts(condition: Condition | undefined, nowSeconds: number): RegistryFacts {
+export function registryFacts(condition: Condition | undefined, nowSeconds: number) {
   const { readModel, backups, lastImport, imports } = condition ?? {};
   const { last } = backups ?? {};
   const rows = Object.entries(condition?.rows ?? {});
@@ -63,5 +41,5 @@ export function registryFacts(condition: Condition | undefined, nowSeconds: numb
     registry_webhook_disabled: endpoints.map(
       ({ labels, endpoint }) => [labels, Number(endpoint.disabledAt !== null)] as const,
     ),
-  };
+  } satisfies Partial<Metrics>;
 }

@@ -53,10 +53,7 @@ export class RequestCounts {
     return counts;
   }
 
-  read(): Pick<
-    Metrics,
-    'registry_http_requests_total' | 'registry_http_request_duration_seconds' | 'registry_refusals_total'
-  > {
+  read() {
     const all = [...this.byRoute].flatMap(([route, byMethod]) =>
       [...byMethod].map(([method, counts]) => ({ ...counts, route: route || 'unknown', method })),
     );
@@ -72,6 +69,6 @@ export class RequestCounts {
       registry_refusals_total: [...this.refused].flatMap(([status, reasons]) =>
         [...reasons].map(([reason, count]) => [[String(status), reason], count] as const),
       ),
-    };
+    } satisfies Partial<Metrics>;
   }
 }

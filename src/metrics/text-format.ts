@@ -9,7 +9,7 @@ import {
 
 export const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** @returns all metrics in the order of their declarations, each with its help and type */
+/** @returns all metrics in their order in `metrics`, each with its help and type */
 export function formatMetrics(metrics: Metrics): string {
   const names = Object.keys(metrics) as MetricName[];
   return names

@@ -149,7 +149,7 @@ const endpoint = (
 ): Partial<Condition> => ({
   endpoints: [{ ...ENDPOINT, ...progress, endpoint: { ...ENDPOINT.endpoint, ...more } }],
 });
-const late = endpoint({}, { behind: 2, oldestAt: NOW - 3_601 });
+const late = endpoint({}, { behind: 2, oldestAt: NOW - 901 });
 const refused = (requests: number): Partial<StatusFacts> => ({
   uses: [{ keyId: 3, kind: 'refused', name: 'scope', requests, lastAt: NOW }],
 });

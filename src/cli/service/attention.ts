@@ -1,4 +1,4 @@
-/** What of a registry needs somebody's attention, the worst first, each with the command that settles it. */
+/** What needs somebody's attention in a registry, the worst first, each with the command that settles it. */
 import { dirname } from 'node:path';
 import { type ApiKey, hasExpired } from '../../domain/access/api-keys.ts';
 import { DAY_SECONDS, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
@@ -32,7 +32,7 @@ export interface Attention {
 
 /** A daily backup may take a while, or start a little later than the day before. */
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
-const LONGEST_LAG_SECONDS = 3_600;
+const LONGEST_LAG_SECONDS = 900;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
 /** Requests of one key in a day. */
 const REFUSED_OFTEN = 100;
@@ -45,11 +45,11 @@ export const findAttention = (facts: StatusFacts): readonly Attention[] =>
 
 function ofDisk({ location, condition }: StatusFacts): readonly Attention[] {
   const { freeBytes, reservedBytes, bytes } = condition;
-  const free = `Only ${formatBytes(freeBytes)} of the disk are free`;
+  const free = `Only ${formatBytes(freeBytes)} of the disk is free`;
   const command = `df -h ${quoted(dirname(location))}`;
   if (freeBytes < reservedBytes) return [{ about: 'disk', text: `${free}: writes are refused.`, command }];
   if (freeBytes >= bytes + reservedBytes) return [];
-  return [{ about: 'disk', text: `${free}, less than the registry has: an import may not fit.`, command }];
+  return [{ about: 'disk', text: `${free}, less than the registry takes: an import may not fit.`, command }];
 }
 
 const ofSequence = ({ condition, command }: StatusFacts): readonly Attention[] =>
@@ -90,7 +90,7 @@ function ofWebhooks(facts: StatusFacts): readonly Attention[] {
       return entry(`has failed ${failures} times with one event`, `webhooks deliveries ${id}`);
     if (!isLate(each)) return [];
     const behind = counted(each.behind ?? 0, 'event');
-    return entry(`is ${behind} behind, for more than an hour`, `webhooks deliveries ${id}`);
+    return entry(`is ${behind} behind, for more than 15 minutes`, `webhooks deliveries ${id}`);
   });
 }
 

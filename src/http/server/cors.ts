@@ -31,7 +31,7 @@ export function allowOrigin(
 }
 
 /**
- * The headers with which a browser is told what it may send. It asks without the key, so the answer is the
+ * The headers that tell a browser what it may send. It asks without the key, so the answer is the
  * same for every page; the request that follows needs a key that admits it.
  * @returns none for OPTIONS that no browser has sent
  */

@@ -2,7 +2,7 @@
 
 import { composeNames } from '../../domain/membership/names.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import { say } from '../../domain/values/message.ts';
+import { asMessage, say } from '../../domain/values/message.ts';
 import type { StagedValue } from '../../store/ports/import/import-session.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { FileFault, type FileRecord } from '../formats/source/records.ts';
@@ -88,7 +88,7 @@ function readConstants({ kind, header, context, map }: CellReaderOptions): Stage
     const cell = map?.constants.get(name)?.trim() ?? '';
     const value = cell === '' ? null : parse(cell, context);
     if (!(value instanceof FieldError)) return value;
-    const message = say('The constant for this column is invalid. {fault}', { fault: value.message });
+    const message = say('The constant for this column is invalid. {fault}', { fault: asMessage(value.text) });
     throw new FileFault([{ line: header.line, column: name, message, refuses: 'file' }]);
   });
 }

@@ -39,6 +39,7 @@ test('only equal name and phone make a number that differs in one digit a mistyp
     const row = (cooperative: string, name: string, phone: string) =>
       file(`${cooperative},${mistyped(1)},M-9,${name},,${phone}`);
     assert.deepEqual(await warned(place, row('A-1', 'Uwase Aline', PHONE)), ['near_duplicate']);
+    assert.deepEqual(await warned(place, row('A-1', 'ALINE Uwasé', PHONE)), ['near_duplicate']);
     assert.deepEqual(await warned(place, row('A-1', 'Keza Diane', PHONE)), []);
     assert.deepEqual(await warned(place, row('A-1', 'Uwase Aline', '0781234568')), []);
   }

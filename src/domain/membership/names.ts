@@ -42,6 +42,9 @@ const lettersOf = (text: string): string[] => text.match(LETTERS) ?? [];
 /** The words of a name, whatever its case, accents and apostrophes: initials and numbers too. */
 export const wordsOf = (name: string): string[] => fold(name).replace(APOSTROPHES, '').match(WORD) ?? [];
 
+/** Equal for names of the same words, in any order; of a name without words it is the name. */
+export const nameKeyOf = (name: string): string => wordsOf(name).sort().join(' ') || name;
+
 /** Whether two names share a word of two letters or more, in any order, whatever its case and accents. */
 export function haveCommonWord(one: string, other: string): boolean {
   const words = new Set(lettersOf(fold(one)));

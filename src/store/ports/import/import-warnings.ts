@@ -31,8 +31,8 @@ export const WARNINGS = {
   ),
   near_duplicate: stopping(
     ['members'],
-    'two members would have equal name and phone, and NIDs that differ in one digit; in two cooperatives, ' +
-      'unless their dates of birth differ',
+    'two members would have equal phone and name, whatever its case, accents and order of words, and NIDs ' +
+      'that differ in one digit; in two cooperatives, unless their dates of birth differ',
   ),
   changed_id: stopping(
     ['members'],

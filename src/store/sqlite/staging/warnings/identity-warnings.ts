@@ -2,7 +2,7 @@
  * Warnings about national IDs.
  *
  * Members with equal name and phone, whose national IDs differ in exactly one digit: most likely one person
- * with a mistyped number. In two cooperatives, they are compared unless their dates of birth are different.
+ * with a mistyped number. Names are equal whatever their case, accents and order of words. In two cooperatives, they are compared unless their dates of birth are different.
  * Looked for among the rows that are new or change name or phone, and between these and what is stored.
  *
  * National IDs whose digits for the year of birth (2 to 5) or the sex (6: 8 male, 7 female; data/README.md)
@@ -35,11 +35,11 @@ export function lookalikesSql({ db, columns }: FileScope): string | undefined {
   findSharedPhones(db, db.has('main.members') ? `${given} UNION ALL ${held}` : given);
   if (!db.has('staging.shared_phones')) return undefined;
   return amongPool(`SELECT p.line, r.cooperative_code AS code, r.identity_card,
-      coalesce(r.full_name, t.full_name) AS full_name, ${mobile} AS mobile,
+      name_key(coalesce(r.full_name, t.full_name)) AS name, ${mobile} AS mobile,
       ${cellOf('date_of_birth')} AS born
     FROM ${from} AND ${phoneOf(mobile)} IN (SELECT phone FROM staging.shared_phones)
     UNION ALL SELECT NULL, (SELECT code FROM main.cooperatives WHERE id = m.cooperative_id),
-      m.identity_card, m.full_name, m.mobile, m.date_of_birth
+      m.identity_card, name_key(m.full_name), m.mobile, m.date_of_birth
       FROM ${stored("SELECT '+' || phone FROM staging.shared_phones")}`);
 }
 
@@ -58,11 +58,11 @@ const findSharedPhones = (db: Connection, phones: string): void =>
  */
 const amongPool = (pool: string): string => `SELECT line, '' FROM (WITH
   pool AS MATERIALIZED (${pool}),
-  alike AS MATERIALIZED (SELECT * FROM pool WHERE (full_name, mobile) IN
-    (SELECT full_name, mobile FROM pool GROUP BY 1, 2 HAVING min(identity_card) <> max(identity_card))),
+  alike AS MATERIALIZED (SELECT * FROM pool WHERE (name, mobile) IN
+    (SELECT name, mobile FROM pool GROUP BY 1, 2 HAVING min(identity_card) <> max(identity_card))),
   ${PLACES},
   masked AS MATERIALIZED (SELECT line, 'in ' || code AS home, coalesce(born, '') AS born,
-      identity_card AS card, full_name || mobile || substr(identity_card, 1, k - 1) || '_'
+      identity_card AS card, name || mobile || substr(identity_card, 1, k - 1) || '_'
         || substr(identity_card, k + 1) AS mask
     FROM alike CROSS JOIN places),
   cards (mask, among, low, high) AS MATERIALIZED (

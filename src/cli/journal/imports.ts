@@ -118,11 +118,13 @@ function declareUndo(command: Command, context: CliContext): void {
         const isJson = options.json === true;
         const isDryRun = options.dryRun === true;
         const listed = isJson ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
-        const reason = (await log.find(id))?.reason ?? null;
-        const undoing = { id, isCorrection: reason !== null };
+        const corrections = new Set<number>();
+        for (const each of await log.list()) if (each.reason !== null) corrections.add(each.id);
+        const undoing = { id, isCorrection: corrections.has(id) };
         const undo = (dryRun: boolean) =>
           log.undo(id, nowSeconds(context.clock), listed, { isDryRun: dryRun });
-        const show = (result: UndoResult, shown: Shown) => printUndo(context, undoing, result, shown);
+        const show = (result: UndoResult, shown: Omit<Shown, 'corrections'>) =>
+          printUndo(context, undoing, result, { ...shown, corrections });
         await confirm(context, options, async () => {
           const result = await undo(true);
           if (result.outcome === 'undone') tell(context, describeUndoing(undoing, result, 'plan'));
@@ -140,13 +142,15 @@ interface Shown {
   readonly zone: TimeZone;
   readonly isJson: boolean;
   readonly isDryRun: boolean;
+  /** Their ids. */
+  readonly corrections: ReadonlySet<number>;
 }
 
 function printUndo(
   context: CliContext,
   undoing: Undoing,
   result: UndoResult,
-  { zone, isJson, isDryRun }: Shown,
+  { zone, isJson, isDryRun, corrections }: Shown,
 ): void {
   if (result.outcome === 'unknown') throw unknown();
   if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
@@ -157,6 +161,7 @@ function printUndo(
   if (isJson) context.out(formatJson(describeUndo(undoing.id, result, isDryRun)));
   else if (result.outcome === 'undone')
     print(context, describeUndoing(undoing, result, isDryRun ? 'dry run' : 'done'));
-  else for (const line of describeRefusal(undoing, result)) tell(context, line);
+  else
+    for (const line of describeRefusal(undoing, result, (each) => corrections.has(each))) tell(context, line);
   if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
 }

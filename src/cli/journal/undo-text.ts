@@ -54,23 +54,34 @@ export const describeUndoneBefore = ({ id, isCorrection }: Undoing, at: string):
     ? say('Correction {id} was undone before, at {at}.', { id, at })
     : say('Import {id} was undone before, at {at}.', { id, at });
 
-/** A line for each of the blockers that were listed, and how many more there are. */
-export function describeRefusal(undoing: Undoing, refused: Refused): Message[] {
-  const { id, isCorrection } = undoing;
+/**
+ * A line for each of the blockers that were listed, and how many more there are.
+ * @param isCorrection whether the operation with this id is one
+ */
+export function describeRefusal(
+  undoing: Undoing,
+  refused: Refused,
+  isCorrection: (id: number) => boolean,
+): Message[] {
+  const { id } = undoing;
   const { count, blockers } = refused;
   const rest = count - blockers.length;
   return [
-    isCorrection
+    undoing.isCorrection
       ? say('Nothing was undone: other rows build on correction {id}.', { id })
       : say('Nothing was undone: other rows build on import {id}.', { id }),
     ...blockers.map((blocker) => say('  {blocker}', { blocker: describeBlocker(blocker, undoing) })),
     ...(rest > 0 ? [say('  {rest} more; --json lists all of them.', { rest })] : []),
-    ...firstToUndo(undoing, refused),
+    ...firstToUndo(undoing, refused, isCorrection),
   ];
 }
 
-/** The newest import first, as the older may build on it. */
-function firstToUndo({ id, isCorrection }: Undoing, { first, obstacle }: Refused): Message[] {
+/** The newest first, as it may build on the older. */
+function firstToUndo(
+  { id, isCorrection }: Undoing,
+  { first, obstacle }: Refused,
+  isCorrectionToo: (id: number) => boolean,
+): Message[] {
   if (obstacle === 'erased') {
     return [
       isCorrection
@@ -78,9 +89,12 @@ function firstToUndo({ id, isCorrection }: Undoing, { first, obstacle }: Refused
         : say('An erasure cannot be undone, and so import {id} cannot be undone either.', { id }),
     ];
   }
-  const ids = first.map((each, i) => (i === 0 ? String(each) : say('then import {id}', { id: each })));
+  const operations = first.map((each, i) => {
+    const operation = formatActor(`${isCorrectionToo(each) ? 'correction' : 'import'}:${each}`);
+    return i === 0 ? operation : say('then {operation}', { operation });
+  });
   return [
-    ...(ids.length === 0 ? [] : [say('Undo import {ids} first.', { ids })]),
+    ...(operations.length === 0 ? [] : [say('Undo {operations} first.', { operations })]),
     ...(obstacle === null
       ? []
       : [say('What no import has written cannot be undone: correct the rows of the file instead.')]),

@@ -2,7 +2,8 @@
  * Warnings about national IDs.
  *
  * Members with equal name and phone, whose national IDs differ in exactly one digit: most likely one person
- * with a mistyped number. Names are equal whatever their case, accents and order of words. In two cooperatives, they are compared unless their dates of birth are different.
+ * with a mistyped number. Names are equal whatever their case, accents and order of words. In two
+ * cooperatives, members are compared unless their dates of birth are different.
  * Looked for among the rows that are new or change name or phone, and between these and what is stored.
  *
  * National IDs whose digits for the year of birth (2 to 5) or the sex (6: 8 male, 7 female; data/README.md)

@@ -7,6 +7,7 @@ import { withDatabase } from '../engine/open-database.ts';
 import { renewEpoch } from '../events/epoch.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import {
+  backupsFileOf,
   DATABASE_FILES,
   type DatabaseFile,
   erasuresFileOf,
@@ -134,7 +135,8 @@ function readSound(folder: string): Manifest {
 }
 
 function assertNothingAt(databaseFile: string): void {
-  const found = filesAt(databaseFile);
+  // What is known of backups may be all that is left of a lost registry.
+  const found = filesAt(databaseFile).filter((file) => file !== backupsFileOf(databaseFile));
   if (found.length === 0) return;
   throw new StorageError(
     'failed',

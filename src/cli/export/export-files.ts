@@ -2,8 +2,8 @@
 import { closeSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { TEXT_FORMATS } from '../../export/export-request.ts';
-import { systemCodeOf } from '../../import/run/import-report.ts';
 import { createPrivateFolder, openPrivateFile } from '../../runtime/new-files.ts';
+import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import { assertFolderOf } from '../terminal/options.ts';

@@ -9,9 +9,10 @@ import {
   type RejectsFile,
   rejectsPath,
 } from '../../import/rejects/rejects-file.ts';
-import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
+import { ImportError, type ImportFile } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
 import type { Language } from '../../language/language.ts';
+import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { CheckedFile } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { openSideFile } from './import-side-files.ts';

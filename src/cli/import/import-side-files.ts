@@ -1,8 +1,9 @@
 /** The files that an import writes beside the registry: `--rejects`, `--changes` and `--absent`. */
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { Message } from '../../domain/values/message.ts';
-import { ImportError, type ImportFile, systemCodeOf } from '../../import/run/import-report.ts';
+import { ImportError, type ImportFile } from '../../import/run/import-report.ts';
 import { createListFile, isListFile, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
+import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import { assertFolderOf } from '../terminal/options.ts';

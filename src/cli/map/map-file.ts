@@ -1,7 +1,7 @@
 /** Map documents on the disk. */
 import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { isMapDocument } from '../../import/map/map-json.ts';
-import { systemCodeOf } from '../../import/run/import-report.ts';
+import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import { assertFolderOf, statOf } from '../terminal/options.ts';

@@ -14,7 +14,7 @@ import {
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { parseWebhookTypes, type WebhookType } from '../../domain/webhooks/types.ts';
-import { systemCodeOf } from '../../import/run/import-report.ts';
+import { systemCodeOf } from '../../runtime/system-code.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { CommandError, EXIT } from './context.ts';
 

@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { RegistryError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
+import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { ImportChanges, ImportKind } from '../../store/ports/import/import-session.ts';
 import type { ImportNote } from '../cells/notes.ts';
 
@@ -91,7 +92,3 @@ export function toFailure(error: unknown): Failure {
     return { message: say('The file cannot be read ({code}).', { code }), error, isExpected: true };
   return { message: 'An unexpected error ended the import.', error, isExpected: false };
 }
-
-/** `ENOENT` and the like, of what the operating system refused; undefined for any other error. */
-export const systemCodeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;

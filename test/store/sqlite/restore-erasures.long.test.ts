@@ -220,7 +220,7 @@ test('a restore that is killed at any step erases again, and forgets no erasure'
   assert.deepEqual(steps, [
     ...['announced', 'prepared', 'copied registry.db', 'copied registry.keys.db'],
     ...['erased a person', 'erased a person', 'erasures added'],
-    ...['moved registry.db', 'moved registry.keys.db', 'moved'],
+    ...['moved registry.db', 'moved registry.keys.db', 'moved registry.backups.json', 'moved'],
     ...['placed registry.db', 'placed registry.keys.db', 'placed', 'complete'],
   ]);
 });

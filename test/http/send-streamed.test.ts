@@ -1,10 +1,15 @@
 /** Responses of many parts, many at once. */
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
+import { createHash, randomFillSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
+import { gzipped } from '../../src/http/declare/compression.ts';
 import { BodyParts } from '../../src/http/declare/response.ts';
 import { createPartSender } from '../../src/http/server/send-streamed.ts';
 
@@ -53,3 +58,31 @@ test('an error in the middle ends the response and is reported', async () => {
   assert.match(String(reported), /disk I\/O error/);
   assert.deepEqual([outgoing.destroyed, outgoing.writableFinished], [true, false]);
 });
+
+for (const isGzipped of [false, true]) {
+  test(`a part may be overwritten when the next is asked for${isGzipped ? ', with gzip' : ''}`, async (context) => {
+    const sent = createHash('sha256');
+    async function* parts(): AsyncGenerator<Buffer> {
+      const buffer = Buffer.alloc(256 * 1024);
+      for (let n = 0; n < 24; n++) {
+        sent.update(randomFillSync(buffer));
+        yield buffer;
+      }
+    }
+    const sendParts = createPartSender();
+    const server = createServer((_, outgoing) =>
+      sendParts(new BodyParts(isGzipped ? gzipped(parts()) : parts()), outgoing, assert.ifError),
+    ).listen(0, '127.0.0.1');
+    context.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const [incoming] = (await once(get({ port }), 'response')) as [IncomingMessage];
+    const received = createHash('sha256');
+    // A client that is slower than the service.
+    for await (const chunk of isGzipped ? incoming.pipe(createGunzip()) : incoming) {
+      received.update(chunk as Buffer);
+      await immediate();
+    }
+    assert.equal(received.digest('hex'), sent.digest('hex'));
+  });
+}

@@ -77,6 +77,13 @@ test('lookup/ imports only domain/ and json/; json/ and language/ import only do
     );
 });
 
+test('html/ imports nothing', () => {
+  assert.deepEqual(
+    broken('html', () => false),
+    [],
+  );
+});
+
 test('only store/sqlite/ imports better-sqlite3', () => {
   const importers = imports.filter(({ target }) => target === 'better-sqlite3').map(({ file }) => file);
   assert.ok(importers.length > 0);

@@ -49,8 +49,8 @@ export interface AccessLedger {
   /**
    * Records readings together.
    * @returns when they are on disk, the receipt of each: `{sequence}-{hexadecimal digits}`
-   * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) when they cannot be recorded:
-   * nothing of them may be shown then
+   * @throws RegistryError `unavailable` with the reason `ledger` (as a rejection) when they cannot be
+   * recorded: nothing of them may be shown then
    */
   record(readings: readonly Reading[]): Promise<readonly string[]>;
   /** Ends after what was given to `record`. */

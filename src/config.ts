@@ -76,6 +76,16 @@ export const SETTINGS = {
     isPersonal: true,
     parse: (text: string) => (text === '' ? undefined : parseUserName(text)),
   },
+  ACCESS_LEDGER: {
+    default: 'on',
+    help: '`on` records each reading of personal data before it is answered, `off` records none',
+    parse: parseSwitch,
+  },
+  ACCESS_LEDGER_DAYS: {
+    default: '730',
+    help: 'days for which readings are kept at least, 1 to 36500; entire files of them are removed later',
+    parse: parseDays,
+  },
   LOG_LEVEL: {
     default: 'info',
     help: '`info` logs every request, `error` only errors of the server, `silent` nothing',
@@ -109,6 +119,10 @@ export interface Config {
   readonly zone: TimeZone;
   /** Who runs a command, where one is named. */
   readonly operator: string | undefined;
+  /** Whether readings of personal data are recorded. */
+  readonly accessLedger: boolean;
+  /** For how many days they are kept. */
+  readonly accessLedgerDays: number;
   readonly logLevel: LogLevel;
 }
 
@@ -150,6 +164,8 @@ export function readConfig(texts: SettingTexts): Config {
     metrics: read('METRICS'),
     zone: read('TIME_ZONE_OFFSET'),
     operator: read('REGISTRY_USER'),
+    accessLedger: read('ACCESS_LEDGER'),
+    accessLedgerDays: read('ACCESS_LEDGER_DAYS'),
     logLevel: read('LOG_LEVEL'),
   };
   if (config.metrics?.port === config.port && config.port !== 0)
@@ -162,6 +178,17 @@ function parsePort(text: string): number | FieldError {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535
     ? Number(text)
     : new FieldError('Expected a port from 0 to 65535.');
+}
+
+function parseSwitch(text: string): boolean | FieldError {
+  return text === 'on' || text === 'off' ? text === 'on' : new FieldError('Expected on or off.');
+}
+
+const MAX_DAYS = 36_500;
+
+function parseDays(text: string): number | FieldError {
+  const days = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
+  return days >= 1 && days <= MAX_DAYS ? days : new FieldError('Expected a number of days from 1 to 36500.');
 }
 
 /** A name or address and a port, as they stand in a URL: an IPv6 address is in brackets. */

@@ -39,6 +39,8 @@ export interface RegistryOptions {
   readonly trustedProxies?: readonly string[];
   /** Time zone of the registry, such as `+02:00`. */
   readonly timeZoneOffset?: string;
+  /** Whether each reading of personal data is recorded before it is answered; it is not by default. */
+  readonly accessLedger?: boolean;
   /** `silent` by default: an embedding program has a log of its own. */
   readonly logLevel?: LogLevel;
   /** Receives complete log lines; they go to standard output by default. */
@@ -80,6 +82,8 @@ function toConfig(options: RegistryOptions): Config {
       TIME_ZONE_OFFSET: sound.timeZoneOffset,
       // Only the command serves metrics.
       METRICS: undefined,
+      ACCESS_LEDGER: sound.accessLedger === true ? 'on' : 'off',
+      ACCESS_LEDGER_DAYS: undefined,
       LOG_LEVEL: sound.logLevel ?? 'silent',
       // An embedding program names the person with each correction.
       REGISTRY_USER: undefined,
@@ -102,6 +106,7 @@ const OPTION_TYPES = {
   publicUrl: 'string',
   trustedProxies: 'array',
   timeZoneOffset: 'string',
+  accessLedger: 'boolean',
   logLevel: 'string',
   writeLog: 'function',
   clock: 'object',

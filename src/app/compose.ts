@@ -14,8 +14,10 @@ import { createHandler, type Handler } from '../http/server/request-lifecycle.ts
 import { createSender } from '../http/server/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from '../http/server/server.ts';
 import { openCreate } from '../http/writes/idempotency.ts';
+import { openServiceLedger } from '../ledger/write/service-ledger.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
+import type { AccessLedger } from '../store/ports/access-ledger.ts';
 import type { ApiKeyStore } from '../store/ports/api-keys.ts';
 import type { RegistryStore } from '../store/ports/registry.ts';
 import type { Storage } from '../store/ports/storage.ts';
@@ -80,8 +82,8 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const scheduler = new Scheduler();
   const metrics = config.metrics === undefined ? undefined : new ServiceMetrics();
   const storage = openConfiguredStorage(config, clock, scheduler, metrics?.measureCommit);
-  const { keys, store } = openStores(storage);
   const written = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
+  const { keys, ledger, store } = openStores(storage, () => openLedger(config, storage, clock, written));
   const log = countingUses(keys, metrics?.counting(written) ?? written);
   const limiter = new InProcessRateLimiter(clock);
   const exporter = createExporter(storage, config.zone);
@@ -109,6 +111,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     store.events.endWaits();
     await Promise.all([delivered, exporter.close(), ...running.map((server) => server.close())]);
     metrics?.close();
+    await ledger?.close();
     await embedding.close();
     await store.close();
     await keys.close();
@@ -135,10 +138,8 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
         );
         running.push(metricsServer);
       }
-      const connections: ConnectionLog = {
-        refused: (requestId, status) => logRefused(log, clock, requestId, status),
-      };
-      const server = await listen({ handler, host, port, log: connections, timeouts });
+      const refused: ConnectionLog['refused'] = (id, status) => logRefused(log, clock, id, status);
+      const server = await listen({ handler, host, port, log: { refused }, timeouts });
       running.push(server);
       const note = (message: string) => log.note(message);
       const settings = dependencies.webhooks;
@@ -175,11 +176,28 @@ function logRefused(log: AccessLog, clock: Clock, requestId: string, status: num
   log.request({ ...unknown, time: clock.now(), requestId, status, durationMs: 0 });
 }
 
-function openStores(storage: Storage) {
+/** @throws StorageError */
+function openLedger(
+  { accessLedger, accessLedgerDays }: Config,
+  place: Storage,
+  clock: Clock,
+  log: AccessLog,
+): AccessLedger | undefined {
+  if (!accessLedger) return undefined;
+  return openServiceLedger({ place, clock, days: accessLedgerDays, note: (message) => log.note(message) });
+}
+
+function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {
   // The registry first: the keys' file is not created beside a file that is not a registry.
   const store = storage.openRegistry();
   try {
-    return { keys: storage.openKeys('serve'), store };
+    const keys = storage.openKeys('serve');
+    try {
+      return { keys, ledger: openLedger(), store };
+    } catch (error) {
+      void keys.close();
+      throw error;
+    }
   } catch (error) {
     void store.close();
     throw error;

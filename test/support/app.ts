@@ -93,7 +93,10 @@ export async function startApp(
   const folder = options.folder ?? temporaryFolder(context);
   const clock = testClock(options.startMs);
   const logLines: string[] = [];
-  const config = readConfig({ PORT: '0', REGISTRY_DB: join(folder, 'registry.db'), ...options.settings });
+  const config = readConfig({
+    ...{ PORT: '0', REGISTRY_DB: join(folder, 'registry.db'), ACCESS_LEDGER: 'off' },
+    ...options.settings,
+  });
   createEmptyRegistry(join(folder, 'registry.db'));
   const registry = composeRegistry({
     config,

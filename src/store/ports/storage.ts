@@ -46,6 +46,11 @@ export interface StorageDependencies {
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
+/** A file that this process has locked. The system takes the lock back when the process ends. */
+export interface FileLock {
+  release(): void;
+}
+
 /**
  * One storage location: everything that a command or the service does with it. Nothing is opened before it is
  * asked for.
@@ -62,6 +67,14 @@ export interface Storage {
    * or may create. Nothing else may write to it.
    */
   ownsFile(path: string): boolean;
+  /** The folder of the access ledger, whether or not it exists. */
+  readonly ledgerFolder: string;
+  /**
+   * Locks a file in which nothing is stored, and creates it when it is missing.
+   * @returns undefined while somebody else has it locked, in this process or another one
+   * @throws the system's error
+   */
+  lock(file: string): FileLock | undefined;
   /** Creates what is missing. @throws StorageError */
   openRegistry(): RegistryStore;
   /**

@@ -13,7 +13,8 @@ import { withDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
 import { openExportSession } from './exports/session.ts';
-import { exists, KEPT_FILES, keysFileOf, ownsFile } from './files/registry-files.ts';
+import { lockPrivateFile } from './files/lock.ts';
+import { exists, KEPT_FILES, keysFileOf, ledgerFolderOf, ownsFile } from './files/registry-files.ts';
 import { openSpool } from './files/spool.ts';
 import { openHistory } from './journal/history.ts';
 import { openImportLog } from './journal/log.ts';
@@ -50,6 +51,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     exists: () => exists(file),
     files: KEPT_FILES,
     ownsFile: (path) => ownsFile(file, path),
+    ledgerFolder: ledgerFolderOf(file),
+    lock: lockPrivateFile,
     openRegistry: () =>
       openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format, measureCommit }),
     openKeys: (use) =>

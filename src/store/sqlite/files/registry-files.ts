@@ -26,6 +26,9 @@ export const webhooksLockOf = (databaseFile: string): string => `${stemOf(databa
 /** What is remembered of backups: `registry.db` → `registry.backups.json`. */
 export const backupsFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.backups.json`;
 
+/** The folder of the access ledger: `registry.db` → `registry.ledger`. */
+export const ledgerFolderOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger`;
+
 /** Its existence keeps the registry from being used: `registry.db` → `registry.fenced`. */
 export const fenceFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.fenced`;
 
@@ -125,6 +128,14 @@ export const KEPT_FILES: readonly KeptFile[] = [
     isBackedUp: false,
   },
   {
+    name: 'registry.ledger/',
+    mode: '0700',
+    contains: 'the access ledger, a folder: who has read whose data, in chains of segments',
+    personalData: 'who asked, from where, why; keyed hashes of national IDs, ids of members',
+    secrets: 'the keys of these hashes; the key that signs closed segments',
+    isBackedUp: false,
+  },
+  {
     name: 'registry.backups.json',
     mode: '0600',
     contains:
@@ -193,13 +204,16 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
-  const others = [webhooksLockOf, backupsFileOf, fenceFileOf].map((pathOf) => pathOf(databaseFile));
+  const others = [webhooksLockOf, ledgerFolderOf, backupsFileOf, fenceFileOf].map((pathOf) =>
+    pathOf(databaseFile),
+  );
   const owned = new Set([...databases.flatMap(withSideFiles), ...others.flatMap(pathsOf)]);
   const starts = pathsOf(databaseFile).flatMap((file) => [
     file + STAGING_INFIX,
     file + SPOOL_INFIX,
     restoringFolderOf(file),
     stemOf(file) + REPLACED_INFIX,
+    `${ledgerFolderOf(file)}/`,
   ]);
   return pathsOf(path).some((file) => owned.has(file) || starts.some((start) => file.startsWith(start)));
 }

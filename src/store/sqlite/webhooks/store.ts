@@ -1,7 +1,7 @@
 /** The endpoints of webhooks in a file of their own (docs/decisions/0028-webhooks.md). */
 import { existsSync } from 'node:fs';
-import type Database from 'better-sqlite3';
 import type { WebhookType } from '../../../domain/webhooks/types.ts';
+import type { FileLock } from '../../ports/storage.ts';
 import type {
   FeedPosition,
   WebhookAttempt,
@@ -12,9 +12,8 @@ import type {
 } from '../../ports/webhooks.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
-import { lockFile } from '../engine/file-use.ts';
 import { openDatabase } from '../engine/open-database.ts';
-import { createPrivateFile } from '../files/durable-files.ts';
+import { lockPrivateFile } from '../files/lock.ts';
 import { webhooksFileOf, webhooksLockOf } from '../files/registry-files.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 import { type EndpointRow, prepareStatements, type Statements } from './statements.ts';
@@ -123,7 +122,7 @@ function changesOf(db: Connection, statements: Statements) {
 
 /** What the service needs that delivers. */
 function serviceOf(db: Connection, statements: Statements, lockPath: string) {
-  let lock: Database.Database | undefined;
+  let lock: FileLock | undefined;
   let seenVersion: number | undefined;
   return {
     store(outcomes: readonly WebhookOutcome[]) {
@@ -142,26 +141,16 @@ function serviceOf(db: Connection, statements: Statements, lockPath: string) {
     },
     claim() {
       if (lock !== undefined) return true;
-      if (!existsSync(lockPath)) createLock(lockPath);
-      lock = lockFile(lockPath);
+      lock = lockPrivateFile(lockPath);
       return lock !== undefined;
     },
     close() {
       db.close();
       // Last: whoever delivers next reads what was stored.
-      lock?.close();
+      lock?.release();
       lock = undefined;
     },
   };
-}
-
-function createLock(path: string): void {
-  try {
-    createPrivateFile(path);
-  } catch (error) {
-    // Another service has created it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }
 
 /** @returns false when a command has changed or removed the endpoint since it was read */

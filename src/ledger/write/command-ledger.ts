@@ -1,0 +1,26 @@
+/** The ledger of a command: it writes a few readings itself, to a chain that it has for the moment. */
+import type { AccessLedger } from '../../store/ports/access-ledger.ts';
+import { encodeReadings } from '../files/reading-text.ts';
+import { ChainWriter } from './chain-writer.ts';
+import { claimChain, type LedgerPlace } from './claim-chain.ts';
+import { toReceipts, unrecorded } from './unrecorded.ts';
+
+/** @throws StorageError when the ledger cannot be used */
+export function openCommandLedger(place: LedgerPlace): AccessLedger {
+  const { state, lock } = claimChain(place);
+  const writer = new ChainWriter(state);
+  return {
+    async record(readings) {
+      if (readings.length === 0) return [];
+      try {
+        return toReceipts(writer.append([encodeReadings(readings)]), readings.length);
+      } catch (error) {
+        throw unrecorded(error);
+      }
+    },
+    async close() {
+      writer.close();
+      lock.release();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+/** The ledger of a service: a thread writes it, and the event loop gives it one text for each iteration. */
+import { Worker } from 'node:worker_threads';
+import { moduleBeside } from '../../runtime/task-thread.ts';
+import type { AccessLedger, Reading } from '../../store/ports/access-ledger.ts';
+import { encodeReadings } from '../files/reading-text.ts';
+import { type ClaimedChain, claimChain, type LedgerPlace } from './claim-chain.ts';
+import type { Written } from './ledger-thread.ts';
+import { removeFromOthers } from './retention.ts';
+import { toReceipts, unrecorded } from './unrecorded.ts';
+
+export interface LedgerOptions {
+  readonly place: LedgerPlace;
+  readonly clock: { now(): number; monotonicMs(): number };
+  /** For how many days readings are kept. */
+  readonly days: number;
+  /** Logs what an operator should know. */
+  readonly note: (message: string) => void;
+  /** @param durationMs until the readings were on disk, or could not be recorded; it must not throw */
+  readonly measure?: ((readings: number, durationMs: number, isRecorded: boolean) => void) | undefined;
+}
+
+interface Waiting {
+  readonly count: number;
+  readonly sinceMs: number;
+  resolve(receipts: string[]): void;
+  reject(error: unknown): void;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+/** A thread that has ended is started again no sooner than this after it was started. */
+const START_AGAIN_MS = 1_000;
+
+/** @throws StorageError when the ledger cannot be used */
+export const openServiceLedger = (options: LedgerOptions): AccessLedger => new ServiceLedger(options);
+
+class ServiceLedger implements AccessLedger {
+  private readonly options: LedgerOptions;
+  private readonly waiting: Waiting[] = [];
+  private readonly daily: NodeJS.Timeout;
+  private claimed: ClaimedChain | undefined;
+  private worker: Worker | undefined;
+  private startedMs = Number.NEGATIVE_INFINITY;
+  private isFailing = false;
+  private isClosed = false;
+  private onSettled: () => void = () => undefined;
+
+  constructor(options: LedgerOptions) {
+    this.options = options;
+    this.start();
+    this.removeOld();
+    this.daily = setInterval(() => this.removeOld(), DAY_MS);
+    this.daily.unref();
+  }
+
+  record(readings: readonly Reading[]): Promise<readonly string[]> {
+    if (readings.length === 0) return Promise.resolve([]);
+    const sinceMs = this.options.clock.monotonicMs();
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { count: readings.length, sinceMs, resolve, reject };
+      this.waiting.push(waiting);
+      const worker = this.worker ?? this.startAgain();
+      if (worker === undefined) {
+        this.waiting.pop();
+        this.settle(waiting, 'the thread that writes it has ended');
+        return;
+      }
+      if (this.waiting.length === 1) worker.ref();
+      worker.postMessage(encodeReadings(readings));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.daily);
+    if (this.waiting.length > 0)
+      await new Promise<void>((resolve) => {
+        this.onSettled = resolve;
+      });
+    await this.worker?.terminate();
+    this.claimed?.lock.release();
+    this.claimed = undefined;
+  }
+
+  /** @returns undefined while it may not be started, or cannot */
+  private startAgain(): Worker | undefined {
+    if (this.isClosed || this.options.clock.monotonicMs() - this.startedMs < START_AGAIN_MS) return undefined;
+    try {
+      // What the last one has left is read again, or another chain is taken.
+      this.claimed?.lock.release();
+      this.claimed = undefined;
+      return this.start();
+    } catch (error) {
+      this.options.note((error as Error).message);
+      return undefined;
+    }
+  }
+
+  private start(): Worker {
+    const { clock, note, place } = this.options;
+    this.startedMs = clock.monotonicMs();
+    this.claimed = claimChain(place);
+    const { state, damaged } = this.claimed;
+    if (damaged.length > 0)
+      note(`access ledger: chain ${damaged.join(', ')} is damaged and left as it is: run ledger verify`);
+    const worker = new Worker(moduleBeside(import.meta.url, 'ledger-thread'), { workerData: state });
+    let fault = 'the thread that writes it has ended';
+    worker.on('message', (written: Written) => this.onWritten(written));
+    worker.on('error', (error) => {
+      fault = error.message;
+    });
+    worker.once('exit', () => {
+      this.worker = undefined;
+      this.onWritten([this.waiting.length, fault]);
+    });
+    worker.unref();
+    this.worker = worker;
+    return worker;
+  }
+
+  private onWritten([texts, result]: Written): void {
+    let before = 0;
+    for (const waiting of this.waiting.splice(0, texts)) {
+      // Texts that share a batch follow each other in it.
+      const isWritten = typeof result !== 'string';
+      this.settle(waiting, isWritten ? { ...result, first: result.first + before } : result);
+      before += waiting.count;
+    }
+    if (this.waiting.length > 0) return;
+    this.worker?.unref();
+    this.onSettled();
+  }
+
+  private settle({ count, sinceMs, resolve, reject }: Waiting, result: Written[1]): void {
+    const { clock, measure, note } = this.options;
+    const isRecorded = typeof result !== 'string';
+    measure?.(count, clock.monotonicMs() - sinceMs, isRecorded);
+    if (isRecorded === this.isFailing)
+      note(isRecorded ? 'access ledger: readings are recorded again' : `access ledger: ${result}`);
+    this.isFailing = !isRecorded;
+    if (isRecorded) resolve(toReceipts(result, count));
+    else reject(unrecorded(new Error(result)));
+  }
+
+  private removeOld(): void {
+    const { clock, days, note, place } = this.options;
+    const nowMs = clock.now();
+    const beforeMs = nowMs - days * DAY_MS;
+    this.worker?.postMessage({ beforeMs, nowMs });
+    try {
+      removeFromOthers(place, this.claimed?.state.chain, { beforeMs, nowMs });
+    } catch (error) {
+      note(`access ledger: old readings could not be removed: ${(error as Error).message}`);
+    }
+  }
+}

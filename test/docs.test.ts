@@ -28,6 +28,7 @@ const MANUAL = [
   'backup',
   'standby',
   'trouble',
+  'incidents',
   'import-reference',
   'importing',
   'install',

@@ -38,6 +38,7 @@ const MANUAL = [
 ].map((name) => `docs/${name}.md`);
 const DOCUMENTS = [
   'README.md',
+  'SECURITY.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
@@ -300,13 +301,27 @@ test('every link and every file that a document names exists', () => {
       assert.ok(existsSync(join(ROOT, dirname(document), target)), `${document}: ${target}`);
       links++;
     }
-    for (const [, file = ''] of text.matchAll(/`((?:src|test|bench|data|docs)\/[\w./-]*)`/g)) {
+    for (const [, file = ''] of text.matchAll(/`((?:src|test|bench|data|docs|deploy)\/[\w./-]*)`/g)) {
       if (!WRITTEN_BY_RUNNING.test(file)) assert.ok(existsSync(join(ROOT, file)), `${document}: ${file}`);
     }
     for (const [, file = ''] of text.matchAll(/`((?:cli|domain|http|import|store)\/[\w./-]*\w\.ts)`/g))
       assert.ok(existsSync(join(ROOT, 'src', file)), `${document}: ${file}`);
   }
   assert.ok(links > 25, `${links} links`);
+});
+
+test('every promise, risk and article of SECURITY.md names what tests it', () => {
+  const security = read('SECURITY.md');
+  for (const [heading, rows] of [
+    ['Promises', 10],
+    ['OWASP API Security Top 10 (2023)', 10],
+    ['The law', 5],
+  ] as const) {
+    const section = security.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+    const [, , ...lines] = section.split('\n').filter((line) => line.startsWith('|'));
+    assert.ok(lines.length >= rows, heading);
+    for (const line of lines) assert.match(line, /`test\/[\w./-]+\.test\.ts`/, line);
+  }
 });
 
 test('every constant that the documents of the code name exists', () => {

@@ -14,7 +14,7 @@ const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) =
 export class Html {
   readonly #markup: string;
 
-  /** Only for `html` below: whoever calls it with anything else has escaped nothing. */
+  /** Only for the functions below: whoever calls it with anything else has escaped nothing. */
   constructor(markup: string) {
     this.#markup = markup;
   }
@@ -27,26 +27,69 @@ export class Html {
 /** What may stand in a template: nothing is shown of undefined, null and false. */
 export type HtmlValue = string | number | bigint | Html | readonly HtmlValue[] | undefined | null | false;
 
-function show(value: HtmlValue): string {
-  if (value === undefined || value === null || value === false) return '';
-  if (value instanceof Html) return value.toString();
-  return Array.isArray(value) ? value.map(show).join('') : escaped(String(value));
+/** Where a value stands. In a tag, only markup can add an attribute. */
+type Place = 'text' | 'tag' | 'attribute' | 'address';
+
+/** By template: it does not depend on the values. */
+const knownPlaces = new WeakMap<TemplateStringsArray, readonly Place[]>();
+
+function placesOf(literals: TemplateStringsArray): readonly Place[] {
+  let places = knownPlaces.get(literals);
+  if (places === undefined) {
+    places = literals.slice(1).map((_, i) => placeAfter(literals.slice(0, i + 1).join('')));
+    knownPlaces.set(literals, places);
+  }
+  return places;
 }
 
-/** An attribute without quotes would end at the first space of its value, whatever is escaped. */
-const UNQUOTED = /=\s*$/;
+const IN_CODE = /<(?:script|style)\b[^>]*>(?:(?!<\/)[\s\S])*$/i;
+const UNQUOTED = /=\s*'?$/;
+const IN_ATTRIBUTE = /(?:^|<)[^<>"]*(?:"[^"]*"[^<>"]*)*\s([\w-]+)="([^"]*)$/;
+const IN_TAG = /<[^<>"]*(?:"[^"]*"[^<>"]*)*$/;
+const ADDRESSES = ['href', 'src', 'action', 'formaction'];
+
+/** @param markup of the template, up to the value */
+function placeAfter(markup: string): Place {
+  if (IN_CODE.test(markup)) throw new Error('No value belongs in a script or a style.');
+  // An attribute without quotes would end at the first space of its value, whatever is escaped.
+  if (UNQUOTED.test(markup)) throw new Error(`Write quotes around the value after "${markup.trim()}".`);
+  const [, name, before] = IN_ATTRIBUTE.exec(markup) ?? [];
+  if (name === undefined) return IN_TAG.test(markup) ? 'tag' : 'text';
+  if (/^(?:on\w+|style)$/i.test(name)) throw new Error(`No value belongs in the attribute ${name}.`);
+  return before === '' && ADDRESSES.includes(name.toLowerCase()) ? 'address' : 'attribute';
+}
+
+/** Within this service or on the web: `javascript:` is neither. */
+const ADDRESS = /^(?:$|\/(?!\/)|[#?]|https?:\/\/)/;
+
+function show(value: HtmlValue, place: Place): string {
+  if (value === undefined || value === null || value === false) return '';
+  if (value instanceof Html || Array.isArray(value)) {
+    if (place === 'attribute' || place === 'address')
+      throw new Error('An attribute takes a text or a number.');
+    return value instanceof Html ? value.toString() : value.map((each) => show(each, place)).join('');
+  }
+  if (place === 'tag') throw new Error(`Only markup adds an attribute, not "${value}".`);
+  const text = String(value);
+  if (place === 'address' && !ADDRESS.test(text))
+    throw new Error('An address begins with a slash, #, ? or http.');
+  return escaped(text);
+}
 
 /**
  * Markup with values in it: each is escaped, for text and for attributes in quotes alike. A list is joined.
- * @throws Error for a value that stands as an attribute without quotes
+ * @throws Error for a value where escaping does not help, such as in an attribute without quotes
  */
 export function html(literals: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  const parts = literals.map((literal, i) => {
-    if (i === values.length) return literal;
-    if (UNQUOTED.test(literal)) throw new Error(`Write quotes around the value after "${literal.trim()}".`);
-    return literal + show(values[i]);
-  });
-  return new Html(parts.join(''));
+  const places = placesOf(literals);
+  const shown = values.map((value, i) => show(value, places[i] as Place) + literals[i + 1]);
+  return new Html(literals[0] + shown.join(''));
+}
+
+/** @param css of this program's own: nothing in it can be escaped */
+export function styleElement(css: string): Html {
+  if (css.includes('</')) throw new Error('A style must not end its own element.');
+  return new Html(`<style>${css}</style>`);
 }
 
 /** A complete document, as it is sent. */

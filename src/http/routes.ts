@@ -8,6 +8,7 @@ import type { RateLimiter } from '../store/ports/rate-limiter.ts';
 import type { NarrowableStore, RegistryStore } from '../store/ports/registry.ts';
 import type { Route } from './declare/route.ts';
 import { withOpenApi } from './openapi/openapi.ts';
+import { pageRoutes } from './reference/pages.ts';
 import { cooperativeRoutes } from './resources/cooperatives.ts';
 import { eventRoutes } from './resources/events.ts';
 import { healthRoutes } from './resources/health.ts';
@@ -55,5 +56,7 @@ export function createRoutes({
     ...meRoutes(store, limiter, zone),
     ...healthRoutes(store, isDraining),
   ];
-  return withOpenApi(routes, API_VERSION);
+  const described = withOpenApi(routes, API_VERSION);
+  const isReady = async () => !isDraining() && (await store.isReady());
+  return [...described, ...pageRoutes(described, API_VERSION, isReady)];
 }

@@ -65,7 +65,8 @@ test('all links are under the path of PUBLIC_URL, whether a proxy removes it or 
       assert.deepEqual(await addresses(app, sent), under('https://example.rw', prefix), `${prefix} ${sent}`);
     const statusOf = async (path: string) => (await sendToOwnRoute(app.port, `/${path}`, {})).status;
     assert.equal(await statusOf(`${prefix}/healthz`), 200);
-    for (const path of [prefix, `${prefix}/`, `${prefix}x/healthz`, `${prefix}${prefix}/healthz`])
+    for (const path of [prefix, `${prefix}/`]) assert.equal(await statusOf(path), 200, path);
+    for (const path of [`${prefix}x/healthz`, `${prefix}${prefix}/healthz`])
       assert.equal(await statusOf(path), 404, path);
     assert.doesNotMatch(app.logLines.join(), new RegExp(`"route":"${prefix}/(?!v1)`));
   }

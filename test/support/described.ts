@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { fullPath } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { API_VERSION } from '../../src/http/routes.ts';
 import { declaredRoutes } from './openapi-file.ts';
@@ -51,6 +52,11 @@ const OF_CORS = /^access-control-(?:allow-(?:origin|methods|headers)|expose-head
 /** Refusals from behind the limiter, and from before it; others may be either. */
 const LIMITED = [409, 410, 412, 415, 422, 429];
 const UNLIMITED = [401, 405, 417, 431, 501];
+
+/** They are for people, and so not described. */
+const PAGES = declaredRoutes()
+  .filter(({ isPage }) => isPage === true)
+  .map((route) => toPattern(fullPath(route)));
 
 export interface Describer {
   /** @throws AssertionError for what the description does not allow */
@@ -195,6 +201,7 @@ export function createDescriber(
   return {
     check(request, response) {
       const path = request.target.split('?')[0] ?? '';
+      if (PAGES.some((page) => page.test(path))) return;
       const { status, headers } = response;
       const what = `${request.method} ${path.replace(/[0-9]{6,}/g, '…')} ${status}`;
       const isHead = request.method === 'HEAD';
@@ -236,5 +243,7 @@ export function createDescriber(
 const toAjv = (schema: Description): AnySchema =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"'));
 
-const toPattern = (path: string): RegExp =>
-  new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}/?$`);
+function toPattern(path: string): RegExp {
+  const pattern = path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  return new RegExp(`^${pattern}/?$`);
+}

@@ -12,16 +12,18 @@ import type { RegistryStore } from '../../src/store/ports/registry.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
 
-/** Every route, of a registry without storage: declaring routes touches none. */
-export const declaredRoutes = (): Route[] =>
-  createRoutes({
-    exporter: {} as Exporter,
-    store: {} as RegistryStore,
-    limiter: new InProcessRateLimiter(systemClock),
-    clock: systemClock,
-    zone: KIGALI,
-    isDraining: () => false,
-  });
+/** Of a registry without storage: declaring routes touches none. */
+export const routeDependencies = {
+  exporter: {} as Exporter,
+  store: {} as RegistryStore,
+  limiter: new InProcessRateLimiter(systemClock),
+  clock: systemClock,
+  zone: KIGALI,
+  isDraining: () => false,
+};
+
+/** Every route. */
+export const declaredRoutes = (): Route[] => createRoutes(routeDependencies);
 
 /** Without white space: the formatter of the project adds its own. */
 export const openApiText = (): string => JSON.stringify(describeApi(declaredRoutes(), API_VERSION));

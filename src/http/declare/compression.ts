@@ -1,19 +1,6 @@
-/** gzip for those who accept it (RFC 9110, section 12.5.3). */
+/** gzip for those who accept it. */
 import { pipeline } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-
-const CODING = /^\s*([!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
-
-/** @param header the value of Accept-Encoding; a part of it that cannot be read counts for nothing */
-export function acceptsGzip(header: string | string[] | undefined): boolean {
-  const weights = new Map<string, number>();
-  for (const part of String(header ?? '').split(',')) {
-    const [, coding, weight = '1'] = CODING.exec(part) ?? [];
-    if (coding !== undefined) weights.set(coding.toLowerCase(), Number(weight));
-  }
-  const weight = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
-  return weight > 0 && weight >= (weights.get('identity') ?? 0);
-}
 
 /**
  * Made in another thread, and only as fast as it is read; fast rather than small.

@@ -90,6 +90,7 @@ function prefixOfMount(incoming: IncomingMessage & { readonly originalUrl?: unkn
 
 /** Some proxies take the prefix off, and others leave it on (docs/operating.md#behind-a-prefix). */
 function withoutPrefix(path: string, prefix: string): string {
+  if (prefix !== '' && path === prefix) return '/';
   // Under the prefix /api, /api/v1/… has lost it already.
   if (prefix === '' || !path.startsWith(`${prefix}/`) || path.startsWith(API_ROOT)) return path;
   return path.slice(prefix.length);

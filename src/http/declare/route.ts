@@ -25,7 +25,7 @@ export const METHODS = {
 } as const satisfies { readonly [method: string]: Method };
 
 /** Header fields of requests that a route may read; openapi/headers.ts describes them. */
-export type RequestHeader = 'Accept-Encoding' | 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
+export type RequestHeader = 'Accept' | 'Accept-Encoding' | 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
 
 /** Header fields that a route may add to its own responses; openapi/headers.ts describes them. */
 export type ResponseHeader =
@@ -110,6 +110,8 @@ interface SharedRoute<Query extends QueryParameters> {
   /** Template with `{name}` segments; under the API's prefix unless `isOutsideApi`. */
   readonly path: string;
   readonly isOutsideApi?: boolean;
+  /** For people: not part of the description for programs. */
+  readonly isPage?: true;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

@@ -84,6 +84,7 @@ export const usage = (components: Components): Json =>
   Object.assign({}, ...USAGE.map((name) => header(components, name, true)));
 
 const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
+  Accept: { description: 'With text/html, a page for people.', schema: text(), example: 'text/html' },
   'Accept-Encoding': {
     description: 'With gzip, the content is compressed.',
     schema: text(),

@@ -26,7 +26,8 @@ const ROOT = '/';
 const SERVER = JSON.stringify({ url: ROOT });
 
 /** @param version of the API's description, without the path's `v1` */
-export function describeApi(routes: readonly Route[], version: string): Json {
+export function describeApi(all: readonly Route[], version: string): Json {
+  const routes = all.filter(({ isPage }) => isPage !== true);
   const components = new Components();
   const paths: { [path: string]: Json } = {};
   for (const route of routes) {

@@ -1,0 +1,89 @@
+/** The look of the pages: light and dark, from 360 pixels to a wall, on paper. */
+
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ground: #fdfdfc; --raised: #f3f4f1; --line: #d8dbd4; --text: #1d211c; --quiet: #575f56;
+  --accent: #1f6b3f; --warning: #8a4b00; --refused: #a3231f;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #151814; --raised: #1f241e; --line: #394037; --text: #e6e9e3; --quiet: #a5ada1;
+    --accent: #7fcf9c; --warning: #eab26a; --refused: #f2938c;
+  }
+}
+* { box-sizing: border-box; }
+html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body {
+  margin: 0; background: var(--ground); color: var(--text);
+  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word;
+}
+h1, h2, h3, h4 { line-height: 1.25; text-wrap: balance; margin: 0 0 .5rem; }
+h1 { font-size: 1.75rem; } h2 { font-size: 1.4rem; } h3 { font-size: 1.1rem; } h4 { font-size: .95rem; }
+p, ul, dl, pre, table { margin: 0 0 1rem; }
+a { color: var(--accent); text-underline-offset: .15em; text-decoration-thickness: .06em; }
+a:hover { text-decoration-thickness: .12em; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
+code, pre { font-family: ui-monospace, 'Cascadia Mono', 'Liberation Mono', monospace; font-size: .875em; }
+code { overflow-wrap: anywhere; }
+pre code { font-size: inherit; }
+pre {
+  padding: .75rem 1rem; background: var(--raised); border: 1px solid var(--line); border-radius: 6px;
+  white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.45;
+}
+dt { font-weight: 600; } dd { margin: 0; }
+.quiet { color: var(--quiet); font-weight: 400; }
+.skip { position: absolute; left: -100vw; }
+.skip:focus { left: 1rem; top: 1rem; padding: .5rem 1rem; background: var(--ground); z-index: 1; }
+.columns { display: grid; grid-template-columns: minmax(0, 1fr); }
+main { padding: 1.5rem 1rem 4rem; max-width: 56rem; }
+main > h2 { margin-top: 3rem; }
+h2 { padding-bottom: .35rem; border-bottom: 1px solid var(--line); }
+.part { padding-top: 1.25rem; }
+.operation { margin-top: 2rem; padding-top: 1.5rem; border-top: 1px solid var(--line); }
+h2 + .entries { border-top: 0; }
+.start { margin: 0 auto; }
+.start h2 { margin-top: 2rem; }
+h4 { margin: 1.25rem 0 .5rem; }
+nav { padding: 1rem; font-size: .875rem; border-bottom: 1px solid var(--line); background: var(--raised); }
+nav p { margin: 0 1rem .25rem 0; font-weight: 600; display: inline-block; }
+nav ul { list-style: none; padding: 0; margin: 0 0 .75rem; }
+nav ul:not(.row) { display: none; }
+nav .row li { display: inline-block; margin-right: 1rem; }
+nav a { display: inline-block; padding: .2rem 0; text-decoration: none; }
+nav a:hover { text-decoration: underline; }
+.method { font: 700 .75rem/1 ui-monospace, 'Liberation Mono', monospace; color: var(--warning); }
+.method.get { color: var(--accent); }
+.entries { border-top: 1px solid var(--line); }
+.entries > div { padding: .4rem 0; border-bottom: 1px solid var(--line); }
+.mark { font-weight: 400; color: var(--warning); }
+.deprecated { color: var(--warning); }
+.status {
+  font: 700 .875rem/1 ui-monospace, 'Liberation Mono', monospace;
+  margin-right: .4rem; color: var(--refused);
+}
+.status.good { color: var(--accent); }
+.curl { border-left: 3px solid var(--accent); }
+@media (min-width: 64rem) {
+  .columns { grid-template-columns: 19rem minmax(0, 1fr); max-width: 96rem; margin: 0 auto; }
+  nav {
+    position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem 1rem;
+    border: 0; border-right: 1px solid var(--line);
+  }
+  nav p { display: block; }
+  nav ul:not(.row) { display: block; }
+  main { padding: 1.5rem 2.5rem 6rem; }
+  .columns main { max-width: none; }
+  .entries > div { display: grid; grid-template-columns: 17rem minmax(0, 1fr); gap: 1.5rem; }
+}
+@media print {
+  :root {
+    color-scheme: light;
+    --ground: #fff; --raised: #fff; --line: #aaa; --text: #000; --quiet: #333; --accent: #000;
+  }
+  body { font-size: 10pt; }
+  nav, .skip { display: none; }
+  h2, h3, h4 { break-after: avoid; }
+  pre, tr, dt { break-inside: avoid; }
+}
+`;

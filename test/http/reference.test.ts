@@ -1,0 +1,173 @@
+/** The pages for those who write programs: `/` and `/docs` (docs/api.md#pages). */
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import type { RouteRequest } from '../../src/http/declare/route.ts';
+import { fullPath } from '../../src/http/declare/route.ts';
+import { describeApi } from '../../src/http/openapi/openapi.ts';
+import { renderReference } from '../../src/http/reference/reference.ts';
+import { createRoutes } from '../../src/http/routes.ts';
+import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
+import { declaredRoutes, routeDependencies } from '../support/openapi-file.ts';
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const described = declaredRoutes().filter(({ isPage }) => isPage !== true);
+const AT = { baseUrl: 'https://example.rw/registry', prefix: '/registry' };
+const reference = (): string => renderReference(described, '1.0.0', AT);
+
+/** As a browser shows it. */
+const toText = (page: string): string =>
+  page
+    .replace(/<[^>]*>/g, '')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&');
+
+const all = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, found = '']) => found);
+
+async function ask(app: TestApp, path: string, headers: { [name: string]: string } = {}) {
+  const response = await fetch(app.url + path, { headers });
+  return { response, text: await response.text() };
+}
+
+test('the address of the service says what it is, to browsers as a page and to programs as JSON', async (context) => {
+  const app = await startApp(context);
+  const service = {
+    ...{ name: 'cooperative-registry', version: '1.0.0', ready: true },
+    ...{ api: `${app.url}/api/v1/`, reference: `${app.url}/docs`, openapi: `${app.url}/openapi.json` },
+  };
+  for (const accept of ['*/*', 'application/json', 'application/json, text/html', 'text/html;q=0', '']) {
+    const isJson = accept !== 'application/json, text/html';
+    const { response, text } = await ask(app, '/', { Accept: accept });
+    assert.equal(response.headers.get('vary'), 'Accept');
+    if (isJson) assert.deepEqual(JSON.parse(text), service, accept);
+    else assert.match(text, /^<!doctype html>/);
+  }
+  const { response, text } = await ask(app, '/', { Accept: BROWSER });
+  assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+  for (const shown of ['1.0.0', '>ready<', service.api, 'href="/docs"', 'href="/openapi.json"'])
+    assert.ok(text.includes(shown), shown);
+});
+
+test('a service that is stopping, or whose database does not answer, is not ready', async () => {
+  const request = { incoming: { headers: {} }, baseUrl: '', prefix: '' } as unknown as RouteRequest;
+  const isReady = async (isDraining: boolean, answers: boolean) => {
+    const store = { isReady: async () => answers } as never;
+    const routes = createRoutes({ ...routeDependencies, store, isDraining: () => isDraining });
+    const route = routes.find(({ operationId }) => operationId === 'getService');
+    assert.ok(route?.method === 'GET');
+    return ((await route.handle(request)).body as { ready: boolean }).ready;
+  };
+  assert.deepEqual(
+    [await isReady(false, true), await isReady(true, true), await isReady(false, false)],
+    [true, false, false],
+  );
+});
+
+test('the reference is one page without scripts, at most 150 KB compressed, that loads nothing', async (context) => {
+  const app = await startApp(context);
+  const { response, text } = await ask(app, '/docs', { 'Accept-Encoding': 'identity' });
+  assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+  assert.equal(response.headers.get('vary'), 'Accept-Encoding');
+  assert.doesNotMatch(text, /<script|<link rel="stylesheet|<img|<iframe|\sstyle="/);
+  const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
+  const policy = response.headers.get('content-security-policy') ?? '';
+  assert.ok(policy.startsWith(`default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; `));
+  const head = await app.send('//docs', {
+    method: 'HEAD',
+    key: null,
+    headers: { 'Accept-Encoding': 'gzip' },
+  });
+  assert.equal(head.headers['content-encoding'], 'gzip');
+  assert.ok(Number(head.headers['content-length']) < 150_000, head.headers['content-length']);
+  // fetch decompresses.
+  assert.equal((await ask(app, '/docs', { 'Accept-Encoding': 'gzip' })).text, text);
+});
+
+test('the reference names all that the description has: paths, parameters, fields, choices, statuses', () => {
+  const text = toText(reference());
+  const api = describeApi(described, '1.0.0');
+  for (const { method, operationId, summary, ...route } of described) {
+    assert.ok(text.includes(`${method} ${fullPath(route)}`), operationId);
+    assert.ok(text.includes(summary.replaceAll('`', '')), operationId);
+    for (const name of Object.keys({ ...route.params, ...route.query })) assert.ok(text.includes(name), name);
+  }
+  const words = JSON.stringify(api.components);
+  for (const choice of all(words, /"enum":\[([^\]]*)\]/g).flatMap((list) => all(list, /"([^"]+)"/g)))
+    assert.ok(text.includes(choice), choice);
+  const { schemas } = api.components as { schemas: { [title: string]: { properties?: object } } };
+  for (const { properties = {} } of Object.values(schemas))
+    for (const field of Object.keys(properties)) assert.ok(text.includes(field), field);
+  const examples = described
+    .flatMap(({ responses }) => Object.values(responses))
+    .map(({ example }) => example);
+  const squeezed = text.replace(/\s/g, '');
+  for (const example of examples)
+    assert.ok(squeezed.includes(JSON.stringify(example).replace(/\s/g, '')), JSON.stringify(example));
+});
+
+test('every link leads to a place of the page, or under the prefix, and no two places have one name', () => {
+  const page = reference();
+  const places = all(page, /\sid="([^"]*)"/g);
+  assert.equal(new Set(places).size, places.length);
+  assert.ok(places.length > 80, `${places.length} places`);
+  for (const link of all(page, /href="([^"]*)"/g).filter((each) => each !== 'data:,'))
+    if (link.startsWith('#')) assert.ok(places.includes(link.slice(1)), link);
+    else assert.ok(['/registry/', '/registry/openapi.json'].includes(link), link);
+});
+
+test('what a declaration says is shown as text', () => {
+  const [first] = described;
+  assert.ok(first);
+  const page = renderReference([{ ...first, summary: '<img src=x onerror=alert(1)>' }], '"><script>', AT);
+  assert.ok(page.includes('&lt;img src=x onerror=alert(1)&gt;'));
+  assert.doesNotMatch(page, /<img|<script/);
+});
+
+const MEMBER = { identity_card: '1198589000123158', member_code: 'M-1', full_name: 'Uwase' };
+const LOAN = { amount: '1000', interest_rate: '10', status: 'approved' };
+const OF_OTHER_ROWS = /cannot be changed|must be unique/;
+const NEEDED = ['curl', 'openssl'].filter((name) => spawnSync(name, ['version']).error !== undefined);
+
+test('every command of the reference works as it is', {
+  skip: NEEDED.length > 0 && `${NEEDED.join()} missing`,
+}, async (context) => {
+  const app = await startApp(context);
+  const commands = all((await ask(app, '/docs')).text, /<pre class="curl"><code>(.*?)<\/code>/gs).map(toText);
+  assert.equal(commands.length, described.length + 1);
+  const isPost = (command: string) => command.includes('Idempotency-Key');
+  const others = commands.filter((each) => !isPost(each) && !each.startsWith('read '));
+  assert.equal(others.length, described.length - 4);
+  const cwd = temporaryFolder(context);
+  const env = { ...process.env, KEY: app.fullKey };
+
+  async function copy(command: string): Promise<void> {
+    const line = `${command} -o answer -w '%{http_code}'`.replace('-sOJ', '-s');
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd, env });
+    const answer = readFileSync(join(cwd, 'answer'), 'utf8');
+    // An example may say of a row what this one cannot become.
+    const faults = all(answer, /\["([^"]*)"\]/g);
+    const isRead = stdout === '400' && faults.length > 0 && faults.every((text) => OF_OTHER_ROWS.test(text));
+    assert.ok(isRead || /^(?:2..|404)$/.test(stdout), `${command}\n${stdout} ${answer}`);
+  }
+
+  const post = async (path: string, body: object) =>
+    assert.equal((await app.send(path, { method: 'POST', body })).status, 201);
+  const copyPost = (path: string) =>
+    copy(commands.find((each) => isPost(each) && each.endsWith(`${path}'`)) as string);
+  // The examples name each other by the ids that they get here.
+  await copyPost('/cooperatives');
+  await post('/members', { ...MEMBER, cooperative_id: '1' });
+  await copyPost('/members');
+  for (const reference of ['L-1', 'L-2']) await post('/loans', { ...LOAN, member_id: '1', reference });
+  await copyPost('/loans');
+  await copyPost('/payments');
+  for (const command of others) await copy(command);
+});

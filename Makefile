@@ -21,7 +21,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long dev build openapi docs kills histories duplicates bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long dev build openapi docs torture histories duplicates bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -85,8 +85,8 @@ openapi: $(INSTALLED) ## write openapi.json from the routes
 docs: $(INSTALLED) ## write the tables of the documents from the declarations
 	npm run -s docs
 
-kills: $(INSTALLED) ## kill the service 50 times during payments, merges and webhooks, and look for what was lost, done twice or by half
-	node test/kills/main.ts
+torture: $(INSTALLED) ## kill, cut the power, break the disk and step the clock, and write what was lost to bench/results/torture.md
+	node test/torture/main.ts --out bench/results/torture.md
 
 histories: $(INSTALLED) ## try 500 new random histories of all operations; a failure prints how to repeat it
 	HISTORY_RUNS=500 node --test --test-timeout=3600000 test/store/random-history/random-history.long.test.ts

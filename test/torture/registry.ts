@@ -1,13 +1,14 @@
-/** The registry that is killed: one cooperative, and each of its persons registered twice. */
-import { writeFileSync } from 'node:fs';
+/** The registry that is tortured: one cooperative, and each of its persons registered twice. */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { command } from '../support/command.ts';
 
 export const MEMBERS = 200;
 const DELIVERIES = 20;
+const SCOPES = 'payments:write,members:write,members:read,members:financials,cooperatives:write';
 
 export interface KillsRegistry {
-  /** An API key that may write payments. */
+  /** An API key that may write payments and members, and look people up. */
   readonly key: string;
   /** How many loans there are: their ids are 1 to this number, and each takes payments. */
   readonly loans: number;
@@ -42,13 +43,14 @@ const FILES: { readonly [name: string]: readonly string[] } = {
 /** Creates it with the import command. @param db path of the database */
 export async function createRegistry(db: string): Promise<KillsRegistry> {
   const folder = dirname(db);
+  mkdirSync(folder, { recursive: true });
   for (const [name, lines] of Object.entries(FILES)) {
     const file = join(folder, name);
     writeFileSync(file, `${lines.join('\n')}\n`);
     await succeed(['import', name.replace('.csv', ''), file, '--db', db, '--create']);
   }
   const limits = ['--per-hour', '10000000', '--per-day', '10000000'];
-  const scopes = ['--scope', 'payments:write'];
+  const scopes = ['--scope', SCOPES];
   const { out } = await succeed([
     'keys',
     'create',

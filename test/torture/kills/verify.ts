@@ -1,12 +1,6 @@
 /** What must hold after all kills, read from the tables. */
-import { openFile } from '../support/sqlite.ts';
+import { openFile } from '../../support/sqlite.ts';
 import type { Payments } from './payments.ts';
-
-/** Two registrations of one person. */
-export interface Merge {
-  readonly from: number;
-  readonly into: number;
-}
 
 /** What neither a merge nor a kill may change. */
 interface Totals {
@@ -36,19 +30,8 @@ interface StoredPayment {
   readonly amount_minor: number;
 }
 
-/** @returns what is wrong, a line each, and how many members of the first column were not merged */
-export function findLosses(
-  db: string,
-  {
-    payments,
-    merges,
-    before,
-  }: {
-    readonly payments: Payments;
-    readonly merges: readonly Merge[];
-    readonly before: Totals;
-  },
-): { readonly faults: string[]; readonly unmerged: number } {
+/** @returns what is wrong, a line each */
+export function findLosses(db: string, payments: Payments, before: Totals): string[] {
   const faults: string[] = [];
   const after = totalsOf(db);
   if (JSON.stringify(after) !== JSON.stringify(before))
@@ -62,20 +45,7 @@ export function findLosses(
       faults.push('A payment has two events of its creation.');
     if (events.length !== payments.acknowledged.length)
       faults.push(`${events.length} payments have an event.`);
-    const members = new Set(all<{ id: number }>('SELECT id FROM members').map(({ id }) => id));
-    const merged = new Map(
-      all<{ id: number; into_id: number }>('SELECT id, into_id FROM merged_members').map((row) => [
-        row.id,
-        row.into_id,
-      ]),
-    );
-    for (const { from, into } of merges) {
-      if (members.has(from) === merged.has(from))
-        faults.push(`Member ${from} is here and merged, or neither.`);
-      if (merged.has(from) && merged.get(from) !== into)
-        faults.push(`Member ${from} was merged into another.`);
-    }
-    return { faults, unmerged: merges.filter(({ from }) => members.has(from)).length };
+    return faults;
   } finally {
     registry.close();
   }

@@ -1,8 +1,7 @@
 /** Clients that record payments, each with an Idempotency-Key, and repeat whatever was not acknowledged. */
-import { Agent, request } from 'node:http';
-import type { KillsRegistry } from './registry.ts';
+import { type Client, CONNECTIONS } from '../client.ts';
+import type { KillsRegistry } from '../registry.ts';
 
-const CONNECTIONS = 16;
 /** Dated after the loans were approved. */
 const PAID_AT = '2026-06-01T08:00:00+02:00';
 
@@ -15,41 +14,6 @@ interface Payment {
 
 export interface AcknowledgedPayment extends Payment {
   readonly id: string;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly isReplayed: boolean;
-}
-
-/** Posts a body; rejects when the service dies meanwhile. */
-export type Client = (
-  path: string,
-  headers: { readonly [name: string]: string },
-  body: string,
-) => Promise<Answer>;
-
-export function clientOf(port: number): Client {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  return (path, headers, body) =>
-    new Promise((resolve, reject) => {
-      const outgoing = request(
-        { host: '127.0.0.1', port, path, method: 'POST', headers, agent },
-        (response) => {
-          let text = '';
-          response.on('data', (chunk: Buffer) => {
-            text += chunk.toString();
-          });
-          response.on('error', reject);
-          response.on('end', () => {
-            const isReplayed = response.headers['idempotency-replayed'] === 'true';
-            resolve({ status: response.statusCode ?? 0, text, isReplayed });
-          });
-        },
-      );
-      outgoing.on('error', reject).end(body);
-    });
 }
 
 export interface Payments {

@@ -2,8 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { command } from '../support/command.ts';
-import { openFile } from '../support/sqlite.ts';
+import { command } from '../../support/command.ts';
+import { openFile } from '../../support/sqlite.ts';
 
 export interface KillsReceiver {
   /** Messages that came again. */
@@ -15,6 +15,12 @@ export interface KillsReceiver {
   close(): void;
 }
 
+/** Of one event, or of all of an import. */
+interface Message {
+  readonly sequence: number;
+  readonly data?: { readonly first_sequence?: number; readonly last_sequence?: number };
+}
+
 async function succeed(args: readonly string[]): Promise<string> {
   const { status, out, err } = await command([...args, '--json']);
   if (status !== 0) throw new Error(`${args.join(' ')}: ${out}${err}`);
@@ -23,18 +29,20 @@ async function succeed(args: readonly string[]): Promise<string> {
 
 /** Starts one, with an endpoint and a key of its own. @param db path of the registry */
 export async function startReceiver(db: string): Promise<KillsReceiver> {
-  /** By the number of the event, in the order in which they came first. */
+  /** By the number of the last event that the message stands for. */
   const ids = new Map<number, string>();
   const faults: string[] = [];
   let repeated = 0;
+  let reached = 0;
   function take(id: string, body: string): void {
-    const { sequence } = JSON.parse(body) as { sequence: number };
-    const known = ids.get(sequence);
+    const { sequence, data } = JSON.parse(body) as Message;
+    const { first_sequence: first = sequence, last_sequence: last = sequence } = data ?? {};
+    const known = ids.get(last);
     if (known !== undefined) repeated++;
-    if (known !== undefined && known !== id) faults.push(`Event ${sequence} came again under another id.`);
-    if (known === undefined && sequence !== (lastOf(ids) ?? sequence - 1) + 1)
-      faults.push(`Event ${sequence} came after event ${lastOf(ids)}.`);
-    ids.set(sequence, id);
+    else if (first !== reached + 1) faults.push(`Event ${first} came after event ${reached}.`);
+    if (known !== undefined && known !== id) faults.push(`Event ${last} came again under another id.`);
+    ids.set(last, id);
+    reached = Math.max(reached, last);
   }
   const server = createServer(async (request, response) => {
     let body = '';
@@ -47,8 +55,8 @@ export async function startReceiver(db: string): Promise<KillsReceiver> {
   const scope = ['--scope', 'webhooks:receive'];
   const key = JSON.parse(await succeed(['keys', 'create', '--name', 'receiver', ...scope, '--db', db]));
   await succeed(['webhooks', 'add', '--key', key.id, '--url', url, '--allow-private', '--db', db]);
-  const first = lastEvent(db) + 1;
-  const missing = (): number => lastEvent(db) - first + 1 - ids.size;
+  reached = lastEvent(db);
+  const missing = (): number => lastEvent(db) - reached;
 
   return {
     get repeated() {
@@ -67,12 +75,6 @@ export async function startReceiver(db: string): Promise<KillsReceiver> {
     },
   };
 }
-
-const lastOf = (ids: ReadonlyMap<number, string>): number | undefined => {
-  // The numbers come in order, so the map has as many as there are up to the last.
-  const [first] = ids.keys();
-  return first === undefined ? undefined : first + ids.size - 1;
-};
 
 function lastEvent(db: string): number {
   const registry = openFile(db);

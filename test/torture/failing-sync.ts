@@ -1,0 +1,93 @@
+/** A disk whose fsync fails: nothing is acknowledged from then on, the service says so and ends. */
+import { join } from 'node:path';
+import { missing } from '../deploy/programs.ts';
+import { FAULTS, type Fault } from './faults.ts';
+import type { Outcome, TortureOptions } from './figures.ts';
+import { startPayments } from './kills/payments.ts';
+import { findLosses, totalsOf } from './kills/verify.ts';
+import { createRandom } from './random.ts';
+import { createRegistry } from './registry.ts';
+import { checkSound, kill, serve } from './service.ts';
+
+const AMOUNTS = { full: 20, small: 2 } as const;
+/** Writes that are tried after the first that failed. */
+const TRIED = 50;
+/** Of SQLite's syncs those that may be the first to fail. */
+const FROM = 5;
+const FAILURES = 60;
+
+const failing = (nth: number): string[] => [
+  ...['strace', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync'],
+  ...['-e', `inject=fsync,fdatasync:error=EIO:when=${nth}`],
+];
+
+/** @returns what is wrong, a line each, and how many writes were acknowledged before */
+async function failOnce(folder: string, nth: number, random: () => number, fault?: Fault) {
+  const db = join(folder, 'registry.db');
+  const registry = await createRegistry(db);
+  const before = totalsOf(db);
+  const faults: string[] = [];
+  const { server, client } = await serve(db, { fault, runner: failing(nth) });
+  try {
+    let isFailing = false;
+    let acknowledgedAfter = 0;
+    let tried = 0;
+    const payments = startPayments(registry, random);
+    await payments.writeTo(async (...request) => {
+      if (tried >= TRIED) throw new Error('Enough was tried.');
+      const isLate = isFailing;
+      if (isLate) tried++;
+      const answer = await client(...request);
+      if (answer.status === 503 && answer.text.includes('takes no writes any more')) isFailing = true;
+      if (answer.status === 201 && isLate) acknowledgedAfter++;
+      return answer;
+    });
+    if (!isFailing) faults.push('No write was refused because of the disk.');
+    if (acknowledgedAfter > 0)
+      faults.push(`${acknowledgedAfter} writes were acknowledged after the disk had failed.`);
+    else if ((await server.ended) === 0 || !server.output().includes('run check'))
+      faults.push(`The service does not say why it ended: ${server.output()}`);
+    await kill(server);
+    faults.push(...(await checkSound(db)));
+    const acknowledged = payments.acknowledged.length;
+    // What was refused may have been written all the same: it is sent again, as a client would.
+    const again = await serve(db);
+    await payments.finish(again.client);
+    await kill(again.server);
+    faults.push(...findLosses(db, payments, before), ...(await checkSound(db)));
+    return { faults, acknowledged };
+  } finally {
+    await kill(server);
+  }
+}
+
+export async function failSyncs({ folder, isSmall, seed, progress }: TortureOptions): Promise<Outcome> {
+  const lacking = missing('strace');
+  if (lacking !== false) return { skipped: `${lacking} apt-get install strace` };
+  const random = createRandom(seed);
+  const times = AMOUNTS[isSmall ? 'small' : 'full'];
+  const faults: string[] = [];
+  let acknowledged = 0;
+  for (let i = 1; i <= times; i++) {
+    progress(`${i} of ${times} failures of fsync`);
+    const nth = FROM + Math.floor(random() * FAILURES);
+    const outcome = await failOnce(join(folder, String(i)), nth, random);
+    acknowledged += outcome.acknowledged;
+    faults.push(...outcome.faults);
+  }
+  for (const line of faults.slice(0, 20)) progress(`${line}\n`);
+  const fault = FAULTS.forgetsFailure;
+  const caught = await failOnce(join(folder, 'fault'), FROM, random, fault);
+  return {
+    figures: [
+      {
+        what: 'fsync that fails: writes lost, or acknowledged after it; the service ends and says why',
+        howOften: `${times} (${acknowledged} writes before)`,
+        lost: faults.length,
+        fault: fault.name,
+        caught: caught.faults[0] ?? 'not at all',
+        isCaught: caught.faults.length > 0,
+      },
+    ],
+  };
+}

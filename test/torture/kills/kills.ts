@@ -1,0 +1,105 @@
+/**
+ * Kills: the service and commands die again and again while payments are recorded, people looked up, members
+ * merged, files imported and undone, and webhooks delivered.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningCommand } from '../../support/command.ts';
+import { FAULTS, type Fault } from '../faults.ts';
+import type { Outcome, TortureOptions } from '../figures.ts';
+import { createRandom } from '../random.ts';
+import { createRegistry } from '../registry.ts';
+import { checkSound, kill, type Service, serve, start } from '../service.ts';
+import { startCommands } from './commands.ts';
+import { startPayments } from './payments.ts';
+import { startReceiver } from './receiver.ts';
+import { findLosses, totalsOf } from './verify.ts';
+
+const AMOUNTS = {
+  full: { kills: 200, killsWithFault: 10 },
+  small: { kills: 3, killsWithFault: 2 },
+} as const;
+
+interface Killed {
+  /** What was lost, done twice or by half, a line each. */
+  readonly faults: readonly string[];
+  readonly text: string;
+}
+
+async function killAll(
+  folder: string,
+  kills: number,
+  { seed, progress }: TortureOptions,
+  fault?: Fault,
+): Promise<Killed> {
+  const random = createRandom(seed);
+  const db = join(folder, 'registry.db');
+  const faults: string[] = [];
+  const running = new Set<RunningCommand>();
+  const run = (args: readonly string[]): RunningCommand => {
+    const started = start(db, args, { fault });
+    running.add(started);
+    return started;
+  };
+  const startService = async (): Promise<Service> => {
+    const service = await serve(db, { fault });
+    running.add(service.server);
+    return service;
+  };
+
+  const registry = await createRegistry(db);
+  const before = totalsOf(db);
+  const payments = startPayments(registry, random);
+  const receiver = await startReceiver(db);
+  const commands = startCommands(db, run, random);
+  try {
+    for (let i = 1; i <= kills; i++) {
+      const { server, client } = await startService();
+      const working = Promise.all([payments.writeTo(client), commands.runNext()]);
+      await sleep(150 + random() * 600);
+      await kill(server);
+      await working;
+      faults.push(...(await checkSound(db)));
+      progress(`${i} of ${kills} kills, ${payments.acknowledged.length} payments`);
+    }
+    const { server, client } = await startService();
+    await payments.finish(client);
+    await receiver.waitFor();
+    await kill(server);
+    faults.push(...(await checkSound(db)));
+    faults.push(...findLosses(db, payments, before), ...commands.findFaults(), ...receiver.findLosses());
+  } finally {
+    receiver.close();
+    await Promise.all([...running].map(kill));
+  }
+  const { acknowledged, repeated, replayed } = payments;
+  const { killed, done } = commands.counts;
+  return {
+    faults,
+    text:
+      `${kills}, and ${killed} of commands (${acknowledged.length} payments, ${repeated} of them sent ` +
+      `again and ${replayed} replayed; ${done} merges, imports and undos done; ${receiver.repeated} ` +
+      'webhooks again)',
+  };
+}
+
+export async function killServices(options: TortureOptions): Promise<Outcome> {
+  const { folder, isSmall, progress } = options;
+  const { kills, killsWithFault } = AMOUNTS[isSmall ? 'small' : 'full'];
+  const sound = await killAll(join(folder, 'sound'), kills, options);
+  for (const line of sound.faults.slice(0, 20)) progress(`${line}\n`);
+  const fault = FAULTS.acknowledgesEarly;
+  const faulty = await killAll(join(folder, 'fault'), killsWithFault, options, fault);
+  return {
+    figures: [
+      {
+        what: 'kill -9 during writes, merges, imports, undos and webhooks: lost, twice, by half, disordered',
+        howOften: sound.text,
+        lost: sound.faults.length,
+        fault: fault.name,
+        caught: `${faulty.faults.length} times in ${killsWithFault} kills`,
+        isCaught: faulty.faults.length > 0,
+      },
+    ],
+  };
+}

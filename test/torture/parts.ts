@@ -1,0 +1,14 @@
+/** The parts of `make torture`, in the order in which they run. */
+import { failSyncs } from './failing-sync.ts';
+import type { Part } from './figures.ts';
+import { killServices } from './kills/kills.ts';
+import { cutPower } from './power-cuts/power-cuts.ts';
+
+export const PARTS = {
+  kills: killServices,
+  'power-cuts': cutPower,
+  'failing-sync': failSyncs,
+} as const satisfies { readonly [name: string]: Part };
+export type PartName = keyof typeof PARTS;
+
+export const isPart = (name: string): name is PartName => Object.hasOwn(PARTS, name);

@@ -1,0 +1,113 @@
+/** Replays a trace to many moments, cuts the power at each, and looks at the registry that is left. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { command } from '../../support/command.ts';
+import { openFile } from '../../support/sqlite.ts';
+import { createRandom } from '../random.ts';
+import { Disk } from './disk.ts';
+import { createFate } from './fate.ts';
+import { findLosses, IMPORTED, type Marks, mark, noMarks } from './marks.ts';
+
+import { readTrace } from './trace.ts';
+
+export interface ReplayTask {
+  readonly trace: string;
+  /** The registry as it was before the trace, and its folder while it was traced. */
+  readonly before: string;
+  readonly folder: string;
+  /** Where cuts are laid out; in memory, where there is room. */
+  readonly scratch: string;
+  readonly cuts: number;
+  readonly seed: number;
+  /** After so many cuts the command `check` looks as well. */
+  readonly checkEach: number;
+}
+
+export interface ReplayReport {
+  readonly cuts: number;
+  readonly checked: number;
+  /** Cuts after which something acknowledged was not there. */
+  readonly losing: number;
+  /** Cuts after which something was damaged or there by half. */
+  readonly unsound: number;
+  readonly examples: readonly string[];
+  readonly acknowledged: number;
+}
+
+async function replay(task: ReplayTask, onProgress: (cuts: number) => void): Promise<ReplayReport> {
+  const random = createRandom(task.seed);
+  const events = readTrace(task.trace, task.folder);
+  const moments = Array.from({ length: task.cuts }, () => Math.floor(random() * events.length)).sort(
+    (a, b) => a - b,
+  );
+  const disk = new Disk(task.before, task.folder);
+  const marks = noMarks();
+  const examples: string[] = [];
+  let [taken, checked, losing, unsound] = [0, 0, 0, 0];
+  for (const [cut, moment] of moments.entries()) {
+    for (; taken <= moment; taken++) {
+      const event = events[taken];
+      if (event === undefined) continue;
+      disk.take(event);
+      mark(marks, event);
+    }
+    const isChecked = cut % task.checkEach === task.checkEach - 1;
+    if (isChecked) checked++;
+    const found = await lookAfterCut(disk.afterCut(createFate(random)), task, marks, isChecked);
+    if (found.lost > 0) losing++;
+    if (found.unsound.length > 0) unsound++;
+    if ((found.lost > 0 || found.unsound.length > 0) && examples.length < 5)
+      examples.push(`event ${moment}: ${found.lost} lost; ${found.unsound.join('; ')}`);
+    if (cut % 100 === 99) onProgress(cut + 1);
+  }
+  return { cuts: task.cuts, checked, losing, unsound, examples, acknowledged: marks.rows.size };
+}
+
+async function lookAfterCut(
+  files: ReadonlyMap<string, Buffer | null>,
+  { folder, scratch }: ReplayTask,
+  marks: Marks,
+  isChecked: boolean,
+): Promise<{ lost: number; unsound: string[] }> {
+  rmSync(scratch, { recursive: true, force: true });
+  for (const [path, content] of files) {
+    const place = join(scratch, path.slice(folder.length));
+    if (content === null) mkdirSync(place, { recursive: true });
+    else writeFileSync(place, content);
+  }
+  const file = join(scratch, 'registry.db');
+  try {
+    const db = openFile(file);
+    try {
+      const found = findLosses(db, marks);
+      if (marks.words.has('backed-up'))
+        found.unsound.push(...lookAtBackup(join(scratch, 'backup', 'registry.db')));
+      if (isChecked && found.unsound.length === 0) {
+        const { status, out, err } = await command(['check', '--db', file]);
+        if (status !== 0) found.unsound.push(`check: ${out}${err}`);
+      }
+      return found;
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return { lost: 0, unsound: [String(error)] };
+  }
+}
+
+/** A backup that was reported as made. */
+function lookAtBackup(file: string): string[] {
+  const db = openFile(file);
+  try {
+    const damage = db.value<string>('PRAGMA quick_check(1)');
+    return damage === 'ok' && db.count('members') >= IMPORTED ? [] : [`The backup: ${damage}`];
+  } finally {
+    db.close();
+  }
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  port.postMessage(await replay(workerData as ReplayTask, (cuts) => port.postMessage({ cuts })));
+}

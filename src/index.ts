@@ -16,7 +16,7 @@ export type {
 export type { KeyChanges, NewKey } from './app/embedding/key-changes.ts';
 export type { ChangedKey, EmbeddedKeys, IssuedKey, KeyObject } from './app/embedding/keys.ts';
 export type * from './app/embedding/objects.ts';
-export type { EmbeddedReads, Filters, FinancialsOption, Rows } from './app/embedding/reads.ts';
+export type { EmbeddedReads, Filters, FinancialsOption, ReadOptions, Rows } from './app/embedding/reads.ts';
 export { RegistryError } from './domain/values/errors.ts';
 export type { RunningServer } from './http/server/server.ts';
 export type { Clock } from './runtime/clock.ts';

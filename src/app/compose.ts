@@ -5,13 +5,14 @@ import type { Config } from '../config.ts';
 import { REFUSALS } from '../domain/access/refusals.ts';
 import { createExporter } from '../export/exporter.ts';
 import type { Route } from '../http/declare/route.ts';
-import { createMiddleware } from '../http/middleware/chain.ts';
+import { createMiddleware, type MiddlewareDependencies } from '../http/middleware/chain.ts';
 import { InProcessRateLimiter } from '../http/middleware/in-process-rate-limiter.ts';
 import { createRoutes } from '../http/routes.ts';
 import { type AccessLog, createAccessLog } from '../http/server/access-log.ts';
 import type { ConnectionLog } from '../http/server/connection.ts';
-import { createHandler, type Handler } from '../http/server/request-lifecycle.ts';
-import { createSender } from '../http/server/send.ts';
+import { createRecorder } from '../http/server/record-readings.ts';
+import { createHandler, type Handler, type HandlerDependencies } from '../http/server/request-lifecycle.ts';
+import { createSender, type SenderDependencies } from '../http/server/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from '../http/server/server.ts';
 import { openCreate } from '../http/writes/idempotency.ts';
 import { openServiceLedger } from '../ledger/write/service-ledger.ts';
@@ -19,6 +20,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
 import type { AccessLedger } from '../store/ports/access-ledger.ts';
 import type { ApiKeyStore } from '../store/ports/api-keys.ts';
+import type { IdempotentResponses } from '../store/ports/idempotent-responses.ts';
 import type { RegistryStore } from '../store/ports/registry.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import type { StorageError } from '../store/ports/storage-error.ts';
@@ -35,6 +37,7 @@ export interface RegistryDependencies {
   readonly writeLog?: ((lines: string) => void) | undefined;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
   readonly webhooks?: Partial<WebhookSettings> | undefined;
+  readonly ledger?: AccessLedger | undefined;
 }
 
 /** What serves, and the end of it. */
@@ -88,18 +91,10 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const limiter = new InProcessRateLimiter(clock);
   const exporter = createExporter(storage, config.zone);
   const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
-  const { publicUrl, trustedProxies, zone } = config;
-  const handler = createHandler({
-    routes,
-    keys,
-    middleware: createMiddleware({ keys, trustedProxies, limiter, clock, scheduler }),
-    create: openCreate(store.responses, clock),
-    send: createSender({ scheduler, log, clock, isDraining }),
-    clock,
-    log,
-    publicUrl,
-  });
-  const embedding = createEmbedded({ storage, keys, clock, zone, routes, publicUrl, isDraining });
+  const { ledger } = dependencies;
+  const shared = { ...config, storage, keys, clock, routes, isDraining, ledger };
+  const handler = composeHandler({ ...shared, scheduler, limiter, log, responses: store.responses });
+  const embedding = createEmbedded(shared);
   const running: RunningServer[] = [];
   let metricsServer: RunningServer | undefined;
   let webhooks: WebhookService | undefined;
@@ -152,6 +147,26 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
       return closed;
     },
   };
+}
+
+interface HandlerParts
+  extends Omit<HandlerDependencies, 'middleware' | 'create' | 'send' | 'keys'>,
+    Omit<MiddlewareDependencies, 'keys'>,
+    Pick<SenderDependencies, 'isDraining'> {
+  readonly keys: ApiKeyStore;
+  readonly ledger: AccessLedger | undefined;
+  readonly responses: IdempotentResponses;
+}
+
+function composeHandler(parts: HandlerParts): Handler {
+  const { ledger } = parts;
+  const record = ledger && createRecorder({ ...parts, ledger });
+  return createHandler({
+    ...parts,
+    middleware: createMiddleware(parts),
+    create: openCreate(parts.responses, parts.clock),
+    send: createSender({ ...parts, record }),
+  });
 }
 
 /** The log, with each request of a key counted: it is called once a response was sent. */

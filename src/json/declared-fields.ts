@@ -2,7 +2,13 @@
 
 import { IDENTITY_CARD, parseIdentityCard } from '../domain/membership/identity-card.ts';
 import { E164, parseMobile } from '../domain/membership/mobile.ts';
-import { type Field, listFields, type NamedField } from '../domain/values/declared-fields.ts';
+import {
+  FIELD_GROUPS,
+  type Field,
+  type FieldGroup,
+  listFields,
+  type NamedField,
+} from '../domain/values/declared-fields.ts';
 import { COOPERATIVE_CODE, parseCooperativeCode } from '../domain/values/text.ts';
 import { decimal, decimalField } from './decimal-fields.ts';
 import {
@@ -74,6 +80,8 @@ function kindOfValue(field: Field): FieldKind<unknown> {
 export interface Shown<Value> {
   readonly schema: Schema;
   readonly write: StringField<Value> | Serialize<Value>;
+  /** What it says of a person. */
+  readonly groups?: readonly FieldGroup[];
 }
 
 export interface ShownProperties<Value> {
@@ -93,6 +101,12 @@ export const shownFields = <Value>(
   );
 };
 
+/** The same properties, each of which says what money a person has, owes or earns. */
+export const financials = <Value>(properties: ShownProperties<Value>): ShownProperties<Value> =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, shown]) => [name, { ...shown, groups: ['financials'] }]),
+  );
+
 /** Those of the other fields, but for those that responses do not have. */
 export const otherFields = <Value>(
   fields: { readonly [property: string]: Field },
@@ -108,7 +122,11 @@ export const otherFields = <Value>(
 function shownField<Value>(field: NamedField): Shown<Value> {
   const { schema, deprecated } = kindOf(field);
   const shown = field.isNullable === true ? nullable(schema) : schema;
-  return { schema: { ...shown, ...deprecationKeywords(deprecated) }, write: writerOf<Value>(field) };
+  return {
+    schema: { ...shown, ...deprecationKeywords(deprecated) },
+    write: writerOf<Value>(field),
+    ...(field.group === undefined ? {} : { groups: [field.group] }),
+  };
 }
 
 function writerOf<Value>(field: NamedField): StringField<Value> {
@@ -135,11 +153,14 @@ export function shownObject<Value>(title: string, properties: ShownProperties<Va
   const of = <Part>(part: (shown: Shown<Value>) => Part): { [name: string]: Part } =>
     Object.fromEntries(Object.entries(properties).map(([name, shown]) => [name, part(shown)]));
   const writers = of(({ write }) => write) as FieldSerializers<unknown, Value>;
+  const found = new Set(Object.values(properties).flatMap(({ groups = [] }) => groups));
   return {
     schema: object(
       of(({ schema }) => schema),
       { title },
     ),
     serialize: serializeObject(writers),
+    /** Of all properties. */
+    groups: FIELD_GROUPS.filter((group) => found.has(group)),
   };
 }

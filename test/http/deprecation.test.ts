@@ -51,7 +51,12 @@ const BODY = declareBodies(FIELDS, {
   examples: { body: EXAMPLE, patch: {} },
 }).put;
 
-const shared = { tag: 'operation', access: 'any key', narrowed: SHOWS_NO_ROWS } as const;
+const shared = {
+  tag: 'operation',
+  access: 'any key',
+  narrowed: SHOWS_NO_ROWS,
+  personal: 'none',
+} as const;
 const success = (schema: Route['responses'][number]['schema'], example: unknown) => ({
   200: { description: 'Things.', schema, example },
 });

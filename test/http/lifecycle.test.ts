@@ -38,6 +38,7 @@ async function serve(
     tag: 'operation',
     access: 'public',
     narrowed: SHOWS_NO_ROWS,
+    personal: 'none',
     responses: {},
     handle,
   };

@@ -88,6 +88,7 @@ export async function startApp(
     startMs?: number;
     folder?: string;
     webhooks?: RegistryDependencies['webhooks'];
+    ledger?: RegistryDependencies['ledger'];
   } = {},
 ): Promise<TestApp> {
   const folder = options.folder ?? temporaryFolder(context);
@@ -104,6 +105,7 @@ export async function startApp(
     writeLog: (lines) => void logLines.push(...lines.split('\n').filter((line) => line !== '')),
     timeouts: options.timeouts,
     webhooks: options.webhooks,
+    ledger: options.ledger,
   });
   const { address } = await registry.listen();
   const keys = openKeyStore(keysFileOf(config.storage), { waitMs: 2_000 });

@@ -1,13 +1,26 @@
 /** A route as a function: what its handler answers, without HTTP and without a key. */
 
+import { randomUUID } from 'node:crypto';
 import { setImmediate as endOfIteration } from 'node:timers/promises';
 import type { PublicUrl } from '../../config.ts';
 import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
 import { FieldErrorList, invalidFields, RegistryError, shownName } from '../../domain/values/errors.ts';
-import { HttpError } from '../../http/declare/errors.ts';
+import { HttpError, toErrorResponse } from '../../http/declare/errors.ts';
+import {
+  fieldsOf,
+  isStated,
+  NOTHING_STATED,
+  nameOfRoute,
+  STATED_ERROR,
+  type Stated,
+  subjectOf,
+} from '../../http/declare/personal.ts';
 import { parseQuery } from '../../http/declare/query.ts';
-import { BodyParts, JsonText } from '../../http/declare/response.ts';
-import { fullPath, type Route } from '../../http/declare/route.ts';
+import { type ApiResponse, BodyParts, JsonText } from '../../http/declare/response.ts';
+import { fullPath, type HandlingRoute, type Route, type RouteRequest } from '../../http/declare/route.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { systemUser } from '../../runtime/system-user.ts';
+import type { AccessLedger } from '../../store/ports/access-ledger.ts';
 import type { Id } from './arguments.ts';
 import type { Queries, Results } from './objects.ts';
 
@@ -29,18 +42,22 @@ export interface CallDependencies {
   readonly routes: readonly Route[];
   readonly publicUrl: PublicUrl | undefined;
   readonly isDraining: () => boolean;
+  readonly clock: Clock;
+  /** Where readings of personal data are recorded; nowhere when not given. */
+  readonly ledger?: AccessLedger | undefined;
 }
 
 /** Gives what routes answer, read from the same text that HTTP sends. */
 export class RouteCaller {
   private readonly routes: ReadonlyMap<string, Route>;
   private readonly publicUrl: PublicUrl;
-  private readonly isDraining: () => boolean;
+  private readonly dependencies: CallDependencies;
 
-  constructor({ routes, publicUrl = { origin: '', prefix: '' }, isDraining }: CallDependencies) {
+  constructor(dependencies: CallDependencies) {
+    const { routes, publicUrl = { origin: '', prefix: '' } } = dependencies;
     this.routes = new Map(routes.map((route) => [route.operationId, route]));
     this.publicUrl = publicUrl;
-    this.isDraining = isDraining;
+    this.dependencies = dependencies;
   }
 
   /** @throws RegistryError (as a rejection) for what HTTP refuses, and for arguments of a wrong type */
@@ -88,33 +105,79 @@ export class RouteCaller {
     // The reads of one iteration share a snapshot: this one sees what the program has changed before, and a
     // loop of calls leaves time for whatever else the process does.
     await endOfIteration();
-    if (this.isDraining()) throw new RegistryError('unavailable', 'The registry is closed.');
+    if (this.dependencies.isDraining()) throw new RegistryError('unavailable', 'The registry is closed.');
     const texts = Object.fromEntries(Object.entries(params).map(([each, value]) => [each, String(value)]));
     const search = toSearch(query);
+    const stated = toStated(query);
     // What an export gives is objects, in no format.
     const { format: _format, ...parameters } = route.query ?? {};
+    const request = (): RouteRequest => ({
+      params: texts,
+      search,
+      query: parseQuery(parameters, search),
+      body: undefined,
+      caller: seesFinancials ? PROGRAM : undefined,
+      visible: null,
+      path: fullPath(route).replace(/\{(\w+)\}/g, (_, each: string) => texts[each] ?? ''),
+      incoming: { headers: {}, headersDistinct: {}, method: route.method },
+      bodyHash: undefined,
+      prefix: this.publicUrl.prefix,
+      baseUrl: this.publicUrl.origin + this.publicUrl.prefix,
+      whenClosed: (work) => closing.push(work),
+    });
     try {
-      const { body } = await route.handle({
-        params: texts,
-        search,
-        query: parseQuery(parameters, search),
-        body: undefined,
-        caller: seesFinancials ? PROGRAM : undefined,
-        visible: null,
-        path: fullPath(route).replace(/\{(\w+)\}/g, (_, each: string) => texts[each] ?? ''),
-        incoming: { headers: {}, headersDistinct: {}, method: route.method },
-        bodyHash: undefined,
-        prefix: this.publicUrl.prefix,
-        baseUrl: this.publicUrl.origin + this.publicUrl.prefix,
-        whenClosed: (work) => closing.push(work),
-      });
-      return body;
+      return await this.recorded(route, request(), stated);
     } catch (error) {
       // Of what is only read HTTP itself refuses ids, national IDs and pages.
       if (error instanceof HttpError) throw new RegistryError('invalid', error.message, { cause: error });
       throw error;
     }
   }
+
+  /** The body of the response, once its reading is recorded; a lookup of nobody is one too. */
+  private async recorded(route: HandlingRoute, request: RouteRequest, stated: Stated): Promise<unknown> {
+    let response: ApiResponse;
+    try {
+      response = await route.handle(request);
+    } catch (error) {
+      await this.record(route, request, toErrorResponse(error).response, stated);
+      throw error;
+    }
+    await this.record(route, request, response, stated);
+    return response.body;
+  }
+
+  private async record(route: Route, request: RouteRequest, response: ApiResponse, stated: Stated) {
+    const { ledger, clock } = this.dependencies;
+    const subject = ledger && subjectOf(route, request, response);
+    if (subject === undefined) return;
+    const reading = {
+      timeMs: clock.now(),
+      requestId: randomUUID(),
+      reader: { user: systemUser() },
+      route: nameOfRoute(route),
+      fields: fieldsOf(route, response),
+      status: response.status,
+      address: null,
+      ...stated,
+      subject,
+    };
+    await ledger?.record([reading]);
+  }
+}
+
+const STATEMENTS = ['purpose', 'endUser'] as const;
+
+/** What the options say of the reading. @throws RegistryError `invalid` */
+function toStated(options: object): Stated {
+  const stated: { -readonly [name in keyof Stated]: Stated[name] } = { ...NOTHING_STATED };
+  for (const name of STATEMENTS) {
+    const text = (options as { readonly [name: string]: unknown })[name];
+    if (text === undefined) continue;
+    if (typeof text !== 'string' || !isStated(text)) throw invalidFields({ [name]: [STATED_ERROR] });
+    stated[name] = text;
+  }
+  return stated;
 }
 
 /**
@@ -127,7 +190,7 @@ function toSearch(options: unknown): URLSearchParams {
   const search = new URLSearchParams();
   const faults = new FieldErrorList();
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
+    if (value === undefined || STATEMENTS.some((each) => each === name)) continue;
     if (typeof value === 'string' || Number.isSafeInteger(value))
       search.append(
         name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

@@ -2,7 +2,7 @@
 
 import { RegistryError } from '../../domain/values/errors.ts';
 import { checkOptions, type Id, toId, toNationalId } from './arguments.ts';
-import type { RouteCaller } from './call-route.ts';
+import type { Asked, RouteCaller } from './call-route.ts';
 import type { ConsolidatedMember, Member, Membership, Queries, Results } from './objects.ts';
 
 type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
@@ -10,11 +10,20 @@ type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   : Name;
 
 /** The query parameters of HTTP by their names there, which may be written in camelCase: `pageSize`. */
-export type Filters<Name extends keyof Queries> = Queries[Name] & {
-  readonly [Each in keyof Queries[Name] & string as Camel<Each>]?: Queries[Name][Each];
-};
+export type Filters<Name extends keyof Queries> = Queries[Name] &
+  ReadOptions & {
+    readonly [Each in keyof Queries[Name] & string as Camel<Each>]?: Queries[Name][Each];
+  };
 
-export interface FinancialsOption {
+/** What the access ledger records of a reading of personal data, where it is on: 1 to 200 characters each. */
+export interface ReadOptions {
+  /** Why. */
+  readonly purpose?: string | undefined;
+  /** For whom, as the program names them. */
+  readonly endUser?: string | undefined;
+}
+
+export interface FinancialsOption extends ReadOptions {
   /** Shows production, loans and savings, which are null otherwise. */
   readonly financials?: boolean | undefined;
 }
@@ -30,14 +39,14 @@ export interface Rows<
   /** All rows as they were at one moment, in order of id, while a program asks for them. */
   all(filters?: Filters<All>): AsyncIterable<Results[All]>;
   /** The row with this id. */
-  get(id: Id): Promise<Row | undefined>;
+  get(id: Id, options?: ReadOptions): Promise<Row | undefined>;
 }
 
 /**
  * The same objects as the JSON of docs/api.md, read on the calling thread but for statistics, searches and
  * `all`. Undefined is what HTTP answers with 404. Each function rejects with a RegistryError: `invalid` for a
  * wrong argument, which it names, `gone` for the id of a merged member, `unavailable` when it may be
- * repeated.
+ * repeated: also when the access ledger is on and the reading cannot be recorded.
  */
 export interface EmbeddedReads {
   /** The person with this national ID, by all active memberships. */
@@ -86,7 +95,10 @@ export function createReads(caller: RouteCaller): EmbeddedReads {
   ): Rows<List, All, Results[Get]> => ({
     list: (filters) => caller.get(list, { query: filters }),
     all: (filters) => caller.each(all, { query: filters }),
-    get: (id) => find(get)(id),
+    get: (id, options) => {
+      checkOptions(options, STATEMENTS);
+      return find(get)(id, options);
+    },
   });
   return {
     lookUp: async (nid, options) =>
@@ -119,6 +131,8 @@ export function createReads(caller: RouteCaller): EmbeddedReads {
   };
 }
 
+const STATEMENTS = { purpose: 'string', endUser: 'string' } as const;
+
 /** What was not found is no error for those who ask in code. */
 async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
   try {
@@ -129,7 +143,8 @@ async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function toFinancials(options: unknown): { readonly seesFinancials: boolean } {
-  checkOptions(options, { financials: 'boolean' });
-  return { seesFinancials: (options as FinancialsOption | undefined)?.financials === true };
+function toFinancials(options: unknown): Pick<Asked, 'seesFinancials' | 'query'> {
+  checkOptions(options, { financials: 'boolean', ...STATEMENTS });
+  const { financials, ...query } = (options ?? {}) as FinancialsOption;
+  return { seesFinancials: financials === true, query };
 }

@@ -1,6 +1,12 @@
 /** A member: one person in one cooperative. */
 
-import { type DecidedValues, type GivenValues, NOW, type RecordedField } from '../values/declared-fields.ts';
+import {
+  type DecidedValues,
+  type FieldGroup,
+  type GivenValues,
+  NOW,
+  type RecordedField,
+} from '../values/declared-fields.ts';
 import { MAX_LENGTH } from '../values/text.ts';
 
 export const MEMBER_STATUSES = ['active', 'inactive', 'suspended', 'withdrawn', 'deceased'] as const;
@@ -29,6 +35,7 @@ export type Gender = (typeof GENDERS)[number];
 
 /** Whose a field is, and what a merge does with it in the member that stays, and an erasure. */
 export type MemberField = RecordedField & {
+  readonly group: FieldGroup;
   /** A transfer takes what is the person's to the new membership, which begins without the rest. */
   readonly belongsTo: 'person' | 'membership';
   /** It is kept, or filled from the other member where there is none: alone, or together with others. */
@@ -45,6 +52,7 @@ export const MEMBER_FIELDS = {
     isFixed: true,
     isHidden: true,
     eventBit: 0,
+    group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: 'keep',
@@ -54,6 +62,7 @@ export const MEMBER_FIELDS = {
     description: 'National ID: exactly 16 digits.',
     isKey: true,
     eventBit: 1,
+    group: 'identity',
     belongsTo: 'person',
     merge: 'keep',
     erasure: 'replace',
@@ -63,6 +72,7 @@ export const MEMBER_FIELDS = {
     maxLength: MAX_LENGTH.memberCode,
     description: "The cooperative's own code for the member; unique there.",
     eventBit: 2,
+    group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: 'replace',
@@ -73,6 +83,7 @@ export const MEMBER_FIELDS = {
     description: 'Name as registered in the cooperative.',
     isComposed: true,
     eventBit: 3,
+    group: 'identity',
     belongsTo: 'person',
     merge: 'keep',
     erasure: { becomes: '(erased)' },
@@ -83,6 +94,7 @@ export const MEMBER_FIELDS = {
     description: 'Never guessed from the full name.',
     isNullable: true,
     eventBit: 4,
+    group: 'identity',
     belongsTo: 'person',
     // One of each member would make a name that nobody has.
     merge: 'fill together',
@@ -94,6 +106,7 @@ export const MEMBER_FIELDS = {
     description: 'Never guessed from the full name.',
     isNullable: true,
     eventBit: 5,
+    group: 'identity',
     belongsTo: 'person',
     merge: 'fill together',
     erasure: 'clear',
@@ -104,6 +117,7 @@ export const MEMBER_FIELDS = {
     description: 'As registered; never derived from the national ID.',
     isNullable: true,
     eventBit: 6,
+    group: 'identity',
     belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',
@@ -113,6 +127,7 @@ export const MEMBER_FIELDS = {
     description: 'As registered; never derived from the national ID.',
     isNullable: true,
     eventBit: 7,
+    group: 'identity',
     belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',
@@ -122,6 +137,7 @@ export const MEMBER_FIELDS = {
     description: 'E.164.',
     isNullable: true,
     eventBit: 8,
+    group: 'contact',
     belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',
@@ -132,6 +148,7 @@ export const MEMBER_FIELDS = {
     description: 'Role in the cooperative.',
     initial: DEFAULT_ROLE,
     eventBit: 9,
+    group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: { becomes: DEFAULT_ROLE },
@@ -142,6 +159,7 @@ export const MEMBER_FIELDS = {
     description: 'Only active memberships are found by the lookups.',
     initial: DEFAULT_MEMBER_STATUS,
     eventBit: 10,
+    group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: 'replace',
@@ -152,6 +170,7 @@ export const MEMBER_FIELDS = {
     initial: NOW,
     isKeptByPut: true,
     eventBit: 11,
+    group: 'identity',
     belongsTo: 'membership',
     merge: 'keep',
     erasure: 'keep',
@@ -163,6 +182,7 @@ export const MEMBER_FIELDS = {
     setBy: 'corrections',
     isHidden: true,
     eventBit: null,
+    group: 'identity',
     belongsTo: 'person',
     merge: 'fill',
     erasure: 'clear',

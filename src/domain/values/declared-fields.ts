@@ -25,6 +25,10 @@ export type ValueKind =
   /** The id of another row. Files name that row by what people call it. */
   | { readonly kind: 'reference' };
 
+/** Groups of personal data, as the access ledger names what was shown. */
+export const FIELD_GROUPS = ['identity', 'contact', 'financials'] as const;
+export type FieldGroup = (typeof FIELD_GROUPS)[number];
+
 /** A field is declared under the name that its value has in code. */
 export type Field = ValueKind & {
   readonly description: string;
@@ -43,6 +47,8 @@ export type Field = ValueKind & {
   readonly whenNew?: { readonly choices: readonly string[]; readonly description: string };
   /** Who sets it, where bodies do not. */
   readonly setBy?: 'rules' | 'imports' | 'payments' | 'corrections';
+  /** What it says of a person. */
+  readonly group?: FieldGroup;
   /** Whether responses do not have it. */
   readonly isHidden?: true;
   /** Of a row of a file: it finds the stored row. */

@@ -11,6 +11,7 @@ import {
 } from '../../domain/values/page.ts';
 import { array, integer, nullable, object, type Schema, string } from '../../json/schema.ts';
 import { quoteOrNull, type Serialize, serializeArray } from '../../json/serializer.ts';
+import type { Subject } from '../../store/ports/access-ledger.ts';
 import { invalidPage } from './errors.ts';
 import type { QueryParameter } from './query.ts';
 import { type ApiResponse, JsonText, ok } from './response.ts';
@@ -53,6 +54,7 @@ interface ListRequest extends Pick<RouteRequest, 'search' | 'baseUrl' | 'path'> 
  * The response to a list's request: the page that it asks for.
  * @param list reads a page
  * @param serialize gives the JSON text of a row
+ * @param subjectOf says whom rows show; undefined where they show nobody
  * @throws HttpError 404 for a page that is not a number from 1, or past the last
  */
 export function respondWithPage<T>(
@@ -60,9 +62,13 @@ export function respondWithPage<T>(
   list: (asked: PageRequest) => Awaitable<Page<T>>,
   serialize: Serialize<T>,
   zone: TimeZone,
+  subjectOf?: ((rows: readonly T[]) => Subject) | undefined,
 ): Awaitable<ApiResponse> {
   const asked = toPageRequest(request.query);
-  return whenReady(list(asked), (found) => envelope(request, asked, found, serialize, zone));
+  return whenReady(list(asked), (found) => ({
+    ...envelope(request, asked, found, serialize, zone),
+    subject: subjectOf?.(found.rows),
+  }));
 }
 
 /** @throws HttpError 404 for a page past the last */

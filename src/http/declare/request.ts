@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net';
 import { PREFIX, type PublicUrl } from '../../config.ts';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
+import { NOTHING_STATED, type Stated } from './personal.ts';
 import { type ApiResponse, type Headers, refusal } from './response.ts';
 import { API_ROOT, type Route, type RouteRequest } from './route.ts';
 
@@ -31,6 +32,8 @@ export class ApiRequest implements RouteRequest {
   query: RouteRequest['query'] = {};
   body: unknown;
   bodyHash: string | undefined;
+  /** Of a route that shows persons. */
+  stated: Stated = NOTHING_STATED;
   /** Sent with whatever response follows, refusals too. */
   readonly headers: Headers = {};
   private readonly searchText: string;

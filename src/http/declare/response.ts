@@ -1,6 +1,8 @@
 /** The response to a request, before it becomes bytes. */
 import type { Refusal } from '../../domain/access/refusals.ts';
+import type { FieldGroup } from '../../domain/values/declared-fields.ts';
 import type { UnavailableReason } from '../../domain/values/errors.ts';
+import type { Subject } from '../../store/ports/access-ledger.ts';
 
 export type Headers = { [name: string]: string };
 
@@ -32,6 +34,10 @@ export interface ApiResponse {
   /** A value for JSON, a JsonText or BodyParts; undefined for no body. */
   readonly body: unknown;
   readonly headers?: Headers;
+  /** Whom it shows: a success of a route that is `personal` is not sent without. */
+  readonly subject?: Subject | undefined;
+  /** The groups of fields that it shows, where those are fewer than its route declares. */
+  readonly fields?: readonly FieldGroup[];
   /** Why it was refused, for the log and metrics. */
   readonly reason?: Refusal | UnavailableReason | undefined;
   /** What lies behind it, for the log only: it may hold more than the client should learn. */

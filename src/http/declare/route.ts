@@ -5,8 +5,10 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiKey, Scope } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
+import type { FieldGroup } from '../../domain/values/declared-fields.ts';
 import type { Deprecation } from '../../domain/values/deprecation.ts';
 import type { Schema } from '../../json/schema.ts';
+import type { Subject } from '../../store/ports/access-ledger.ts';
 import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
 import type { BodyDeclaration } from './body-fields.ts';
 import type { Narrowing } from './narrowing.ts';
@@ -25,7 +27,14 @@ export const METHODS = {
 } as const satisfies { readonly [method: string]: Method };
 
 /** Header fields of requests that a route may read; openapi/headers.ts describes them. */
-export type RequestHeader = 'Accept' | 'Accept-Encoding' | 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
+export type RequestHeader =
+  | 'Accept'
+  | 'Accept-Encoding'
+  | 'Idempotency-Key'
+  | 'If-Match'
+  | 'If-None-Match'
+  | 'X-End-User'
+  | 'X-Purpose';
 
 /** Header fields that a route may add to its own responses; openapi/headers.ts describes them. */
 export type ResponseHeader =
@@ -35,6 +44,7 @@ export type ResponseHeader =
   | 'ETag'
   | 'Idempotency-Replayed'
   | 'Vary'
+  | 'X-Access-Receipt'
   | 'X-Snapshot-Epoch'
   | 'X-Snapshot-Sequence';
 
@@ -43,6 +53,15 @@ export type ResponseHeader =
  * anybody. A route without this does not compile.
  */
 export type Access = { readonly scope: Scope; readonly isExport?: true } | 'any key' | 'public';
+
+/**
+ * Whose data the responses show: nobody's, or one person's, those of the rows of a page, or of all rows; and
+ * which groups of fields, all that a key may see. Such responses are recorded, and say whom they show
+ * (`ApiResponse.subject`). A route without this does not compile.
+ */
+export type Personal =
+  | 'none'
+  | { readonly persons: 'one' | 'page' | 'all'; readonly fields: readonly FieldGroup[] };
 
 export interface Parameter {
   readonly description: string;
@@ -101,6 +120,14 @@ export interface Creation<Created> {
   create(request: RouteRequest, keep: ResponseToKeep<Created> | undefined): Promise<Created>;
   /** Composes the response, inside the transaction when it is kept: it depends on nothing else. */
   respond(created: Created): ApiResponse;
+  /** Whom a response that is sent again shows, by its body; undefined on routes that show nobody. */
+  readonly subjectOf?: ((shown: ShownRow) => Subject) | undefined;
+}
+
+/** What a representation tells of whose data it is: the member's own, or a row with its member. */
+export interface ShownRow {
+  readonly id: string;
+  readonly member?: { readonly id: string };
 }
 
 /** A creation whose two functions agree on what is created. */
@@ -119,6 +146,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly deprecated?: Deprecation;
   readonly access: Access;
   readonly narrowed: Narrowing;
+  readonly personal: Personal;
   /** Scopes that change the response without being required. */
   readonly optionalScopes?: readonly Scope[];
   readonly params?: { readonly [name: string]: Parameter };
@@ -138,7 +166,7 @@ interface CreatingRoute<Query extends QueryParameters> extends SharedRoute<Query
   readonly creation: Creation<unknown>;
 }
 
-interface HandlingRoute<Query extends QueryParameters> extends SharedRoute<Query> {
+export interface HandlingRoute<Query extends QueryParameters = QueryParameters> extends SharedRoute<Query> {
   readonly method: Exclude<Method, 'POST'>;
   readonly handle: (request: RouteRequest<Query>) => Awaitable<ApiResponse>;
 }
@@ -148,8 +176,15 @@ export type Route<Query extends QueryParameters = QueryParameters> =
   | HandlingRoute<Query>;
 
 /** The header fields that a route reads, those of its kind included. */
-export const requestHeadersOf = ({ method, requestHeaders = [] }: Route): readonly RequestHeader[] =>
-  method === 'POST' ? ['Idempotency-Key', ...requestHeaders] : requestHeaders;
+export const requestHeadersOf = ({
+  method,
+  personal,
+  requestHeaders = [],
+}: Route): readonly RequestHeader[] => [
+  ...(method === 'POST' ? (['Idempotency-Key'] as const) : []),
+  ...requestHeaders,
+  ...(personal === 'none' ? [] : (['X-Purpose', 'X-End-User'] as const)),
+];
 
 /** A route whose handler sees the types of its own query parameters. */
 export const defineRoute = <Query extends QueryParameters = QueryParameters>(route: Route<Query>): Route =>

@@ -1,4 +1,5 @@
 /** The address of a client, behind proxies too. */
+import type { IncomingMessage } from 'node:http';
 import { type Address, type AddressBlocks, parseAddress } from '../../domain/access/address-blocks.ts';
 
 /**
@@ -18,4 +19,18 @@ export function clientAddress(
     if (address === undefined || !trusted.has(address)) return address;
   }
   return undefined;
+}
+
+/**
+ * The same as text, for records.
+ * @returns null for an address that is not known
+ */
+export function clientAddressText(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  trusted: AddressBlocks,
+): string | null {
+  const { remoteAddress: peer } = socket;
+  // Every response with personal data comes through here, and most services trust no proxy: no parsing.
+  if (trusted.texts.length === 0) return peer?.replace(/^::ffff:(?=[0-9.]+$)|%.*$/g, '') ?? null;
+  return clientAddress(peer, headers['x-forwarded-for']?.toString(), trusted)?.toString() ?? null;
 }

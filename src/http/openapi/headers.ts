@@ -54,6 +54,10 @@ const HEADERS = {
     schema: wholeNumber,
   },
   'X-Snapshot-Epoch': { description: 'The `epoch` of that request.', schema: text() },
+  'X-Access-Receipt': {
+    description: 'Where the access ledger is on: what proves that this reading was recorded.',
+    schema: text('^[0-9]+-[0-9a-f]{16,}$'),
+  },
   ETag: {
     description: 'Names this state of the resource, for If-None-Match and If-Match. Opaque.',
     schema: text('^"[!#-~]+"$'),
@@ -105,6 +109,16 @@ const REQUEST_HEADERS: { readonly [name in RequestHeader]: Json } = {
     description: 'ETags of the states that you have, or `*` for any; 304 when it is one of them.',
     schema: text(),
     example: '"rAQJbGdYvUZIPuKZmGEVjA"',
+  },
+  'X-Purpose': {
+    description: 'Why you read this, for the access ledger: 1 to 200 printable characters.',
+    schema: text(),
+    example: 'loan application 4711',
+  },
+  'X-End-User': {
+    description: 'Who asks your system, for the access ledger: 1 to 200 printable characters.',
+    schema: text(),
+    example: 'counter 3',
   },
 };
 

@@ -129,6 +129,7 @@ export function withOpenApi(routes: readonly Route[], version: string): Route[] 
     tag: 'operation',
     access: 'public',
     narrowed: SHOWS_NO_ROWS,
+    personal: 'none',
     responses: {
       200: {
         description: 'OpenAPI 3.1.',

@@ -43,7 +43,11 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     example: 'You do not have permission to perform this action.',
     headers: { 'WWW-Authenticate': false },
   },
-  404: { description: 'There is no such resource or page.', example: 'Not found.' },
+  404: {
+    description: 'There is no such resource or page.',
+    example: 'Not found.',
+    headers: { 'X-Access-Receipt': false },
+  },
   409: {
     description: 'Another request is in the way. Try again.',
     example: 'A request with this Idempotency-Key is still running.',
@@ -75,7 +79,9 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     headers: { 'Retry-After': true },
   },
   503: {
-    description: 'The database is busy, the disk is nearly full, or the server is shutting down. Try again.',
+    description:
+      'The database is busy, the disk is nearly full, the reading cannot be recorded, or the server is ' +
+      'shutting down. Try again.',
     example: 'The database is busy. Try again.',
     headers: { 'Retry-After': true },
   },
@@ -107,6 +113,7 @@ function refusal(components: Components, status: number | 'default'): Json {
 /** Every status with which a client of the route is refused by what it declares. */
 function refusalStatuses(route: Route): number[] {
   const found = new Set<number>([400, ...(route.refusals ?? [])]);
+  if (route.personal !== 'none') found.add(503);
   if (route.access !== 'public') for (const status of [401, 403, 429]) found.add(status);
   if (route.body !== undefined) for (const status of [413, 415]) found.add(status);
   if (route.method === 'POST') for (const status of [409, 422]) found.add(status);
@@ -134,6 +141,7 @@ function success(components: Components, route: Route, response: SuccessResponse
     description,
     headers: Object.assign(
       route.access === 'public' ? {} : usage(components),
+      route.personal === 'none' ? {} : header(components, 'X-Access-Receipt', false),
       isCreated ? header(components, 'Location', true) : {},
       isCreated ? header(components, 'Idempotency-Replayed', false) : {},
       ...own.map(([name, presence]) => header(components, name, presence === 'required')),
@@ -150,7 +158,11 @@ function success(components: Components, route: Route, response: SuccessResponse
 const notModified = (components: Components): Json =>
   components.refer('responses', 'NotModified', {
     description: 'The resource is in a state that If-None-Match names. No content.',
-    headers: { ...usage(components), ...header(components, 'ETag', true) },
+    headers: {
+      ...usage(components),
+      ...header(components, 'ETag', true),
+      ...header(components, 'X-Access-Receipt', false),
+    },
   });
 
 export function responsesOf(components: Components, route: Route): Json {

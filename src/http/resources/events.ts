@@ -117,6 +117,8 @@ export function eventRoutes(stores: NarrowableStore, zone: TimeZone): Route[] {
       access: { scope: 'webhooks:receive' },
       // An event leads to members by their ids.
       narrowed: SHOWS_PERSONS,
+      // It says which fields have changed, and shows none.
+      personal: 'none',
       query: QUERY,
       responses: {
         200: { description: 'The next events.', schema: EVENT_PAGE, example: EVENT_PAGE_EXAMPLE },

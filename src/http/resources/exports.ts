@@ -1,5 +1,6 @@
 /** All rows of a kind at once, from one snapshot (docs/api.md#exports). */
 
+import { type Visible, visibleGroups } from '../../domain/access/visible.ts';
 import { onlyGiven } from '../../domain/values/given.ts';
 import { parseChoice } from '../../domain/values/text.ts';
 import { type ExportRequest, TEXT_FORMATS, type TextFormat } from '../../export/export-request.ts';
@@ -10,6 +11,7 @@ import type { StoreOf } from '../../store/ports/registry.ts';
 import { acceptsGzip } from '../declare/accepted.ts';
 import { gzipped } from '../declare/compression.ts';
 import { SHOWS_PERSONS } from '../declare/narrowing.ts';
+import { showing } from '../declare/personal.ts';
 import type { QueryParameters } from '../declare/query.ts';
 import { type ApiResponse, BodyParts } from '../declare/response.ts';
 import { defineRoute, type Route, type RouteRequest } from '../declare/route.ts';
@@ -32,7 +34,7 @@ const FORMAT = {
   parse: (value: string) => parseChoice(value, TEXT_FORMATS),
 };
 
-type Exported = Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'example'>;
+type Exported = Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'example' | 'groups'>;
 
 /** What a client asks for, whatever the kind. */
 interface Asked {
@@ -43,7 +45,7 @@ interface Asked {
 
 /** @param filters of `cooperative` and `status`, as the list has them */
 export const exportRoute = (
-  { tag, title, schema, example }: Exported,
+  { tag, title, schema, example, groups }: Exported,
   filters: QueryParameters,
   { exporter, eventsOf }: ExportDependencies,
 ): Route =>
@@ -59,6 +61,7 @@ export const exportRoute = (
     access: { scope: `${tag}:read`, isExport: true },
     // A key that only looks up has no way to many rows, not even of those that show no person.
     narrowed: SHOWS_PERSONS,
+    personal: showing('all', groups),
     query: { ...filters, format: FORMAT },
     requestHeaders: ['Accept-Encoding'],
     responses: {
@@ -80,14 +83,16 @@ export const exportRoute = (
     async handle(request) {
       const { format = 'ndjson', cooperative: cooperativeId, status } = request.query as Asked;
       const { visible } = request;
+      const cooperativeIds = visibleGroups(visible, cooperativeId) ?? null;
+      const shown = { kind: tag, format, cooperativeIds } as const;
       if (request.incoming.method === 'HEAD') {
         const latest = { after: undefined, limit: 1, epoch: undefined };
         const { epoch, lastSequence: sequence } = await eventsOf(visible).read(latest);
-        return respond(request, { kind: tag, format }, { epoch, sequence });
+        return respond(request, shown, { epoch, sequence });
       }
       const filter = { visible, ...onlyGiven({ cooperativeId, status }) };
       const run = await exporter.run({ kind: tag, format, filter }, (leave) => request.whenClosed(leave));
-      return respond(request, { kind: tag, format }, run);
+      return respond(request, shown, run);
     },
   });
 
@@ -96,13 +101,14 @@ type Known = Pick<Export, 'epoch' | 'sequence'> & Partial<Pick<Export, 'bytes' |
 /** @param found without content for HEAD */
 function respond(
   { incoming }: Pick<RouteRequest, 'incoming'>,
-  { kind, format }: Pick<ExportRequest, 'kind' | 'format'>,
+  { kind, format, cooperativeIds }: Pick<ExportRequest, 'kind' | 'format'> & { cooperativeIds: Visible },
   { epoch, sequence, bytes, read }: Known,
 ): ApiResponse {
   const isGzipped = acceptsGzip(incoming.headers['accept-encoding']);
   const parts = read?.() ?? [];
   return {
     status: 200,
+    subject: { all: { asOfSequence: sequence, cooperativeIds } },
     body: new BodyParts(isGzipped ? gzipped(parts) : parts, MEDIA_TYPES[format]),
     headers: {
       'Content-Disposition': `attachment; filename="${kind}.${format}"`,

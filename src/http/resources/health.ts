@@ -23,6 +23,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       tag: 'operation',
       access: 'public',
       narrowed: SHOWS_NO_ROWS,
+      personal: 'none',
       responses: { 200: { description: 'Yes.', schema: HEALTH, example: { status: 'ok' } } },
       handle: () => ok({ status: 'ok' }),
     },
@@ -35,6 +36,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       tag: 'operation',
       access: 'public',
       narrowed: SHOWS_NO_ROWS,
+      personal: 'none',
       responses: { 200: { description: 'Yes.', schema: HEALTH, example: { status: 'ok' } } },
       refusals: [503],
       async handle() {

@@ -96,6 +96,7 @@ export function meRoutes(
       tag: 'operation',
       access: 'any key',
       narrowed: SHOWS_NO_ROWS,
+      personal: 'none',
       responses: { 200: { description: 'The caller.', schema: ME, example: CALLER_EXAMPLE } },
       async handle({ caller, visible }) {
         const key = caller as ApiKey;

@@ -2,7 +2,7 @@
 import type { Visible } from '../../domain/access/visible.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import type { Fields, GivenValues } from '../../domain/values/declared-fields.ts';
+import type { FieldGroup, Fields, GivenValues } from '../../domain/values/declared-fields.ts';
 import { notFound } from '../../domain/values/errors.ts';
 import type { PageRequest } from '../../domain/values/page.ts';
 import { type ShownProperties, shownObject } from '../../json/declared-fields.ts';
@@ -16,6 +16,7 @@ import { type Bodies, declareBodies } from '../declare/declared-bodies.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../declare/list.ts';
 import type { Narrowing } from '../declare/narrowing.ts';
 import { pathId, readPathId } from '../declare/path-id.ts';
+import { showing } from '../declare/personal.ts';
 import type { ParsedQuery, QueryParameters } from '../declare/query.ts';
 import {
   API_PREFIX,
@@ -24,6 +25,7 @@ import {
   type Parameter,
   type Route,
   type RouteRequest,
+  type ShownRow,
 } from '../declare/route.ts';
 import { actorOf } from '../writes/actor.ts';
 import {
@@ -48,6 +50,10 @@ interface Named {
 export interface Resource<Stored, Body> extends Named {
   readonly schema: Schema;
   readonly serialize: Serialize<Stored>;
+  /** What responses show of persons. */
+  readonly groups: readonly FieldGroup[];
+  /** The member that a row shows; undefined where rows show nobody. */
+  readonly memberIdOf?: ((row: Stored) => number) | undefined;
   readonly bodies: Bodies<Body>;
   readonly id: Parameter;
   /** @throws HttpError or RegistryError for what is not an id */
@@ -66,6 +72,7 @@ type Reading<Store> = Pick<ResourceDependencies<Store>, 'storeOf' | 'zone'>;
 
 interface Declaration<Stored> extends Named {
   readonly properties: ShownProperties<Stored>;
+  readonly memberIdOf?: (row: Stored) => number;
   readonly oneOf?: BodyDeclaration['oneOf'];
   readonly examples: {
     readonly body: BodyDeclaration['example'];
@@ -76,9 +83,10 @@ interface Declaration<Stored> extends Named {
 /** @param fields whose values bodies give */
 export function declareResource<Declared extends Fields, Stored>(
   fields: Declared,
-  { tag, title, narrowed, example, properties, oneOf, examples }: Declaration<Stored>,
+  { tag, title, narrowed, example, properties, memberIdOf, oneOf, examples }: Declaration<Stored>,
 ): Resource<Stored, GivenValues<Declared>> {
-  const { schema, serialize } = shownObject(title, properties);
+  const { schema, serialize, groups } = shownObject(title, properties);
+  const subjectOf = subjectOfRows(memberIdOf);
   return {
     tag,
     title,
@@ -86,12 +94,23 @@ export function declareResource<Declared extends Fields, Stored>(
     example,
     schema,
     serialize,
+    groups,
+    memberIdOf,
     bodies: declareBodies(fields, { title, response: schema, oneOf, examples }),
     id: pathId(`A ${title.toLowerCase()}'s id; opaque.`),
     readId: readPathId,
-    represent: (stored, zone) => represent(serialize(stored, zone)),
+    represent: (stored, zone) => ({
+      ...represent(serialize(stored, zone)),
+      subject: subjectOf?.([stored]),
+    }),
   };
 }
+
+/** What says whom rows show. */
+export const subjectOfRows = <Row>(memberIdOf: ((row: Row) => number) | undefined) =>
+  memberIdOf && ((rows: readonly Row[]) => ({ memberIds: [...new Set(rows.map(memberIdOf))] }));
+
+const subjectOfShown = ({ id, member }: ShownRow) => ({ memberIds: [Number((member ?? { id }).id)] });
 
 const noun = ({ title }: Pick<Named, 'title'>): string => title.toLowerCase();
 
@@ -102,13 +121,13 @@ const responseOf = (resource: Pick<Resource<never, unknown>, 'title' | 'schema' 
 /** What a list shows of a resource: all of it, or less. */
 type Listed<Row> = Pick<
   Resource<Row, unknown>,
-  'tag' | 'title' | 'narrowed' | 'schema' | 'example' | 'serialize'
+  'tag' | 'title' | 'narrowed' | 'schema' | 'example' | 'serialize' | 'groups' | 'memberIdOf'
 > &
   Pick<Route, 'description'>;
 
 /** @param toFilter gives the filter of the store from the query */
 export const listRoute = <Query extends QueryParameters, Filter, Row>(
-  { tag, title, description, narrowed, schema, example, serialize }: Listed<Row>,
+  { tag, title, description, narrowed, schema, example, serialize, groups, memberIdOf }: Listed<Row>,
   query: Query,
   toFilter: (query: ParsedQuery<Query>) => Filter,
   { storeOf, zone }: Reading<Pick<EntityStore<unknown, unknown, Filter, Row>, 'list'>>,
@@ -122,6 +141,7 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
     tag,
     access: { scope: `${tag}:read` },
     narrowed,
+    personal: showing('page', groups),
     query: { ...PAGE_PARAMETERS, ...query },
     responses: { 200: pageResponse(tag, `/${tag}`, schema, example) },
     refusals: [400, 404],
@@ -130,7 +150,7 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
       const { page: _page, page_size: _size, ...filters } = paged.query;
       const list = (asked: PageRequest) =>
         storeOf(request.visible).list(toFilter(filters as ParsedQuery<Query>), asked);
-      return respondWithPage(paged, list, serialize, zone);
+      return respondWithPage(paged, list, serialize, zone, subjectOfRows(memberIdOf));
     },
   });
 
@@ -158,11 +178,13 @@ export const createRoute = <
   tag: resource.tag,
   access: { scope: `${resource.tag}:write` },
   narrowed: resource.narrowed,
+  personal: showing('one', resource.groups),
   ...own,
   body: resource.bodies.post,
   responses: { 201: responseOf(resource) },
   refusals: [400, 503],
   creation: createWith<Stored>({
+    subjectOf: resource.memberIdOf && subjectOfShown,
     async create({ visible, body, caller }, keep) {
       const store = storeOf(visible);
       const now = nowSeconds(clock);
@@ -188,6 +210,7 @@ export const getRoute = <Stored>(
   tag: resource.tag,
   access: { scope: `${resource.tag}:read` },
   narrowed: resource.narrowed,
+  personal: showing('one', resource.groups),
   params: { id: resource.id },
   responses: { 200: responseOf(resource) },
   requestHeaders: ['If-None-Match'],
@@ -218,7 +241,7 @@ export const changeRoutes = <Stored, Body, Values, Beside extends readonly unkno
   deciding: Deciding<Stored, Body, Values, Beside>,
   { storeOf, clock, zone }: ResourceDependencies<UpdatedStore<Stored, Values, Beside>>,
 ): Route[] => {
-  const { tag, title, narrowed, id, bodies } = resource;
+  const { tag, title, narrowed, groups, id, bodies } = resource;
   const represented = (stored: Stored) => resource.represent(stored, zone);
   const shown = { represent: represented, readScope: `${tag}:read` } as const;
   const updating = { ...deciding, ...shown, storeOf, clock, zone };
@@ -229,6 +252,7 @@ export const changeRoutes = <Stored, Body, Values, Beside extends readonly unkno
     tag,
     access: { scope: `${tag}:write` },
     narrowed,
+    personal: showing('one', groups),
     params: { id },
     body,
     requestHeaders: ['If-Match'],

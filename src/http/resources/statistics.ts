@@ -28,6 +28,7 @@ const SHARED = {
   optionalScopes: ['members:financials'],
   // They show no person.
   narrowed: SHOWS_COOPERATIVES,
+  personal: 'none',
 } as const;
 
 const seesFinancials = ({ caller }: RouteRequest): boolean =>

@@ -9,6 +9,7 @@ import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import { toErrorResponse } from '../declare/errors.ts';
+import { readStatements } from '../declare/personal.ts';
 import { parseQuery } from '../declare/query.ts';
 import { ApiRequest, refuseAmbiguous } from '../declare/request.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
@@ -118,7 +119,8 @@ function readAndHandle(request: ApiRequest, route: Route, create: Create): Await
 }
 
 function handle(request: ApiRequest, route: Route, create: Create): Awaitable<ApiResponse> {
-  // 5. Query: 400
+  // 5. What is said of the reading, and the query: 400
+  if (route.personal !== 'none') request.stated = readStatements(request.incoming);
   request.query = parseQuery(route.query ?? {}, request.search);
   // 6. Handler: what the route declares
   return route.method === 'POST' ? create(request, route.creation) : route.handle(request);

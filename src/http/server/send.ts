@@ -1,7 +1,9 @@
 /** Responses → bytes, sent together with the others of the event-loop iteration; and the log line of each. */
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
+import type { Subject } from '../../store/ports/access-ledger.ts';
 import { toErrorResponse } from '../declare/errors.ts';
+import { subjectOf } from '../declare/personal.ts';
 import { type ApiRequest, hasBody } from '../declare/request.ts';
 import { type ApiResponse, BodyParts, type Headers, JSON_TYPE, JsonText } from '../declare/response.ts';
 import { API_ROOT, METHODS } from '../declare/route.ts';
@@ -10,6 +12,7 @@ import { IS_FOLLOWED } from './connection.ts';
 import { allowOrigin } from './cors.ts';
 import { endAfterDraining } from './drain-body.ts';
 import { hasFailed } from './read-body.ts';
+import { type Recorder, refuseUnrecorded } from './record-readings.ts';
 import { createPartSender, type PartSender } from './send-streamed.ts';
 
 export interface SenderDependencies {
@@ -18,34 +21,56 @@ export interface SenderDependencies {
   readonly clock: Clock;
   /** Whether connections should end after their response. */
   readonly isDraining: () => boolean;
+  /** Records the readings of personal data; nothing does when not given. */
+  readonly record?: Recorder | undefined;
 }
 
 /** Sends the response of a request; never throws. */
 export type Sender = (request: ApiRequest, response: ApiResponse) => void;
 
-export function createSender({ scheduler, log, clock, isDraining }: SenderDependencies): Sender {
+export function createSender({ scheduler, log, clock, isDraining, record }: SenderDependencies): Sender {
   const sendParts = createPartSender();
+
+  function finish(request: ApiRequest, response: ApiResponse, text: string | undefined): void {
+    try {
+      write(request, response, text, { log, sendParts, isDraining: isDraining() });
+    } catch (error) {
+      // One response that cannot be sent must not keep back the others.
+      log.unexpected(request.id, error);
+      request.outgoing.destroy();
+    }
+    logWhenSent(request, response, { log, clock });
+  }
+
+  function refuse(request: ApiRequest, error: unknown): void {
+    const { response, isUnexpected } = refuseUnrecorded(request, error);
+    if (isUnexpected) log.unexpected(request.id, error);
+    finish(request, response, toText(response.body));
+  }
+
   return (request, response) => {
     let text: string | undefined;
+    let subject: Subject | undefined;
     let sent = response;
     try {
+      subject = subjectOf(request.route, request, response);
       // A string: node:http sends it in one write with the headers, where a Buffer takes two.
       text = toText(response.body);
     } catch (error) {
       log.unexpected(request.id, error);
       sent = toErrorResponse(error).response;
+      subject = undefined;
       text = toText(sent.body);
     }
     // Waking a client costs as much as making its response: what is ready together is sent together.
-    scheduler.atEnd('send', () => {
-      try {
-        write(request, sent, text, { log, sendParts, isDraining: isDraining() });
-      } catch (error) {
-        // One response that cannot be sent must not keep back the others.
-        log.unexpected(request.id, error);
-        request.outgoing.destroy();
-      }
-      logWhenSent(request, sent, { log, clock });
+    if (record === undefined || subject === undefined)
+      return scheduler.atEnd('send', () => finish(request, sent, text));
+    return record(request, sent, subject, {
+      leave(receipt) {
+        request.headers['X-Access-Receipt'] = receipt;
+        finish(request, sent, text);
+      },
+      refuse: (error) => refuse(request, error),
     });
   };
 }

@@ -20,33 +20,38 @@ export type Create = (request: RouteRequest, creation: Creation<unknown>) => Pro
 export function openCreate(responses: IdempotentResponses, clock: Clock): Create {
   const running = new Set<string>();
 
-  async function replay(request: IdentifiedRequest): Promise<ApiResponse | undefined> {
+  async function replay(
+    request: IdentifiedRequest,
+    creation: Creation<unknown>,
+  ): Promise<ApiResponse | undefined> {
     const kept = await responses.find(request.keyId, request.idempotencyKey, nowSeconds(clock));
-    return kept && toReplay(kept, request.requestHash);
+    if (kept === undefined) return undefined;
+    const subject = creation.subjectOf?.(JSON.parse(kept.body));
+    return { ...toReplay(kept, request.requestHash), subject };
   }
 
   async function createOnce(
     request: RouteRequest,
     identified: IdentifiedRequest,
-    { create, respond }: Creation<unknown>,
+    creation: Creation<unknown>,
   ): Promise<ApiResponse> {
-    const answered = await replay(identified);
+    const answered = await replay(identified, creation);
     if (answered !== undefined) return answered;
     const composed: ApiResponse[] = [];
     const keep: ResponseToKeep<unknown> = {
       ...identified,
       compose(row) {
-        const response = respond(row);
+        const response = creation.respond(row);
         composed.push(response);
         return toStored(response);
       },
     };
     try {
-      await create(request, keep);
+      await creation.create(request, keep);
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'repeated') throw error;
       // Another process was faster.
-      const theirs = await replay(identified);
+      const theirs = await replay(identified, creation);
       if (theirs === undefined) throw error;
       return theirs;
     }

@@ -1,6 +1,7 @@
 /** Entity tags, and the requests that depend on them (docs/api.md#not-overwriting-each-other). */
 import { hash } from 'node:crypto';
 import type { Schema } from '../../json/schema.ts';
+import type { Subject } from '../../store/ports/access-ledger.ts';
 import { badRequest, HttpError } from '../declare/errors.ts';
 import { type ApiResponse, JsonText, ok } from '../declare/response.ts';
 import type { RequestHeader, RouteRequest, SuccessResponse } from '../declare/route.ts';
@@ -10,6 +11,8 @@ export interface Representation {
   readonly text: string;
   /** The value of `ETag`: a strong one, which changes whenever the text does. */
   readonly tag: string;
+  /** Whom it shows, if anybody. */
+  readonly subject?: Subject | undefined;
 }
 
 /** 132 bits of SHA-256. */
@@ -36,9 +39,10 @@ export const taggedResponse = (description: string, schema: Schema, example: obj
 });
 
 /** @param response without a body yet */
-const withRepresentation = (response: ApiResponse, { text, tag }: Representation): ApiResponse => ({
+const withRepresentation = (response: ApiResponse, { text, tag, subject }: Representation): ApiResponse => ({
   ...response,
   body: new JsonText(text),
+  subject,
   headers: { ...response.headers, ETag: tag },
 });
 
@@ -57,7 +61,9 @@ export const taggedCreated = (path: string, representation: Representation): Api
 export function readTagged(request: Pick<RouteRequest, 'incoming'>, found: Representation): ApiResponse {
   const known = readTags(request, 'If-None-Match');
   const isKnown = known === '*' || known?.some((tag) => withoutWeakness(tag) === found.tag) === true;
-  return isKnown ? { status: 304, body: undefined, headers: { ETag: found.tag } } : taggedOk(found);
+  return isKnown
+    ? { status: 304, body: undefined, headers: { ETag: found.tag }, subject: found.subject }
+    : taggedOk(found);
 }
 
 /**

@@ -43,12 +43,20 @@ export const IDENTITY_CARD = kindOf(MEMBER_FIELDS.identityCard).schema;
 
 const ofMember = shownObject<Owner>('LoanMember', {
   id: { schema: string({ description: 'Opaque.' }), write: plain(({ memberId }) => String(memberId)) },
-  identity_card: { schema: nullable(IDENTITY_CARD), write: plain(({ identityCard }) => identityCard) },
-  full_name: { schema: kindOf(MEMBER_FIELDS.fullName).schema, write: text(({ fullName }) => fullName) },
+  identity_card: {
+    schema: nullable(IDENTITY_CARD),
+    write: plain(({ identityCard }) => identityCard),
+    groups: [MEMBER_FIELDS.identityCard.group],
+  },
+  full_name: {
+    schema: kindOf(MEMBER_FIELDS.fullName).schema,
+    write: text(({ fullName }) => fullName),
+    groups: [MEMBER_FIELDS.fullName.group],
+  },
 });
 
 /** The member and the cooperative of a loan or payment. */
 export const SHOWN_OWNER: ShownProperties<Owner> = {
-  member: { schema: ofMember.schema, write: ofMember.serialize },
+  member: { schema: ofMember.schema, write: ofMember.serialize, groups: ofMember.groups },
   ...SHOWN_COOPERATIVE,
 };

@@ -10,7 +10,7 @@ import { LOAN_FIELDS, LOAN_HISTORY, type LoanRecord } from '../../domain/lending
 import { PAYMENT_FIELDS, type PaymentRecord } from '../../domain/lending/payments.ts';
 import { COOPERATIVE_FIELDS, type Cooperative } from '../../domain/membership/cooperatives.ts';
 import { LISTED_TEXTS, MEMBER_FIELDS, type Member } from '../../domain/membership/members.ts';
-import { otherFields, type ShownProperties, shownFields } from '../declared-fields.ts';
+import { financials, otherFields, type ShownProperties, shownFields } from '../declared-fields.ts';
 import { integer } from '../schema.ts';
 import { SHOWN_COOPERATIVE, SHOWN_ID, SHOWN_OWNER, SHOWN_TIMES } from './row-properties.ts';
 
@@ -40,26 +40,25 @@ export const SHOWN_MEMBER: ShownProperties<Member> = {
 
 export const SHOWN_LOAN: ShownProperties<LoanRecord> = {
   ...SHOWN_ID,
-  ...shownFields<LoanRecord>(LOAN_FIELDS, LOAN_HISTORY),
+  ...financials(shownFields<LoanRecord>(LOAN_FIELDS, LOAN_HISTORY)),
   ...SHOWN_OWNER,
-  ...otherFields<LoanRecord>(LOAN_FIELDS, LOAN_HISTORY),
+  ...financials(otherFields<LoanRecord>(LOAN_FIELDS, LOAN_HISTORY)),
   ...SHOWN_TIMES,
 };
 
 export const SHOWN_PAYMENT: ShownProperties<PaymentRecord> = {
   ...SHOWN_ID,
-  ...otherFields<PaymentRecord>(PAYMENT_FIELDS, []),
+  ...financials(otherFields<PaymentRecord>(PAYMENT_FIELDS, [])),
   ...SHOWN_TIMES,
   ...SHOWN_OWNER,
 };
 
 export const SHOWN_DELIVERY: ShownProperties<ProductionEntry> = {
   ...SHOWN_ID,
-  ...otherFields(PRODUCTION_FIELDS, []),
+  ...financials(otherFields(PRODUCTION_FIELDS, [])),
 };
 
 export const SHOWN_SAVINGS_TRANSACTION: ShownProperties<SavingsTransaction> = {
   ...SHOWN_ID,
-  ...otherFields(ACCOUNT_FIELDS, []),
-  ...otherFields(SAVINGS_FIELDS, []),
+  ...financials({ ...otherFields(ACCOUNT_FIELDS, []), ...otherFields(SAVINGS_FIELDS, []) }),
 };

@@ -3,9 +3,9 @@
  * reading first, and sends nothing when it cannot be recorded.
  */
 
-/** Groups of fields, as the declarations of fields name them. */
-export const FIELD_GROUPS = ['identity', 'contact', 'financials'] as const;
-export type FieldGroup = (typeof FIELD_GROUPS)[number];
+import { FIELD_GROUPS, type FieldGroup } from '../../domain/values/declared-fields.ts';
+
+export { FIELD_GROUPS, type FieldGroup };
 
 /** Whose data a reading showed. At least one of them is given. */
 export interface Subject {

@@ -1,11 +1,16 @@
 /** Who has had which name, number, code and telephone, and that no file has those of erased persons. */
 import assert from 'node:assert/strict';
+import { MEMBER_FIELDS } from '../../../src/domain/membership/members.ts';
+import { listFields } from '../../../src/domain/values/declared-fields.ts';
 import { RegistryError } from '../../../src/domain/values/errors.ts';
 import type { MemberStore } from '../../../src/store/ports/registry.ts';
 import { filesWith } from '../../support/registry-files.ts';
 import { isErased, type Rows, rowsOf } from './rows.ts';
 
-const PERSONAL = ['identity_card', 'member_code', 'full_name', 'mobile'] as const;
+/** The texts that say who somebody is; those of a choice, or of a day, many have. */
+const PERSONAL = listFields(MEMBER_FIELDS)
+  .filter(({ kind }) => ['text', 'identity_card', 'mobile'].includes(kind))
+  .map(({ column }) => column);
 
 export class PersonTexts {
   /** By text, the ids of all members who have had it. */

@@ -11,6 +11,7 @@ export const LOAN = declareResource(LOAN_FIELDS, {
   title: 'Loan',
   narrowed: SHOWS_PERSONS,
   properties: SHOWN_LOAN,
+  memberIdOf: ({ memberId }) => memberId,
   example: LOAN_EXAMPLE,
   examples: { body: LOAN_BODY_EXAMPLE, patch: LOAN_PATCH_EXAMPLE },
 });

@@ -11,6 +11,7 @@ export const PAYMENT = declareResource(PAYMENT_FIELDS, {
   title: 'Payment',
   narrowed: SHOWS_PERSONS,
   properties: SHOWN_PAYMENT,
+  memberIdOf: ({ memberId }) => memberId,
   example: PAYMENT_EXAMPLE,
   examples: { body: PAYMENT_BODY_EXAMPLE, patch: PAYMENT_PATCH_EXAMPLE },
 });

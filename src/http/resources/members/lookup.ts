@@ -7,7 +7,7 @@ import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS } from '../../../domain/membersh
 import { type Awaitable, whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
-import { shownFields, shownObject } from '../../../json/declared-fields.ts';
+import { financials, shownFields, shownObject } from '../../../json/declared-fields.ts';
 import { array, nullable, string } from '../../../json/schema.ts';
 import { quote, serializeArray, text } from '../../../json/serializer.ts';
 import { COOPERATIVE_SUMMARY } from '../../../json/shown/row-properties.ts';
@@ -23,54 +23,88 @@ import type { MemberStore, NarrowableStore } from '../../../store/ports/registry
 import { badRequest } from '../../declare/errors.ts';
 import { SHOWS_ONE_PERSON } from '../../declare/narrowing.ts';
 import { readPathId } from '../../declare/path-id.ts';
+import { showing } from '../../declare/personal.ts';
 import { type ApiResponse, JsonText, ok } from '../../declare/response.ts';
 import { API_PREFIX, type Parameter, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, serializeCooperativeSummary } from '../cooperative-fields.ts';
 import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from '../examples.ts';
 
-export const { schema: MEMBERSHIP, serialize: serializeMembership } = shownObject<Membership>('Membership', {
+const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
+
+const SHOWN_MEMBERSHIP = shownObject<Membership>('Membership', {
   cooperative: {
     schema: COOPERATIVE_SUMMARY,
     write: ({ cooperative }) => serializeCooperativeSummary(cooperative),
   },
   ...shownFields(MEMBER_FIELDS, LOOKED_UP),
-  production_summary: {
-    schema: nullable(PRODUCTION_SUMMARY),
-    write: ({ financials }, zone) =>
-      financials === null ? 'null' : serializeProduction(financials.production, zone),
-  },
-  loan_history: {
-    schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
-    write: ({ financials }) => (financials === null ? 'null' : financials.loanHistory),
-  },
-  savings_summary: {
-    schema: nullable(SAVINGS_SUMMARY),
-    write: ({ financials }) => (financials === null ? 'null' : financials.savingsSummary),
-  },
+  ...financials<Membership>({
+    production_summary: {
+      schema: nullable(PRODUCTION_SUMMARY),
+      write: ({ financials: blocks }, zone) =>
+        blocks === null ? 'null' : serializeProduction(blocks.production, zone),
+    },
+    loan_history: {
+      schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
+      write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.loanHistory),
+    },
+    savings_summary: {
+      schema: nullable(SAVINGS_SUMMARY),
+      write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.savingsSummary),
+    },
+  }),
 });
+export const { schema: MEMBERSHIP, serialize: serializeMembership } = SHOWN_MEMBERSHIP;
 
-const { schema, serialize } = shownObject<ConsolidatedMember>('ConsolidatedMember', {
+export const CONSOLIDATED_MEMBER = shownObject<ConsolidatedMember>('ConsolidatedMember', {
   ...shownFields(MEMBER_FIELDS, ['identityCard']),
   primary_full_name: {
     schema: string({ description: 'Name of the newest registration.' }),
     write: text(({ primaryFullName }) => primaryFullName),
+    groups: NAME_GROUPS,
   },
   name_variants: {
     schema: array(string(), { description: 'Distinct names, newest registration first.' }),
     write: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
+    groups: NAME_GROUPS,
   },
   ...shownFields(MEMBER_FIELDS, CONSOLIDATED),
   memberships: {
     schema: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
     write: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
+    groups: SHOWN_MEMBERSHIP.groups,
   },
 });
-export const CONSOLIDATED_MEMBER = schema;
-export const serializeConsolidated = serialize;
+export const serializeConsolidated = CONSOLIDATED_MEMBER.serialize;
+
+const seesFinancials = (caller: ApiKey | undefined): boolean =>
+  caller?.scopes.includes('members:financials') === true;
 
 /** The moment of the financials for those who may see them, in epoch seconds; null for others. */
 const financialsAt = (caller: ApiKey | undefined, now: number): number | null =>
-  caller?.scopes.includes('members:financials') === true ? now : null;
+  seesFinancials(caller) ? now : null;
+
+const { groups: ALL_GROUPS } = CONSOLIDATED_MEMBER;
+const PLAIN_GROUPS = ALL_GROUPS.filter((group) => group !== 'financials');
+
+/** The response that shows memberships of one person. */
+function respondWith(
+  json: string,
+  memberships: readonly Membership[],
+  caller: ApiKey | undefined,
+): ApiResponse {
+  const identityCards = memberships.slice(0, 1).map(({ identityCard }) => identityCard);
+  return {
+    ...ok(new JsonText(json)),
+    subject: { identityCards, memberIds: memberships.map(({ id }) => id) },
+    fields: seesFinancials(caller) ? ALL_GROUPS : PLAIN_GROUPS,
+  };
+}
+
+export const respondWithPerson = (
+  person: ConsolidatedMember,
+  caller: ApiKey | undefined,
+  zone: TimeZone,
+): ApiResponse => respondWith(serializeConsolidated(person, zone), person.memberships, caller);
 
 /**
  * The consolidated record of a person.
@@ -101,8 +135,10 @@ export async function lookUpFormer(
   const current = await store.findCurrentIdentityCard(identityCard);
   const person = current === undefined ? undefined : await lookUp(store, current, caller, clock);
   if (person === undefined) throw notFound();
-  const body = new JsonText(serializeConsolidated({ ...person, identityCard }, zone));
-  return { ...ok(body), headers: { 'Content-Location': `${API_PREFIX}/members/${current}` } };
+  return {
+    ...respondWithPerson({ ...person, identityCard }, caller, zone),
+    headers: { 'Content-Location': `${API_PREFIX}/members/${current}` },
+  };
 }
 
 const NATIONAL_ID: Parameter = {
@@ -122,6 +158,7 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
       tag: 'members',
       access: { scope: 'members:read' },
       narrowed: SHOWS_ONE_PERSON,
+      personal: showing('one', SHOWN_MEMBERSHIP.groups),
       optionalScopes: ['members:financials'],
       params: { id: COOPERATIVE.id, nid: NATIONAL_ID },
       responses: {
@@ -141,16 +178,15 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
         const at = financialsAt(request.caller, nowSeconds(clock));
         const find = (number: string) => store.findActiveMembership(cooperativeId, number, at);
         const membership = await find(identityCard);
-        if (membership !== undefined) return ok(new JsonText(serializeMembership(membership, zone)));
+        const respond = (found: Membership) =>
+          respondWith(serializeMembership(found, zone), [found], request.caller);
+        if (membership !== undefined) return respond(membership);
         // It may be a number that the person had before.
         const current = await store.findCurrentIdentityCard(identityCard);
         const former = current === undefined ? undefined : await find(current);
         if (former === undefined) throw notFound();
         const location = `${API_PREFIX}/cooperatives/${cooperativeId}/members/${current}`;
-        return {
-          ...ok(new JsonText(serializeMembership(former, zone))),
-          headers: { 'Content-Location': location },
-        };
+        return { ...respond(former), headers: { 'Content-Location': location } };
       },
     },
   ];

@@ -7,6 +7,7 @@ import {
   parseLastSecond,
   type TimeZone,
 } from '../../../domain/values/date-time.ts';
+import type { FieldGroup } from '../../../domain/values/declared-fields.ts';
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import type { PageRequest } from '../../../domain/values/page.ts';
@@ -17,6 +18,7 @@ import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../../../json/shown/r
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
+import { showing } from '../../declare/personal.ts';
 import type { QueryParameters } from '../../declare/query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
 import { DELIVERY_EXAMPLE, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
@@ -49,11 +51,18 @@ function toPeriod({ from, to }: { from?: number; to?: number }): Period {
   return onlyGiven({ from, to });
 }
 
+interface Entries {
+  readonly schema: Schema;
+  readonly groups: readonly FieldGroup[];
+  readonly example: object;
+  readonly what: string;
+}
+
 /** What both routes have in common. @param row title and example of one entry */
 const declare = <Query extends QueryParameters>(
   name: string,
   query: Query,
-  { schema, example, what }: { schema: Schema; example: object; what: string },
+  { schema, example, groups, what }: Entries,
 ) =>
   ({
     method: 'GET',
@@ -62,6 +71,7 @@ const declare = <Query extends QueryParameters>(
     tag: 'members',
     access: { scope: 'members:financials' },
     narrowed: SHOWS_PERSONS,
+    personal: showing('one', groups),
     params: { id: MEMBER_ID },
     query: { ...PAGE_PARAMETERS, ...query },
     responses: { 200: pageResponse(what, `/members/2/${name}`, schema, example) },
@@ -76,6 +86,8 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
     if ((await members.find(id)) === undefined) throw notFound();
     return { id, entries };
   }
+  // The member, if it has no entries too.
+  const subjectOf = (request: Pick<RouteRequest, 'params'>) => () => ({ memberIds: [readMemberId(request)] });
   const period = periodParameters(zone);
   const product = {
     description: 'Only deliveries of this product: exactly this text, in any letter case.',
@@ -97,7 +109,7 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
           const { id, entries } = await find(request);
           return entries.listDeliveries(id, filter, asked);
         };
-        return respondWithPage(request, list, DELIVERY.serialize, zone);
+        return respondWithPage(request, list, DELIVERY.serialize, zone, subjectOf(request));
       },
     }),
     defineRoute({
@@ -114,7 +126,7 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
           const { id, entries } = await find(request);
           return entries.listSavingsTransactions(id, filter, asked);
         };
-        return respondWithPage(request, list, SAVINGS_TRANSACTION.serialize, zone);
+        return respondWithPage(request, list, SAVINGS_TRANSACTION.serialize, zone, subjectOf(request));
       },
     }),
   ];

@@ -13,13 +13,14 @@ import { declareResource } from '../resource.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
 /** One row of a list. */
-export const MEMBER_ROW = shownObject('MemberRow', SHOWN_LISTED_MEMBER).schema;
+export const MEMBER_ROW = shownObject('MemberRow', SHOWN_LISTED_MEMBER);
 
 const declared = declareResource(MEMBER_FIELDS, {
   tag: 'members',
   title: 'Member',
   narrowed: SHOWS_PERSONS,
   properties: SHOWN_MEMBER,
+  memberIdOf: ({ id }) => id,
   oneOf: [['full_name'], ['first_name', 'last_name']],
   example: MEMBER_EXAMPLE,
   examples: { body: MEMBER_BODY_EXAMPLE, patch: MEMBER_PATCH_EXAMPLE },

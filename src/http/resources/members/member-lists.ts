@@ -11,16 +11,17 @@ import { MAX_LENGTH, parseChoice, parseText } from '../../../domain/values/text.
 import { kindOf } from '../../../json/declared-fields.ts';
 import { string } from '../../../json/schema.ts';
 import { IDENTITY_CARD } from '../../../json/shown/row-properties.ts';
-import type { NarrowableStore } from '../../../store/ports/registry.ts';
+import type { ListedMember, NarrowableStore } from '../../../store/ports/registry.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { type Asked, SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { readPathId } from '../../declare/path-id.ts';
+import { showing } from '../../declare/personal.ts';
 import type { ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { MEMBER_ROW_EXAMPLE } from '../examples.ts';
 import { type ExportDependencies, exportRoute } from '../exports.ts';
-import { listRoute } from '../resource.ts';
+import { listRoute, subjectOfRows } from '../resource.ts';
 import { SEARCH_FILTER } from '../search-filter.ts';
 import { MEMBER, MEMBER_ROW, serializeMemberRow } from './member-fields.ts';
 
@@ -47,7 +48,13 @@ const FILTERS = {
   },
   search: SEARCH_FILTER,
 };
-const LISTED = { ...MEMBER, schema: MEMBER_ROW, example: MEMBER_ROW_EXAMPLE, serialize: serializeMemberRow };
+const LISTED = {
+  ...MEMBER,
+  ...MEMBER_ROW,
+  example: MEMBER_ROW_EXAMPLE,
+  serialize: serializeMemberRow,
+  memberIdOf: ({ id }: ListedMember) => id,
+};
 
 const ALL = {
   ...LISTED,
@@ -75,16 +82,17 @@ export const memberListRoutes = (
     tag: 'members',
     access: { scope: 'members:read' },
     narrowed: SHOWS_PERSONS,
+    personal: showing('page', LISTED.groups),
     params: { id: COOPERATIVE.id },
     query: { ...PAGE_PARAMETERS, ...FILTERS },
-    responses: { 200: pageResponse('members', '/members', MEMBER_ROW, MEMBER_ROW_EXAMPLE) },
+    responses: { 200: pageResponse('members', '/members', LISTED.schema, MEMBER_ROW_EXAMPLE) },
     refusals: [400, 404, 503],
     async handle(request) {
       const id = readPathId(request);
       const { cooperatives, members } = store.narrowedTo(request.visible);
       if ((await cooperatives.find(id)) === undefined) throw notFound();
       const list = (asked: PageRequest) => members.list(toFilter(request.query, id), asked);
-      return respondWithPage(request, list, serializeMemberRow, zone);
+      return respondWithPage(request, list, serializeMemberRow, zone, subjectOfRows(LISTED.memberIdOf));
     },
   }),
 ];

@@ -11,13 +11,13 @@ import { anyOf, string } from '../../../json/schema.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
 import { badRequest } from '../../declare/errors.ts';
-import { JsonText, ok } from '../../declare/response.ts';
+import { showing } from '../../declare/personal.ts';
 import type { Parameter, Route } from '../../declare/route.ts';
 import { readTagged } from '../../writes/preconditions.ts';
 import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID } from '../examples.ts';
 import type { ExportDependencies } from '../exports.ts';
 import { changeRoutes, createRoute, type ResourceDependencies } from '../resource.ts';
-import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, serializeConsolidated } from './lookup.ts';
+import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, respondWithPerson } from './lookup.ts';
 import { MEMBER } from './member-fields.ts';
 import { memberListRoutes } from './member-lists.ts';
 import { readMemberValues } from './member-values.ts';
@@ -77,12 +77,13 @@ const getRoute = ({ storeOf, clock, zone }: Dependencies): Route => ({
   tag: 'members',
   access: { scope: 'members:read' },
   narrowed: { lookupOnly: ({ params }) => parseId(params.id ?? '') === undefined, cooperatives: 'narrowed' },
+  personal: showing('one', CONSOLIDATED_MEMBER.groups),
   optionalScopes: ['members:financials'],
   params: { id: ID_OR_NATIONAL_ID },
   responses: {
     200: {
       description: 'The consolidated member for a national ID, the member for an id.',
-      schema: anyOf([CONSOLIDATED_MEMBER, MEMBER.schema]),
+      schema: anyOf([CONSOLIDATED_MEMBER.schema, MEMBER.schema]),
       example: CONSOLIDATED_MEMBER_EXAMPLE,
       // The lookup has none: a tag of its bytes would cost a tenth of its speed.
       headers: { ETag: 'optional', 'Content-Location': 'optional' },
@@ -98,14 +99,14 @@ const getRoute = ({ storeOf, clock, zone }: Dependencies): Route => ({
       return whenReady(person, (found) =>
         found === undefined
           ? lookUpFormer(store, given, request.caller, clock, zone)
-          : ok(new JsonText(serializeConsolidated(found, zone))),
+          : respondWithPerson(found, request.caller, zone),
       );
     }
     const id = parseId(given);
     if (id === undefined) throw badRequest('Expected a national ID of exactly 16 digits, or a member id.');
     return whenReady(store.find(id), (member) => {
       if (member === undefined) throw notFound();
-      return readTagged(request, MEMBER.represent(member, zone));
+      return { ...readTagged(request, MEMBER.represent(member, zone)), fields: MEMBER.groups };
     });
   },
 });

@@ -1,0 +1,95 @@
+/** Whose data a response shows, and what its reader says of why (docs/ledger.md). */
+import type { IncomingMessage } from 'node:http';
+import { isIdentityCard } from '../../domain/membership/identity-card.ts';
+import type { FieldGroup } from '../../domain/values/declared-fields.ts';
+import type { Reading, Subject } from '../../store/ports/access-ledger.ts';
+import { badRequest } from './errors.ts';
+import type { ApiResponse } from './response.ts';
+import { fullPath, type Personal, type Route, type RouteRequest } from './route.ts';
+
+/** What is declared of a route by what its responses show. */
+export const showing = (
+  persons: Exclude<Personal, 'none'>['persons'],
+  fields: readonly FieldGroup[],
+): Personal => (fields.length === 0 ? 'none' : { persons, fields });
+
+type Asking = Pick<RouteRequest, 'params' | 'query'>;
+
+/** The national ID that a request names in its path or query. */
+function askedIdentityCard({ params, query }: Asking): string | undefined {
+  for (const name in params) if (isIdentityCard(params[name] as string)) return params[name];
+  const { identity_card: filter } = query;
+  return typeof filter === 'string' ? filter : undefined;
+}
+
+/**
+ * What is to be recorded before a response leaves.
+ * @returns undefined for a response that shows nobody
+ * @throws Error for one that shows persons and does not say whom: it must not leave
+ */
+export function subjectOf(
+  route: Pick<Route, 'personal' | 'operationId'> | undefined,
+  request: Asking,
+  { status, subject }: ApiResponse,
+): Subject | undefined {
+  if (route === undefined || route.personal === 'none') return undefined;
+  const isNotFound = status === 404;
+  if (status >= 400 && !isNotFound) return undefined;
+  if (!isNotFound && subject === undefined)
+    throw new Error(`A response of ${route.operationId} does not say whom it shows.`);
+  const asked = askedIdentityCard(request);
+  if (asked === undefined) return isNotFound ? undefined : subject;
+  const { identityCards = [] } = subject ?? {};
+  return identityCards.includes(asked) ? subject : { ...subject, identityCards: [asked, ...identityCards] };
+}
+
+/** The groups of fields that a response shows. */
+export const fieldsOf = (
+  { personal }: Pick<Route, 'personal'>,
+  { status, fields }: ApiResponse,
+): readonly FieldGroup[] => (status === 404 || personal === 'none' ? [] : (fields ?? personal.fields));
+
+/** The name of a route in readings: its method and template, without values. */
+export const nameOfRoute = (route: Route): string => `${route.method} ${fullPath(route)}`;
+
+const MAX_CHARACTERS = 200;
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+/** @returns whether a reader may say this of a reading: 1 to 200 printable characters */
+export const isStated = (text: string): boolean =>
+  text.trim() !== '' && [...text].length <= MAX_CHARACTERS && !UNPRINTABLE.test(text);
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** node:http gives the bytes of a header as Latin-1; most clients send UTF-8. */
+function decode(latin1: string): string {
+  try {
+    return utf8.decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return latin1;
+  }
+}
+
+export const STATED_ERROR = `Expected one text of 1 to ${MAX_CHARACTERS} printable characters.`;
+
+/** @throws HttpError 400 */
+function readStated(incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>, name: string) {
+  const lower = name.toLowerCase();
+  if (incoming.headers[lower] === undefined) return null;
+  const [given = '', ...others] = incoming.headersDistinct[lower] ?? [];
+  const text = decode(given);
+  if (others.length > 0 || !isStated(text)) throw badRequest(`${name}: ${STATED_ERROR}`);
+  return text;
+}
+
+/** What a reader says of a reading; null where it says nothing. */
+export type Stated = Pick<Reading, 'purpose' | 'endUser'>;
+
+export const NOTHING_STATED: Stated = { purpose: null, endUser: null };
+
+/** @throws HttpError 400 for what is not text, or is sent twice */
+export function readStatements(incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>): Stated {
+  const purpose = readStated(incoming, 'X-Purpose');
+  const endUser = readStated(incoming, 'X-End-User');
+  return purpose === null && endUser === null ? NOTHING_STATED : { purpose, endUser };
+}

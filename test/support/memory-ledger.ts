@@ -1,0 +1,48 @@
+/** An access ledger in memory, which acknowledges when the test says so. */
+import { RegistryError } from '../../src/domain/values/errors.ts';
+import type { AccessLedger, Reading } from '../../src/store/ports/access-ledger.ts';
+
+export interface MemoryLedger extends AccessLedger {
+  /** What was given to `record`, acknowledged or not, in order. */
+  readonly readings: Reading[];
+  /** Takes readings, and acknowledges none until `release`. */
+  hold(): void;
+  release(): void;
+  /** Whether what comes next cannot be recorded. */
+  isFull: boolean;
+  /** Resolves when a reading is given to `record`. */
+  next(): Promise<void>;
+}
+
+export const receiptOf = (sequence: number): string => `${sequence}-${'0'.repeat(32)}`;
+
+export function memoryLedger(): MemoryLedger {
+  const readings: Reading[] = [];
+  let held: PromiseWithResolvers<void> | undefined;
+  let coming = Promise.withResolvers<void>();
+  return {
+    readings,
+    isFull: false,
+    hold() {
+      held ??= Promise.withResolvers();
+    },
+    release() {
+      held?.resolve();
+      held = undefined;
+    },
+    next: () => coming.promise,
+    async record(given) {
+      const first = readings.length + 1;
+      readings.push(...given);
+      coming.resolve();
+      coming = Promise.withResolvers();
+      await held?.promise;
+      if (this.isFull) {
+        const more = { reason: 'ledger', retryAfterSeconds: 2 } as const;
+        throw new RegistryError('unavailable', 'The access ledger cannot be written.', more);
+      }
+      return given.map((_, i) => receiptOf(first + i));
+    },
+    close: () => Promise.resolve(),
+  };
+}

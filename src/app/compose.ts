@@ -37,6 +37,7 @@ export interface RegistryDependencies {
   readonly writeLog?: ((lines: string) => void) | undefined;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
   readonly webhooks?: Partial<WebhookSettings> | undefined;
+  /** Where readings are recorded; as configured when not given. */
   readonly ledger?: AccessLedger | undefined;
 }
 
@@ -86,12 +87,14 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const metrics = config.metrics === undefined ? undefined : new ServiceMetrics();
   const storage = openConfiguredStorage(config, clock, scheduler, metrics?.measureCommit);
   const written = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
-  const { keys, ledger, store } = openStores(storage, () => openLedger(config, storage, clock, written));
+  const { keys, ledger, store } = openStores(
+    storage,
+    () => dependencies.ledger ?? openLedger(config, storage, clock, written),
+  );
   const log = countingUses(keys, metrics?.counting(written) ?? written);
   const limiter = new InProcessRateLimiter(clock);
   const exporter = createExporter(storage, config.zone);
   const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
-  const { ledger } = dependencies;
   const shared = { ...config, storage, keys, clock, routes, isDraining, ledger };
   const handler = composeHandler({ ...shared, scheduler, limiter, log, responses: store.responses });
   const embedding = createEmbedded(shared);

@@ -12,6 +12,7 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import { issueSecret } from '../../src/runtime/key-secret.ts';
 import { createDescriber, type Describer } from './described.ts';
 import { createEmptyRegistry } from './empty-registry.ts';
+import { memoryLedger } from './memory-ledger.ts';
 import { keysFileOf, openKeyStore, type SqliteApiKeys } from './sqlite.ts';
 
 /** 2025-06-15T12:00:00+02:00. */
@@ -105,7 +106,8 @@ export async function startApp(
     writeLog: (lines) => void logLines.push(...lines.split('\n').filter((line) => line !== '')),
     timeouts: options.timeouts,
     webhooks: options.webhooks,
-    ledger: options.ledger,
+    // Every response with personal data waits for it, as in a service; files of one are of no use here.
+    ledger: options.ledger ?? memoryLedger(),
   });
   const { address } = await registry.listen();
   const keys = openKeyStore(keysFileOf(config.storage), { waitMs: 2_000 });

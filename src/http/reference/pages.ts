@@ -122,6 +122,7 @@ export function pageRoutes(
     tag: 'operation',
     access: 'public',
     narrowed: SHOWS_NO_ROWS,
+    personal: 'none',
   } as const;
   return [
     {

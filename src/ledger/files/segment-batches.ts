@@ -1,5 +1,5 @@
 /** The batches of one segment, from its beginning, in bounded memory. */
-import { readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { type BatchHeader, HEADER_START, MAX_HEADER_BYTES, parseHeader } from './batch.ts';
 
 export interface Batch extends BatchHeader {
@@ -101,11 +101,19 @@ function endAt(handle: number, offset: number, total: number | undefined): Segme
   // Another batch follows: each is on disk before the next one is written.
   if (rest.includes(`\n${HEADER_START}`)) return { offset, rest: rest.length, kind: 'damaged' };
   const zero = rest.indexOf(0);
-  const firstWritten = zero === 0 ? rest.findIndex((byte) => byte !== 0) : 0;
   const firstMissing = zero === -1 ? rest.length : zero;
   const isTooLong = total !== undefined && rest.length > total;
-  const isTorn = !isTooLong && (zero === 0 ? isCut(firstWritten) : isCut(firstMissing));
+  const isTorn = !isTooLong && isCut(zero === 0 ? countZeros(rest) : firstMissing);
   return { offset, rest: rest.length, kind: isTorn ? 'torn' : 'damaged' };
+}
+
+const ZEROS = Buffer.alloc(CHUNK_BYTES);
+
+/** How many zeros a buffer begins with, one of which is no zero. */
+function countZeros(buffer: Buffer): number {
+  let count = 0;
+  while (buffer[count] === 0) count++;
+  return count;
 }
 
 /** What is in a file from a place on, without the zeros at its end. */
@@ -113,12 +121,28 @@ function readToEnd(handle: number, offset: number): Buffer {
   const chunks: Buffer[] = [];
   let [length, end] = [0, 0];
   for (;;) {
-    const chunk = Buffer.alloc(CHUNK_BYTES);
-    const read = readSync(handle, chunk, 0, CHUNK_BYTES, offset + length);
+    const buffer = Buffer.alloc(CHUNK_BYTES);
+    const read = readSync(handle, buffer, 0, CHUNK_BYTES, offset + length);
     if (read === 0) return Buffer.concat(chunks).subarray(0, end);
-    const last = chunk.subarray(0, read).findLastIndex((byte) => byte !== 0);
-    if (last !== -1) end = length + last + 1;
-    chunks.push(chunk.subarray(0, read));
+    const chunk = buffer.subarray(0, read);
+    // Nearly all of it is room for later batches.
+    if (!chunk.equals(ZEROS.subarray(0, read))) {
+      let last = read;
+      while (chunk[last - 1] === 0) last--;
+      end = length + last;
+    }
+    chunks.push(chunk);
     length += read;
+  }
+}
+
+/** Whether a segment has no batch, complete or not. */
+export function isEmptySegment(file: string): boolean {
+  const handle = openSync(file, 'r');
+  try {
+    const { done, value } = readBatches(handle).next();
+    return done === true && value.kind === 'clean';
+  } finally {
+    closeSync(handle);
   }
 }

@@ -13,8 +13,11 @@ export interface LedgerBatch {
   readonly count: number;
   /** In hexadecimal digits. */
   readonly hash: string;
-  /** The lines of its entries: to look for a text in it is faster than to parse it. */
-  readonly text: string;
+  /**
+   * The lines of its entries, only valid until the next batch is read: to look for something in them is
+   * faster than to parse them.
+   */
+  readonly lines: Buffer;
 }
 
 export interface LedgerEntry extends StoredReading {
@@ -62,7 +65,7 @@ function* readSegment(
     let step = batches.next();
     for (; step.done !== true; step = batches.next()) {
       const { first, count, hash, lines } = step.value;
-      yield { ...place, first, count, hash, text: lines.toString() };
+      yield { ...place, first, count, hash, lines };
     }
     return step.value.offset;
   } finally {
@@ -81,8 +84,8 @@ function openIfThere(file: string): number | undefined {
 }
 
 /** The entries of a batch. */
-export function entriesOf({ chain, first, hash, text }: LedgerBatch): LedgerEntry[] {
-  const stored = JSON.parse(`[${text.slice(0, -1).replaceAll('\n', ',')}]`) as StoredReading[];
+export function entriesOf({ chain, first, hash, lines }: LedgerBatch): LedgerEntry[] {
+  const stored = JSON.parse(`[${lines.toString().slice(0, -1).replaceAll('\n', ',')}]`) as StoredReading[];
   return stored.map((reading, i) => ({
     ...{ chain, sequence: first + i, receipt: receiptOf(first + i, hash) },
     ...reading,

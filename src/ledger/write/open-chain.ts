@@ -4,8 +4,15 @@ import { createPrivateFolder, openPrivateFile } from '../../runtime/new-files.ts
 import { type BatchHeader, hashBatch, NO_HASH } from '../files/batch.ts';
 import { syncFolder, systemFunctions, type WritingFunctions } from '../files/durable.ts';
 import { knownHeads, readHeads } from '../files/heads.ts';
-import { headsFileOf, keyFileOf, keysFolderOf, listSegments, segmentFileOf } from '../files/paths.ts';
-import { readBatches, type SegmentEnd } from '../files/segment-batches.ts';
+import {
+  headsFileOf,
+  keyFileOf,
+  keysFolderOf,
+  listKeys,
+  listSegments,
+  segmentFileOf,
+} from '../files/paths.ts';
+import { isEmptySegment, readBatches, type SegmentEnd } from '../files/segment-batches.ts';
 import { createSegment } from './segment-files.ts';
 
 /** Plain values: it is passed to the thread that writes. */
@@ -48,14 +55,17 @@ export function openChain(
   const previous = { hash: head?.hash ?? NO_HASH, next: (head?.last ?? 0) + 1 };
   const segment = (head?.segment ?? 0) + 1;
   const start = { folder, chain, segment, first: previous.next, ...previous };
-  if (open.length === 0) {
+  const isBegun = head !== undefined || listKeys(folder).length > 0;
+  const isNew = open.length === 0 ? !isBegun : open[0] === segment && isUnused(folder, segment);
+  if (isNew) {
     const allocated = createSegment(functions, folder, segment);
     return { ...start, offset: 0, dirtyEnd: 0, dropped: 0, allocated, times: undefined };
   }
   // The next one is created before a segment is closed; what was killed in between begins it again.
   const [found, ...later] = open;
   if (found !== segment || !existsSync(keyFileOf(folder, segment))) return undefined;
-  if (later.length > 1 || later.some((each) => !isEmpty(segmentFileOf(folder, each)))) return undefined;
+  if (later.length > 1 || later.some((each) => !isEmptySegment(segmentFileOf(folder, each))))
+    return undefined;
   return continueSegment(start);
 }
 
@@ -67,15 +77,9 @@ function prepareFolder(folder: string): void {
   syncFolder(folder);
 }
 
-function isEmpty(file: string): boolean {
-  const handle = openSync(file, 'r');
-  try {
-    const { done, value } = readBatches(handle).next();
-    return done === true && value.kind === 'clean';
-  } finally {
-    closeSync(handle);
-  }
-}
+/** Left by a process that was killed while it created the segment. */
+const isUnused = (folder: string, segment: number): boolean =>
+  !existsSync(keyFileOf(folder, segment)) && isEmptySegment(segmentFileOf(folder, segment));
 
 type Start = Pick<ChainState, 'folder' | 'chain' | 'segment' | 'first' | 'next' | 'hash'>;
 

@@ -24,14 +24,12 @@ export const zeros = (bytes: number): Buffer => ZEROS.subarray(0, bytes);
 export function createSegment(functions: WritingFunctions, folder: string, segment: number): number {
   removeSegment(functions, folder, segment);
   try {
-    writeFile(functions, keyFileOf(folder, segment), [randomBytes(KEY_BYTES)]);
-    writeFile(
-      functions,
-      segmentFileOf(folder, segment),
-      Array.from({ length: RESERVE_BYTES / EXTENSION_BYTES }, () => ZEROS),
-    );
-    syncFolder(keysFolderOf(folder));
+    const reserve = Array.from({ length: RESERVE_BYTES / EXTENSION_BYTES }, () => ZEROS);
+    writeFile(functions, segmentFileOf(folder, segment), reserve);
     syncFolder(folder);
+    // After it: a key without a segment says that the segment was taken away.
+    writeFile(functions, keyFileOf(folder, segment), [randomBytes(KEY_BYTES)]);
+    syncFolder(keysFolderOf(folder));
     return RESERVE_BYTES;
   } catch (error) {
     removeSegment(functions, folder, segment);

@@ -1,9 +1,10 @@
 /** The steps of docs/incidents.md run as they are printed, each section in an empty folder. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from './support/app.ts';
 import { CHILD_LIMIT, plainEnvironment } from './support/command.ts';
@@ -52,14 +53,23 @@ function toPattern(printed: string): RegExp {
   return new RegExp(parts.join('[\\s\\S]*?'));
 }
 
+/** What the first `seed` writes, which is copied for those after it. */
+const seeded = join(mkdtempSync(join(tmpdir(), 'registry-seeded-')), 'trial');
+after(() => rmSync(dirname(seeded), { recursive: true }));
+/** In place of `npm run -s registry --`, so that a folder needs no project in it. */
+const NPM = `#!/bin/sh
+shift 4
+if test "$1" = seed && test -d ${seeded}; then exec cp -r ${seeded}/. trial; fi
+if test "$1" = seed; then node ${ROOT}src/main.ts seed; exec cp -r trial ${seeded}; fi
+exec node ${ROOT}src/main.ts "$@"
+`;
+
 /** Runs the steps in one shell. @returns what each printed, with a line for each command that failed */
 async function run(context: TestContext, steps: readonly Step[]): Promise<string[]> {
   const folder = temporaryFolder(context);
   mkdirSync(join(folder, 'bin'));
   mkdirSync(join(folder, 'trial'));
-  // In place of `npm run -s registry --`, so that the folder needs no project in it.
-  const npm = `#!/bin/sh\nshift 4\nexec node ${ROOT}src/main.ts "$@"\n`;
-  writeFileSync(join(folder, 'bin/npm'), npm, { mode: 0o755 });
+  writeFileSync(join(folder, 'bin/npm'), NPM, { mode: 0o755 });
   const script = [
     `trap 'echo "@status $? of $BASH_COMMAND"' ERR`,
     `trap 'trap - ERR; test -z "$SERVICE" || kill -9 $SERVICE 2> /dev/null' EXIT`,

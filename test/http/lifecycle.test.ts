@@ -29,6 +29,7 @@ async function serve(
   handle: () => Awaitable<ApiResponse>,
   middleware: readonly Middleware[] = [],
   watch: (outgoing: ServerResponse, clock: TestClock) => void = () => {},
+  personal: Route['personal'] = 'none',
 ): Promise<Place> {
   const route: Route = {
     method: 'GET',
@@ -38,7 +39,7 @@ async function serve(
     tag: 'operation',
     access: 'public',
     narrowed: SHOWS_NO_ROWS,
-    personal: 'none',
+    personal,
     responses: {},
     handle,
   };
@@ -237,4 +238,19 @@ test('a response that the client is slow to read is logged when the system has t
     lines.map(({ status, aborted }) => [status, aborted]),
     [[200, undefined]],
   );
+});
+
+test('a response of a route that shows persons does not leave unless it says whom', async (context) => {
+  const secret = ok({ full_name: 'Somebody' });
+  const serving = (response: ApiResponse) =>
+    serve(context, () => response, [], undefined, { persons: 'one', fields: ['identity'] });
+  for (const status of [200, 201, 304]) {
+    const { port, lines } = await serving({ ...secret, status });
+    const response = await sendToOwnRoute(port, '/things', {});
+    assert.deepEqual([response.status, response.json], [500, { detail: 'A server error occurred.' }]);
+    const [cause] = lines.filter((line) => 'cause' in line);
+    assert.match(String(cause?.cause), /A response of listThings does not say whom it shows\./);
+  }
+  const said = await serving({ ...secret, subject: { memberIds: [1] } });
+  assert.deepEqual((await sendToOwnRoute(said.port, '/things', {})).json, { full_name: 'Somebody' });
 });

@@ -1,4 +1,6 @@
-/** An access ledger in memory, which acknowledges when the test says so. */
+/** An access ledger in memory, which acknowledges as a thread does, or when the test says so. */
+import { once } from 'node:events';
+import { MessageChannel } from 'node:worker_threads';
 import { RegistryError } from '../../src/domain/values/errors.ts';
 import type { AccessLedger, Reading } from '../../src/store/ports/access-ledger.ts';
 
@@ -20,6 +22,7 @@ export function memoryLedger(): MemoryLedger {
   const readings: Reading[] = [];
   let held: PromiseWithResolvers<void> | undefined;
   let coming = Promise.withResolvers<void>();
+  const { port1: thread, port2: port } = new MessageChannel();
   return {
     readings,
     isFull: false,
@@ -36,6 +39,9 @@ export function memoryLedger(): MemoryLedger {
       readings.push(...given);
       coming.resolve();
       coming = Promise.withResolvers();
+      const answered = once(port, 'message');
+      thread.postMessage(null);
+      await answered;
       await held?.promise;
       if (this.isFull) {
         const more = { reason: 'ledger', retryAfterSeconds: 2 } as const;
@@ -43,6 +49,8 @@ export function memoryLedger(): MemoryLedger {
       }
       return given.map((_, i) => receiptOf(first + i));
     },
-    close: () => Promise.resolve(),
+    async close() {
+      port.close();
+    },
   };
 }

@@ -194,6 +194,24 @@ test('webhooks/ never imports http/, an engine, an import or a command', () => {
   );
 });
 
+test('desk/ never imports http/, an engine or a command; only cli/ and desk/ itself import it', () => {
+  const forbidden = ['http', 'store/sqlite', 'cli'];
+  assert.deepEqual(
+    broken('desk', ({ target }) => !forbidden.some((directory) => isIn(target, directory))),
+    [],
+  );
+  const importers = imports.filter(({ file, target }) => isIn(target, 'desk') && !isIn(file, 'desk'));
+  assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['cli/desk/desk.ts']);
+});
+
+test('only desk/ and http/ write HTML', () => {
+  const importers = imports.filter(({ file, target }) => isIn(target, 'html') && !isIn(file, 'html'));
+  assert.deepEqual(
+    importers.filter(({ file }) => !isIn(file, 'desk') && !isIn(file, 'http')),
+    [],
+  );
+});
+
 test('cli/ never imports http/ or an engine', () => {
   const found = broken('cli', ({ target }) => !isIn(target, 'http') && !isIn(target, 'store/sqlite'));
   assert.deepEqual(found, []);

@@ -35,6 +35,7 @@ const MANUAL = [
   'correcting',
   'embedding',
   'webhooks',
+  'desk',
 ].map((name) => `docs/${name}.md`);
 const DOCUMENTS = [
   'README.md',

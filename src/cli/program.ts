@@ -25,6 +25,10 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'serve the registry over HTTP; the log goes to standard output',
     load: async () => (await import('./service/serve.ts')).declareServe,
   },
+  desk: {
+    description: 'open a page for those who run the registry in a browser of this machine; it prints a link',
+    load: async () => (await import('./desk/desk.ts')).declareDesk,
+  },
   status: {
     description:
       'how the registry is doing, on one screen; ' +

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { findAttention, type StatusFacts } from '../../src/cli/service/attention.ts';
+import { findAttention, type StatusFacts } from '../../src/app/condition/attention.ts';
 import type { ApiKey } from '../../src/domain/access/api-keys.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import type { Condition } from '../../src/store/ports/condition.ts';
@@ -192,7 +192,7 @@ for (const [name, facts, expected] of CASES)
     const found = findAttention(facts);
     assert.equal(found.length, expected.length, JSON.stringify(found));
     for (const [i, [text, what]] of expected.entries()) {
-      assert.match(found[i]?.text ?? '', text);
+      assert.match(String(found[i]?.text ?? ''), text);
       assert.equal(found[i]?.command, what);
     }
   });

@@ -1,6 +1,7 @@
 /** What all commands of corrections share: their options, how they run, and what they print. */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
+import { formatRefused } from '../../app/wording/correction-changes.ts';
 import { parseReason } from '../../domain/corrections.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
@@ -20,7 +21,7 @@ import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { describeUser } from '../terminal/system-user.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { describeCorrection, formatCorrection, formatPlan, formatRefused } from './correction-text.ts';
+import { describeCorrection, formatCorrection, formatPlan } from './correction-text.ts';
 
 export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
   readonly reason: string;

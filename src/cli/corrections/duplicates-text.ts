@@ -1,4 +1,7 @@
 /** Likely duplicates as the command shows them: text for people, JSON for programs. */
+
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { quoted } from '../../app/wording/shell.ts';
 import { mayContainIdentityCard } from '../../domain/membership/identity-card.ts';
 import { counted } from '../../domain/values/text.ts';
 import type {
@@ -7,8 +10,7 @@ import type {
   LikelyDuplicate,
   LikelyDuplicates,
 } from '../../store/ports/journal/held-data.ts';
-import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
-import { proposed, quoted } from '../terminal/proposed-command.ts';
+import { proposed } from '../terminal/proposed-command.ts';
 import type { SettingOptions } from '../terminal/settings.ts';
 
 /** Shown of the pairs that were found; the rest is counted. */

@@ -1,8 +1,9 @@
 /** Members in short, and what names them: text for people, JSON for programs. */
+
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { MOST_FOUND } from '../../domain/values/search-words.ts';
 import type { HeldMembership, NamedMember } from '../../store/ports/journal/held-data.ts';
-import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
 import { describeHeld } from './held-data-text.ts';
 

@@ -1,8 +1,10 @@
 /** Everything held about a person as the command shows it: text for people, JSON for programs. */
+
+import { formatActor } from '../../app/wording/actors.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { say, type Text } from '../../domain/values/message.ts';
 import type { HeldMembership, HeldPerson, HeldRow } from '../../store/ports/journal/held-data.ts';
-import { describeEntry, formatActor } from '../journal/history-text.ts';
+import { describeEntry } from '../journal/history-text.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
 import { describeHeld, formatHeld } from './held-data-text.ts';
 

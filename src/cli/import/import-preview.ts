@@ -1,9 +1,10 @@
 /** What a dry run shows of the values that an import would change. */
+
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import type { AcceptedFile, StagedChange } from '../../store/ports/import/import-session.ts';
-import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 
 const SHOWN_EXAMPLES = 3;
 /** Changes among which examples are looked for; a column that changes only later has none. */

@@ -1,5 +1,7 @@
 /** What an operator sees of an import. */
 
+import { countEntities } from '../../app/wording/entity-names.ts';
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { asMessage, type Message, say, type Text } from '../../domain/values/message.ts';
 import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
@@ -8,8 +10,6 @@ import { type FileReport, nameOf } from '../../import/run/import-report.ts';
 import type { AcceptedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
 import type { ImportWarning } from '../../store/ports/import/import-warnings.ts';
 import { type CliContext, print, tell, translate } from '../terminal/context.ts';
-import { countEntities } from '../terminal/entity-names.ts';
-import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import type { SettingOptions } from '../terminal/settings.ts';
 import { SHOWN_FAULTS, type Show, showFaults } from './import-faults.ts';

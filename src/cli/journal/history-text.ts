@@ -1,9 +1,10 @@
 /** Changes and their actors as commands show them: text for people, JSON for programs. */
+
+import { formatActor } from '../../app/wording/actors.ts';
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
-import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
-import type { Actor, HistoryEntry, RowHistory } from '../../store/ports/journal/history.ts';
-import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
+import type { HistoryEntry, RowHistory } from '../../store/ports/journal/history.ts';
 import { formatTable } from '../terminal/output.ts';
 
 /** A change with its values as the API shows them. */
@@ -31,16 +32,6 @@ export function formatChange({ line, row, column, old, new: value }: ShownChange
   const place = `${line === null ? '' : `line ${line}, `}${hideIdentityCards(row)}, ${column}`;
   // That a row was removed has no value.
   return old === null && value === null ? `${place}\n` : `${place}: ${show(old)} → ${show(value)}\n`;
-}
-
-/** `key:7` → key 7; what is older than the history has no actor. */
-export function formatActor(actor: Actor | null): Message {
-  if (actor === null) return say('before the history');
-  const [type = '', ...rest] = actor.split(':');
-  const name = rest.join(':');
-  return type === 'undo'
-    ? say('undo of {name}', { name })
-    : say('{type} {name}', { type: asMessage(type), name });
 }
 
 export const describeEntry = ({ field, old, new: value, at, actor }: HistoryEntry, zone: TimeZone) => ({

@@ -1,9 +1,9 @@
 /** Imports and their undo as commands show them: text for people, JSON for programs. */
 
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import type { RecordedImport, UndoResult } from '../../store/ports/journal/operations.ts';
 import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
-import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
 import { formatFields, formatTable } from '../terminal/output.ts';
 
 type Undone = Extract<UndoResult, { outcome: 'undone' }>;

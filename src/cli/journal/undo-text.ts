@@ -1,9 +1,10 @@
 /** The undo of an operation as it is shown to people. */
+
+import { formatActor } from '../../app/wording/actors.ts';
+import { ENTITY_NAMES } from '../../app/wording/entity-names.ts';
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import type { UndoBlocker, UndoResult } from '../../store/ports/journal/operations.ts';
-import { ENTITY_NAMES } from '../terminal/entity-names.ts';
-import { hideIdentityCards } from '../terminal/hide-identity-cards.ts';
-import { formatActor } from './history-text.ts';
 
 type Undone = Extract<UndoResult, { outcome: 'undone' }>;
 type Refused = Extract<UndoResult, { outcome: 'refused' }>;

@@ -8,6 +8,7 @@ import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { newRegistryNote } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
 
 export function declareServe(command: Command, context: CliContext): void {
   addSettingOptions(command, 'REGISTRY_DB', 'HOST', 'PORT').action((options: SettingOptions) =>
@@ -66,19 +67,6 @@ function watchFence({ location, isFenced }: Storage): { noticed: Promise<Command
       resolve(new CommandError(EXIT.usage, `${location} was fenced: another machine takes over.`));
   }, LOOK_FOR_FENCE_MS);
   return { noticed: promise, end: () => clearInterval(timer) };
-}
-
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    const onSignal = () => {
-      if (isStopping) process.exit(EXIT.refused);
-      isStopping = true;
-      resolve();
-    };
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  });
 }
 
 interface ListeningPlace extends SocketAddress {

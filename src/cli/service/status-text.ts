@@ -1,9 +1,16 @@
 /** How a registry is doing, as `status` shows it: one screen for people, one document for programs. */
+
+import {
+  type Attention,
+  expiringSoon,
+  refusalsOf,
+  refusedOften,
+  type StatusFacts,
+} from '../../app/condition/attention.ts';
+import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import { describeImport } from '../journal/imports-text.ts';
-import { formatBytes } from '../terminal/output.ts';
-import { type Attention, expiringSoon, refusalsOf, refusedOften, type StatusFacts } from './attention.ts';
 
 /** Columns of a screen. */
 const WIDTH = 80;

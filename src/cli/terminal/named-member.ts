@@ -3,6 +3,7 @@
  * a national ID alone (docs/correcting.md#naming-a-member).
  */
 import { openConfiguredStorage } from '../../app/storage.ts';
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseId } from '../../domain/values/ids.ts';
@@ -10,7 +11,6 @@ import { type Message, say } from '../../domain/values/message.ts';
 import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
 import { type CliContext, CommandError, EXIT, tell, translate } from './context.ts';
-import { hideIdentityCards } from './hide-identity-cards.ts';
 import { configOf, type SettingOptions } from './settings.ts';
 import { withStore } from './with-store.ts';
 

@@ -41,12 +41,15 @@ type PlaceOf<Template extends string> = string extends Template
     ? NameOf<Place> | PlaceOf<Rest>
     : never;
 
+/** What stands in the places of a template, as the rest of the arguments. */
+export type InPlaces<Template extends string> = [PlaceOf<Template>] extends [never]
+  ? []
+  : [values: { readonly [place in PlaceOf<Template>]: Value }];
+
 /** A message, from its English template and what stands in its places. */
 export const say = <const Template extends string>(
   template: Template,
-  ...[values]: [PlaceOf<Template>] extends [never]
-    ? []
-    : [values: { readonly [place in PlaceOf<Template>]: Value }]
+  ...[values]: InPlaces<Template>
 ): Message => new Message(template, values ?? {});
 
 /** A sentence as what can stand in another one and is translated there. */

@@ -2,13 +2,13 @@
 import { dirname } from 'node:path';
 import { type ApiKey, hasExpired } from '../../domain/access/api-keys.ts';
 import { DAY_SECONDS, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
-import { counted } from '../../domain/values/text.ts';
+import { type Message, say } from '../../domain/values/message.ts';
 import { FAILURES_TO_REPORT } from '../../domain/webhooks/retries.ts';
 import type { KeyUse } from '../../store/ports/api-keys.ts';
 import { type Condition, type EndpointCondition, STALE_COUNTED } from '../../store/ports/condition.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
-import { formatBytes } from '../terminal/output.ts';
-import { quoted } from '../terminal/proposed-command.ts';
+import { formatBytes } from '../wording/bytes.ts';
+import { quoted } from '../wording/shell.ts';
 
 /** What `status` knows. */
 export interface StatusFacts {
@@ -26,7 +26,7 @@ export interface StatusFacts {
 
 export interface Attention {
   readonly about: 'disk' | 'events' | 'backup' | 'webhooks' | 'read model' | 'keys';
-  readonly text: string;
+  readonly text: Message;
   readonly command: string;
 }
 
@@ -45,31 +45,46 @@ export const findAttention = (facts: StatusFacts): readonly Attention[] =>
 
 function ofDisk({ location, condition }: StatusFacts): readonly Attention[] {
   const { freeBytes, reservedBytes, bytes } = condition;
-  const free = `Only ${formatBytes(freeBytes)} of the disk is free`;
+  const free = formatBytes(freeBytes);
   const command = `df -h ${quoted(dirname(location))}`;
-  if (freeBytes < reservedBytes) return [{ about: 'disk', text: `${free}: writes are refused.`, command }];
+  const entry = (text: Message): readonly Attention[] => [{ about: 'disk', text, command }];
+  if (freeBytes < reservedBytes)
+    return entry(say('Only {free} of the disk is free: writes are refused.', { free }));
   if (freeBytes >= bytes + reservedBytes) return [];
-  return [{ about: 'disk', text: `${free}, less than the registry takes: an import may not fit.`, command }];
+  return entry(
+    say('Only {free} of the disk is free, less than the registry takes: an import may not fit.', { free }),
+  );
 }
 
 const ofSequence = ({ condition, command }: StatusFacts): readonly Attention[] =>
   condition.sequence === undefined
-    ? [{ about: 'events', text: 'The registry has lost its sequence of events.', command: command('check') }]
+    ? [
+        {
+          about: 'events',
+          text: say('The registry has lost its sequence of events.'),
+          command: command('check'),
+        },
+      ]
     : [];
 
 function ofBackups({ condition: { backups }, now, zone, command }: StatusFacts): readonly Attention[] {
   const { last, failure } = backups;
   const found: Attention[] = [];
-  const add = (text: string, what: string) => found.push({ about: 'backup', text, command: command(what) });
+  const add = (text: Message, what: string) => found.push({ about: 'backup', text, command: command(what) });
   const at = (ms: number) => formatDateTime(Math.floor(ms / 1000), zone);
   const [again, verify] = ['backup DIR --keep 14 --verify', `backup verify ${quoted(last?.folder ?? '')}`];
-  if (failure !== null) add(`The last attempt, at ${at(failure.atMs)}, failed: ${failure.message}`, again);
-  if (last === null) add('No backup from this machine is known.', again);
-  else if (last.fault !== null) add(`The last one, in ${last.folder}, is not sound: ${last.fault}`, again);
-  else if (now - last.instantMs / 1000 > OLDEST_BACKUP_SECONDS)
-    add(`The last one is of ${at(last.instantMs)}: older than a day.`, again);
+  if (failure !== null) {
+    const { atMs, message } = failure;
+    add(say('The last attempt, at {at}, failed: {message}', { at: at(atMs), message }), again);
+  }
+  if (last === null) add(say('No backup from this machine is known.'), again);
+  else if (last.fault !== null) {
+    const { folder, fault } = last;
+    add(say('The last one, in {folder}, is not sound: {fault}', { folder, fault }), again);
+  } else if (now - last.instantMs / 1000 > OLDEST_BACKUP_SECONDS)
+    add(say('The last one is of {at}: older than a day.', { at: at(last.instantMs) }), again);
   else if (last.verifiedAtMs === null)
-    add(`The last one, of ${at(last.instantMs)}, is not verified.`, verify);
+    add(say('The last one, of {at}, is not verified.', { at: at(last.instantMs) }), verify);
   return found;
 }
 
@@ -79,30 +94,46 @@ function ofWebhooks(facts: StatusFacts): readonly Attention[] {
     isServed && oldestAt !== null && now - oldestAt > LONGEST_LAG_SECONDS;
   return condition.endpoints.flatMap((each): Attention | readonly Attention[] => {
     const { id, keyId, disabledAt, failures } = each.endpoint;
-    const entry = (text: string, what: string): Attention => ({
-      ...{ about: 'webhooks', text: `Endpoint ${id} ${text}.`, command: command(what) },
+    const entry = (text: Message, what: string): Attention => ({
+      ...{ about: 'webhooks', text, command: command(what) },
     });
     const key = keys.find((one) => one.id === keyId);
     const pause = findPause(key, now);
-    if (disabledAt !== null) return entry('is disabled: its receiver answered 410', `webhooks enable ${id}`);
-    if (pause !== undefined) return entry(`gets nothing: ${pause}`, `keys show ${keyId}`);
+    if (disabledAt !== null)
+      return entry(
+        say('Endpoint {id} is disabled: its receiver answered 410.', { id }),
+        `webhooks enable ${id}`,
+      );
+    if (pause !== undefined)
+      return entry(say('Endpoint {id} gets nothing: {pause}.', { id, pause }), `keys show ${keyId}`);
     if (failures >= FAILURES_TO_REPORT)
-      return entry(`has failed ${failures} times with one event`, `webhooks deliveries ${id}`);
+      return entry(
+        say('Endpoint {id} has failed {failures} times with one event.', { id, failures }),
+        `webhooks deliveries ${id}`,
+      );
     if (!isLate(each)) return [];
-    const behind = counted(each.behind ?? 0, 'event');
-    return entry(`is ${behind} behind, for more than 15 minutes`, `webhooks deliveries ${id}`);
+    const behind = each.behind ?? 0;
+    return entry(
+      say('Endpoint {id} is {behind|# event|# events} behind, for more than 15 minutes.', { id, behind }),
+      `webhooks deliveries ${id}`,
+    );
   });
 }
 
 function ofReadModel({ condition: { readModel }, command }: StatusFacts): readonly Attention[] {
   const { stale, hasOtherRules } = readModel;
-  const about = 'read model';
-  const others = 'It was stored by another release, or for another TIME_ZONE_OFFSET: lookups are slower.';
-  if (hasOtherRules) return [{ about, text: others, command: command('summarize') }];
+  const about = 'read model' as const;
+  const entry = (text: Message): readonly Attention[] => [{ about, text, command: command('summarize') }];
+  if (hasOtherRules)
+    return entry(
+      say('It was stored by another release, or for another TIME_ZONE_OFFSET: lookups are slower.'),
+    );
   if (stale === 0) return [];
-  const members = stale === STALE_COUNTED ? `${stale} members or more` : counted(stale, 'member');
-  const text = `Lookups of ${members} are slower: a change was not summarized.`;
-  return [{ about, text, command: command('summarize') }];
+  return entry(
+    stale === STALE_COUNTED
+      ? say('Lookups of {stale} members or more are slower: a change was not summarized.', { stale })
+      : say('Lookups of {stale|# member|# members} are slower: a change was not summarized.', { stale }),
+  );
 }
 
 /** How often a key was refused in the last day. */
@@ -127,25 +158,29 @@ function ofKeys(facts: StatusFacts): readonly Attention[] {
   const { uses, zone, command } = facts;
   const entry = (
     found: readonly ApiKey[],
-    does: string,
-    tell: (key: ApiKey) => string,
+    sentence: (named: readonly Message[]) => Message,
+    tell: (key: ApiKey) => string | Message,
     what: (key: ApiKey) => string,
   ): readonly Attention[] => {
     const [first] = found;
     if (first === undefined) return [];
-    const named = found.slice(0, NAMED).map((key) => `key ${key.id} (${key.name}) ${tell(key)}`);
-    const more = found.length > NAMED ? [`${found.length - NAMED} more`] : [];
-    const text = `${does}: ${[...named, ...more].join(', ')}.`;
+    const named = found
+      .slice(0, NAMED)
+      .map((key) => say('key {id} ({name}) {told}', { id: key.id, name: key.name, told: tell(key) }));
+    const more = found.length > NAMED ? [say('{more} more', { more: found.length - NAMED })] : [];
+    const text = sentence([...named, ...more]);
     return [{ about: 'keys', text, command: command(found.length === 1 ? what(first) : 'keys list') }];
   };
   return [
     ...entry(
-      ...[refusedOften(facts), 'Refused often in the last day'],
-      (key) => counted(refusalsOf(key, uses), 'time'),
+      refusedOften(facts),
+      (named) => say('Refused often in the last day: {named}.', { named }),
+      (key) => say('{n|# time|# times}', { n: refusalsOf(key, uses) }),
       ({ id }) => `keys show ${id}`,
     ),
     ...entry(
-      ...[expiringSoon(facts), 'Expiring within 30 days'],
+      expiringSoon(facts),
+      (named) => say('Expiring within 30 days: {named}.', { named }),
       ({ expiresAt }) => formatDateTime(expiresAt ?? 0, zone).slice(0, 10),
       ({ id }) => `keys update ${id} --expires DATE`,
     ),

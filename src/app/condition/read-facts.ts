@@ -1,0 +1,30 @@
+/** What `status` and the desk know of how a registry is doing. */
+
+import type { Config } from '../../config.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import type { Storage } from '../../store/ports/storage.ts';
+import type { StatusFacts } from './attention.ts';
+
+/**
+ * @param command how a command is written that acts on the same registry
+ * @throws StorageError (as rejection) when there is no registry of this release
+ */
+export async function readFacts(
+  storage: Storage,
+  { zone, clock }: Pick<Config, 'zone'> & { readonly clock: Clock },
+  command: StatusFacts['command'],
+): Promise<StatusFacts> {
+  const now = nowSeconds(clock);
+  // Before anything is opened here.
+  const isServed = await storage.isServed();
+  const condition = await storage.readCondition();
+  const hasKeys = await storage.hasKeys();
+  const store = hasKeys ? storage.openKeys('manage') : undefined;
+  try {
+    const [keys, uses] = [(await store?.list(now)) ?? [], (await store?.uses(now)) ?? []];
+    return { location: storage.location, condition, keys, uses, isServed, now, zone, command };
+  } finally {
+    await store?.close();
+  }
+}

@@ -1,0 +1,108 @@
+/** `desk`: a local page for those who run the registry (docs/desk.md). */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import type { Config } from '../../config.ts';
+import { openDesk } from '../../desk/desk.ts';
+import { say } from '../../domain/values/message.ts';
+import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+import { describeUser } from '../terminal/system-user.ts';
+import { announceDesk, askOpenDesk, newSecret, otherOwner } from './open-desk.ts';
+
+interface DeskOptions extends Omit<PrintOptions, 'port' | 'host'> {
+  readonly port?: number;
+  readonly host?: string;
+}
+
+const PORT = 8081;
+
+export function declareDesk(command: Command, context: CliContext): void {
+  addPrintOptions(command, 'REGISTRY_USER')
+    .option(
+      '--port <n>',
+      `port of 127.0.0.1 to listen on (default: ${PORT}, or a free one if that is in use)`,
+      parsePort,
+    )
+    // Not an unknown option: whoever tries it wants to know the way from elsewhere.
+    .addOption(new Option('--host <address>').hideHelp())
+    .action((options: DeskOptions) => runDesk(context, options));
+}
+
+function parsePort(text: string): number {
+  if (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('Expected a port from 0 to 65535.');
+}
+
+async function runDesk(context: CliContext, options: DeskOptions): Promise<void> {
+  if (options.host !== undefined)
+    throw new CommandError(
+      EXIT.usage,
+      'The desk listens on 127.0.0.1 only. From another machine: ssh -L 8081:127.0.0.1:8081 USER@SERVER',
+    );
+  const { port: _port, host: _host, ...settings } = options;
+  const config = configOf(context, settings);
+  const user = describeUser(config);
+  const link = await askOpenDesk(config, user);
+  if (link === undefined) return await open(context, config, options, user);
+  tell(context, 'The desk is open already: this is a new link to it.');
+  show(context, options, link);
+}
+
+async function open(context: CliContext, config: Config, options: DeskOptions, user: string): Promise<void> {
+  const { clock } = context;
+  const storage = openConfiguredStorage(config, clock);
+  if (!(await storage.exists()))
+    throw new CommandError(
+      EXIT.usage,
+      say('There is no registry at {location}. Create one with `serve`, `seed` or `import`.', {
+        location: storage.location,
+      }),
+    );
+  const owner = otherOwner(config);
+  if (owner !== undefined)
+    tell(context, say('Another user (uid {uid}) may have a desk open. This one is yours.', { uid: owner }));
+  const secret = newSecret();
+  const desk = { config, clock, storage, report: context.err, secret };
+  const server = await listen(context, options, (port) => openDesk(desk, port));
+  const stopped = stopSignal();
+  const takeBack = owner === undefined ? announceDesk(config, { port: server.port, secret }) : () => {};
+  try {
+    show(context, options, server.issueLink(user));
+    await stopped;
+  } finally {
+    takeBack();
+    await server.close();
+  }
+}
+
+/** On the port that was asked for, else the usual one, else any that is free. */
+async function listen<T>(
+  context: CliContext,
+  { port }: DeskOptions,
+  on: (port: number) => Promise<T>,
+): Promise<T> {
+  try {
+    return await on(port ?? PORT);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE' && port === undefined) {
+      tell(context, say('Port {port} is in use: the desk takes a free one.', { port: PORT }));
+      return await on(0);
+    }
+    if (code === 'EADDRINUSE')
+      throw new CommandError(EXIT.refused, `Port ${port} is in use. Choose another one with --port.`);
+    if (code === 'EACCES')
+      throw new CommandError(
+        EXIT.refused,
+        `This process may not listen on port ${port}. Choose one above 1023.`,
+      );
+    throw error;
+  }
+}
+
+function show(context: CliContext, { json }: DeskOptions, link: string): void {
+  if (json === true) context.out(formatJson({ link }));
+  else print(context, say('Open the desk within a minute, once: {link}', { link }));
+}

@@ -1,0 +1,98 @@
+/** What surrounds every page: menu, box, languages. */
+import type { Text } from '../../domain/values/message.ts';
+import { type Html, html } from '../../html/html.ts';
+import { inLanguage, LANGUAGES, type Language } from '../../language/language.ts';
+
+/** Each in itself, as somebody looks for it who reads no other. */
+const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
+  en: 'English',
+  fr: 'Français',
+  rw: 'Ikinyarwanda',
+};
+
+export interface MenuEntry {
+  readonly path: string;
+  readonly label: Text;
+}
+
+/** What only pages of a session have. */
+export interface Around {
+  readonly token: string;
+  readonly user: string;
+  readonly menu: readonly MenuEntry[];
+  /** Of the page itself. */
+  readonly path: string;
+  readonly told: Text | undefined;
+}
+
+export interface Framed {
+  readonly language: Language;
+  readonly title: Text;
+  readonly body: Html;
+  readonly around?: Around;
+}
+
+type Say = (text: Text) => string;
+
+/** A whole page. */
+export function layout({ language, title, body, around }: Framed): Html {
+  const say: Say = (text) => inLanguage(text, language);
+  return html`<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${say(title)} · ${say('Registry desk')}</title>
+<link rel="icon" href="/assets/icon.svg">
+<link rel="stylesheet" href="/assets/desk.css">
+<script type="module" src="/assets/desk.js"></script>
+</head>
+<body>
+<a class="skip" href="#main">${say('Skip to the content')}</a>
+${around === undefined ? '' : head(say, around)}
+<main id="main" tabindex="-1">
+${around?.told !== undefined && html`<p class="told" role="status">${say(around.told)}</p>`}
+${body}
+</main>
+${around === undefined ? '' : foot(say, around, language)}
+</body>
+</html>`;
+}
+
+const head = (say: Say, { token, menu, path }: Around): Html => html`<header class="top">
+<nav aria-label="${say('Menu')}"><ul>${menu.map(
+  (entry) =>
+    html`<li><a href="${entry.path}"${path === entry.path && html` aria-current="page"`}
+>${say(entry.label)}</a></li>`,
+)}</ul></nav>
+${path !== '/' && findBox(say, token)}
+</header>`;
+
+/** The box that finds persons and cooperatives. `/` leads to it (../assets/desk.js). */
+export const findBox = (
+  say: Say,
+  token: string,
+): Html => html`<form class="find" method="post" action="/" role="search">
+<input type="hidden" name="token" value="${token}"><input type="hidden" name="action" value="find">
+<label for="find" class="unseen">${say('Find a person or a cooperative')}</label>
+<input id="find" name="text" type="search" required maxlength="200" autocomplete="off" spellcheck="false"
+ aria-keyshortcuts="/" placeholder="${say('National ID, name, telephone, KOAKAMA/11')}">
+<button>${say('Find')}</button>
+</form>`;
+
+const foot = (say: Say, { token, user, path }: Around, language: Language): Html => html`<footer>
+<form method="post" action="/language">
+<input type="hidden" name="token" value="${token}"><input type="hidden" name="back" value="${path}">
+${LANGUAGES.map((each) =>
+  each === language
+    ? html`<b lang="${each}">${LANGUAGE_NAMES[each]}</b> `
+    : html`<button class="plain" name="language" value="${each}" lang="${each}"
+>${LANGUAGE_NAMES[each]}</button> `,
+)}
+</form>
+<form method="post" action="/leave">
+<input type="hidden" name="token" value="${token}">
+<span>${say('Changes are recorded under:')} <b>${user}</b></span>
+<button class="plain">${say('Leave')}</button>
+</form>
+</footer>`;

@@ -1,0 +1,85 @@
+/** Parts that screens are made of. */
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
+import type { Visit } from '../visit/screen.ts';
+
+/** Labels with their values; those without a value are left out. */
+export const fields = (entries: readonly (readonly [label: string, value: HtmlValue])[]): Html =>
+  html`<dl>${entries
+    .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
+    .map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+export interface Column {
+  readonly heading: string;
+  /** Numbers stand below each other. */
+  readonly isNumber?: true;
+}
+
+/** @param label says what the table is, for those who do not see it */
+export const table = (
+  label: string,
+  columns: readonly Column[],
+  rows: readonly (readonly HtmlValue[])[],
+): Html => html`<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table>
+<thead><tr>${columns.map(
+  ({ heading, isNumber }) => html`<th scope="col"${isNumber && html` class="n"`}>${heading}</th>`,
+)}</tr></thead>
+<tbody>${rows.map(
+  (row) =>
+    html`<tr>${row.map(
+      (cell, i) => html`<td${columns[i]?.isNumber && html` class="n"`}>${cell}</td>`,
+    )}</tr>\n`,
+)}</tbody></table></div>`;
+
+export interface FormOptions {
+  /** The path of a screen. */
+  readonly path: string;
+  /** One of its actions. */
+  readonly action: string;
+  /** Values that are sent beside those that are asked for. */
+  readonly hidden?: { readonly [name: string]: string };
+  readonly body: HtmlValue;
+  readonly button: string;
+  /** For what cannot be undone, and for small forms in a line. */
+  readonly look?: 'danger' | 'plain';
+}
+
+/** A form with the token of the session: the only way to write one. */
+export const form = (visit: Visit, { path, action, hidden = {}, body, button, look }: FormOptions): Html =>
+  html`<form method="post" action="${path}">
+${Object.entries({ token: visit.session.token, action, ...hidden }).map(
+  ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+)}
+${body}<button${look && html` class="${look}"`}>${button}</button>
+</form>`;
+
+export interface InputOptions {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'text' | 'date' | 'search';
+  readonly value?: string;
+  readonly hint?: string;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly max?: string;
+  readonly isNumeric?: true;
+  readonly isOptional?: true;
+}
+
+/** An input inside its label. */
+export const input = (options: InputOptions): Html => html`<label>${options.label}
+<input name="${options.name}" type="${options.type ?? 'text'}" value="${options.value}" autocomplete="off"${
+  options.isOptional !== true && html` required`
+}${options.maxLength && html` maxlength="${options.maxLength}"`}${
+  options.pattern && html` pattern="${options.pattern}"`
+}${options.max && html` max="${options.max}"`}${options.isNumeric && html` inputmode="numeric"`}>
+${options.hint && html`<small>${options.hint}</small>`}</label>`;
+
+/** A choice inside its label. */
+export const select = (
+  name: string,
+  label: string,
+  choices: readonly (readonly [value: string, shown: string])[],
+): Html => html`<label>${label}
+<select name="${name}">${choices.map(
+  ([value, shown]) => html`<option value="${value}">${shown}</option>`,
+)}</select></label>`;

@@ -1,0 +1,94 @@
+/** What the box finds: persons by number, name, telephone or member code, cooperatives by code or name. */
+import type { CooperativeSummary } from '../../domain/membership/cooperatives.ts';
+import { isIdentityCard } from '../../domain/membership/identity-card.ts';
+import { parseMobile } from '../../domain/membership/mobile.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import type { Text } from '../../domain/values/message.ts';
+import { parseSearch } from '../../domain/values/search-words.ts';
+import { parseCooperativeCode } from '../../domain/values/text.ts';
+import type { HeldDataStore } from '../../store/ports/journal/held-data.ts';
+import type { RegistryStore } from '../../store/ports/registry.ts';
+import type { Visit } from '../visit/screen.ts';
+
+/** Rows that a person reads; the rest is counted. */
+const SHOWN = 50;
+
+export interface FoundMembership {
+  readonly id: number;
+  readonly identityCard: string;
+  readonly fullName: string;
+  readonly cooperativeCode: string;
+  readonly memberCode: string;
+  readonly status: string;
+}
+
+export interface FoundThings {
+  readonly members: readonly FoundMembership[];
+  /** With those that are not shown. */
+  readonly memberCount: number;
+  readonly cooperatives: readonly CooperativeSummary[];
+  /** Why a text cannot be searched for. */
+  readonly fault?: Text;
+}
+
+const NOTHING: FoundThings = { members: [], memberCount: 0, cooperatives: [] };
+
+/** @param text as it was typed */
+export async function find(visit: Visit, text: string): Promise<FoundThings> {
+  const digits = text.replace(/[\s.-]/g, '');
+  const held = visit.use((storage) => storage.openHeldData());
+  const registry = visit.use((storage) => storage.openRegistry());
+  const stores = { held, registry };
+  if (isIdentityCard(digits)) return byMembers(stores, await held.findMembers({ identityCard: digits }));
+  if (text.includes('/')) return await byMemberCode(stores, text);
+  const mobile = parseMobile(text);
+  if (typeof mobile === 'string') {
+    const { rows, count } = await registry.members.list({ mobile }, { page: 1, pageSize: SHOWN });
+    const found = await byMembers(stores, rows);
+    return { ...found, memberCount: count };
+  }
+  return await byWords(stores, text);
+}
+
+interface Stores {
+  readonly held: HeldDataStore;
+  readonly registry: RegistryStore;
+}
+
+async function byMembers(
+  { registry }: Stores,
+  found: readonly { readonly id: number }[],
+): Promise<FoundThings> {
+  const members: FoundMembership[] = [];
+  for (const { id } of found.slice(0, SHOWN)) {
+    const member = await registry.members.find(id);
+    if (member !== undefined && isIdentityCard(member.identityCard)) members.push(member);
+  }
+  return { members, memberCount: found.length, cooperatives: [] };
+}
+
+async function byMemberCode(stores: Stores, text: string): Promise<FoundThings> {
+  const slash = text.indexOf('/');
+  const [cooperativeCode, rest] = [text.slice(0, slash).trim().toUpperCase(), text.slice(slash + 1).trim()];
+  const number = isIdentityCard(rest) ? { identityCard: rest } : {};
+  const named = (memberCode: string) => stores.held.findMembers({ ...number, memberCode, cooperativeCode });
+  const found = await named(rest);
+  return byMembers(stores, found.length > 0 ? found : await named(rest.toUpperCase()));
+}
+
+async function byWords({ held, registry }: Stores, text: string): Promise<FoundThings> {
+  const page = { page: 1, pageSize: SHOWN };
+  const code = parseCooperativeCode(text.toUpperCase());
+  const byCode = typeof code === 'string' ? await registry.cooperatives.list({ code }, page) : undefined;
+  const words = parseSearch(text);
+  if (words instanceof FieldError)
+    return { ...NOTHING, ...(byCode?.count ? { cooperatives: byCode.rows } : { fault: words.text }) };
+  const byName = await registry.cooperatives.list({ search: words }, page);
+  const named = await held.searchMembers(words);
+  const found = await byMembers({ held, registry }, named);
+  const cooperatives = [...(byCode?.rows ?? []), ...byName.rows];
+  return { ...found, cooperatives: cooperatives.filter((each, i) => !isBefore(cooperatives, each, i)) };
+}
+
+const isBefore = (all: readonly CooperativeSummary[], { id }: CooperativeSummary, place: number): boolean =>
+  all.findIndex((each) => each.id === id) < place;

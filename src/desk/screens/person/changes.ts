@@ -1,0 +1,91 @@
+/** What has changed in the rows of a person, and who changed it. */
+import { formatActor } from '../../../app/wording/actors.ts';
+import { countEntities, ENTITY_NAMES } from '../../../app/wording/entity-names.ts';
+import type { Message } from '../../../domain/values/message.ts';
+import { asMessage, say } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { formatStored } from '../../../import/columns/stored-values.ts';
+import { CHANGED_ENTITIES } from '../../../store/ports/journal/corrections.ts';
+import type { HeldChange } from '../../../store/ports/journal/held-data.ts';
+import { type Actor, CREATED } from '../../../store/ports/journal/history.ts';
+import { nameOf } from '../../page/names.ts';
+import { table } from '../../page/parts.ts';
+import type { Visit } from '../../visit/screen.ts';
+
+const SHOWN = 30;
+
+/** Who, in words: the user and file of an import, the user and reason of a correction, the name of a key. */
+export type NameActor = (actor: Actor | null) => Message;
+
+export async function actorNames(visit: Visit, history: readonly HeldChange[]): Promise<NameActor> {
+  const names = new Map<string, Message>();
+  const actors = new Set(history.flatMap(({ actor }) => actor ?? []));
+  const { storage } = visit.desk;
+  const log = visit.use(() => storage.openImportLog());
+  const hasKeys = [...actors].some((actor) => actor.startsWith('key:')) && (await storage.hasKeys());
+  const keys = hasKeys ? await visit.use(() => storage.openKeys('manage')).list(visit.now) : [];
+  for (const actor of actors) {
+    const [type, id] = actor.split(':');
+    const key = type === 'key' ? keys.find((each) => each.id === Number(id)) : undefined;
+    const operation = type === 'key' ? undefined : await log.find(Number(id));
+    const who = key?.name ?? operation?.systemUser;
+    const what = operation?.fileName || operation?.reason;
+    const actorName = formatActor(actor);
+    if (who !== undefined && what)
+      names.set(actor, say('{actor}: {who}, {what}', { actor: actorName, who, what }));
+    else if (who !== undefined) names.set(actor, say('{actor}: {who}', { actor: actorName, who }));
+  }
+  return (actor) => names.get(actor ?? '') ?? formatActor(actor);
+}
+
+/** Changes, the newest first; of rows that only came, how many there are and from where. */
+export function changes(visit: Visit, history: readonly HeldChange[], nameActor: NameActor): Html {
+  const { say, write, translate, desk } = visit;
+  const origins = history.filter(({ field }) => field === CREATED);
+  const changed = history.filter(({ field }) => field !== CREATED).reverse();
+  const show = (field: string, value: HeldChange['old']) =>
+    value === null ? '–' : (formatStored(field, value, desk.config.zone) ?? '–');
+  return html`<section><h2>${say('What has changed, and who did it')}</h2>
+${
+  changed.length === 0
+    ? html`<p>${say('Nothing since it was recorded.')}</p>`
+    : table(
+        say('What has changed, and who did it'),
+        [say('When'), say('Row'), say('Field'), say('Before'), say('After'), say('Who')].map((heading) => ({
+          heading,
+        })),
+        changed
+          .slice(0, SHOWN)
+          .map(({ at, entity, row, field, old, new: value, actor }) => [
+            write.moment(at),
+            `${translate(asMessage(ENTITY_NAMES[entity]))} ${row}`,
+            translate(nameOf(field)),
+            show(field, old),
+            show(field, value),
+            translate(nameActor(actor)),
+          ]),
+      )
+}
+${
+  changed.length > SHOWN &&
+  html`<p><small>${say('The latest {shown} of {all}; the page for printing has all of them.', {
+    shown: SHOWN,
+    all: write.number(changed.length),
+  })}</small></p>`
+}
+<ul>${sources(origins).map(
+    ([actor, rows]) =>
+      html`<li><small>${say('{rows} from {actor}, {at}', {
+        rows: CHANGED_ENTITIES.flatMap((entity) => {
+          const count = rows.filter((each) => each.entity === entity).length;
+          return count === 0 ? [] : [countEntities(entity, count)];
+        }),
+        actor: nameActor(actor),
+        at: write.moment(rows[0]?.at ?? 0),
+      })}</small></li>`,
+  )}</ul></section>`;
+}
+
+const sources = (origins: readonly HeldChange[]): (readonly [Actor | null, readonly HeldChange[]])[] => [
+  ...Map.groupBy(origins, ({ actor }) => actor),
+];

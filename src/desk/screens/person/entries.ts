@@ -1,0 +1,174 @@
+/** What belongs to the memberships of a person: deliveries by month, loans with payments, savings. */
+import { formatDate } from '../../../domain/values/date-time.ts';
+import { type Html, type HtmlValue, html } from '../../../html/html.ts';
+import type { HeldMembership, HeldRow } from '../../../store/ports/journal/held-data.ts';
+import { bars } from '../../page/bars.ts';
+import { nameOf } from '../../page/names.ts';
+import { fields, table } from '../../page/parts.ts';
+import type { Visit } from '../../visit/screen.ts';
+import { ifGiven, numberOf, textOf } from './held-values.ts';
+
+/** Months of the plot, the current one included. */
+const MONTHS = 24;
+/** The latest entries, which the page shows; the page for printing has all. */
+const SHOWN = 12;
+
+/** What stands at the end of the row of an entry, such as a button that removes it. */
+export type RowEnd = (kind: 'production' | 'savings' | 'loans', row: HeldRow) => HtmlValue;
+
+/** `YYYY-MM`, the oldest first. */
+function monthsUntil(today: string): string[] {
+  const [year, month] = [Number(today.slice(0, 4)), Number(today.slice(5, 7))];
+  return Array.from({ length: MONTHS }, (_, i) =>
+    new Date(Date.UTC(year, month - MONTHS + i, 1)).toISOString().slice(0, 7),
+  );
+}
+
+const newest = (rows: readonly HeldRow[], at: string): HeldRow[] =>
+  [...rows].sort((one, other) => numberOf(other, at) - numberOf(one, at));
+
+export function deliveries(visit: Visit, all: readonly HeldMembership[], end: RowEnd): Html | false {
+  const { say, write, desk, now } = visit;
+  const rows = newest(
+    all.flatMap((each) => each.deliveries),
+    'delivered_at',
+  );
+  if (rows.length === 0) return false;
+  const { zone } = desk.config;
+  const months = new Map(monthsUntil(formatDate(now, zone)).map((month) => [month, 0]));
+  for (const row of rows) {
+    const month = formatDate(numberOf(row, 'delivered_at'), zone).slice(0, 7);
+    const grams = months.get(month);
+    if (grams !== undefined) months.set(month, grams + numberOf(row, 'kg'));
+  }
+  const plotted = [...months].map(([month, grams]) => ({
+    label: write.month(month),
+    told: `${write.month(month)} ${month.slice(0, 4)}: ${write.weight(grams)}`,
+    value: grams,
+  }));
+  const most = write.weight(Math.max(...months.values()));
+  return html`<section><h2>${say('Deliveries')}</h2>
+<figure>${bars(say('Kilograms delivered by month, the last two years'), plotted, most)}
+<figcaption>${say('Kilograms delivered by month, the last two years')}</figcaption></figure>
+${table(
+  say('Deliveries'),
+  [
+    { heading: say('Day') },
+    { heading: say('Cooperative') },
+    { heading: say('What') },
+    { heading: say('Weight'), isNumber: true },
+    { heading: say('Reference') },
+    { heading: '' },
+  ],
+  rows
+    .slice(0, SHOWN)
+    .map((row) => [
+      write.day(numberOf(row, 'delivered_at')),
+      textOf(row, 'cooperative'),
+      textOf(row, 'product'),
+      write.weight(numberOf(row, 'kg')),
+      textOf(row, 'reference'),
+      end('production', row),
+    ]),
+)}${more(visit, rows.length)}</section>`;
+}
+
+const more = (visit: Visit, count: number): Html | false =>
+  count > SHOWN &&
+  html`<p><small>${visit.say('The latest {shown} of {all}; the page for printing has all of them.', {
+    shown: SHOWN,
+    all: visit.write.number(count),
+  })}</small></p>`;
+
+export function loans(visit: Visit, all: readonly HeldMembership[], end: RowEnd): Html | false {
+  const rows = all.flatMap(({ loans: held, payments }) =>
+    held.map((loan) => ({
+      loan,
+      payments: newest(
+        payments.filter((each) => textOf(each, 'loan_id') === textOf(loan, 'id')),
+        'paid_at',
+      ),
+    })),
+  );
+  if (rows.length === 0) return false;
+  return html`<section><h2>${visit.say('Loans')}</h2><div class="beside">${rows.map(({ loan, payments }) =>
+    oneLoan(visit, loan, payments, end),
+  )}</div></section>`;
+}
+
+function oneLoan(visit: Visit, loan: HeldRow, payments: readonly HeldRow[], end: RowEnd): Html {
+  const { say, write, translate } = visit;
+  const [amount, paid] = [numberOf(loan, 'amount'), numberOf(loan, 'paid_amount')];
+  const title = `${textOf(loan, 'cooperative')} · ${textOf(loan, 'reference')}`;
+  const told = say('{paid} of {amount} paid back', { paid: write.money(paid), amount: write.money(amount) });
+  return html`<section class="card"><h3>${title}</h3>
+<p>${told}<br><progress value="${paid}" max="${amount}" aria-label="${told}"></progress></p>${fields([
+    [say('Status'), translate(nameOf(textOf(loan, 'status')))],
+    [say('Interest a year'), `${numberOf(loan, 'interest_rate') / 100} %`],
+    [say('From'), ifGiven(loan, 'loan_start_date', write.day)],
+    [say('Until'), ifGiven(loan, 'loan_end_date', write.day)],
+    [say('Paid before payments were recorded'), openingOf(visit, loan)],
+  ])}${
+    payments.length > 0 &&
+    table(
+      say('Payments of {loan}', { loan: title }),
+      [{ heading: say('Day') }, { heading: say('How') }, { heading: say('Amount'), isNumber: true }],
+      payments.map((each) => [
+        write.day(numberOf(each, 'paid_at')),
+        html`${translate(nameOf(textOf(each, 'method')))}${
+          textOf(each, 'status') === 'void' && html` <small>(${translate(nameOf('void'))})</small>`
+        }`,
+        write.money(numberOf(each, 'amount')),
+      ]),
+    )
+  }${end('loans', loan)}</section>`;
+}
+
+const openingOf = ({ write }: Visit, loan: HeldRow): string | undefined =>
+  numberOf(loan, 'opening_balance') === 0 ? undefined : write.money(numberOf(loan, 'opening_balance'));
+
+export function savings(visit: Visit, all: readonly HeldMembership[], end: RowEnd): Html | false {
+  const { say, write, translate } = visit;
+  const accounts = all.flatMap((each) => each.savingsAccounts);
+  const rows = newest(
+    all.flatMap((each) => each.savingsTransactions),
+    'transacted_at',
+  );
+  if (accounts.length === 0) return false;
+  const signed = (row: HeldRow) => numberOf(row, 'amount') * (row.kind === 'withdrawal' ? -1 : 1);
+  const balanceOf = (account: HeldRow) =>
+    rows
+      .filter(
+        (row) => row.account_number === account.account_number && row.cooperative === account.cooperative,
+      )
+      .reduce((sum, row) => sum + signed(row), 0);
+  return html`<section><h2>${say('Savings')}</h2>${fields(
+    accounts.map((account) => [
+      `${textOf(account, 'cooperative')} · ${textOf(account, 'account_number')}`,
+      write.money(balanceOf(account)),
+    ]),
+  )}${
+    rows.length > 0 &&
+    table(
+      say('Savings'),
+      [
+        { heading: say('Day') },
+        { heading: say('Account') },
+        { heading: say('What') },
+        { heading: say('Amount'), isNumber: true },
+        { heading: say('Reference') },
+        { heading: '' },
+      ],
+      rows
+        .slice(0, SHOWN)
+        .map((row) => [
+          write.day(numberOf(row, 'transacted_at')),
+          textOf(row, 'account_number'),
+          translate(nameOf(textOf(row, 'kind'))),
+          write.money(signed(row)),
+          textOf(row, 'reference'),
+          end('savings', row),
+        ]),
+    )
+  }${more(visit, rows.length)}</section>`;
+}

@@ -1,0 +1,81 @@
+/** `/person/…/held`: everything that is held about a person, to print for whoever asks. */
+import { ENTITY_NAMES } from '../../../app/wording/entity-names.ts';
+import { asMessage, say } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { formatStored } from '../../../import/columns/stored-values.ts';
+import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/ports/journal/held-data.ts';
+import { nameOf } from '../../page/names.ts';
+import { fields, table } from '../../page/parts.ts';
+import type { Screen, Visit } from '../../visit/screen.ts';
+import { actorNames, type NameActor } from './changes.ts';
+import { textOf } from './held-values.ts';
+import { findVisited, nameOfPerson, showing } from './person.ts';
+
+export const HELD: Screen = {
+  path: '/person/:person/held',
+  title: say('Everything that is held'),
+  personal: 'some',
+  async read(visit) {
+    const person = await findVisited(visit);
+    if (person === undefined) return undefined;
+    return { body: body(visit, person, await actorNames(visit, person.history)), shows: showing(person) };
+  },
+};
+
+function body(visit: Visit, person: HeldPerson, nameActor: NameActor): Html {
+  const { say, write, translate, places, now } = visit;
+  const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
+  const { zone } = visit.desk.config;
+  const shown = (field: string, value: HeldRow[string]) => formatStored(field, value ?? null, zone) ?? '';
+  return html`<p class="screen"><a href="/person/${places.person}">${say('Back')}</a></p>
+<h1>${say('Everything that is held about {name}', { name: nameOfPerson(person) })}</h1>
+<p><small>${write.moment(now)}</small></p>
+${fields([
+  [say('National ID'), identityCard],
+  [say('Former numbers'), formerIdentityCards.join(', ')],
+  [say('Responses kept for repeated requests'), write.number(keptResponses)],
+])}
+${memberships.map((each) => membership(visit, each))}
+<h2>${say('History')}</h2>
+${table(
+  say('History'),
+  [say('When'), say('Row'), say('Field'), say('Before'), say('After'), say('Who')].map((heading) => ({
+    heading,
+  })),
+  history.map(({ at, entity, row, field, old, new: value, actor }) => [
+    write.moment(at),
+    `${translate(asMessage(ENTITY_NAMES[entity]))} ${row}`,
+    translate(nameOf(field)),
+    shown(field, old),
+    shown(field, value),
+    translate(nameActor(actor)),
+  ]),
+)}`;
+}
+
+function membership(visit: Visit, held: HeldMembership): Html {
+  const { say, translate, desk } = visit;
+  const { member } = held;
+  const shown = (row: HeldRow, field: string) => formatStored(field, row[field] ?? null, desk.config.zone);
+  const lists: readonly (readonly [string, readonly HeldRow[]])[] = [
+    [say('Deliveries'), held.deliveries],
+    [say('Loans'), held.loans],
+    [say('Payments'), held.payments],
+    [say('Savings accounts'), held.savingsAccounts],
+    [say('Savings transactions'), held.savingsTransactions],
+  ];
+  const fieldsOf = (rows: readonly HeldRow[]) =>
+    Object.keys(rows[0] ?? {}).filter((field) => rows.some((row) => row[field] !== null));
+  const names = { code: textOf(member, 'member_code'), cooperative: textOf(member, 'cooperative') };
+  return html`<h2>${say('Member {code} of {cooperative}', names)}</h2>
+${fields(Object.keys(member).map((field) => [translate(nameOf(field)), shown(member, field)]))}
+${lists.map(
+  ([heading, rows]) =>
+    rows.length > 0 &&
+    html`<h3>${heading}</h3>${table(
+      heading,
+      fieldsOf(rows).map((field) => ({ heading: translate(nameOf(field)) })),
+      rows.map((row) => fieldsOf(rows).map((field) => shown(row, field))),
+    )}`,
+)}`;
+}

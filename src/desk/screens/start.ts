@@ -1,0 +1,85 @@
+/** `/`: the box, what needs attention, and what was done last. */
+import { type Attention, findAttention, type StatusFacts } from '../../app/condition/attention.ts';
+import { readFacts } from '../../app/condition/read-facts.ts';
+import { say } from '../../domain/values/message.ts';
+import { type Html, html } from '../../html/html.ts';
+import type { RecordedImport } from '../../store/ports/journal/operations.ts';
+import { findBox } from '../page/layout.ts';
+import { nameOf } from '../page/names.ts';
+import { fields, table } from '../page/parts.ts';
+import type { Screen, Visit } from '../visit/screen.ts';
+
+const SHOWN_OPERATIONS = 6;
+
+export const START: Screen = {
+  path: '/',
+  title: say('Start'),
+  menu: say('Start'),
+  personal: 'none',
+  async read(visit) {
+    const { storage, clock, config } = visit.desk;
+    const facts = await readFacts(storage, { zone: config.zone, clock }, (text) => `registry ${text}`);
+    const operations = await visit.use(() => storage.openImportLog()).list();
+    const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
+<div class="big">${findBox(visit.translate, visit.session.token)}</div>
+${attention(visit, findAttention(facts))}
+<div class="beside"><section><h2>${visit.say('The registry')}</h2>${registry(visit, facts)}</section>
+<section><h2>${visit.say('Last imports and corrections')}</h2>
+${lastOperations(visit, operations.slice(-SHOWN_OPERATIONS).reverse())}</section></div>`;
+    return { body };
+  },
+  actions: {
+    find: (visit, form) => {
+      const text = form.get('text');
+      return text === '' ? { goTo: '/' } : { goTo: `/found/${visit.session.searches.of(text)}` };
+    },
+  },
+};
+
+const attention = (visit: Visit, found: readonly Attention[]): Html =>
+  found.length === 0
+    ? html`<p class="well">${visit.say('Nothing needs attention.')}</p>`
+    : html`<section class="attention"><h2>${visit.say('Needs attention')}</h2><ul>${found.map(
+        ({ about, text, command }) =>
+          html`<li><b>${visit.translate(nameOf(about))}</b> ${visit.translate(text)}
+<code>${command}</code></li>`,
+      )}</ul></section>`;
+
+function registry(visit: Visit, { condition, isServed }: StatusFacts): Html {
+  const { rows, backups } = condition;
+  const { number, moment } = visit.write;
+  return fields([
+    [visit.say('Cooperatives'), number(rows.cooperatives)],
+    [visit.say('Members'), number(rows.members)],
+    [visit.say('Deliveries'), number(rows.deliveries)],
+    [visit.say('Loans'), number(rows.loans)],
+    [
+      visit.say('Last backup'),
+      backups.last === null ? visit.say('none known') : moment(Math.floor(backups.last.instantMs / 1000)),
+    ],
+    [visit.say('Service'), isServed ? visit.say('running') : visit.say('not running')],
+  ]);
+}
+
+function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Html {
+  if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
+  const what = ({ kind, fileName, reason, undoneAt }: RecordedImport): Html =>
+    html`${visit.translate(nameOf(kind))}<br><small>${fileName || reason}${
+      undoneAt !== null && html` · ${visit.say('undone')}`
+    }</small>`;
+  return table(
+    visit.say('Last imports and corrections'),
+    [
+      { heading: visit.say('What') },
+      { heading: visit.say('New'), isNumber: true },
+      { heading: visit.say('Changed'), isNumber: true },
+      { heading: visit.say('When, and by whom') },
+    ],
+    operations.map((each) => [
+      what(each),
+      visit.write.number(each.created),
+      visit.write.number(each.changed),
+      html`${visit.write.moment(each.importedAt)}<br><small>${each.systemUser}</small>`,
+    ]),
+  );
+}

@@ -1,0 +1,265 @@
+/**
+ * The server of the desk: which browser asks, what for, and the page that answers. It listens on this machine
+ * only (docs/desk.md#security).
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { replaceIdentityCards } from '../../domain/membership/identity-card.ts';
+import { RegistryError } from '../../domain/values/errors.ts';
+import { say, type Text } from '../../domain/values/message.ts';
+import { html } from '../../html/html.ts';
+import { findLanguage, inLanguage, type Language } from '../../language/language.ts';
+import { layout } from '../page/layout.ts';
+import type { Continuation, DeskDependencies, Form, Page, Screen, Session } from '../visit/screen.ts';
+import { readAssets } from './assets.ts';
+import { chooseLanguage } from './choose-language.ts';
+import { forget, languageCookie, readCookie, sessionCookie, setCookie, setLasting } from './cookies.ts';
+import { isOurForm, isOurHost } from './guard.ts';
+import { readForm } from './read-form.ts';
+import { recordReading } from './record.ts';
+import { goTo, send, sendPage } from './respond.ts';
+import { createRouter, type Found } from './router.ts';
+import { isSameSecret, Sessions } from './sessions.ts';
+import { visiting } from './visits.ts';
+
+const HOST = '127.0.0.1';
+const [HEADERS_MS, REQUEST_MS] = [10_000, 60_000];
+const MAX_CONNECTIONS = 64;
+
+export interface DeskServerOptions extends DeskDependencies {
+  readonly screens: readonly Screen[];
+  /** Takes a line about what should not have happened: never a name, number or address. */
+  readonly report: (line: string) => void;
+  /** Who knows it may ask for links: another `registry desk` of the same user. */
+  readonly secret: string;
+}
+
+export interface DeskServer {
+  readonly port: number;
+  /** @param user under whom changes are recorded. @returns an address that works once, within a minute */
+  issueLink(user: string): string;
+  close(): Promise<void>;
+}
+
+/** @throws (as rejection) the system's error when the port cannot be listened on */
+export async function listenForDesk(options: DeskServerOptions, port: number): Promise<DeskServer> {
+  const pages = new DeskPages(options);
+  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    void pages.answer(request, response, portOf(server));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, HOST, resolve);
+  });
+  return {
+    port: portOf(server),
+    issueLink: (user) => pages.issueLink(user, portOf(server)),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        // Pages take milliseconds; an open connection is a browser that keeps it for later.
+        setTimeout(() => server.closeAllConnections(), 1_000).unref();
+      }),
+  };
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+/** What is known of a request before its screen. */
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly port: number;
+  readonly url: URL;
+  readonly language: Language;
+}
+
+class DeskPages {
+  private readonly options: DeskServerOptions;
+  private readonly sessions: Sessions;
+  private readonly findScreen: (path: string) => Found | undefined;
+  private readonly assets = readAssets();
+
+  constructor(options: DeskServerOptions) {
+    this.options = options;
+    this.sessions = new Sessions(options.clock);
+    this.findScreen = createRouter(options.screens);
+  }
+
+  issueLink(user: string, port: number): string {
+    return `http://${HOST}:${port}/open/${this.sessions.issueLink(user)}`;
+  }
+
+  /** Never rejects. */
+  async answer(request: IncomingMessage, response: ServerResponse, port: number): Promise<void> {
+    const chosen = readCookie(request.headers.cookie, languageCookie(port));
+    const language = chooseLanguage(chosen, request.headers['accept-language']);
+    try {
+      const { method = '', url = '' } = request;
+      if (!isOurHost(request.headers, port)) return void send(response, 403, WRONG_HOST, PLAIN);
+      if (!['GET', 'HEAD', 'POST'].includes(method) || !url.startsWith('/'))
+        return void send(response, 405, 'Only GET and POST.\n', { ...PLAIN, Allow: 'GET, HEAD, POST' });
+      const asked = { request, response, port, language, url: new URL(url, `http://${HOST}:${port}`) };
+      await this.answerAsked(asked, method === 'POST');
+    } catch (error) {
+      this.fail(response, language, error);
+    }
+  }
+
+  private async answerAsked(asked: Asked, isPost: boolean): Promise<void> {
+    const { request, response, url, port, language } = asked;
+    const asset = this.assets.get(url.pathname);
+    if (asset !== undefined && !isPost)
+      return send(response, 200, asset.content, { 'Content-Type': asset.type });
+    if (url.pathname === '/link' && isPost) return await this.sendLink(asked);
+    if (url.pathname.startsWith('/open/')) return this.open(asked);
+    const secret = readCookie(request.headers.cookie, sessionCookie(port));
+    const session = secret === undefined ? undefined : this.sessions.find(secret);
+    if (secret === undefined || session === undefined)
+      return sendPage(response, 401, notice(language, NO_SESSION));
+    if (!isPost) return await this.answerVisit(asked, session, undefined);
+    const form = isOurForm(request.headers, port) ? await readForm(request) : undefined;
+    if (form === undefined || !isSameSecret(form.get('token'), session.token))
+      return sendPage(response, 403, notice(language, NOT_OUR_FORM));
+    if (url.pathname === '/language') return switchLanguage(asked, form);
+    if (url.pathname === '/leave') {
+      this.sessions.end(secret);
+      return sendPage(response, 200, notice(language, LEFT), {
+        'Set-Cookie': forget(sessionCookie(port)),
+        'Clear-Site-Data': '"cache"',
+      });
+    }
+    await this.answerVisit(asked, session, form);
+  }
+
+  /** For another `registry desk` of the same user: a browser cannot know the secret. */
+  private async sendLink({ request, response, port }: Asked): Promise<void> {
+    const { authorization = '' } = request.headers;
+    const form = isSameSecret(authorization, this.options.secret) ? await readForm(request) : undefined;
+    if (form === undefined) return send(response, 403, '', PLAIN);
+    send(response, 200, this.issueLink(form.get('user'), port), PLAIN);
+  }
+
+  /** A page that leads on, not a redirect: the cookie is kept from other sites, and whoever came from one. */
+  private open({ request, response, url, port, language }: Asked): void {
+    const opened = request.method === 'GET' ? this.sessions.open(url.pathname.slice(6)) : undefined;
+    if (opened === undefined) {
+      sendPage(response, 403, notice(language, USED_LINK));
+      return;
+    }
+    const cookie = setCookie(sessionCookie(port), opened);
+    sendPage(response, 200, entrance(language), { 'Set-Cookie': cookie, Refresh: '0; url=/' });
+  }
+
+  private async answerVisit(asked: Asked, session: Session, form: Form | undefined): Promise<void> {
+    const { response, url, language } = asked;
+    const found = this.findScreen(url.pathname);
+    const action = form && found?.screen.actions?.[form.get('action')];
+    if (found === undefined || (form !== undefined && action === undefined))
+      return this.sendNotFound(asked, session);
+    const visited = { session, language, places: found.places, query: url.searchParams };
+    const result = await visiting(this.options, visited, async (visit) => {
+      const page = await (form && action ? action(visit, form) : found.screen.read(visit));
+      if (page !== undefined && 'body' in page) await recordReading(visit, found.screen, page);
+      return page;
+    });
+    if (result === undefined) return this.sendNotFound(asked, session);
+    if ('goTo' in result) return follow(response, session, result);
+    this.sendScreen(asked, session, found.screen.title, result);
+  }
+
+  private sendScreen(asked: Asked, session: Session, title: Text, page: Page): void {
+    const { response, url, language } = asked;
+    const menu = this.options.screens.flatMap(({ path, menu: label }) =>
+      label === undefined ? [] : [{ path, label }],
+    );
+    const { token, user, told } = session;
+    session.told = undefined;
+    const around = { token, user, menu, path: url.pathname, told };
+    const framed = { language, title: page.title ?? title, body: page.body, around };
+    sendPage(response, page.status ?? 200, layout(framed));
+  }
+
+  private sendNotFound(asked: Asked, session: Session): void {
+    const body = html`<h1>${inLanguage(NOT_FOUND[0], asked.language)}</h1>
+<p>${inLanguage(NOT_FOUND[1], asked.language)}</p>`;
+    // Not its path, which the page would repeat: whatever somebody has typed there.
+    const page = { body, status: 404 };
+    this.sendScreen({ ...asked, url: new URL('/nothing', asked.url) }, session, NOT_FOUND[0], page);
+  }
+
+  private fail(response: ServerResponse, language: Language, error: unknown): void {
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (error instanceof RegistryError && error.code === 'unavailable') {
+      sendPage(response, 503, notice(language, [say('Try again'), error.message]));
+      return;
+    }
+    const { stack = String(error) } = error as Error;
+    this.options.report(`The desk could not make a page: ${replaceIdentityCards(stack, '(hidden)')}\n`);
+    sendPage(response, 500, notice(language, FAILED));
+  }
+}
+
+function follow(response: ServerResponse, session: Session, { goTo: path, told }: Continuation): void {
+  session.told = told;
+  goTo(response, path);
+}
+
+function switchLanguage({ response, port }: Asked, form: Form): void {
+  const language = findLanguage(form.get('language'));
+  const back = form.get('back');
+  // Only a path of the desk, never the address of another site.
+  const path = /^\/(?:[A-Za-z0-9-]+\/?)*$/.test(back) ? back : '/';
+  const cookie = language && setLasting(languageCookie(port), language);
+  goTo(response, path, cookie === undefined ? {} : { 'Set-Cookie': cookie });
+}
+
+const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
+const WRONG_HOST =
+  'The desk answers under http://127.0.0.1 and http://localhost with its own port only. ' +
+  'Give a tunnel the same port at both ends.\n';
+
+type Notice = readonly [heading: Text, sentence: Text];
+
+const NO_SESSION: Notice = [
+  say('The desk is closed here'),
+  say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
+];
+const USED_LINK: Notice = [
+  say('This link does not work any more'),
+  say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
+];
+const NOT_OUR_FORM: Notice = [
+  say('This form was not sent by the desk'),
+  say('Nothing was changed. Go back, reload the page and send it again.'),
+];
+const NOT_FOUND: Notice = [
+  say('There is nothing here'),
+  say('What stood here is gone, or was found in an earlier session. Search for it again.'),
+];
+const FAILED: Notice = [
+  say('This page could not be made'),
+  say('What happened stands in the terminal in which the desk runs.'),
+];
+const LEFT: Notice = [
+  say('You have left the desk'),
+  say('Run `registry desk` again and open the link that it prints. A link works once, within a minute.'),
+];
+
+/** A page without a session. */
+function notice(language: Language, [heading, sentence]: Notice) {
+  const [title, text] = [inLanguage(heading, language), inLanguage(sentence, language)];
+  return layout({ language, title: heading, body: html`<h1>${title}</h1><p>${text}</p>` });
+}
+
+const entrance = (language: Language) =>
+  layout({
+    ...{ language, title: say('Registry desk') },
+    body: html`<p><a href="/">${inLanguage(say('Open the desk'), language)}</a></p>`,
+  });

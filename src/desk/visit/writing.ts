@@ -1,0 +1,54 @@
+/** Numbers, amounts and dates as a language writes them: Intl takes decimal texts without losing a digit. */
+import { formatDate, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { type ExactInteger, formatDecimal } from '../../domain/values/decimal.ts';
+import type { Language } from '../../language/language.ts';
+
+export interface Writing {
+  /** A count. */
+  number(value: number | bigint): string;
+  /** Rwandan francs, from hundredths. */
+  money(minor: ExactInteger): string;
+  /** Kilograms, from grams. */
+  weight(grams: ExactInteger): string;
+  /** The day of an instant in epoch seconds. */
+  day(epochSeconds: number): string;
+  /** The day and time of an instant in epoch seconds. */
+  moment(epochSeconds: number): string;
+  /** A calendar date `YYYY-MM-DD`. */
+  date(text: string): string;
+  /** A month `YYYY-MM`, in short: for the axis of a plot. */
+  month(text: string): string;
+}
+
+/** @param zone in which instants are shown */
+export function writingIn(language: Language, zone: TimeZone): Writing {
+  // The day before the month, as Rwanda writes it in English too.
+  const locale = language === 'en' ? 'en-GB' : language;
+  const count = new Intl.NumberFormat(locale);
+  const amounts = (digits: number) =>
+    new Intl.NumberFormat(locale, {
+      ...{ style: 'currency', currency: 'RWF', currencyDisplay: 'code' },
+      ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+    });
+  // Centimes are rare: they are shown where there are any.
+  const [francs, centimes] = [amounts(0), amounts(2)];
+  const kilograms = new Intl.NumberFormat(locale, {
+    ...{ style: 'unit', unit: 'kilogram', maximumFractionDigits: 3 },
+  });
+  const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
+  const months = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' });
+  const date = (text: string) => dates.format(new Date(`${text}T00:00:00Z`));
+  const day = (epochSeconds: number) => date(formatDate(epochSeconds, zone));
+  return {
+    number: (value) => count.format(value),
+    money: (minor) => {
+      const text = formatDecimal(minor, 2) as Intl.StringNumericLiteral;
+      return (text.endsWith('.00') ? francs : centimes).format(text);
+    },
+    weight: (grams) => kilograms.format(formatDecimal(grams, 3) as Intl.StringNumericLiteral),
+    day,
+    moment: (epochSeconds) => `${day(epochSeconds)}, ${formatDateTime(epochSeconds, zone).slice(11, 16)}`,
+    date,
+    month: (text) => months.format(new Date(`${text}-01T00:00:00Z`)),
+  };
+}

@@ -1,0 +1,172 @@
+/** Who may ask the desk for a page, and what every answer has (docs/desk.md#security). */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { isOurForm } from '../../src/desk/server/guard.ts';
+import { IDLE_MS } from '../../src/desk/server/sessions.ts';
+import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
+import { startedPlace } from '../support/importing.ts';
+
+const desk = async (context: TestContext) => testDesk(context, (await startedPlace(context)).databaseFile);
+
+test('a link opens a session once, within a minute', async (context) => {
+  const { send, issueLink, port, clock } = await desk(context);
+  const host = { host: `127.0.0.1:${port}` };
+  const { pathname } = new URL(issueLink());
+  assert.equal((await send('HEAD', pathname, host)).status, 403);
+  const opened = await send('GET', pathname, host);
+  assert.equal(opened.status, 200);
+  const [cookie = ''] = opened.headers['set-cookie'] ?? [];
+  assert.match(cookie, new RegExp(`^desk_${port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict$`));
+  assert.equal(opened.headers.refresh, '0; url=/');
+  assert.equal((await send('GET', pathname, host)).status, 403);
+  const late = new URL(issueLink()).pathname;
+  clock.advance(60_000);
+  const refused = await send('GET', late, host);
+  assert.equal(refused.status, 403);
+  assert.equal(refused.headers['set-cookie'], undefined);
+});
+
+test('a session ends after half an hour without a request, or when it is left', async (context) => {
+  const { enter, clock } = await desk(context);
+  const browser = await enter();
+  for (let i = 0; i < 3; i++) {
+    clock.advance(IDLE_MS - 1);
+    assert.equal((await browser.get('/')).status, 200);
+  }
+  clock.advance(IDLE_MS);
+  const closed = await browser.get('/');
+  assert.equal(closed.status, 401);
+  assert.match(closed.text, /Run `registry desk` again/);
+  const again = await enter();
+  const left = await again.post('/leave', {});
+  assert.match(left.headers['set-cookie']?.[0] ?? '', /Max-Age=0/);
+  assert.equal((await again.get('/')).status, 401);
+});
+
+test('without the cookie of a session there is nothing but the style sheet', async (context) => {
+  const { send, port } = await desk(context);
+  const host = { host: `localhost:${port}` };
+  for (const path of ['/', '/person/1', '/nothing'])
+    for (const headers of [host, { ...host, cookie: `desk_${port}=guessed` }]) {
+      const refused = await send('GET', path, headers);
+      assert.equal(refused.status, 401);
+      assert.doesNotMatch(refused.text, /<form|<nav/);
+    }
+  assert.equal(
+    (await send('GET', '/assets/desk.css', host)).headers['content-type'],
+    'text/css; charset=utf-8',
+  );
+  assert.equal((await send('GET', '/assets/../desk.ts', host)).status, 401);
+});
+
+test('another name than its own gets nothing: a name of another site may lead to this machine', async (context) => {
+  const { send, port, enter } = await desk(context);
+  const { cookie } = await enter();
+  for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', 'localhost:1', `[::1]:${port}`]) {
+    const refused = await send('GET', '/', { host, cookie });
+    assert.equal(refused.status, 403, host);
+    assert.match(refused.text, /Give a tunnel the same port at both ends/);
+  }
+});
+
+test('a form counts only with its token, from a page of the desk', async (context) => {
+  const { port, send, enter } = await desk(context);
+  const browser = await enter();
+  const sent = await browser.post('/language', { language: 'fr', back: '/' });
+  assert.equal(sent.status, 303);
+  const wrong = [
+    [{ token: '' }, {}],
+    [{ token: 'guessed' }, {}],
+    [{}, { 'sec-fetch-site': 'cross-site' }],
+    [{}, { 'sec-fetch-site': 'same-site' }],
+    [{}, { origin: 'http://evil.example' }],
+    [{}, { origin: `http://evil.example:${port}`, 'sec-fetch-site': 'same-origin' }],
+    [{}, { 'content-type': 'text/plain' }],
+  ] as const;
+  for (const [fields, headers] of wrong) {
+    const refused = await browser.post('/language', { language: 'fr', back: '/', ...fields }, headers);
+    assert.equal(refused.status, 403, JSON.stringify([fields, headers]));
+    assert.equal(refused.headers['set-cookie'], undefined);
+  }
+  // The token of one session is not that of another.
+  const other = await enter();
+  const body = new URLSearchParams({
+    token: tokenOf((await other.get('/')).text),
+    language: 'fr',
+    back: '/',
+  });
+  const host = `127.0.0.1:${port}`;
+  const headers = { ...OWN_FORM, host, cookie: browser.cookie };
+  assert.equal((await send('POST', '/language', headers, String(body))).status, 403);
+});
+
+test('one of origin and site must say that a form is ours, and neither that it is not', () => {
+  const says = (headers: { [name: string]: string }) => isOurForm(headers, 8081);
+  assert.ok(says({ origin: 'http://127.0.0.1:8081' }));
+  assert.ok(says({ origin: 'http://localhost:8081', 'sec-fetch-site': 'same-origin' }));
+  assert.ok(says({ origin: 'null', 'sec-fetch-site': 'same-origin' }));
+  assert.ok(!says({}));
+  assert.ok(!says({ origin: 'null' }));
+  assert.ok(!says({ origin: 'https://127.0.0.1:8081' }));
+  assert.ok(!says({ origin: 'http://127.0.0.1:8082' }));
+  assert.ok(!says({ origin: 'http://127.0.0.1:8081', 'sec-fetch-site': 'none' }));
+});
+
+test('every answer forbids what is not of the desk, and is kept nowhere', async (context) => {
+  const { send, port, enter } = await desk(context);
+  const browser = await enter();
+  const answers = [
+    await browser.get('/'),
+    await browser.get('/nothing'),
+    await browser.get('/assets/desk.js'),
+    await browser.post('/', { action: 'find', text: 'x' }),
+    await send('GET', '/', { host: `127.0.0.1:${port}` }),
+    await send('GET', '/', { host: 'evil.example' }),
+    await send('DELETE', '/', { host: `127.0.0.1:${port}` }),
+  ];
+  for (const { headers } of answers) {
+    assert.equal(
+      headers['content-security-policy'],
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    assert.equal(headers['cache-control'], 'no-store');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['referrer-policy'], 'no-referrer');
+  }
+});
+
+test('a page is in the language of the browser, until another is chosen', async (context) => {
+  const { enter, port } = await desk(context);
+  const browser = await enter();
+  const langOf = async (headers: { [name: string]: string }) =>
+    /<html lang="(\w+)">/.exec((await browser.get('/', headers)).text)?.[1];
+  assert.equal(await langOf({}), 'en');
+  assert.equal(await langOf({ 'accept-language': 'de, rw;q=0.8, fr-RW;q=0.9' }), 'fr');
+  const chosen = await browser.post('/language', { language: 'rw', back: '/person/3' });
+  assert.equal(chosen.headers.location, '/person/3');
+  const cookie = `${browser.cookie}; ${chosen.headers['set-cookie']?.[0]?.split(';')[0]}`;
+  assert.ok(cookie.includes(`desk_language_${port}=rw`));
+  assert.equal(await langOf({ cookie, 'accept-language': 'fr' }), 'rw');
+  for (const back of ['https://evil.example/', '//evil.example', '/\\evil.example', 'x'])
+    assert.equal((await browser.post('/language', { language: 'rw', back })).headers.location, '/');
+});
+
+test('another command of the same user gets a link by the secret of the desk', async (context) => {
+  const { send, port } = await desk(context);
+  const headers = { ...OWN_FORM, host: `127.0.0.1:${port}` };
+  const ask = (authorization: string) => send('POST', '/link', { ...headers, authorization }, 'user=N.');
+  assert.match((await ask('secret')).text, /^http:\/\/127\.0\.0\.1:\d+\/open\/[\w-]{43}$/);
+  for (const wrong of ['', 'Secret', 'secret2']) assert.equal((await ask(wrong)).status, 403);
+});
+
+test('what should not have happened is reported without a national ID, and the page says where', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const storage = { isServed: () => Promise.reject(new Error('about 1198000000000001')) };
+  const { enter, reported } = await testDesk(context, databaseFile, { storage: storage as never });
+  const failed = await (await enter()).get('/');
+  assert.equal(failed.status, 500);
+  assert.match(failed.text, /This page could not be made/);
+  assert.equal(reported.length, 1);
+  assert.doesNotMatch(reported.join(''), /\d{16}/);
+});

@@ -1,0 +1,108 @@
+/** A desk on a port of its own, and a browser that has opened its link. */
+import { type IncomingHttpHeaders, request } from 'node:http';
+import type { TestContext } from 'node:test';
+import { openConfiguredStorage } from '../../src/app/storage.ts';
+import { openDesk } from '../../src/desk/desk.ts';
+import type { DeskServerOptions } from '../../src/desk/server/server.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { NOON, type TestClock, testClock } from './app.ts';
+
+export interface DeskResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+type Headers = { readonly [name: string]: string };
+type Fields = { readonly [name: string]: string };
+
+export interface TestDesk {
+  readonly port: number;
+  readonly clock: TestClock;
+  /** Lines about what should not have happened. */
+  readonly reported: string[];
+  /** A link, as `registry desk` prints it. */
+  issueLink(): string;
+  /** One request, with nothing but these headers and a Host. */
+  send(method: string, path: string, headers?: Headers, body?: string): Promise<DeskResponse>;
+  /** Opens a link, as a browser does. */
+  enter(): Promise<Browser>;
+}
+
+export interface Browser {
+  readonly cookie: string;
+  get(path: string, headers?: Headers): Promise<DeskResponse>;
+  /** Sends a form of a page of the desk, with its token. */
+  post(path: string, fields: Fields, headers?: Headers): Promise<DeskResponse>;
+  /** Types into the box. @returns the page that it leads to */
+  find(text: string): Promise<DeskResponse & { readonly path: string }>;
+}
+
+/** What a browser says of a form of a page without referrers. */
+export const OWN_FORM: Headers = {
+  origin: 'null',
+  'sec-fetch-site': 'same-origin',
+  'content-type': 'application/x-www-form-urlencoded',
+};
+
+export async function testDesk(
+  context: TestContext,
+  storageFile: string,
+  more: Partial<DeskServerOptions> = {},
+): Promise<TestDesk> {
+  const clock = testClock(NOON);
+  const config = { storage: storageFile, zone: KIGALI };
+  const reported: string[] = [];
+  const storage = openConfiguredStorage(config, clock);
+  const report = (line: string) => void reported.push(line);
+  const server = await openDesk({ config, clock, storage, report, secret: 'secret', ...more }, 0);
+  context.after(() => server.close());
+  const { port } = server;
+  const send: TestDesk['send'] = (method, path, headers = {}, body = '') =>
+    new Promise((resolve, reject) => {
+      const sent = request({ port, method, path, agent: false, headers }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+        );
+      });
+      sent.on('error', reject).end(body);
+    });
+  const issueLink = () => server.issueLink('N. N. (tester)');
+  const enter = async () => {
+    const opened = await send('GET', new URL(issueLink()).pathname, { host: `127.0.0.1:${port}` });
+    const cookie = opened.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+    return browse(send, port, cookie);
+  };
+  return { port, clock, reported, issueLink, send, enter };
+}
+
+function browse(send: TestDesk['send'], port: number, cookie: string): Browser {
+  const own = { host: `127.0.0.1:${port}`, cookie };
+  const get: Browser['get'] = (path, headers = {}) => send('GET', path, { ...own, ...headers });
+  const post: Browser['post'] = async (path, fields, headers = {}) => {
+    const token = tokenOf((await get('/')).text);
+    const body = new URLSearchParams({ token, ...fields }).toString();
+    return send('POST', path, { ...own, ...OWN_FORM, ...headers }, body);
+  };
+  return {
+    cookie,
+    get,
+    post,
+    async find(text) {
+      let path = '/';
+      let answer = await post('/', { action: 'find', text });
+      while (answer.status === 303) {
+        path = answer.headers.location ?? '';
+        answer = await get(path);
+      }
+      return { ...answer, path };
+    },
+  };
+}
+
+/** The token of the forms of a page. */
+export const tokenOf = (page: string): string => /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';

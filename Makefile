@@ -7,7 +7,9 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 # Long tests are called *.long.test.ts: those that kill, wait or pack.
 TESTS := $(sort $(shell find test -name '*.test.ts'))
 LONG := $(filter %.long.test.ts,$(TESTS))
-QUICK := $(filter-out $(LONG),$(TESTS))
+# These need a browser.
+PAGES := $(filter test/pages/%,$(TESTS))
+QUICK := $(filter-out $(LONG) $(PAGES),$(TESTS))
 # These take more random cases and larger files among the long tests.
 SIZED := $(if $(QUICK),$(shell grep -l quick-or-long.ts $(QUICK)))
 # Coverage counts each block that runs, which makes loops up to eight times slower: tests that repeat much run without.
@@ -21,7 +23,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long dev build openapi docs torture histories duplicates bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long test-pages dev build openapi docs torture histories duplicates bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +50,11 @@ test: $(INSTALLED) types lint unit ## type check, lint and format check, quick t
 test-long: $(INSTALLED) ## the tests that kill, wait or pack, and more random cases
 	@test -n '$(LONG)' || { echo 'No long tests found.' >&2; exit 1; }
 	LONG_TESTS=1 timeout --kill-after=5 3600 node --test --test-concurrency=2 --test-timeout=900000 $(LONG) $(SIZED)
+
+test-pages: $(INSTALLED) ## the pages in Chromium: narrow, wide, light, dark, by axe; PICTURES=folder keeps pictures
+	@command -v chromium > /dev/null || { echo 'Chromium is missing: apt-get install chromium' >&2; exit 2; }
+	tsc -p test/pages
+	timeout --kill-after=5 900 node --test --test-concurrency=2 --test-timeout=300000 $(PAGES)
 
 types: $(INSTALLED)
 	tsc -p .

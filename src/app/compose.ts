@@ -7,6 +7,8 @@ import { createExporter } from '../export/exporter.ts';
 import type { Route } from '../http/declare/route.ts';
 import { createMiddleware, type MiddlewareDependencies } from '../http/middleware/chain.ts';
 import { InProcessRateLimiter } from '../http/middleware/in-process-rate-limiter.ts';
+import { openOverloadGuard } from '../http/middleware/refuse-overload.ts';
+import { OFTEN } from '../http/middleware/refused-addresses.ts';
 import { createRoutes } from '../http/routes.ts';
 import { type AccessLog, createAccessLog } from '../http/server/access-log.ts';
 import type { ConnectionLog } from '../http/server/connection.ts';
@@ -92,11 +94,15 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     () => dependencies.ledger ?? openLedger(config, storage, clock, written),
   );
   const log = countingUses(keys, metrics?.counting(written) ?? written);
+  const noteAddress = (address: string) => noteRefused(address, log, metrics);
   const limiter = new InProcessRateLimiter(clock);
+  const { host, port, trustedProxies } = config;
+  const overload = openOverloadGuard(clock, trustedProxies);
   const exporter = createExporter(storage, config.zone);
   const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
   const shared = { ...config, storage, keys, clock, routes, isDraining, ledger };
-  const handler = composeHandler({ ...shared, scheduler, limiter, log, responses: store.responses });
+  const checking = { scheduler, limiter, overload, noteAddress };
+  const handler = composeHandler({ ...shared, ...checking, log, responses: store.responses });
   const embedding = createEmbedded(shared);
   const running: RunningServer[] = [];
   let metricsServer: RunningServer | undefined;
@@ -105,6 +111,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
 
   async function close(): Promise<void> {
     draining = true;
+    overload.stop();
     const delivered = webhooks?.close();
     store.events.endWaits();
     await Promise.all([delivered, exporter.close(), ...running.map((server) => server.close())]);
@@ -126,19 +133,16 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     note: (message) => log.note(message),
     metricsAddress: () => metricsServer?.address,
     async listen() {
-      const { host, port } = config;
       if (config.metrics !== undefined && metrics !== undefined && metricsServer === undefined) {
         const onError = (error: unknown) => log.unexpected('metrics', error);
-        metricsServer = await metrics.listen(
-          config.metrics,
-          { clock, exporter, limiter, storage, store },
-          onError,
-        );
+        const measured = { clock, exporter, limiter, storage, store };
+        metricsServer = await metrics.listen(config.metrics, measured, onError);
         running.push(metricsServer);
       }
-      const refused: ConnectionLog['refused'] = (id, status) => logRefused(log, clock, id, status);
-      const server = await listen({ handler, host, port, log: { refused }, timeouts });
+      const connections = connectionLog(log, clock);
+      const server = await listen({ handler, host, port, log: connections, timeouts });
       running.push(server);
+      overload.start();
       const note = (message: string) => log.note(message);
       const settings = dependencies.webhooks;
       const stores = store;
@@ -188,10 +192,18 @@ function countingUses(keys: Pick<ApiKeyStore, 'countUse'>, log: AccessLog): Acce
   };
 }
 
-/** Logs what was refused before it became a request. */
-function logRefused(log: AccessLog, clock: Clock, requestId: string, status: number): void {
-  const unknown = { keyId: undefined, method: 'OTHER', route: '' };
-  log.request({ ...unknown, time: clock.now(), requestId, status, durationMs: 0 });
+/** Logs what never became a request. */
+const connectionLog = (log: AccessLog, clock: Clock): ConnectionLog => ({
+  refused(requestId, status) {
+    const unknown = { keyId: undefined, method: 'OTHER', route: '' };
+    log.request({ ...unknown, time: clock.now(), requestId, status, durationMs: 0 });
+  },
+  closed: (what) => log.connectionClosed(what),
+});
+
+function noteRefused(address: string, log: AccessLog, metrics: ServiceMetrics | undefined): void {
+  metrics?.countRefusedAddress();
+  log.note(`Keys were refused ${OFTEN} times in a minute from ${address}.`);
 }
 
 /** @throws StorageError */

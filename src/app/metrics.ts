@@ -35,6 +35,8 @@ export class ServiceMetrics {
   private readonly requests = new RequestCounts();
   private readonly commitWrites = new Histogram('registry_group_commit_writes');
   private readonly commitSeconds = new Histogram('registry_group_commit_duration_seconds');
+  private connectionsClosed = 0;
+  private addressesRefused = 0;
   private readonly ofProcess = new ProcessFacts();
 
   readonly measureCommit = (writes: number, durationMs: number): void => {
@@ -42,13 +44,21 @@ export class ServiceMetrics {
     this.commitSeconds.observe(durationMs / 1000);
   };
 
-  /** The log, with each of its requests counted. */
+  countRefusedAddress(): void {
+    this.addressesRefused++;
+  }
+
+  /** The log, with each request and each connection that there was no room for counted. */
   counting(log: AccessLog): AccessLog {
     return {
       ...log,
       request: (entry) => {
         this.requests.count(entry);
         log.request(entry);
+      },
+      connectionClosed: (message) => {
+        this.connectionsClosed++;
+        log.connectionClosed(message);
       },
     };
   }
@@ -64,7 +74,7 @@ export class ServiceMetrics {
       }
     });
     const handler = createMetricsHandler(() => this.collect(service, readCondition), onError);
-    const log = { refused: () => undefined };
+    const log = { refused: () => undefined, closed: () => undefined };
     return listen({ ...address, handler, log, maxConnections: MAX_CONNECTIONS });
   }
 
@@ -81,6 +91,8 @@ export class ServiceMetrics {
     const { keys, bytes } = limiter.size;
     return {
       ...this.requests.read(),
+      registry_addresses_refused_often_total: this.addressesRefused,
+      registry_connections_closed_total: this.connectionsClosed,
       registry_limiter_keys: keys,
       registry_limiter_bytes: bytes,
       registry_group_commit_writes: this.commitWrites.read(),

@@ -34,6 +34,14 @@ export const DECLARATIONS = {
     help: 'Requests refused with 401, 403, 429 or 503, by the `reason` of the log',
     labels: ['status', 'reason'],
   },
+  registry_addresses_refused_often_total: {
+    type: 'counter',
+    help: 'How often keys were refused 100 times in a minute from one address; the log names it',
+  },
+  registry_connections_closed_total: {
+    type: 'counter',
+    help: 'Connections refused or closed because too many were open, or too much was left unread',
+  },
   registry_limiter_keys: {
     type: 'gauge',
     help: 'Keys whose requests the limiter remembers',

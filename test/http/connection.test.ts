@@ -296,7 +296,10 @@ function idleConnection() {
       isDestroyed = true;
     },
   };
-  const unused = { refused: () => assert.fail('nothing is refused') };
+  const unused = {
+    closed: () => assert.fail('there is room'),
+    refused: () => assert.fail('nothing is refused'),
+  };
   const connection = new Connection(socket as unknown as Duplex, unused);
   const begin = (outgoing: { closed: boolean }) => connection.begin({} as never, outgoing as never);
   const lookAt = (seconds: number) => {

@@ -14,6 +14,7 @@ import { ok } from '../../src/http/declare/response.ts';
 import { fullPath, type Route } from '../../src/http/declare/route.ts';
 import { createMiddleware } from '../../src/http/middleware/chain.ts';
 import { InProcessRateLimiter } from '../../src/http/middleware/in-process-rate-limiter.ts';
+import { openOverloadGuard } from '../../src/http/middleware/refuse-overload.ts';
 import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { createAccessLog } from '../../src/http/server/access-log.ts';
 import { announceDeprecated } from '../../src/http/server/announce-deprecated.ts';
@@ -100,7 +101,11 @@ async function serve(context: TestContext) {
   const trustedProxies = parseAddressBlocks([]) as AddressBlocks;
   const handler = createHandler({
     ...{ routes: ROUTES, keys, clock, log, publicUrl: undefined },
-    middleware: createMiddleware({ keys, trustedProxies, limiter, clock, scheduler }),
+    middleware: createMiddleware({
+      ...{ keys, trustedProxies, limiter, clock, scheduler },
+      overload: openOverloadGuard(clock, trustedProxies),
+      noteAddress: () => assert.fail('nobody is refused often'),
+    }),
     create: () => assert.fail('no route creates'),
     send: createSender({ scheduler, log, clock, isDraining: () => false }),
   });

@@ -80,8 +80,8 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
   },
   503: {
     description:
-      'The database is busy, the disk is nearly full, the reading cannot be recorded, or the server is ' +
-      'shutting down. Try again.',
+      'The service is overloaded or shutting down, the database busy, the disk nearly full, or the reading ' +
+      'cannot be recorded. Try again.',
     example: 'The database is busy. Try again.',
     headers: { 'Retry-After': true },
   },
@@ -113,8 +113,7 @@ function refusal(components: Components, status: number | 'default'): Json {
 /** Every status with which a client of the route is refused by what it declares. */
 function refusalStatuses(route: Route): number[] {
   const found = new Set<number>([400, ...(route.refusals ?? [])]);
-  if (route.personal !== 'none') found.add(503);
-  if (route.access !== 'public') for (const status of [401, 403, 429]) found.add(status);
+  if (route.access !== 'public') for (const status of [401, 403, 429, 503]) found.add(status);
   if (route.body !== undefined) for (const status of [413, 415]) found.add(status);
   if (route.method === 'POST') for (const status of [409, 422]) found.add(status);
   return [...found].sort((a, b) => a - b);

@@ -28,6 +28,8 @@ export interface AccessLog {
   unexpected(requestId: string, error: unknown): void;
   /** Something an operator should know, such as that the server listens. */
   note(message: string): void;
+  /** A connection was closed because there are too many: logged once a second, with their number. */
+  connectionClosed(message: string): void;
   /** Writes what is buffered now. */
   flush(): void;
 }
@@ -47,6 +49,7 @@ export interface AccessLogOptions {
 export function createAccessLog({ level, write, now, scheduler }: AccessLogOptions): AccessLog {
   let buffer = '';
   let isScheduled = false;
+  const counts = new Map<string, number>();
   const timeOf = createTimeFormatter();
 
   function flush(): void {
@@ -55,6 +58,18 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
     const lines = buffer;
     buffer = '';
     write(lines);
+  }
+
+  function addCounts(): void {
+    for (const [message, times] of counts)
+      add(`${JSON.stringify({ time: timeOf(now()), level: 'error', message, times })}\n`);
+    counts.clear();
+  }
+
+  function count(message: string): void {
+    if (level === 'silent') return;
+    if (counts.size === 0) setTimeout(addCounts, COUNTED_MS).unref();
+    counts.set(message, (counts.get(message) ?? 0) + 1);
   }
 
   function add(line: string): void {
@@ -68,6 +83,8 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
     request(entry) {
       if (level === 'silent' || (level === 'error' && entry.status < 500)) return;
       const { reason, cause, isAborted } = entry;
+      // Lines would cost as much as the refusals.
+      if (reason === 'overloaded') return count('overloaded: requests refused with 503');
       // No other value needs escaping: ids are checked, templates and methods are ours.
       const more =
         (reason === undefined ? '' : `,"reason":"${reason}"`) +
@@ -88,10 +105,15 @@ export function createAccessLog({ level, write, now, scheduler }: AccessLogOptio
       if (level !== 'info') return;
       add(`${JSON.stringify({ time: timeOf(now()), level: 'info', message })}\n`);
     },
-    flush,
+    connectionClosed: count,
+    flush() {
+      addCounts();
+      flush();
+    },
   };
 }
 
+const COUNTED_MS = 1_000;
 const MAX_CAUSES = 5;
 
 /** The stack of an error, with those of its causes. */

@@ -25,6 +25,8 @@ interface Exchange {
 export interface ConnectionLog {
   /** @param requestId as sent to the client */
   refused(requestId: string, status: number): void;
+  /** A connection was closed because there are too many. @param what says which one */
+  closed(what: string): void;
 }
 
 /** node:net counts what is still queued; only its handle knows how much of a write the system has taken. */
@@ -33,6 +35,9 @@ type SocketWithHandle = Duplex & {
   bytesWritten?: number;
   _handle?: { writeQueueSize?: number } | null;
 };
+
+/** A packet holds hundreds of requests: so many wait for the first one's response at most. */
+const MAX_PIPELINED = 32;
 
 /** Marks a response behind which another request is handled already: it must not end the connection. */
 export const IS_FOLLOWED = Symbol('is followed');
@@ -51,8 +56,12 @@ export class Connection {
   private hasBegun = false;
   private final: IncomingMessage | undefined;
   private isRefused = false;
+  /** Responses behind another one: node:http keeps them apart from what the socket is to send. */
+  private readonly pipelined = new Set<ServerResponse>();
   private movedBytes = -1;
   private movedAtMs = 0;
+  /** What its client has not taken, as of the last call of `dropIfIdle`. */
+  unsentBytes = 0;
 
   constructor(socket: Duplex, log: ConnectionLog) {
     this.socket = socket;
@@ -66,8 +75,12 @@ export class Connection {
   begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
     const before = this.last?.outgoing;
     if (before?.shouldKeepAlive === false) return false;
-    if (before?.closed === false) Object.assign(before, { [IS_FOLLOWED]: true });
-    if (incoming === this.final) outgoing.shouldKeepAlive = false;
+    if (before?.closed === false) {
+      Object.assign(before, { [IS_FOLLOWED]: true });
+      this.pipelined.add(outgoing);
+      outgoing.once('close', () => this.pipelined.delete(outgoing));
+    }
+    if (incoming === this.final || this.pipelined.size >= MAX_PIPELINED) outgoing.shouldKeepAlive = false;
     this.hasBegun = true;
     this.last = { incoming, outgoing };
     return true;
@@ -128,6 +141,23 @@ export class Connection {
   }
 
   /**
+   * Since when nothing has moved on it, as of the last call of `dropIfIdle`.
+   * @returns monotonic milliseconds
+   */
+  get stillSinceMs(): number {
+    return this.movedAtMs;
+  }
+
+  /** Whether no request is being read, handled or answered. */
+  get isUnused(): boolean {
+    return this.last === undefined || this.last.outgoing.closed;
+  }
+
+  drop(): void {
+    this.socket.destroy();
+  }
+
+  /**
    * Drops a connection on which nothing moves: its client sends nothing, or does not read what it is sent.
    * @param nowMs monotonic milliseconds
    */
@@ -136,6 +166,8 @@ export class Connection {
     // An answered request is forgotten, and with it the key that it carried.
     if (this.last?.outgoing.closed === true) this.last = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
+    this.unsentBytes = unsentBytes;
+    for (const { writableLength } of this.pipelined) this.unsentBytes += writableLength;
     const takenBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, what the client sends is no progress.
     const movedBytes = unsentBytes > 0 ? takenBytes : takenBytes + (socket.bytesRead ?? 0);

@@ -28,6 +28,12 @@ export const DEFAULT_TIMEOUTS: ServerTimeouts = {
 };
 // Longer than the usual 60 s of a proxy, so that it never sends on a connection that is closing.
 const KEEP_ALIVE_MS = 65_000;
+/** More are not kept open (docs/operating.md#overload). */
+const MAX_CONNECTIONS = 4_096;
+/** With more than this part of them open, those that nobody uses are closed: the next clients find room. */
+const CROWDED = 0.9;
+/** What clients leave unread is kept in memory: of all connections together not more than this for long. */
+const MAX_UNSENT_BYTES = 32 * 2 ** 20;
 // Timeouts fire only as often as connections are looked at.
 const SWEEP_MS = 1_000;
 const CLOSE_POLL_MS = 50;
@@ -44,7 +50,7 @@ export interface ServerOptions {
   readonly port: number;
   readonly log: ConnectionLog;
   readonly timeouts?: Partial<ServerTimeouts> | undefined;
-  /** Further ones are closed; any number when not given. */
+  /** Further ones are closed without a response. */
   readonly maxConnections?: number;
 }
 
@@ -63,14 +69,17 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     requireHostHeader: false,
     shouldUpgradeCallback: (incoming) => ignoreUpgrade(incoming, connections),
   });
-  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
-  const connections = trackConnections(server, options.log);
+  const { log, maxConnections = MAX_CONNECTIONS } = options;
+  server.maxConnections = maxConnections;
+  server.on('drop', () => log.closed(`connections refused: ${maxConnections} are open`));
+  const connections = trackConnections(server, log);
   answerRequests(server, options.handler, connections);
   const sweep = setInterval(
     () => {
       for (const connection of connections.values()) {
         connection.dropIfIdle(performance.now(), { idleMs: timeouts.idleMs, keepAliveMs: KEEP_ALIVE_MS });
       }
+      makeRoom(connections, Math.floor(maxConnections * CROWDED), log);
     },
     Math.min(SWEEP_MS, timeouts.idleMs),
   );
@@ -86,6 +95,26 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
       resolve({ address: server.address() as AddressInfo, close: end });
     });
   });
+}
+
+/** Closes connections that have been unused for longest, and those whose clients leave most unread. */
+function makeRoom(connections: Connections, most: number, log: ConnectionLog): void {
+  const all = [...connections.values()];
+  if (all.length > most) {
+    const unused = all.filter(({ isUnused }) => isUnused).sort((a, b) => a.stillSinceMs - b.stillSinceMs);
+    for (const connection of unused.slice(0, all.length - most)) {
+      connection.drop();
+      log.closed('unused connections closed, to make room');
+    }
+  }
+  let unsentBytes = all.reduce((sum, connection) => sum + connection.unsentBytes, 0);
+  if (unsentBytes <= MAX_UNSENT_BYTES) return;
+  for (const connection of all.sort((a, b) => b.unsentBytes - a.unsentBytes)) {
+    unsentBytes -= connection.unsentBytes;
+    connection.drop();
+    log.closed('connections closed, whose clients do not read');
+    if (unsentBytes <= MAX_UNSENT_BYTES) return;
+  }
 }
 
 /** What node:http announces in `Keep-Alive`, so that clients stop using a connection in time. */

@@ -1,0 +1,106 @@
+/** Refuses what cannot be done in time, before it costs more than the refusal (docs/operating.md#overload). */
+import type { Socket } from 'node:net';
+import { type AddressBlocks, parseAddress } from '../../domain/access/address-blocks.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { hasBody } from '../declare/request.ts';
+import { refusal } from '../declare/response.ts';
+import type { Middleware } from './middleware.ts';
+import { Overload, SAMPLE_MS } from './overload.ts';
+
+// Made once: a refusal must cost less than what it refuses.
+const OVERLOADED = refusal(
+  503,
+  'The service is overloaded. Try again.',
+  { 'Retry-After': '1' },
+  'overloaded',
+);
+
+/** Asked by those who must know whether the process is up: out of them, it would be restarted under load. */
+const ALWAYS_ANSWERED: readonly (string | undefined)[] = ['/healthz', '/readyz'];
+
+/** A little less than Retry-After, so that whoever keeps to it does not notice. */
+const HELD_MS = 900;
+
+interface Held {
+  readonly socket: Socket;
+  readonly untilMs: number;
+}
+
+export interface OverloadGuard {
+  /** The first middleware of the chain. */
+  readonly refuse: Middleware;
+  /** Begins to watch the event loop: without it nothing is refused. */
+  start(): void;
+  stop(): void;
+}
+
+export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): OverloadGuard {
+  const overload = new Overload(clock.monotonicMs());
+  /** In the order in which their time is over. */
+  let held: Held[] = [];
+  /** Those whose time was over in this iteration: what is read from them now was sent before. */
+  const released = new Set<Socket>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function isProxy({ remoteAddress }: Socket): boolean {
+    const peer = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);
+    return peer !== undefined && trustedProxies.has(peer);
+  }
+
+  function sample(): void {
+    const nowMs = clock.monotonicMs();
+    overload.sample(nowMs);
+    release(nowMs);
+    setImmediate(polled);
+    timer?.refresh();
+  }
+
+  function polled(): void {
+    overload.polled(clock.monotonicMs());
+    released.clear();
+  }
+
+  /**
+   * A client that repeats a refused request at once, on thousands of connections, would keep the service busy
+   * with refusing. Its connection is not read until it may try again: what waits in it costs nothing.
+   */
+  function hold(socket: Socket): void {
+    if (socket.destroyed) return;
+    socket.pause();
+    held.push({ socket, untilMs: clock.monotonicMs() + HELD_MS });
+  }
+
+  function release(nowMs: number): void {
+    const ended = held.findIndex(({ untilMs }) => untilMs > nowMs);
+    const count = ended === -1 ? held.length : ended;
+    if (count === 0) return;
+    for (const { socket } of held.slice(0, count)) {
+      released.add(socket);
+      socket.resume();
+    }
+    held = held.slice(count);
+  }
+
+  return {
+    refuse(request) {
+      if (!overload.isLasting && released.size === 0) return undefined;
+      if (ALWAYS_ANSWERED.includes(request.route?.path)) return undefined;
+      const { socket } = request.incoming;
+      const isTooEarly = released.has(socket);
+      if (!isTooEarly && !overload.refuses(request.startMs)) return undefined;
+      // One that was held is let go with a last refusal once there is room: what it has sent is old.
+      const isHeld = !(isTooEarly && (overload.isCalm || !overload.isLasting));
+      // With a body that is not read, the response ends the connection; that of a proxy is others' too.
+      if (isHeld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
+      return OVERLOADED;
+    },
+    start() {
+      timer ??= setTimeout(sample, SAMPLE_MS).unref();
+    },
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+      release(Number.POSITIVE_INFINITY);
+    },
+  };
+}

@@ -1,0 +1,245 @@
+/** What is refused while more is asked than can be done (docs/operating.md#overload). */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as iteration, setTimeout as wait } from 'node:timers/promises';
+import { Overload, SAMPLE_MS } from '../../src/http/middleware/overload.ts';
+import { OFTEN, RefusedAddresses } from '../../src/http/middleware/refused-addresses.ts';
+import { listen } from '../../src/http/server/server.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openSocket, parseResponses, type RawResponse, requestHead } from '../support/raw.ts';
+
+/** An event loop whose iterations take as long as the test says. */
+function openLoop() {
+  const overload = new Overload(0);
+  let nowMs = 0;
+  return {
+    overload,
+    /** Looks, reads requests one millisecond apart, and says how many of them were refused. */
+    iterate(ms: number, requests = 0): number {
+      nowMs += ms;
+      overload.sample(nowMs);
+      let refused = 0;
+      for (let i = 0; i < requests; i++) if (overload.refuses(++nowMs)) refused++;
+      overload.polled(nowMs);
+      return refused;
+    },
+  };
+}
+
+const times = (count: number, work: () => unknown): void => {
+  for (let i = 0; i < count; i++) work();
+};
+
+test('a delay that lasts for half a second is an overload, and one long call is none', () => {
+  const { overload, iterate } = openLoop();
+  for (const ms of [5_000, SAMPLE_MS, 3_000, 1_000, SAMPLE_MS]) {
+    iterate(ms);
+    assert.equal(overload.isLasting, false, `${ms} ms`);
+  }
+  times(4, () => iterate(100));
+  assert.equal(overload.isLasting, false);
+  iterate(100);
+  assert.equal(overload.isLasting, true);
+});
+
+test('it is over after half a second of calm, and not between late and calm', () => {
+  const { overload, iterate } = openLoop();
+  times(5, () => iterate(100));
+  times(100, () => iterate(60));
+  assert.equal(overload.isLasting, true);
+  times(24, () => iterate(SAMPLE_MS));
+  iterate(60);
+  times(24, () => iterate(SAMPLE_MS));
+  assert.equal(overload.isLasting, true);
+  iterate(SAMPLE_MS);
+  assert.equal(overload.isLasting, false);
+  times(100, () => iterate(60));
+  assert.equal(overload.isLasting, false);
+});
+
+test('an iteration admits requests for 50 ms, and 16 of them in any case', () => {
+  const { overload, iterate } = openLoop();
+  times(20, () => iterate(100, 0));
+  assert.equal(iterate(10, 16), 0);
+  assert.equal(iterate(10, 100), 60);
+  assert.equal(iterate(1_000, 100), 84);
+  times(40, () => iterate(SAMPLE_MS));
+  assert.equal(overload.isLasting, false);
+  assert.equal(iterate(100, 1_000), 0);
+});
+
+/** Until the guard has seen so many iterations of 100 ms. */
+async function delayLoop(app: TestApp, isDone: () => boolean): Promise<void> {
+  while (!isDone()) {
+    app.clock.advance(100);
+    await wait(1);
+  }
+}
+
+const statusesSoFar = async (responses: (count: number) => Promise<RawResponse[]>): Promise<number[]> =>
+  (await responses(0)).map(({ status }) => status);
+
+/** As many requests as one packet holds, so that one iteration reads all of them. */
+const askOften = (path: string, count: number): string =>
+  requestHead(`GET ${path} HTTP/1.1`, 'Host: a').repeat(count);
+
+/** A socket that collects what it gets. */
+async function openReader(context: TestContext, app: TestApp) {
+  const socket = await openSocket(context, app.port);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  return {
+    socket,
+    async responses(count: number) {
+      while (text.split('HTTP/1.1 ').length - 1 < count || !text.endsWith('}')) await once(socket, 'data');
+      return parseResponses(text);
+    },
+  };
+}
+
+test('a service that is late refuses before it looks at the key, is in health all the same, and recovers', async (context) => {
+  const app = await startApp(context, { settings: { METRICS: '127.0.0.1:0' } });
+  const ask = async (count: number, path = '/api/v1/me') => {
+    const { socket, responses } = await openReader(context, app);
+    // Later than any request may be read.
+    app.clock.advance(1_000);
+    socket.write(askOften(path, count));
+    return responses(count);
+  };
+  let isLate = true;
+  const delaying = delayLoop(app, () => !isLate);
+  let refused = 0;
+  while (refused === 0) refused = (await ask(32)).filter(({ status }) => status === 503).length;
+  const last = (await ask(32)).at(-1);
+  assert.equal(last?.status, 503);
+  assert.deepEqual(last?.body, { detail: 'The service is overloaded. Try again.' });
+  assert.match(last?.head ?? '', /\r\nRetry-After: 1\r\n/);
+  assert.doesNotMatch(last?.head ?? '', /WWW-Authenticate|RateLimit/);
+  for (const path of ['/healthz', '/readyz'])
+    assert.deepEqual(new Set((await ask(32, path)).map(({ status }) => status)), new Set([200]));
+  isLate = false;
+  await delaying;
+  const calm = setInterval(() => app.clock.advance(1), 1);
+  context.after(() => clearInterval(calm));
+  while ((await ask(32)).some(({ status }) => status === 503)) await iteration();
+  const metrics = await (
+    await fetch(`http://127.0.0.1:${app.registry.metricsAddress()?.port}/metrics`)
+  ).text();
+  assert.match(metrics, /registry_refusals_total\{status="503",reason="overloaded"\} [1-9]/);
+  await app.registry.close();
+  assert.ok(!app.logLines.some((line) => line.includes('"status":503')));
+  const counted = app.logLines.map((line) => JSON.parse(line)).filter(({ times }) => times !== undefined);
+  assert.ok(counted.length > 0);
+  assert.ok(counted.every(({ message }) => message === 'overloaded: requests refused with 503'));
+});
+
+test('a client that tries again at once is not read until Retry-After is nearly over, and refused once more', async (context) => {
+  const app = await startApp(context);
+  const { socket, responses } = await openReader(context, app);
+  let isLate = true;
+  const delaying = delayLoop(app, () => !isLate);
+  let sent = 0;
+  const statuses = async () => (await responses(sent)).map(({ status }) => status);
+  do {
+    app.clock.advance(1_000);
+    socket.write(askOften('/api/v1/me', 32));
+    sent += 32;
+  } while (!(await statuses()).includes(503));
+  isLate = false;
+  await delaying;
+  socket.write(askOften('/api/v1/me', 1));
+  sent++;
+  const others = await openReader(context, app);
+  others.socket.write(askOften('/healthz', 1));
+  await others.responses(1);
+  assert.equal((await statusesSoFar(responses)).length, sent - 1);
+  const calm = setInterval(() => app.clock.advance(1), 1);
+  context.after(() => clearInterval(calm));
+  assert.equal((await statuses()).at(-1), 503);
+  socket.write(askOften('/api/v1/me', 1));
+  sent++;
+  assert.equal((await statuses()).at(-1), 401);
+});
+
+test('addresses are counted in bounded memory, and one that comes often is found among others', () => {
+  const addresses = new RefusedAddresses();
+  let found = 0;
+  for (let i = 0; i < 200_000; i++) {
+    assert.equal(addresses.count(`2001:db8::${i}`, 0), false);
+    if (i % 500 === 0 && addresses.count('192.0.2.1', 0)) found++;
+  }
+  assert.equal(found, 1);
+  for (let i = 1; i < OFTEN; i++) assert.equal(addresses.count('192.0.2.1', 60_000), false);
+  assert.equal(addresses.count('192.0.2.1', 60_000), true);
+});
+
+test('a valid key is admitted from an address that was refused often, which the log names once', async (context) => {
+  const app = await startApp(context, { settings: { METRICS: '127.0.0.1:0' } });
+  for (let i = 0; i < OFTEN + 10; i++) assert.equal((await app.send('/me', { key: 'nobody' })).status, 401);
+  assert.equal((await app.send('/me')).status, 200);
+  await app.registry.close();
+  const lines = app.logLines.filter((line) => line.includes('127.0.0.1') && !line.includes('listening'));
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).message),
+    [`Keys were refused ${OFTEN} times in a minute from 127.0.0.1.`],
+  );
+});
+
+/** A server with room for ten connections, and what it says about those that it closes. */
+async function startSmall(context: TestContext, handler: RequestListener) {
+  const closed: string[] = [];
+  const log = { refused: () => {}, closed: (what: string) => void closed.push(what) };
+  const server = await listen({
+    ...{ handler, log, host: '127.0.0.1', port: 0, maxConnections: 10 },
+    timeouts: { closeMs: 100 },
+  });
+  context.after(() => server.close());
+  return { port: server.address.port, closed };
+}
+
+test('further connections are closed, and those that nobody uses make room for the next', async (context) => {
+  const { port, closed } = await startSmall(context, (_incoming, outgoing) => void outgoing.write('begun'));
+  const busy: Socket[] = [];
+  for (let i = 0; i < 8; i++) {
+    const socket = await openSocket(context, port);
+    socket.write(askOften('/', 1));
+    await once(socket, 'data');
+    busy.push(socket);
+  }
+  const unused = [await openSocket(context, port), await openSocket(context, port)];
+  const isClosed = unused.map((socket) => once(socket, 'close'));
+  const further = await openSocket(context, port);
+  if (!further.closed) await once(further, 'close');
+  await Promise.race(isClosed);
+  assert.deepEqual([...new Set(closed)].sort(), [
+    'connections refused: 10 are open',
+    'unused connections closed, to make room',
+  ]);
+  const next = await openSocket(context, port);
+  next.write(askOften('/', 1));
+  await once(next, 'data');
+  assert.ok(busy.every((socket) => !socket.closed));
+});
+
+test('clients that send many requests and read nothing are dropped, before they fill the memory', async (context) => {
+  const text = 'x'.repeat(2 ** 21);
+  let handled = 0;
+  const { port, closed } = await startSmall(context, (_incoming, outgoing) => {
+    handled++;
+    outgoing.end(text);
+  });
+  const socket = await openSocket(context, port);
+  socket.pause();
+  socket.write(askOften('/', 1_000));
+  const other = await openSocket(context, port);
+  while (closed.length === 0) await wait(10);
+  assert.deepEqual(closed, ['connections closed, whose clients do not read']);
+  other.write(askOften('/', 1));
+  await once(other, 'data');
+  assert.equal(handled, 34);
+});

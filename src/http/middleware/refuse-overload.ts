@@ -1,4 +1,4 @@
-/** Refuses what cannot be done in time, before it costs more than the refusal (docs/operating.md#overload). */
+/** Refuses what cannot be done in time, before it costs more than that (docs/operating.md#overload). */
 import type { Socket } from 'node:net';
 import { type AddressBlocks, parseAddress } from '../../domain/access/address-blocks.ts';
 import type { Clock } from '../../runtime/clock.ts';

@@ -44,6 +44,7 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'docs/api.md',
+  'docs/clients.md',
   ...MANUAL,
   'bench/README.md',
   'data/README.md',

@@ -1,0 +1,121 @@
+/** The programs of docs/clients.md do what it says, through refusals and lost answers. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startApp, type TestApp, temporaryFolder } from './support/app.ts';
+import { nid } from './support/importing.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const TEXT = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
+
+function programIn(folder: string, name: string): string {
+  const [, program = ''] = TEXT.split(`<!-- program: ${name} -->`)[1]?.split(/```\w+\n|```\n/) ?? [];
+  assert.ok(program.includes('Idempotency-Key'), name);
+  const file = join(folder, name);
+  // Pages of two rows: there is more than one of them.
+  writeFileSync(file, program.replace('page_size=200', 'page_size=2'));
+  return file;
+}
+
+/**
+ * In front of the service: of each address the first request is refused with 429, the second with 503, and
+ * of the POST the first answer is lost, after the work was done.
+ */
+async function startUnreliable(context: TestContext, app: TestApp): Promise<{ url: string; log: string[] }> {
+  const attempts = new Map<string, number>();
+  const log: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const { method, url = '', headers } = incoming;
+    const what = `${method} ${url.split('&wait')[0]}`;
+    const attempt = (attempts.get(what) ?? 0) + 1;
+    attempts.set(what, attempt);
+    const isLost = method === 'POST' && attempt === 1;
+    if (attempt <= 2 && !isLost) {
+      incoming.resume();
+      outgoing.writeHead(attempt === 1 ? 429 : 503, { 'Retry-After': '1' }).end('{"detail":"Later."}');
+      return;
+    }
+    const passed = httpRequest({ port: app.port, path: url, method, headers }, (answer) => {
+      log.push(`${what} ${answer.statusCode} ${answer.headers['idempotency-replayed'] ?? ''}`.trim());
+      if (isLost) {
+        answer.resume();
+        outgoing.writeHead(503, { 'Retry-After': '1' }).end('{"detail":"Lost."}');
+      } else answer.pipe(outgoing.writeHead(answer.statusCode ?? 0, answer.headers));
+    });
+    incoming.pipe(passed.on('error', () => outgoing.destroy()));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  context.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, log };
+}
+
+const CODES = ['M-1', 'M-2', 'M-3'];
+
+/** Runs it until it has reported the member that it added. */
+async function run(context: TestContext, command: readonly string[], folder: string): Promise<void> {
+  const app = await startApp(context);
+  await app.send('/cooperatives', { method: 'POST', body: { code: 'A', name: 'A' } });
+  for (const [i, code] of CODES.entries()) {
+    const body = {
+      cooperative_id: '1',
+      identity_card: nid(i + 1),
+      member_code: code,
+      full_name: `Uwase ${code}`,
+    };
+    assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
+  }
+  const { url, log } = await startUnreliable(context, app);
+  // Links to other pages have this address too.
+  const env = { ...process.env, REGISTRY: url, KEY: app.fullKey };
+  const [file = '', ...options] = command;
+  const child = spawn(file, [...options, nid(1)], { cwd: folder, env, detached: true });
+  context.after(() => child.exitCode ?? process.kill(-(child.pid as number), 'SIGKILL'));
+  let output = '';
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const reported = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data: Buffer) => {
+        output += data;
+        if (output.includes('member.created')) resolve();
+      });
+  });
+  await Promise.race([reported, ended]);
+  const told = ['Uwase M-1', ...CODES, 'First Example', 'member.created'];
+  for (const text of told) assert.ok(output.includes(text), `${text}: ${output}`);
+  assert.equal((await app.send('/members?member_code=NEW-1')).json.count, 1);
+  const posts = log.filter((line) => line.startsWith('POST'));
+  assert.deepEqual(posts, ['POST /api/v1/members 201', 'POST /api/v1/members 201 true']);
+}
+
+const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined;
+
+test('the program of curl', { skip: !isThere('curl') && 'curl is missing' }, async (context) => {
+  const folder = temporaryFolder(context);
+  await run(context, ['sh', programIn(folder, 'client.sh')], folder);
+});
+
+test('the program in Python', { skip: !isThere('python3') && 'python3 is missing' }, async (context) => {
+  const folder = temporaryFolder(context);
+  await run(context, ['python3', '-u', programIn(folder, 'client.py')], folder);
+});
+
+test('the program in TypeScript, with the types of the answers', async (context) => {
+  const folder = temporaryFolder(context);
+  const file = programIn(folder, 'client.ts');
+  copyFileSync(join(ROOT, 'src/app/embedding/objects.ts'), join(folder, 'registry.ts'));
+  const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+  const settings = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--skipLibCheck'];
+  const compile = ['--target', 'es2024', '--module', 'nodenext', ...settings, ...types, file];
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), compile, { cwd: folder });
+  await run(context, [process.execPath, file], folder);
+});

@@ -29,6 +29,7 @@ const MANUAL = [
   'standby',
   'trouble',
   'incidents',
+  'ledger',
   'import-reference',
   'importing',
   'install',
@@ -116,11 +117,11 @@ test('a generated table shows what the code declares', async () => {
 test('the options that the table of commands leaves out are those of the commands that the text names', () => {
   const lacking = (option: string) =>
     [...COMMANDS].filter(([, command]) => !optionsOf(command).includes(option)).map(([name]) => name);
-  assert.deepEqual(lacking('--json'), ['serve', 'export']);
+  assert.deepEqual(lacking('--json'), ['serve', 'export', 'ledger export']);
   assert.deepEqual(lacking('--db'), ['import map']);
   assert.deepEqual(lacking('--lang'), []);
   const text = onOneLine(read('docs/operating.md'));
-  assert.ok(text.includes('All commands but `serve` and `export` take `--json`.'));
+  assert.ok(text.includes('All commands but `serve`, `export` and `ledger export` take `--json`.'));
   assert.ok(text.includes('All but `import map` take `--db FILE`'));
 });
 

@@ -91,7 +91,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const written = createAccessLog({ level: config.logLevel, write: writeLog, now: clock.now, scheduler });
   const { keys, ledger, store } = openStores(
     storage,
-    () => dependencies.ledger ?? openLedger(config, storage, clock, written),
+    () => dependencies.ledger ?? openLedger(config, storage, clock, written, metrics),
   );
   const log = countingUses(keys, metrics?.counting(written) ?? written);
   const noteAddress = (address: string) => noteRefused(address, log, metrics);
@@ -212,9 +212,12 @@ function openLedger(
   place: Storage,
   clock: Clock,
   log: AccessLog,
+  metrics: ServiceMetrics | undefined,
 ): AccessLedger | undefined {
   if (!accessLedger) return undefined;
-  return openServiceLedger({ place, clock, days: accessLedgerDays, note: (message) => log.note(message) });
+  const note = (message: string) => log.note(message);
+  const measure = metrics?.measureReadings;
+  return openServiceLedger({ place, clock, days: accessLedgerDays, note, measure });
 }
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {

@@ -37,6 +37,8 @@ export class ServiceMetrics {
   private readonly commitSeconds = new Histogram('registry_group_commit_duration_seconds');
   private connectionsClosed = 0;
   private addressesRefused = 0;
+  private readonly ledgerLag = new Histogram('registry_ledger_lag_seconds');
+  private readonly readings = { recorded: 0, refused: 0 };
   private readonly ofProcess = new ProcessFacts();
 
   readonly measureCommit = (writes: number, durationMs: number): void => {
@@ -47,6 +49,12 @@ export class ServiceMetrics {
   countRefusedAddress(): void {
     this.addressesRefused++;
   }
+
+  /** Of an iteration of the event loop; those that could not be recorded were refused. */
+  readonly measureReadings = (readings: number, durationMs: number, isRecorded: boolean): void => {
+    this.readings[isRecorded ? 'recorded' : 'refused'] += readings;
+    if (isRecorded) this.ledgerLag.observe(durationMs / 1000);
+  };
 
   /** The log, with each request and each connection that there was no room for counted. */
   counting(log: AccessLog): AccessLog {
@@ -97,6 +105,8 @@ export class ServiceMetrics {
       registry_limiter_bytes: bytes,
       registry_group_commit_writes: this.commitWrites.read(),
       registry_group_commit_duration_seconds: this.commitSeconds.read(),
+      registry_ledger_readings_total: Object.entries(this.readings).map(([outcome, n]) => [[outcome], n]),
+      registry_ledger_lag_seconds: this.ledgerLag.read(),
       registry_exports_running: exporter.running(),
       registry_searches_waiting: store.searchesWaiting(),
       registry_ready: Number(isReady),

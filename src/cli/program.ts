@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { packageVersion } from '../runtime/version.ts';
 import { StorageError } from '../store/ports/storage-error.ts';
+import { guardResults } from './persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, tell } from './terminal/context.ts';
 import { refuseEmptyValues } from './terminal/empty-values.ts';
 import { addLanguageOption, withoutLanguage } from './terminal/language-option.ts';
@@ -86,6 +87,10 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
     description: 'sums of a cooperative, or of all: members, production, loans, savings',
     load: async () => (await import('./statistics/statistics.ts')).declareStatistics,
   },
+  ledger: {
+    description: 'who has read whose data: person, key, verify, export',
+    load: async () => (await import('./ledger/ledger.ts')).declareLedger,
+  },
   keys: {
     description: 'issue and manage API keys',
     load: async () => (await import('./keys/keys.ts')).declareKeys,
@@ -132,7 +137,8 @@ export async function createProgram(
   program
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeOut: context.out, writeErr: context.err });
+    .configureOutput({ writeOut: context.out, writeErr: context.err })
+    .hook('preAction', (_, command) => guardResults(context, command));
   for (const [name, { description, load }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(description);
     if (loaded.includes(name)) (await load())(command, context);

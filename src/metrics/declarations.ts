@@ -60,6 +60,16 @@ export const DECLARATIONS = {
     help: 'Seconds that a transaction of writes took, from its begin until it was on disk',
     bounds: SECONDS,
   },
+  registry_ledger_readings_total: {
+    type: 'counter',
+    help: 'Readings of personal data: `recorded` in the access ledger, or `refused` as they could not be',
+    labels: ['outcome'],
+  },
+  registry_ledger_lag_seconds: {
+    type: 'histogram',
+    help: 'Seconds until the readings of an event-loop iteration were on disk',
+    bounds: SECONDS,
+  },
   registry_exports_running: {
     type: 'gauge',
     help: 'Exports over HTTP, or by a program that embeds the registry, that are being written or sent',

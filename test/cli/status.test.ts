@@ -137,8 +137,10 @@ const CONDITION: Condition = {
   },
   endpoints: [ENDPOINT],
 };
+const LEDGER = { chains: 1, entries: 2, bytes: 3, newestMs: NOW * 1000, fault: null };
 const of = (condition: Partial<Condition>, facts: Partial<StatusFacts> = {}): StatusFacts => ({
   ...{ location: 'data/registry.db', keys: [KEY], uses: [], isServed: true, now: NOW, zone: KIGALI },
+  ...{ ledgerFolder: 'data/registry.ledger', isLedgerOn: true, ledger: undefined },
   command: (text) => text,
   ...{ condition: { ...CONDITION, ...condition } },
   ...facts,
@@ -157,6 +159,17 @@ const keyOf = (more: Partial<ApiKey>): Partial<StatusFacts> => ({ keys: [{ ...KE
 
 const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp, string][]][] = [
   ['nothing', of({}), []],
+  [
+    'a ledger that others may read',
+    of({}, { ledger: { ...LEDGER, fault: 'open to others' } }),
+    [[/^Others than its owner/, 'chmod -R go-rwx data/registry.ledger']],
+  ],
+  [
+    'a ledger of another user',
+    of({}, { ledger: { ...LEDGER, fault: 'not writable' } }),
+    [[/^This user cannot write/, 'ls -la data/registry.ledger']],
+  ],
+  ['such a one that is off', of({}, { isLedgerOn: false, ledger: { ...LEDGER, fault: 'not writable' } }), []],
   ['a full disk', of({ freeBytes: 99 }), [[/^Only 99 B .*: writes are refused\.$/, 'df -h data']]],
   ['a disk that fills', of({ freeBytes: 1_099 }), [[/an import may not fit/, 'df -h data']]],
   ['a lost sequence', of({ sequence: undefined, endpoints: [] }), [[/lost its sequence/, 'check']]],

@@ -92,7 +92,7 @@ test('every metric has a help text and names that Prometheus takes, and no label
     // Another label is added here by whoever has made sure that it holds neither a NID, a key nor an address.
     for (const label of labels)
       assert.ok(
-        ['route', 'method', 'status', 'reason', 'table', 'endpoint'].includes(label),
+        ['route', 'method', 'status', 'reason', 'table', 'endpoint', 'outcome'].includes(label),
         `${name}: ${label}`,
       );
   }

@@ -51,7 +51,7 @@ export async function testDesk(
   more: Partial<DeskServerOptions> = {},
 ): Promise<TestDesk> {
   const clock = testClock(NOON);
-  const config = { storage: storageFile, zone: KIGALI };
+  const config = { storage: storageFile, zone: KIGALI, accessLedger: true };
   const reported: string[] = [];
   const storage = openConfiguredStorage(config, clock);
   const report = (line: string) => void reported.push(line);

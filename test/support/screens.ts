@@ -49,7 +49,9 @@ interface Shown {
 export async function show(place: ImportPlace, [args, answer]: Step, env: NodeJS.ProcessEnv): Promise<Shown> {
   let [screen, out, err] = ['', '', ''];
   const paths = args.map((arg) => (/^[\w-]+\.csv$/.test(arg) ? join(place.folder, arg) : arg));
-  const { status } = await command(paths, { REGISTRY_DB: place.databaseFile, ...env }, place.clock, {
+  // Receipts are new each time.
+  const settings = { REGISTRY_DB: place.databaseFile, ACCESS_LEDGER: 'off', ...env };
+  const { status } = await command(paths, settings, place.clock, {
     out: (text) => {
       out += text;
       screen += text;

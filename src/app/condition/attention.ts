@@ -7,6 +7,7 @@ import { FAILURES_TO_REPORT } from '../../domain/webhooks/retries.ts';
 import type { KeyUse } from '../../store/ports/api-keys.ts';
 import { type Condition, type EndpointCondition, STALE_COUNTED } from '../../store/ports/condition.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
+import type { LedgerCondition } from '../readings/ledger-condition.ts';
 import { formatBytes } from '../wording/bytes.ts';
 import { quoted } from '../wording/shell.ts';
 
@@ -14,6 +15,11 @@ import { quoted } from '../wording/shell.ts';
 export interface StatusFacts {
   readonly location: string;
   readonly condition: Condition;
+  readonly ledgerFolder: string;
+  /** Whether readings are recorded. */
+  readonly isLedgerOn: boolean;
+  /** Undefined where there is none yet. */
+  readonly ledger: LedgerCondition | undefined;
   readonly keys: readonly ApiKey[];
   readonly uses: readonly KeyUse[];
   readonly isServed: boolean;
@@ -25,7 +31,7 @@ export interface StatusFacts {
 }
 
 export interface Attention {
-  readonly about: 'disk' | 'events' | 'backup' | 'webhooks' | 'read model' | 'keys';
+  readonly about: 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
   readonly text: Message;
   readonly command: string;
 }
@@ -41,7 +47,7 @@ const NAMED = 3;
 
 /** @returns the worst first */
 export const findAttention = (facts: StatusFacts): readonly Attention[] =>
-  [ofDisk, ofSequence, ofBackups, ofWebhooks, ofReadModel, ofKeys].flatMap((rule) => rule(facts));
+  [ofDisk, ofSequence, ofLedger, ofBackups, ofWebhooks, ofReadModel, ofKeys].flatMap((rule) => rule(facts));
 
 function ofDisk({ location, condition }: StatusFacts): readonly Attention[] {
   const { freeBytes, reservedBytes, bytes } = condition;
@@ -66,6 +72,20 @@ const ofSequence = ({ condition, command }: StatusFacts): readonly Attention[] =
         },
       ]
     : [];
+
+const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerCondition['fault']>]: Message } = {
+  'open to others': say('Others than its owner may enter the folder of the access ledger.'),
+  'not writable': say('This user cannot write the access ledger: no personal data is shown then.'),
+  'not readable': say('This user cannot read the access ledger.'),
+};
+
+function ofLedger({ isLedgerOn, ledger, ledgerFolder }: StatusFacts): readonly Attention[] {
+  const fault = ledger?.fault ?? null;
+  if (!isLedgerOn || fault === null) return [];
+  const folder = quoted(ledgerFolder);
+  const command = fault === 'open to others' ? `chmod -R go-rwx ${folder}` : `ls -la ${folder}`;
+  return [{ about: 'ledger', text: LEDGER_FAULTS[fault], command }];
+}
 
 function ofBackups({ condition: { backups }, now, zone, command }: StatusFacts): readonly Attention[] {
   const { last, failure } = backups;

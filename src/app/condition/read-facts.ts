@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { Storage } from '../../store/ports/storage.ts';
+import { readLedgerCondition } from '../readings/ledger-condition.ts';
 import type { StatusFacts } from './attention.ts';
 
 /**
@@ -12,7 +13,11 @@ import type { StatusFacts } from './attention.ts';
  */
 export async function readFacts(
   storage: Storage,
-  { zone, clock }: Pick<Config, 'zone'> & { readonly clock: Clock },
+  {
+    zone,
+    accessLedger: isLedgerOn,
+    clock,
+  }: Pick<Config, 'zone' | 'accessLedger'> & { readonly clock: Clock },
   command: StatusFacts['command'],
 ): Promise<StatusFacts> {
   const now = nowSeconds(clock);
@@ -23,7 +28,9 @@ export async function readFacts(
   const store = hasKeys ? storage.openKeys('manage') : undefined;
   try {
     const [keys, uses] = [(await store?.list(now)) ?? [], (await store?.uses(now)) ?? []];
-    return { location: storage.location, condition, keys, uses, isServed, now, zone, command };
+    const { location, ledgerFolder } = storage;
+    const ledger = { isLedgerOn, ledgerFolder, ledger: readLedgerCondition(ledgerFolder) };
+    return { location, condition, ...ledger, keys, uses, isServed, now, zone, command };
   } finally {
     await store?.close();
   }

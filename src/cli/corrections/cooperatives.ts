@@ -15,6 +15,6 @@ export function declareCooperatives(cooperatives: Command, context: CliContext):
     .argument('<into>', 'code of the cooperative that gets its members')
     .action(async (from: string, into: string, options: CorrectionCommandOptions) => {
       const codes = [readCode(from), readCode(into)] as const;
-      await correct(context, options, (store, given) => store.mergeCooperatives(...codes, given));
+      await correct(context, options, {}, (store, given) => store.mergeCooperatives(...codes, given));
     });
 }

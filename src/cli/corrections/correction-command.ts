@@ -9,12 +9,14 @@ import { formatDate, parsePastDate } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseCooperativeCode } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
+import type { Subject } from '../../store/ports/access-ledger.ts';
 import type {
   CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
   CorrectionStore,
 } from '../../store/ports/journal/corrections.ts';
+import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -67,17 +69,23 @@ function readReason(text: string): string {
   return reason;
 }
 
+/** The numbers and members that a correction is about. Whom it shows is among them. */
+type Named = Pick<Subject, 'identityCards' | 'memberIds'>;
+
 /**
- * Shows what a correction would do, asks, runs it and prints what it did.
- * @throws CommandError with status 1 when it was refused, or nobody has agreed
+ * Records who is shown, shows what a correction would do, asks, runs it and prints what it did.
+ * @throws CommandError with status 1 when it was refused, when nobody has agreed, or as `recordReading`
  */
 export async function correct(
   context: CliContext,
   options: CorrectionCommandOptions,
+  named: Named,
   work: (store: CorrectionStore, given: CorrectionOptions) => Awaitable<CorrectionResult>,
 ): Promise<void> {
   const isDryRun = options.dryRun === true;
   const reason = readReason(options.reason);
+  // Before anything is changed: what was done could not be shown otherwise.
+  await recordReading(context, options, { ...named, fields: NAMES });
   const config = configOf(context, options);
   const store = openConfiguredStorage(config, context.clock).openCorrections();
   const given = { reason, systemUser: describeUser(config), nowSeconds: nowSeconds(context.clock) };

@@ -1,8 +1,9 @@
 /** `duplicates`: members who may be one person (docs/correcting.md#finding-people-registered-twice). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
+import { findMemberId, MEMBER_HELP } from '../persons/named-member.ts';
+import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { findMemberId, MEMBER_HELP } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -14,7 +15,7 @@ interface FindOptions extends PrintOptions {
 }
 
 export function declareDuplicates(duplicates: Command, context: CliContext): void {
-  addPrintOptions(duplicates)
+  addPrintOptions(duplicates, 'REGISTRY_USER')
     .option('--cooperative <code>', 'only pairs with a member of this cooperative')
     .action((options: FindOptions) => find(context, options));
   addReasonOption(duplicates.command('dismiss'))
@@ -25,7 +26,8 @@ export function declareDuplicates(duplicates: Command, context: CliContext): voi
       const oneId = await findMemberId(context, options, one);
       const otherId = await findMemberId(context, options, other);
       // Nothing is lost by it, so nobody is asked.
-      await correct(context, { ...options, yes: true }, (store, given) =>
+      const named = { memberIds: [oneId, otherId] };
+      await correct(context, { ...options, yes: true }, named, (store, given) =>
         store.dismissDuplicate(oneId, otherId, given),
       );
     });
@@ -39,6 +41,8 @@ async function find(context: CliContext, options: FindOptions): Promise<void> {
       throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
     return store.findDuplicates(code);
   });
+  const memberIds = found.pairs.flatMap(({ from, into }) => [from.id, into.id]);
+  await recordReading(context, options, { memberIds: [...new Set(memberIds)], fields: NAMES });
   const isJson = options.json === true;
   context.out(isJson ? formatJson(describeDuplicates(found, options)) : formatDuplicates(found, options));
 }

@@ -2,8 +2,10 @@
 import { Argument, type Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { ENTRY_KINDS, type EntryKind, type EntrySelection } from '../../domain/entries/entries.ts';
+import type { HeldRow } from '../../store/ports/journal/held-data.ts';
+import { findMemberId, MEMBER_HELP } from '../persons/named-member.ts';
+import { recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { findMemberId, MEMBER_HELP } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -19,14 +21,15 @@ interface Selecting {
 type ListOptions = PrintOptions & Selecting;
 
 export function declareEntries(entries: Command, context: CliContext): void {
-  addSelecting(addPrintOptions(entries.command('list')))
+  addSelecting(addPrintOptions(entries.command('list'), 'REGISTRY_USER'))
     .description('show entries with all their values')
     .action(async (kind: EntryKind, options: ListOptions) => list(context, kind, options));
   addSelecting(addCorrectionOptions(entries.command('remove')))
     .description('remove entries that should not be there')
     .action(async (kind: EntryKind, options: CorrectionCommandOptions & Selecting) => {
       const selection = await readSelection(context, options);
-      await correct(context, options, (store, given) => store.removeEntries(kind, selection, given));
+      const named = { memberIds: ownersOf(await readRows(context, options, kind, selection), selection) };
+      await correct(context, options, named, (store, given) => store.removeEntries(kind, selection, given));
     });
 }
 
@@ -52,10 +55,26 @@ async function readSelection(
 
 async function list(context: CliContext, kind: EntryKind, options: ListOptions): Promise<void> {
   const selection = await readSelection(context, options);
-  const config = configOf(context, options);
-  const store = openConfiguredStorage(config, context.clock).openHeldData();
-  const rows = await withStore(store, () => store.listEntries(kind, selection));
-  if (options.json === true)
-    context.out(formatJson({ entries: rows.map((row) => describeHeld(row, config.zone)) }));
-  else context.out(rows.length === 0 ? 'There is no such entry.\n' : formatHeld(rows, config.zone));
+  const { zone } = configOf(context, options);
+  const rows = await readRows(context, options, kind, selection);
+  const fields = ['identity', 'financials'] as const;
+  await recordReading(context, options, { memberIds: ownersOf(rows, selection), fields });
+  if (options.json === true) context.out(formatJson({ entries: rows.map((row) => describeHeld(row, zone)) }));
+  else context.out(rows.length === 0 ? 'There is no such entry.\n' : formatHeld(rows, zone));
 }
+
+const readRows = (
+  context: CliContext,
+  options: SettingOptions,
+  kind: EntryKind,
+  selection: EntrySelection,
+): Promise<readonly HeldRow[]> =>
+  withStore(openConfiguredStorage(configOf(context, options), context.clock).openHeldData(), (store) =>
+    store.listEntries(kind, selection),
+  );
+
+/** Ids of the members of the entries; of one that is named also without entries. */
+const ownersOf = (rows: readonly HeldRow[], selection: EntrySelection): readonly number[] =>
+  'memberId' in selection
+    ? [selection.memberId]
+    : [...new Set(rows.map(({ member_id }) => Number(member_id)))];

@@ -5,8 +5,9 @@ import { startOfDay } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseSearch } from '../../domain/values/search-words.ts';
 import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
+import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../persons/named-member.ts';
+import { MEMBER_GROUPS, NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -29,11 +30,11 @@ interface TransferOptions extends MoveOptions {
 }
 
 export function declareMembers(members: Command, context: CliContext): void {
-  addPrintOptions(members.command('show'))
+  addPrintOptions(members.command('show'), 'REGISTRY_USER')
     .description('show a member in short, and everything that names it: personal data')
     .argument('<member>', MEMBER_HELP)
     .action((member: string, options: PrintOptions) => show(context, member, options));
-  addPrintOptions(members.command('find'))
+  addPrintOptions(members.command('find'), 'REGISTRY_USER')
     .description('find members by the beginnings of words of their names: personal data')
     .argument('<name...>', 'one to five words of at least three letters each')
     .action((name: string[], options: PrintOptions) => find(context, name.join(' '), options));
@@ -44,7 +45,8 @@ export function declareMembers(members: Command, context: CliContext): void {
     .action(async (from: string, into: string, options: CorrectionCommandOptions) => {
       const fromId = await findMemberId(context, options, from);
       const intoId = await findMemberId(context, options, into);
-      await correct(context, options, (store, given) => store.mergeMembers(fromId, intoId, given));
+      const named = { memberIds: [fromId, intoId] };
+      await correct(context, options, named, (store, given) => store.mergeMembers(fromId, intoId, given));
     });
   addCorrectionOptions(members.command('move').requiredOption('--to <code>', 'code of the cooperative'))
     .description('move a member with everything to another cooperative')
@@ -52,7 +54,8 @@ export function declareMembers(members: Command, context: CliContext): void {
     .action(async (member: string, options: MoveOptions) => {
       const code = readCode(options.to);
       const id = await findMemberId(context, options, member);
-      await correct(context, options, (store, given) => store.moveMember(id, code, given));
+      const named = { memberIds: [id] };
+      await correct(context, options, named, (store, given) => store.moveMember(id, code, given));
     });
   declareTransfer(members, context);
 }
@@ -76,7 +79,8 @@ function declareTransfer(members: Command, context: CliContext): void {
       const startsAt = startOfDay(on, configOf(context, options).zone);
       const memberId = await findMemberId(context, options, member);
       const transfer = { memberId, to, memberCode, on, startsAt };
-      await correct(context, options, (store, given) => store.transferMember(transfer, given));
+      const named = { memberIds: [memberId] };
+      await correct(context, options, named, (store, given) => store.transferMember(transfer, given));
     });
 }
 
@@ -85,6 +89,7 @@ async function find(context: CliContext, name: string, options: PrintOptions): P
   if (words instanceof FieldError) throw new CommandError(EXIT.usage, `The name: ${words.message}`);
   const store = openConfiguredStorage(configOf(context, options), context.clock).openHeldData();
   const found = await withStore(store, () => store.searchMembers(words));
+  await recordReading(context, options, { memberIds: found.map(({ id }) => id), fields: NAMES });
   context.out(options.json === true ? formatJson(describeFound(found)) : formatFound(found));
 }
 
@@ -94,6 +99,7 @@ async function show(context: CliContext, member: string, options: PrintOptions):
     const found = await store.findMembership(id);
     if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
     const names = await namesOf(store, found.member);
+    await recordReading(context, options, { memberIds: [id], fields: MEMBER_GROUPS });
     const isJson = options.json === true;
     context.out(isJson ? formatJson(describeMember(found, names, zone)) : formatMember(found, names, zone));
   });

@@ -1,8 +1,8 @@
 /** `nid`: national IDs that were wrong or were reissued (docs/correcting.md#a-wrong-national-id). */
 import type { Command } from 'commander';
 import { parseId } from '../../domain/values/ids.ts';
+import { withMember } from '../persons/named-member.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { withMember } from '../terminal/named-member.ts';
 import {
   addCorrectionOptions,
   type CorrectionCommandOptions,
@@ -50,7 +50,7 @@ function declareReplace(nid: Command, context: CliContext): void {
         await numberOf(context, options, old),
         await numberOf(context, options, current),
       ] as const;
-      await correct(context, options, (store, given) =>
+      await correct(context, options, { identityCards: numbers }, (store, given) =>
         store.replaceIdentityCard(...numbers, { ...given, releases }),
       );
     });
@@ -62,6 +62,7 @@ function declareRelease(nid: Command, context: CliContext): void {
     .argument('<number>', 'the former number, which finds nobody then')
     .action(async (number: string, options: CorrectionCommandOptions) => {
       const former = readNumber(number);
-      await correct(context, options, (store, given) => store.releaseIdentityCard(former, given));
+      const named = { identityCards: [former] };
+      await correct(context, options, named, (store, given) => store.releaseIdentityCard(former, given));
     });
 }

@@ -1,7 +1,14 @@
 /** `persons`: what concerns a person in all cooperatives (docs/correcting.md#a-death). */
 import type { Command } from 'commander';
+import { findPersonReadings } from '../../app/readings/person-readings.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { type CliContext, CommandError, EXIT, translate } from '../terminal/context.ts';
+import { say } from '../../domain/values/message.ts';
+import { FIELD_GROUPS } from '../../store/ports/access-ledger.ts';
+import { readKeyNames } from '../persons/key-names.ts';
+import { fromLedger } from '../persons/read-ledger.ts';
+import { describeReading, formatReadings } from '../persons/reading-text.ts';
+import { recordReading } from '../persons/record-reading.ts';
+import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -14,6 +21,9 @@ import {
 } from './correction-command.ts';
 import { describePerson, formatPerson } from './person-text.ts';
 
+/** Of those who have read the data; `ledger person` shows all. */
+const SHOWN_READINGS = 10;
+
 interface DeceasedOptions extends CorrectionCommandOptions {
   readonly on: string;
 }
@@ -25,16 +35,18 @@ export function declarePersons(persons: Command, context: CliContext): void {
     .requiredOption('--on <date>', 'day of the death, YYYY-MM-DD')
     .action(async (nid: string, options: DeceasedOptions) => {
       const [identityCard, date] = [readNumber(nid), readPastDate(context, options)];
-      await correct(context, options, (store, given) => store.recordDeath(identityCard, date, given));
+      const named = { identityCards: [identityCard] };
+      await correct(context, options, named, (store, given) => store.recordDeath(identityCard, date, given));
     });
   addCorrectionOptions(persons.command('erase'))
     .description('remove what says who a person is, everywhere in the registry; it cannot be undone')
     .argument('<nid>', 'national ID of the person, also a former one')
     .action(async (nid: string, options: CorrectionCommandOptions) => {
       const identityCard = readNumber(nid);
-      await correct(context, options, (store, given) => store.erasePerson(identityCard, given));
+      const named = { identityCards: [identityCard] };
+      await correct(context, options, named, (store, given) => store.erasePerson(identityCard, given));
     });
-  addPrintOptions(persons.command('show'))
+  addPrintOptions(persons.command('show'), 'REGISTRY_USER')
     .description('show everything held about a person, in all cooperatives and statuses: personal data')
     .argument('<nid>', 'national ID of the person, also a former one')
     .action((nid: string, options: PrintOptions) => show(context, nid, options));
@@ -43,9 +55,29 @@ export function declarePersons(persons: Command, context: CliContext): void {
 async function show(context: CliContext, nid: string, options: PrintOptions): Promise<void> {
   const identityCard = readNumber(nid);
   const config = configOf(context, options);
-  const store = openConfiguredStorage(config, context.clock).openHeldData();
-  const person = await withStore(store, () => store.findPerson(identityCard));
+  const { zone } = config;
+  const storage = openConfiguredStorage(config, context.clock);
+  const { person, traces } = await withStore(storage.openHeldData(), async (store) => ({
+    person: await store.findPerson(identityCard),
+    traces: await store.findTraces(identityCard),
+  }));
+  const { readings } = await fromLedger(storage, (folder) => findPersonReadings(folder, traces));
+  const shown = { zone, keyNames: await readKeyNames(context, storage) };
+  // A lookup of nobody is recorded too.
+  const memberIds = traces.memberIds;
+  await recordReading(context, options, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
   if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
-  if (options.json === true) context.out(formatJson(describePerson(person, config.zone)));
-  else context.out(formatPerson(person, config.zone, (text) => translate(context, text)));
+  const last = readings.slice(-SHOWN_READINGS).reverse();
+  if (options.json === true) {
+    const entries = last.map((reading) => describeReading(reading, shown));
+    context.out(
+      formatJson({ ...describePerson(person, zone), readings: { count: readings.length, last: entries } }),
+    );
+    return;
+  }
+  context.out(formatPerson(person, zone, (text) => translate(context, text)));
+  if (readings.length === 0) return;
+  context.out('\n');
+  print(context, say('Readings, the last {shown} of {n}', { shown: last.length, n: readings.length }));
+  context.out(formatReadings(last, shown, (text) => translate(context, text)));
 }

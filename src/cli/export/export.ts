@@ -4,9 +4,10 @@ import { type Command, Option } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
-import type { ExportFilter, ExportSession } from '../../store/ports/exports.ts';
+import type { ExportFilter, ExportSession, ExportSnapshot } from '../../store/ports/exports.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { readCode } from '../corrections/correction-command.ts';
+import { MEMBER_GROUPS, NAMES, recordNobody, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
@@ -37,7 +38,7 @@ Examples:
 `;
 
 export function declareExport(command: Command, context: CliContext): void {
-  addSettingOptions(command, 'REGISTRY_DB')
+  addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER')
     .argument(
       '<kind>',
       `one of ${IMPORT_KINDS.join(', ')}; or all, for a folder of files that can be imported`,
@@ -98,6 +99,7 @@ async function run({ context, session, options, zone }: Run, files: readonly Pla
   try {
     // One snapshot for all files: what one refers to is in another.
     const snapshot = session.begin();
+    await record(context, options, { snapshot, filter, kinds: files.map(({ kind }) => kind) });
     if (files.length > 1) createPlace(options.out as string);
     for (const file of files) {
       const total = context.terminal === undefined ? 0 : snapshot.count(file.kind, filter);
@@ -119,6 +121,28 @@ async function run({ context, session, options, zone }: Run, files: readonly Pla
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     session.end();
   }
+}
+
+interface Exported {
+  readonly snapshot: ExportSnapshot;
+  readonly filter: ExportFilter;
+  readonly kinds: readonly ImportKind[];
+}
+
+/** @throws as `recordReading` */
+async function record(
+  context: CliContext,
+  options: Options,
+  { snapshot: { sequence: asOfSequence }, filter: { cooperativeId }, kinds }: Exported,
+): Promise<void> {
+  const shown = kinds.filter((kind) => kind !== 'cooperatives');
+  const fields = [
+    ...(shown.includes('members') ? MEMBER_GROUPS : NAMES),
+    ...(shown.some((kind) => kind !== 'members') ? (['financials'] as const) : []),
+  ];
+  const all = { asOfSequence, cooperativeIds: cooperativeId === undefined ? null : [cooperativeId] };
+  if (shown.length === 0) recordNobody(context);
+  else await recordReading(context, options, { fields, all });
 }
 
 /** @throws CommandError `refused` for a code that no cooperative has */

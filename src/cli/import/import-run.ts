@@ -10,6 +10,7 @@ import { type FileReport, ImportError, type ImportFile, nameOf } from '../../imp
 import { absentFormat, changesFormat, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
 import type { StagedChange, StagedValue } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
+import { recordAll, recordNobody } from '../persons/record-reading.ts';
 import { asksYes } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, languageFor, tell } from '../terminal/context.ts';
 import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';
@@ -116,6 +117,18 @@ const LOST = {
   absent: 'The absent rows cannot be written ({reason}). Nothing of this file was imported.',
 };
 
+/**
+ * What is in the files, whoever imports them has already. A dry run and these options show stored values
+ * beside it.
+ * @throws as `recordReading`
+ */
+async function record(context: CliContext, options: ImportCommandOptions, isNew: boolean): Promise<void> {
+  const { dryRun, changes, absent, replaces } = options;
+  const showsStored = dryRun === true || [changes, absent, replaces].some((given) => given !== undefined);
+  if (showsStored && !isNew) await recordAll(context, options);
+  else recordNobody(context);
+}
+
 interface ImportWork {
   readonly config: Config;
   readonly storage: Storage;
@@ -157,6 +170,7 @@ async function importWithSession(
   };
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
+    await record(context, options, isNew);
     output.begin(await session.readSize());
     const reports = await importFiles(
       session,

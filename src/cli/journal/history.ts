@@ -2,9 +2,11 @@
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
+import type { Subject } from '../../store/ports/access-ledger.ts';
 import type { HistoryStore, RowHistory } from '../../store/ports/journal/history.ts';
+import { findMemberId } from '../persons/named-member.ts';
+import { MEMBER_GROUPS, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { findMemberId } from '../terminal/named-member.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -12,15 +14,20 @@ import { describeEntry, formatHistory } from './history-text.ts';
 
 type Find = (history: HistoryStore) => Promise<readonly RowHistory[]>;
 
+interface Wanted extends Pick<Subject, 'identityCards' | 'memberIds'> {
+  readonly find: Find;
+}
+
 export function declareHistory(history: Command, context: CliContext): void {
-  addPrintOptions(history.command('member'))
+  addPrintOptions(history.command('member'), 'REGISTRY_USER')
     .argument('<member>', 'id, CODE/MEMBERCODE, CODE/NID; or a NID for all memberships of the person')
     .description('what has changed in a member, the newest last; holds personal data')
     .action(async (given: string, options: PrintOptions) => {
-      const find = isIdentityCard(given)
+      const wanted = isIdentityCard(given)
         ? ofPerson(given)
         : ofMember(await findMemberId(context, options, given));
-      await print(context, options, find);
+      await recordReading(context, options, { ...wanted, fields: MEMBER_GROUPS });
+      await print(context, options, wanted.find);
     });
   addPrintOptions(history.command('cooperative'))
     .argument('<code>', 'code of a cooperative')
@@ -35,21 +42,23 @@ export function declareHistory(history: Command, context: CliContext): void {
     });
 }
 
-const ofPerson =
-  (identityCard: string): Find =>
-  async (store) => {
+const ofPerson = (identityCard: string): Wanted => ({
+  identityCards: [identityCard],
+  async find(store) {
     const found = await store.ofPerson(identityCard);
     if (found.length === 0) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
     return found;
-  };
+  },
+});
 
-const ofMember =
-  (id: number): Find =>
-  async (store) => {
+const ofMember = (id: number): Wanted => ({
+  memberIds: [id],
+  async find(store) {
     const found = await store.ofMember(id);
     if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
     return [found];
-  };
+  },
+});
 
 async function print(context: CliContext, options: PrintOptions, find: Find): Promise<void> {
   const config = configOf(context, options);

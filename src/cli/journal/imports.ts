@@ -6,6 +6,7 @@ import type { TimeZone } from '../../domain/values/date-time.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
+import { recordAll } from '../persons/record-reading.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
@@ -25,7 +26,7 @@ const SHOWN_BLOCKERS = 20;
 export function declareImports(imports: Command, context: CliContext): void {
   declareList(addPrintOptions(imports.command('list')), context);
   declareShow(addPrintOptions(addId(imports.command('show'))), context);
-  declareChanges(addPrintOptions(addId(imports.command('changes'))), context);
+  declareChanges(addPrintOptions(addId(imports.command('changes')), 'REGISTRY_USER'), context);
   declareUndo(addConfirmOptions(addPrintOptions(addId(imports.command('undo')))), context);
 }
 
@@ -78,6 +79,7 @@ function declareChanges(command: Command, context: CliContext): void {
     .action(async (id: number, options: PrintOptions) => {
       await withLog(context, options, async (log, zone) => {
         if ((await log.find(id)) === undefined) throw unknown();
+        await recordAll(context, options);
         await printChanges(context, log.listChanges(id), { zone, isJson: options.json === true });
       });
     });

@@ -89,6 +89,7 @@ function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: 
         ? 'none'
         : `${counted(endpoints.length, 'endpoint')}, at most ${counted(lag, 'event')} behind`,
     ],
+    ['ledger', ledgerText(facts)],
     [
       'keys',
       `${active} active of ${keys.length}; ${expiring} expiring within 30 days, ${refused} refused often`,
@@ -123,6 +124,15 @@ function backupText({ condition: { backups }, zone }: StatusFacts): string {
     last.verifiedAtMs === null ? 'not verified' : `verified ${instant(last.verifiedAtMs, zone)}`;
   const result = last.fault === null ? checked : 'NOT sound';
   return `${instant(last.instantMs, zone)}, ${result}, ${formatBytes(last.bytes)} in ${last.folder}`;
+}
+
+function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
+  const isOn = isLedgerOn ? 'on' : 'OFF';
+  if (ledger === undefined) return `${isOn}, nothing recorded yet`;
+  const { entries, chains, bytes, newestMs } = ledger;
+  const newest = newestMs === null ? '' : `, the last one ${instant(newestMs, zone)}`;
+  const held = `${counted(entries, 'entry', 'entries')} in ${counted(chains, 'chain')}`;
+  return `${isOn}, ${held}, ${formatBytes(bytes)}${newest}`;
 }
 
 /** The document of `--json`. */
@@ -162,6 +172,13 @@ export function describeStatus(facts: StatusFacts, attention: readonly Attention
       behind,
       oldest_at: oldestAt === null ? null : formatDateTime(oldestAt, zone),
     })),
+    ledger: {
+      on: facts.isLedgerOn,
+      chains: facts.ledger?.chains ?? 0,
+      entries: facts.ledger?.entries ?? 0,
+      bytes: facts.ledger?.bytes ?? 0,
+      newest_at: facts.ledger?.newestMs ? instant(facts.ledger.newestMs, zone) : null,
+    },
     keys: {
       count: keys.length,
       active: keys.filter(({ isActive }) => isActive).length,

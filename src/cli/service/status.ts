@@ -13,7 +13,7 @@ export function declareStatus(command: Command, context: CliContext): void {
   addPrintOptions(command).action(async (options: PrintOptions) => {
     const config = configOf(context, options);
     const storage = openConfiguredStorage(config, context.clock);
-    const facts = await readFacts(storage, { zone: config.zone, clock: context.clock }, (text) =>
+    const facts = await readFacts(storage, { ...config, clock: context.clock }, (text) =>
       proposed(text, options),
     );
     const attention = findAttention(facts);

@@ -6,17 +6,27 @@ import type { Clock } from '../../runtime/clock.ts';
 /** Takes the error of a text that could not be written. */
 export type OnLost = (error: NodeJS.ErrnoException) => void;
 
+/** What the command that runs has recorded in the access ledger. */
+export interface CommandReading {
+  /** Its words. */
+  readonly command: string;
+  /** Whether it may print results. */
+  isRecorded: boolean;
+}
+
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /** Results: what a program reads. Unless a lost one is taken care of, it makes the exit status 1. */
-  readonly out: (text: string, onLost?: OnLost) => void;
+  out: (text: string, onLost?: OnLost) => void;
   /** Progress, notes and errors: what a person reads. */
   readonly err: (text: string) => void;
   /** Standard error when it is a terminal: where a progress bar may be drawn. */
   readonly terminal: NodeJS.WriteStream | undefined;
   /** Given by `--lang`; without it the language is that of `env`. */
   language?: Language;
+  /** Of the command that runs. */
+  reading?: CommandReading;
   /**
    * Asks the person at the terminal; undefined unless standard input and standard error are one. The answer
    * is empty when the input ends, at Ctrl-C, or when the signal is aborted.

@@ -18,7 +18,7 @@ export const START: Screen = {
   personal: 'none',
   async read(visit) {
     const { storage, clock, config } = visit.desk;
-    const facts = await readFacts(storage, { zone: config.zone, clock }, (text) => `registry ${text}`);
+    const facts = await readFacts(storage, { ...config, clock }, (text) => `registry ${text}`);
     const operations = await visit.use(() => storage.openImportLog()).list();
     const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
 <div class="big">${findBox(visit.translate, visit.session.token)}</div>

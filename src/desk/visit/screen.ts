@@ -29,7 +29,7 @@ export interface Session {
 
 /** What the desk as a whole depends on. */
 export interface DeskDependencies {
-  readonly config: Pick<Config, 'storage' | 'zone'>;
+  readonly config: Pick<Config, 'storage' | 'zone' | 'accessLedger'>;
   readonly clock: Clock;
   readonly storage: Storage;
   /** Where it is recorded who has seen whose data; undefined where none is kept. */

@@ -24,3 +24,19 @@ export function openCommandLedger(place: LedgerPlace): AccessLedger {
     },
   };
 }
+
+/**
+ * Takes a chain for each recording only: for what records now and then over hours, such as the desk.
+ * `record` rejects with a StorageError when the ledger cannot be used.
+ */
+export const openMomentaryLedger = (place: LedgerPlace): AccessLedger => ({
+  async record(readings) {
+    const ledger = openCommandLedger(place);
+    try {
+      return await ledger.record(readings);
+    } finally {
+      await ledger.close();
+    }
+  },
+  close: async () => undefined,
+});

@@ -93,11 +93,38 @@ export interface LikelyDuplicates {
   readonly crowds: readonly Crowd[];
 }
 
+/** Under what a person may stand in the access ledger. */
+export interface PersonTraces {
+  /** Every number under which the person is or was registered, the one that was asked for first. */
+  readonly identityCards: readonly string[];
+  /** Members who are or were the person: also those that were merged. */
+  readonly memberIds: readonly number[];
+  /** Where one of these is or was. */
+  readonly cooperativeIds: readonly number[];
+  /** When the first of these was registered, in epoch seconds; undefined for nobody, and after an erasure. */
+  readonly since: number | undefined;
+  /** Of a person who was erased, in epoch seconds: where, is not known any more. */
+  readonly erasedAt: number | undefined;
+}
+
+/** A national ID that leads, or has led, to a person. */
+export interface KnownNumber {
+  readonly number: string;
+  /** The one that the person has now. */
+  readonly current: string;
+}
+
 export interface HeldDataStore {
   /** All, in order of code. */
   listCooperatives(): Awaitable<readonly CooperativeSummary[]>;
   /** @returns undefined when nobody has or had the number */
   findPerson(identityCard: string): Awaitable<HeldPerson | undefined>;
+  /** Also of a number that nobody has: then it is the only trace. */
+  findTraces(identityCard: string): Awaitable<PersonTraces>;
+  /** Every number of everybody: those of now, then former ones. A number may come again as a former one. */
+  listNumbers(): Iterable<KnownNumber>;
+  /** The numbers of now by the ids of members, also of merged ones; those that are nobody's are left out. */
+  findNumbers(memberIds: Iterable<number>): Awaitable<ReadonlyMap<number, string>>;
   /** In order of id, without those who were erased. */
   findMembers(name: MemberName): Awaitable<readonly FoundMember[]>;
   /**

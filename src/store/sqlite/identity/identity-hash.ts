@@ -24,9 +24,14 @@ export function openIdentityHash(db: Connection): (identityCard: string) => Buff
 /** Whether anybody was erased: an import hashes no number otherwise. */
 export const hasErasedPersons = (db: Connection): boolean => db.has('main.erased_persons');
 
-/** Whether the person with this national ID was erased. */
-export function isErasedNumber(db: Connection, identityCard: string): boolean {
-  const find = db.raw.prepare('SELECT 1 FROM main.erased_persons WHERE identity_hash = ?');
+/** When the person with this national ID was erased last, in epoch seconds; undefined for never. */
+export function findErasure(db: Connection, identityCard: string): number | undefined {
+  const find = db.raw.prepare('SELECT erased_at FROM main.erased_persons WHERE identity_hash = ?').pluck();
   const secrets = db.values<Buffer>('SELECT secret FROM main.erasure_secrets');
-  return secrets.some((secret) => find.get(hashIdentity(secret, identityCard)) !== undefined);
+  const found = secrets.map((secret) => find.get(hashIdentity(secret, identityCard)) as number | undefined);
+  return found.reduce((last, at) => (at === undefined || (last ?? 0) > at ? last : at), undefined);
 }
+
+/** Whether the person with this national ID was erased. */
+export const isErasedNumber = (db: Connection, identityCard: string): boolean =>
+  findErasure(db, identityCard) !== undefined;

@@ -8,6 +8,7 @@ import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { readEntries } from './entry-rows.ts';
 import { findMembers, searchMembers } from './find-members.ts';
 import { findMembership, findPerson } from './person.ts';
+import { findNumbers, findTraces, listNumbers } from './traces.ts';
 
 /** @throws StorageError `unusable` when there is no registry */
 export function openHeldData(databaseFile: string): HeldDataStore {
@@ -16,6 +17,9 @@ export function openHeldData(databaseFile: string): HeldDataStore {
     listCooperatives: () =>
       db.rows<CooperativeSummary>('SELECT id, code, name FROM cooperatives ORDER BY code'),
     findPerson: (identityCard) => db.transaction.deferred(() => findPerson(db, identityCard)),
+    findTraces: (identityCard) => db.transaction.deferred(() => findTraces(db, identityCard)),
+    listNumbers: () => listNumbers(db),
+    findNumbers: (memberIds) => findNumbers(db, memberIds),
     findMembers: (name) => findMembers(db, name),
     searchMembers: (words) => searchMembers(db, words),
     findMembership: (memberId) => db.transaction.deferred(() => findMembership(db, memberId)),

@@ -10,9 +10,10 @@ import { parseId } from '../../domain/values/ids.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
-import { type CliContext, CommandError, EXIT, tell, translate } from './context.ts';
-import { configOf, type SettingOptions } from './settings.ts';
-import { withStore } from './with-store.ts';
+import { type CliContext, CommandError, EXIT, tell, translate } from '../terminal/context.ts';
+import { configOf, type SettingOptions } from '../terminal/settings.ts';
+import { withStore } from '../terminal/with-store.ts';
+import { NAMES, recordReading } from './record-reading.ts';
 
 /** For `--help`, after what the argument is. */
 export const MEMBER_HELP = 'an id, CODE/MEMBERCODE, CODE/NID, or a NID of one membership only';
@@ -58,9 +59,15 @@ export async function withMember<T>(
     const [first] = found;
     // Whoever asks for an id that nobody has says why: the member may have been merged.
     if (first === undefined && name.id !== undefined) return work(store, name.id);
-    if (first === undefined) throw new CommandError(EXIT.refused, nobody(name));
+    if (first === undefined) {
+      const { identityCard } = name;
+      // That nobody has the number is an answer about whoever it belongs to.
+      if (identityCard !== undefined)
+        await recordReading(context, options, { identityCards: [identityCard], fields: NAMES });
+      throw new CommandError(EXIT.refused, nobody(name));
+    }
     const isMeant = found.length === 1 && (name.id === undefined || name.id === first.id);
-    return work(store, isMeant ? first.id : (await choose(context, found, name)).id);
+    return work(store, isMeant ? first.id : (await choose(context, options, found, name)).id);
   });
 }
 
@@ -86,11 +93,13 @@ const nobody = ({ cooperativeCode: code }: MemberName): Message =>
 
 async function choose(
   context: CliContext,
+  options: SettingOptions,
   found: readonly FoundMember[],
   { id }: MemberName,
 ): Promise<FoundMember> {
   const isNobodys = id !== undefined && !found.some((each) => each.id === id);
   const shown = found.slice(0, SHOWN_MEMBERS);
+  await recordReading(context, options, { memberIds: shown.map((each) => each.id), fields: NAMES });
   tell(
     context,
     isNobodys ? 'No member has this id. These have the member code:' : 'Several members may be meant:',

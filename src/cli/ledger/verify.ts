@@ -1,0 +1,54 @@
+/** `ledger verify`: whether the ledger is as it was written (docs/ledger.md#a-receipt). */
+import { openConfiguredStorage } from '../../app/storage.ts';
+import { say } from '../../domain/values/message.ts';
+import { verifyLedger, verifyReceipt } from '../../ledger/read/verify.ts';
+import { readKeyNames } from '../persons/key-names.ts';
+import { fromLedger } from '../persons/read-ledger.ts';
+import { describeEntry, formatReadings } from '../persons/reading-text.ts';
+import { recordNobody, recordReading } from '../persons/record-reading.ts';
+import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { configOf, type PrintOptions } from '../terminal/settings.ts';
+
+export interface VerifyOptions extends PrintOptions {
+  readonly receipt?: string;
+}
+
+/** @throws CommandError with status 1 when it is not sound, or does not have the reading */
+export async function verify(context: CliContext, options: VerifyOptions): Promise<void> {
+  if (options.receipt === undefined) await verifyAll(context, options);
+  else await verifyOne(context, options, options.receipt);
+}
+
+/** It shows nobody, and so it is not recorded. */
+async function verifyAll(context: CliContext, options: PrintOptions): Promise<void> {
+  const storage = openConfiguredStorage(configOf(context, options), context.clock);
+  const { entries, chains, faults, notes } = await fromLedger(storage, (folder) => verifyLedger(folder));
+  recordNobody(context);
+  if (options.json === true)
+    context.out(formatJson({ sound: faults.length === 0, entries, chains: chains.length, faults, notes }));
+  else {
+    for (const line of [...notes, ...faults]) context.out(`${line}\n`);
+    const counts = { entries, chains: chains.length };
+    print(context, say('{entries|# entry is|# entries are} sound, in {chains|# chain|# chains}.', counts));
+  }
+  if (faults.length > 0) throw new CommandError(EXIT.refused, 'The access ledger is NOT sound.');
+}
+
+async function verifyOne(context: CliContext, options: PrintOptions, receipt: string): Promise<void> {
+  const config = configOf(context, options);
+  const storage = openConfiguredStorage(config, context.clock);
+  const { entry, message } = await fromLedger(storage, (folder) => verifyReceipt(folder, receipt));
+  const shown = { zone: config.zone, keyNames: await readKeyNames(context, storage) };
+  await recordReading(context, options, { fields: [] });
+  if (options.json === true)
+    context.out(
+      formatJson({ found: entry !== undefined, message, entry: entry ? describeEntry(entry, shown) : null }),
+    );
+  else {
+    if (entry !== undefined)
+      context.out(formatReadings([{ entry }], shown, (text) => translate(context, text)));
+    context.out(`${message}\n`);
+  }
+  if (entry === undefined) throw new CommandError(EXIT.refused, '');
+}

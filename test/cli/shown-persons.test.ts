@@ -1,0 +1,138 @@
+/** Commands that show persons: each is recorded in the access ledger before it prints anything. */
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { SHOWN_PERSONS } from '../../src/cli/persons/shown-persons.ts';
+import { entriesOf, type LedgerEntry, readLedger } from '../../src/ledger/read/read-ledger.ts';
+import { command } from '../support/command.ts';
+import { namedCommands } from '../support/document-tables.ts';
+import { type ImportPlace, importPlace, members, nid } from '../support/importing.ts';
+
+test('every command says whom it shows', async () => {
+  assert.deepEqual([...(await namedCommands()).keys()].sort(), Object.keys(SHOWN_PERSONS).sort());
+});
+
+const WHY = ['--reason', 'Request', '--yes'];
+const everybody = { all: { as_of: 6, cooperatives: null } };
+
+/** For each command that shows persons, in this order: its arguments, and whom its entry names. */
+const SHOWING: { readonly [command: string]: readonly [args: readonly string[], subject: object] } = {
+  'members show': [['A-1/M-1'], { members: [1] }],
+  'members find': [['person'], { members: [1, 2, 3] }],
+  'history member': [['A-1/M-1'], { members: [1] }],
+  'persons show': [[nid(1)], { persons: 1, members: [1] }],
+  'entries list': [['production', '--cooperative', 'A-1', '--reference', 'P-1'], { members: [1] }],
+  duplicates: [[], { members: [2, 1] }],
+  export: [['members', '--cooperative', 'A-1'], { all: { as_of: 6, cooperatives: [1] } }],
+  'imports changes': [['2'], everybody],
+  import: [['members', 'members.csv', '--dry-run'], everybody],
+  'ledger person': [[nid(1)], { persons: 1 }],
+  'ledger key': [['1'], {}],
+  'ledger export': [[], everybody],
+  'ledger verify': [['--receipt', `1-${'0'.repeat(32)}`], {}],
+  'duplicates dismiss': [['1', '2', '--reason', 'Two people'], { members: [1, 2] }],
+  'entries remove': [['production', '--cooperative', 'A-1', '--reference', 'P-1', ...WHY], { members: [1] }],
+  'members move': [['3', '--to', 'A-1', ...WHY], { members: [3] }],
+  'members transfer': [['3', '--to', 'B-2', '--code', 'X-3', '--on', '2025-06-01', ...WHY], { members: [3] }],
+  'members merge': [['2', '1', ...WHY], { members: [2, 1] }],
+  'nid replace': [[nid(1), nid(9), ...WHY], { persons: 2 }],
+  'nid release': [[nid(1), ...WHY], { persons: 1 }],
+  'persons deceased': [[nid(9), '--on', '2025-06-01', ...WHY], { persons: 1 }],
+  'persons erase': [[nid(9), ...WHY], { persons: 1 }],
+};
+/** It names no member. */
+const SHOWS_NOBODY = 'cooperatives merge';
+
+async function placeOfThree(context: TestContext): Promise<ImportPlace> {
+  const place = importPlace(context);
+  assert.equal((await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n')).status, 0);
+  const phones = `cooperative_code,identity_card,member_code,full_name,mobile
+A-1,${nid(1)},M-1,Person One,0788000111\nA-1,${nid(2)},M-2,Person One,0788000111\n`;
+  assert.equal((await place.load('members', phones, '--yes')).status, 0);
+  const third = `cooperative_code,identity_card,member_code,full_name,registration_date
+B-2,${nid(3)},M-3,Person 3,2020-01-01\n`;
+  assert.equal((await place.load('members', third)).status, 0);
+  const deliveries = 'cooperative_code,member_code,reference,delivered_at,kg,product\n';
+  const { status, err } = await place.load('production', `${deliveries}A-1,M-1,P-1,2025-06-01,10,Coffee\n`);
+  assert.equal(status, 0, err);
+  return place;
+}
+
+const ledgerOf = (place: ImportPlace): string => join(place.folder, 'registry.ledger');
+const entries = (place: ImportPlace): LedgerEntry[] => [...readLedger(ledgerOf(place))].flatMap(entriesOf);
+
+const run = (place: ImportPlace, command: string, args: readonly string[]) =>
+  place.command(
+    ...command.split(' '),
+    ...args.map((arg) => arg.replace('members.csv', join(place.folder, arg))),
+  );
+
+test('each command that shows persons records whom it shows, and who asked', async (context) => {
+  const place = await placeOfThree(context);
+  assert.deepEqual(entries(place), [], 'An import shows what is in its file.');
+  const showing = Object.keys(SHOWN_PERSONS).filter((command) => SHOWN_PERSONS[command] !== 'none');
+  assert.deepEqual([...Object.keys(SHOWING), SHOWS_NOBODY].sort(), showing.sort());
+  let recorded = 0;
+  for (const [command, [args, subject]] of Object.entries(SHOWING)) {
+    const { status, out, err } = await run(place, command, [...args, '--as', 'N. N.']);
+    assert.equal(status, command === 'ledger verify' ? 1 : 0, `${command}: ${out}${err}`);
+    const added = entries(place).slice(recorded++);
+    assert.equal(added.length, 1, command);
+    const { route, user, persons, members, all, time } = added[0] as LedgerEntry;
+    const shown = {
+      ...(persons && { persons: persons.length }),
+      ...(members && { members }),
+      ...(all && { all }),
+    };
+    assert.deepEqual(shown, subject, command);
+    assert.equal(route, command);
+    assert.match(user ?? '', /^N\. N\. \(.+\)$/);
+    assert.equal(Date.parse(time), place.clock.now());
+  }
+  assert.equal((await run(place, SHOWS_NOBODY, ['B-2', 'A-1', ...WHY])).status, 0);
+  assert.equal(entries(place).length, recorded);
+});
+
+test('what cannot be recorded is not shown, and what would be changed then is not changed', async (context) => {
+  const place = await placeOfThree(context);
+  writeFileSync(ledgerOf(place), 'in the way');
+  const events = () => place.value('SELECT count(*) FROM events');
+  const before = events();
+  for (const [command, [args]] of Object.entries(SHOWING)) {
+    // These two read it before they say who does.
+    if (command === 'ledger person' || command === 'ledger key') continue;
+    const { status, out, err } = await run(place, command, args);
+    assert.deepEqual([status, out], [1, ''], command);
+    assert.match(err, /access ledger/, command);
+    assert.doesNotMatch(err, /Person|M-1/, command);
+  }
+  assert.equal(events(), before);
+});
+
+test('a number that nobody has is a reading too, and so is a choice among several members', async (context) => {
+  const place = await placeOfThree(context);
+  assert.equal((await place.command('members', 'show', nid(7))).status, 1);
+  assert.equal((await place.command('persons', 'show', nid(7))).status, 1);
+  assert.deepEqual(
+    entries(place).map(({ route, persons }) => [route, persons?.length]),
+    [
+      ['members show', 1],
+      ['persons show', 1],
+    ],
+  );
+  assert.equal((await place.load('members', members(`B-2,${nid(1)},M-1,Person One`))).status, 0);
+  const { status, err } = await place.command('members', 'show', nid(1));
+  assert.equal(status, 1);
+  assert.match(err, /Several members may be meant/);
+  assert.deepEqual(entries(place).at(-1)?.members, [1, 4]);
+});
+
+test('with the ledger off nothing is recorded, and no folder is made', async (context) => {
+  const place = await placeOfThree(context);
+  const off = { REGISTRY_DB: place.databaseFile, ACCESS_LEDGER: 'off' };
+  const { status, out } = await command(['members', 'find', 'person'], off, place.clock);
+  assert.equal(status, 0);
+  assert.match(out, /Person One/);
+  assert.ok(!existsSync(ledgerOf(place)));
+});

@@ -7,10 +7,13 @@ import { findAttention, type StatusFacts } from '../../src/app/condition/attenti
 import type { ApiKey } from '../../src/domain/access/api-keys.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import type { Condition } from '../../src/store/ports/condition.ts';
-import { NOON, temporaryFolder, testClock } from '../support/app.ts';
+import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { copyRegistry } from '../support/sample-registry.ts';
 import { storageAt } from '../support/storage.ts';
+
+/** Later than the sample was made, or the clock would need attention. */
+const NOON = Date.UTC(2100, 5, 15, 10);
 
 async function place(context: TestContext) {
   const root = temporaryFolder(context);
@@ -30,7 +33,7 @@ test('all is well once the last backup is verified: one screen, status 0', async
   assert.equal(err, '');
   assert.match(out, /The service is not running\.\n\nNothing needs attention\.\n\n/);
   assert.match(out, /^last import +5: savings\S* \(savings\), /m);
-  assert.match(out, /^last backup +2025-06-15T12:00:00\+02:00, verified 2025-06-15T12:00:00\+02:00,$/m);
+  assert.match(out, /^last backup +2100-06-15T12:00:00\+02:00, verified 2100-06-15T12:00:00\+02:00,$/m);
   assert.match(out, /^keys +1 active of 1; 0 expiring within 30 days, 0 refused often$/m);
   const lines = out.split('\n');
   assert.ok(lines.length <= 40);
@@ -56,11 +59,11 @@ test('what needs attention comes first, with the command that settles it, and st
   const folder = join(root, 'night');
   await run('backup', folder);
   assert.deepEqual(await attention(), [
-    '  backup: The last one, of 2025-06-15T12:00:00+02:00, is not verified.',
+    '  backup: The last one, of 2100-06-15T12:00:00+02:00, is not verified.',
     `      backup verify ${folder}`,
   ]);
   await run('backup', folder);
-  const failed = `  backup: The last attempt, at 2025-06-15T12:00:00+02:00, failed: ${folder} is not empty.`;
+  const failed = `  backup: The last attempt, at 2100-06-15T12:00:00+02:00, failed: ${folder} is not empty.`;
   assert.ok((await attention())[0]?.startsWith(failed));
   rmSync(join(folder, 'registry.db'));
   await run('backup', 'verify', folder);
@@ -118,6 +121,10 @@ const ENDPOINT: Condition['endpoints'][number] = {
   },
   ...{ behind: 0, oldestAt: null },
 };
+const LAST = {
+  ...{ epoch: 'a', folder: '/b', bytes: 1, fault: null },
+  ...{ instantMs: NOW * 1000, verifiedAtMs: NOW * 1000 },
+};
 const CONDITION: Condition = {
   ...{ bytes: 1_000, logBytes: 0, freeBytes: 10_000, reservedBytes: 100, lastImport: undefined },
   rows: { cooperatives: 0, members: 0, deliveries: 0, loans: 0, payments: 0, transactions: 0 },
@@ -125,14 +132,7 @@ const CONDITION: Condition = {
   imports: { running: 0, stagedBytes: 0 },
   sequence: { epoch: 'a', lastSequence: 1 },
   backups: {
-    last: {
-      epoch: 'a',
-      folder: '/b',
-      instantMs: NOW * 1000,
-      bytes: 1,
-      verifiedAtMs: NOW * 1000,
-      fault: null,
-    },
+    last: LAST,
     failure: null,
   },
   endpoints: [ENDPOINT],
@@ -170,6 +170,16 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
     [[/^This user cannot write/, 'ls -la data/registry.ledger']],
   ],
   ['such a one that is off', of({}, { isLedgerOn: false, ledger: { ...LEDGER, fault: 'not writable' } }), []],
+  [
+    'a clock that was wrong',
+    of({}, { uses: [{ keyId: 3, kind: 'admitted', name: '', requests: 1, lastAt: NOW + 61 }] }),
+    [[/recorded at 2001-09-09T03:47:41\+02:00, which is still to come/, 'timedatectl']],
+  ],
+  [
+    'a clock that was set a little',
+    of({ backups: { ...CONDITION.backups, last: { ...LAST, instantMs: NOW * 1000 + 60_000 } } }),
+    [],
+  ],
   ['a full disk', of({ freeBytes: 99 }), [[/^Only 99 B .*: writes are refused\.$/, 'df -h data']]],
   ['a disk that fills', of({ freeBytes: 1_099 }), [[/an import may not fit/, 'df -h data']]],
   ['a lost sequence', of({ sequence: undefined, endpoints: [] }), [[/lost its sequence/, 'check']]],

@@ -31,7 +31,7 @@ export interface StatusFacts {
 }
 
 export interface Attention {
-  readonly about: 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
+  readonly about: 'clock' | 'disk' | 'events' | 'ledger' | 'backup' | 'webhooks' | 'read model' | 'keys';
   readonly text: Message;
   readonly command: string;
 }
@@ -40,6 +40,8 @@ export interface Attention {
 const OLDEST_BACKUP_SECONDS = 26 * 3_600;
 const LONGEST_LAG_SECONDS = 900;
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
+/** What is recorded as of so much later than now was recorded by a clock that was wrong, or is. */
+const AHEAD_SECONDS = 60;
 /** Requests of one key in a day. */
 const REFUSED_OFTEN = 100;
 /** Of several keys or endpoints, so many are named. */
@@ -47,7 +49,23 @@ const NAMED = 3;
 
 /** @returns the worst first */
 export const findAttention = (facts: StatusFacts): readonly Attention[] =>
-  [ofDisk, ofSequence, ofLedger, ofBackups, ofWebhooks, ofReadModel, ofKeys].flatMap((rule) => rule(facts));
+  [ofClock, ofDisk, ofSequence, ofLedger, ofBackups, ofWebhooks, ofReadModel, ofKeys].flatMap((rule) =>
+    rule(facts),
+  );
+
+function ofClock({ condition: { lastImport, backups }, uses, now, zone }: StatusFacts): readonly Attention[] {
+  const latest = Math.max(
+    lastImport?.importedAt ?? 0,
+    Math.floor((backups.last?.instantMs ?? 0) / 1000),
+    ...uses.map(({ lastAt }) => lastAt),
+  );
+  if (latest <= now + AHEAD_SECONDS) return [];
+  const at = formatDateTime(latest, zone);
+  const text = say('Something was recorded at {at}, which is still to come: the clock is or was wrong.', {
+    at,
+  });
+  return [{ about: 'clock', text, command: 'timedatectl' }];
+}
 
 function ofDisk({ location, condition }: StatusFacts): readonly Attention[] {
   const { freeBytes, reservedBytes, bytes } = condition;

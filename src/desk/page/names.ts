@@ -53,6 +53,7 @@ const NAMES: { readonly [stored: string]: Message } = {
   mobile_money: say('mobile money'),
   deduction: say('deduction'),
   // What attention is about.
+  clock: say('Clock'),
   disk: say('Disk'),
   events: say('Events'),
   backup: say('Backup'),

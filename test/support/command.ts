@@ -85,9 +85,13 @@ export const plainEnvironment: NodeJS.ProcessEnv = {
  * As in production: a program with its arguments, in the project's folder and in a process group
  * of its own, so that a test can end what the program has started as well.
  */
-export function spawnPlainly(command: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
+export function spawnPlainly(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  limit: Pick<typeof CHILD_LIMIT, 'killSignal'> & { readonly timeout: number } = CHILD_LIMIT,
+): RunningCommand {
   const [program = '', ...args] = command;
-  const options = { ...CHILD_LIMIT, cwd: ROOT, env: { ...plainEnvironment, ...env }, detached: true };
+  const options = { ...limit, cwd: ROOT, env: { ...plainEnvironment, ...env }, detached: true };
   return observe(spawn(program, args, options));
 }
 

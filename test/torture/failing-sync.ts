@@ -5,6 +5,8 @@ import { FAULTS, type Fault } from './faults.ts';
 import type { Outcome, TortureOptions } from './figures.ts';
 import { startPayments } from './kills/payments.ts';
 import { findLosses, totalsOf } from './kills/verify.ts';
+import { findLedgerFaults, ledgerFiles } from './ledger.ts';
+import { startLookups } from './lookups.ts';
 import { createRandom } from './random.ts';
 import { createRegistry } from './registry.ts';
 import { checkSound, kill, serve } from './service.ts';
@@ -13,21 +15,24 @@ const AMOUNTS = { full: 20, small: 2 } as const;
 /** Writes that are tried after the first that failed. */
 const TRIED = 50;
 /** Of SQLite's syncs those that may be the first to fail. */
-const FROM = 5;
+const FROM = 12;
 const FAILURES = 60;
 
-const failing = (nth: number): string[] => [
-  ...['strace', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync'],
-  ...['-e', `inject=fsync,fdatasync:error=EIO:when=${nth}`],
+/** SQLite calls fsync, and the thread of the ledger fdatasync. */
+const failing = (call: 'fsync' | 'fdatasync', nth: number): string[] => [
+  ...['strace', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null', '-e', `trace=${call}`],
+  ...['-e', `inject=${call}:error=EIO:when=${nth}`],
 ];
 
 /** @returns what is wrong, a line each, and how many writes were acknowledged before */
-async function failOnce(folder: string, nth: number, random: () => number, fault?: Fault) {
+async function failOnce(folder: string, nth: number, random: () => number, planted: readonly Fault[] = []) {
   const db = join(folder, 'registry.db');
   const registry = await createRegistry(db);
   const before = totalsOf(db);
   const faults: string[] = [];
-  const { server, client } = await serve(db, { fault, runner: failing(nth) });
+  // What the first start creates is synced by then.
+  await kill((await serve(db)).server);
+  const { server, client } = await serve(db, { faults: planted, runner: failing('fsync', nth) });
   try {
     let isFailing = false;
     let acknowledgedAfter = 0;
@@ -61,6 +66,26 @@ async function failOnce(folder: string, nth: number, random: () => number, fault
   }
 }
 
+const LOOKUPS = 40;
+
+/** @returns what is wrong, a line each: the reading whose sync fails is refused, and the next is recorded */
+async function failLedger(folder: string, nth: number, random: () => number, planted: readonly Fault[] = []) {
+  const db = join(folder, 'registry.db');
+  const { key } = await createRegistry(db);
+  const { server, client } = await serve(db, { faults: planted, runner: failing('fdatasync', nth) });
+  const lookups = startLookups(key, random);
+  let refused = 0;
+  try {
+    for (let i = 0; i < LOOKUPS; i++) if ((await lookups.lookUp(client)) === 503) refused++;
+  } finally {
+    await kill(server);
+  }
+  const faults = findLedgerFaults(ledgerFiles(db), lookups.receipts);
+  if (refused !== 1) faults.push(`${refused} lookups were refused because one sync of the ledger failed.`);
+  if (lookups.unrecorded > 0) faults.push(`${lookups.unrecorded} responses had no receipt.`);
+  return faults;
+}
+
 export async function failSyncs({ folder, isSmall, seed, progress }: TortureOptions): Promise<Outcome> {
   const lacking = missing('strace');
   if (lacking !== false) return { skipped: `${lacking} apt-get install strace` };
@@ -75,9 +100,13 @@ export async function failSyncs({ folder, isSmall, seed, progress }: TortureOpti
     acknowledged += outcome.acknowledged;
     faults.push(...outcome.faults);
   }
-  for (const line of faults.slice(0, 20)) progress(`${line}\n`);
+  const ledgerFaults: string[] = [];
+  for (let nth = 1; nth <= times; nth++)
+    ledgerFaults.push(...(await failLedger(join(folder, `ledger-${nth}`), nth, random)));
+  for (const line of [...faults, ...ledgerFaults].slice(0, 20)) progress(`${line}\n`);
   const fault = FAULTS.forgetsFailure;
-  const caught = await failOnce(join(folder, 'fault'), FROM, random, fault);
+  const caught = await failOnce(join(folder, 'fault'), FROM, random, [fault]);
+  const ignoring = await failLedger(join(folder, 'ignored'), 1, random, [FAULTS.ignoresSync]);
   return {
     figures: [
       {
@@ -87,6 +116,14 @@ export async function failSyncs({ folder, isSmall, seed, progress }: TortureOpti
         fault: fault.name,
         caught: caught.faults[0] ?? 'not at all',
         isCaught: caught.faults.length > 0,
+      },
+      {
+        what: 'fdatasync of the ledger that fails: responses answered without, or not after it',
+        howOften: `${times}`,
+        lost: ledgerFaults.length,
+        fault: FAULTS.ignoresSync.name,
+        caught: ignoring[0] ?? 'not at all',
+        isCaught: ignoring.length > 0,
       },
     ],
   };

@@ -14,9 +14,9 @@ export interface Fault {
 const PLANT = new URL('./plant.mjs', import.meta.url).href;
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a process is started with, so that it has the fault. */
-export const withFault = (fault: Fault | undefined): NodeJS.ProcessEnv =>
-  fault === undefined ? {} : { NODE_OPTIONS: `--import=${PLANT}`, PLANTED_FAULT: JSON.stringify(fault) };
+/** What a process is started with, so that it has the faults. */
+export const withFaults = (faults: readonly Fault[]): NodeJS.ProcessEnv =>
+  faults.length === 0 ? {} : { NODE_OPTIONS: `--import=${PLANT}`, PLANTED_FAULTS: JSON.stringify(faults) };
 
 export const FAULTS = {
   syncsSeldom: {
@@ -47,5 +47,51 @@ export const FAULTS = {
     rejectAll(jobs, failed(error));
     this.options.onFailure?.(error);`,
     planted: 'rejectAll(jobs, failed(error));',
+  },
+  failsWhenFull: {
+    name: 'a full disk ends writing for good',
+    file: 'src/store/sqlite/engine/group-commit.ts',
+    old: 'else rejectAll(jobs, diskFull());',
+    planted: "else this.fail(jobs, new Error('planted'));",
+  },
+  answersUnrecorded: {
+    name: 'responses leave although the ledger cannot be written',
+    file: 'src/ledger/write/service-ledger.ts',
+    old: 'else reject(unrecorded(new Error(result)));',
+    planted: "else resolve(toReceipts({ first: 1, hash: '0'.repeat(64) }, count));",
+  },
+  answersUnwritten: {
+    name: 'responses leave 100 ms before the ledger is written',
+    file: 'src/ledger/write/chain-writer.ts',
+    old: 'writeFully(this.functions, this.opened.handle, Buffer.concat([bytes, padding]), offset);',
+    planted: `const { handle } = this.opened;
+    const later = () => writeFully(this.functions, handle, Buffer.concat([bytes, padding]), offset);
+    setTimeout(later, 100);`,
+  },
+  answersUnsynced: {
+    name: 'responses leave 50 ms before the ledger is synced',
+    file: 'src/ledger/write/chain-writer.ts',
+    old: 'this.functions.fdatasyncSync(this.opened.handle);',
+    planted: 'setTimeout(() => this.functions.fdatasyncSync(this.opened.handle), 50);',
+  },
+  ignoresSync: {
+    name: 'an error of the sync of the ledger is ignored',
+    file: 'src/ledger/write/chain-writer.ts',
+    old: 'this.functions.fdatasyncSync(this.opened.handle);',
+    planted: 'try { this.functions.fdatasyncSync(this.opened.handle); } catch {}',
+  },
+  limitsByWallClock: {
+    name: 'limits follow the wall clock',
+    file: 'src/http/middleware/in-process-rate-limiter.ts',
+    old: 'this.clock.monotonicMs()',
+    planted: 'this.clock.now()',
+  },
+  /** No fault: it is how the clock is stepped, for all that asks for the time. */
+  steppedClock: {
+    name: 'the wall clock is off by as many milliseconds as the file CLOCK_STEP says',
+    file: 'src/runtime/clock.ts',
+    old: 'now: () => Date.now(),',
+    planted: `now: () =>
+    Date.now() + Number(process.getBuiltinModule('node:fs').readFileSync(String(process.env.CLOCK_STEP))),`,
   },
 } as const satisfies { readonly [name: string]: Fault };

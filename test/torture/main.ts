@@ -1,9 +1,9 @@
 /**
  * Failures survived: `make torture` runs each part beside a planted fault that it must catch, and writes the
- * table of bench/results/torture.md. Options: `--only PART` (repeatable), `--small`, `--seed 1` and
- * `--out FILE`.
+ * table of bench/results/torture.md; of a part that runs alone, its lines. Options: `--only PART`
+ * (repeatable), `--small`, `--seed 1`, `--out FILE`.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -51,10 +51,11 @@ for (const name of names) {
   if ('skipped' in outcome) progress(`NOT RUN: ${outcome.skipped}\n`);
   outcomes.set(name, outcome);
 }
-const minutes = Math.ceil((Date.now() - started) / 60_000);
-const report = reportOf(outcomes, minutes);
-process.stderr.write('\n');
+const { out } = values;
+const previous = out !== undefined && existsSync(out) ? readFileSync(out, 'utf8') : '';
+const report = reportOf(outcomes, Object.keys(PARTS), previous);
+process.stderr.write(`\n${Math.ceil((Date.now() - started) / 60_000)} minutes\n`);
 process.stdout.write(report);
-if (values.out !== undefined) writeFileSync(values.out, report);
+if (out !== undefined) writeFileSync(out, report);
 const figures = [...outcomes.values()].flatMap((outcome) => ('figures' in outcome ? outcome.figures : []));
 process.exitCode = figures.every(isGood) ? 0 : 1;

@@ -1,6 +1,7 @@
 /** The parts of `make torture`, in the order in which they run. */
 import { failSyncs } from './failing-sync.ts';
 import type { Part } from './figures.ts';
+import { fillDisks } from './full-disk.ts';
 import { killServices } from './kills/kills.ts';
 import { cutPower } from './power-cuts/power-cuts.ts';
 
@@ -8,6 +9,7 @@ export const PARTS = {
   kills: killServices,
   'power-cuts': cutPower,
   'failing-sync': failSyncs,
+  'full-disk': fillDisks,
 } as const satisfies { readonly [name: string]: Part };
 export type PartName = keyof typeof PARTS;
 

@@ -1,7 +1,7 @@
 /** The service and commands as processes of their own, which end with this one. */
-import { command, type RunningCommand, spawnPlainly } from '../support/command.ts';
+import { CHILD_LIMIT, command, type RunningCommand, spawnPlainly } from '../support/command.ts';
 import { type Client, clientOf } from './client.ts';
-import { type Fault, withFault } from './faults.ts';
+import { type Fault, withFaults } from './faults.ts';
 
 export interface Service {
   readonly server: RunningCommand;
@@ -10,21 +10,24 @@ export interface Service {
 }
 
 export interface ServiceOptions {
-  readonly fault?: Fault | undefined;
+  readonly faults?: readonly Fault[];
   /** A program that runs it, with its arguments. */
   readonly runner?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
 }
 
-const environmentOf = (db: string, { fault, env }: ServiceOptions): NodeJS.ProcessEnv => ({
+/** A machine that is busy takes minutes for what takes seconds. */
+export const LIMIT = { ...CHILD_LIMIT, timeout: 900_000 };
+
+const environmentOf = (db: string, { faults = [], env }: ServiceOptions): NodeJS.ProcessEnv => ({
   ...{ REGISTRY_DB: db, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error' },
-  ...withFault(fault),
+  ...withFaults(faults),
   ...env,
 });
 
 export function start(db: string, args: readonly string[], options: ServiceOptions = {}): RunningCommand {
   const program = [...(options.runner ?? []), process.execPath, 'src/main.ts', ...args];
-  return spawnPlainly(program, environmentOf(db, options));
+  return spawnPlainly(program, environmentOf(db, options), LIMIT);
 }
 
 /** @throws when it ends instead */

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { createFolder, createPrivateFolder } from '../../runtime/new-files.ts';
 import type { FileLock, Storage } from '../../store/ports/storage.ts';
 import { StorageError } from '../../store/ports/storage-error.ts';
+import { syncFolder } from '../files/durable.ts';
 import { chainFolderOf, lockFileOf } from '../files/paths.ts';
 import { prepareSigningKey } from '../files/signatures.ts';
 import { type ChainState, openChain } from './open-chain.ts';
@@ -28,6 +29,8 @@ export function claimChain({ ledgerFolder, lock }: LedgerPlace): ClaimedChain {
       createFolder(dirname(ledgerFolder));
       createPrivateFolder(ledgerFolder);
     }
+    // Each time: the process that created it may have been killed before this.
+    syncFolder(dirname(ledgerFolder));
     prepareSigningKey(ledgerFolder);
     const damaged: number[] = [];
     for (let chain = 1; ; chain++) {

@@ -1,5 +1,6 @@
 /** Where a chain goes on: found when a process takes it, after a power cut too. */
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createPrivateFolder, openPrivateFile } from '../../runtime/new-files.ts';
 import { type BatchHeader, hashBatch, NO_HASH } from '../files/batch.ts';
 import { syncFolder, systemFunctions, type WritingFunctions } from '../files/durable.ts';
@@ -74,6 +75,8 @@ function prepareFolder(folder: string): void {
   if (!existsSync(keysFolderOf(folder))) createPrivateFolder(keysFolderOf(folder));
   if (!existsSync(headsFileOf(folder)) && listSegments(folder).length === 0)
     closeSync(openPrivateFile(headsFileOf(folder)));
+  // A folder is there after a power cut only if the one around it was synced.
+  syncFolder(dirname(folder));
   syncFolder(folder);
 }
 

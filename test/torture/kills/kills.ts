@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningCommand } from '../../support/command.ts';
 import { FAULTS, type Fault } from '../faults.ts';
 import type { Outcome, TortureOptions } from '../figures.ts';
+import { findLedgerFaults, ledgerFiles } from '../ledger.ts';
+import { startLookups } from '../lookups.ts';
 import { createRandom } from '../random.ts';
 import { createRegistry } from '../registry.ts';
 import { checkSound, kill, type Service, serve, start } from '../service.ts';
@@ -23,26 +25,28 @@ const AMOUNTS = {
 interface Killed {
   /** What was lost, done twice or by half, a line each. */
   readonly faults: readonly string[];
+  readonly ledgerFaults: readonly string[];
   readonly text: string;
+  readonly responses: number;
 }
 
 async function killAll(
   folder: string,
   kills: number,
   { seed, progress }: TortureOptions,
-  fault?: Fault,
+  faulty: readonly Fault[] = [],
 ): Promise<Killed> {
   const random = createRandom(seed);
   const db = join(folder, 'registry.db');
   const faults: string[] = [];
   const running = new Set<RunningCommand>();
   const run = (args: readonly string[]): RunningCommand => {
-    const started = start(db, args, { fault });
+    const started = start(db, args, { faults: faulty });
     running.add(started);
     return started;
   };
   const startService = async (): Promise<Service> => {
-    const service = await serve(db, { fault });
+    const service = await serve(db, { faults: faulty });
     running.add(service.server);
     return service;
   };
@@ -50,13 +54,16 @@ async function killAll(
   const registry = await createRegistry(db);
   const before = totalsOf(db);
   const payments = startPayments(registry, random);
+  const lookups = startLookups(registry.key, random);
   const receiver = await startReceiver(db);
   const commands = startCommands(db, run, random);
   try {
     for (let i = 1; i <= kills; i++) {
       const { server, client } = await startService();
-      const working = Promise.all([payments.writeTo(client), commands.runNext()]);
-      await sleep(150 + random() * 600);
+      const working = Promise.all([payments.writeTo(client), lookups.readFrom(client), commands.runNext()]);
+      // The first response takes longest: only some kills come before it.
+      if (random() < 0.8) await lookups.lookUp(client);
+      await sleep(random() * 700);
       await kill(server);
       await working;
       faults.push(...(await checkSound(db)));
@@ -76,6 +83,11 @@ async function killAll(
   const { killed, done } = commands.counts;
   return {
     faults,
+    ledgerFaults: [
+      ...findLedgerFaults(ledgerFiles(db), lookups.receipts),
+      ...(lookups.unrecorded > 0 ? [`${lookups.unrecorded} responses had no receipt.`] : []),
+    ],
+    responses: lookups.receipts.size,
     text:
       `${kills}, and ${killed} of commands (${acknowledged.length} payments, ${repeated} of them sent ` +
       `again and ${replayed} replayed; ${done} merges, imports and undos done; ${receiver.repeated} ` +
@@ -87,9 +99,12 @@ export async function killServices(options: TortureOptions): Promise<Outcome> {
   const { folder, isSmall, progress } = options;
   const { kills, killsWithFault } = AMOUNTS[isSmall ? 'small' : 'full'];
   const sound = await killAll(join(folder, 'sound'), kills, options);
-  for (const line of sound.faults.slice(0, 20)) progress(`${line}\n`);
+  for (const line of [...sound.faults, ...sound.ledgerFaults].slice(0, 20)) progress(`${line}\n`);
   const fault = FAULTS.acknowledgesEarly;
-  const faulty = await killAll(join(folder, 'fault'), killsWithFault, options, fault);
+  const faulty = await killAll(join(folder, 'fault'), killsWithFault, options, [
+    fault,
+    FAULTS.answersUnwritten,
+  ]);
   return {
     figures: [
       {
@@ -99,6 +114,14 @@ export async function killServices(options: TortureOptions): Promise<Outcome> {
         fault: fault.name,
         caught: `${faulty.faults.length} times in ${killsWithFault} kills`,
         isCaught: faulty.faults.length > 0,
+      },
+      {
+        what: 'the same kills during lookups: responses with personal data that the ledger lacks',
+        howOften: `${kills} (${sound.responses} responses)`,
+        lost: sound.ledgerFaults.length,
+        fault: FAULTS.answersUnwritten.name,
+        caught: faulty.ledgerFaults.join(' ') || 'not at all',
+        isCaught: faulty.ledgerFaults.length > 0,
       },
     ],
   };

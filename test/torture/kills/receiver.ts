@@ -63,7 +63,13 @@ export async function startReceiver(db: string): Promise<KillsReceiver> {
       return repeated;
     },
     async waitFor() {
-      for (let waited = 0; missing() > 0 && waited < 60; waited++) await sleep(500);
+      // As long as more arrive: what the dead could not deliver may be thousands.
+      for (let [waited, before] = [0, missing()]; before > 0 && waited < 60; waited++) {
+        await sleep(500);
+        const left = missing();
+        if (left < before) waited = 0;
+        before = left;
+      }
     },
     findLosses() {
       if (missing() !== 0) faults.push(`${missing()} events were never delivered.`);

@@ -233,7 +233,7 @@ export class Disk {
       if (fate.of(i, this.renamed.length) !== 'lost') make(names);
     const left = new Map<string, Buffer | null>();
     for (const [path, file] of [...names].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (names.has(dirname(path)) || this.isRoot(path))
+      if (left.has(dirname(path)) || this.isRoot(path))
         left.set(path, file.isFolder ? null : leave(file, fate));
     }
     return left;

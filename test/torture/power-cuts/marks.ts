@@ -18,9 +18,16 @@ export interface Marks {
   readonly words: Set<string>;
   /** Receipts of the access ledger. */
   readonly receipts: Set<string>;
+  /** What is wrong with responses that had none, a line each. */
+  readonly unrecorded: string[];
 }
 
-export const noMarks = (): Marks => ({ rows: new Map(), words: new Set(), receipts: new Set() });
+export const noMarks = (): Marks => ({
+  rows: new Map(),
+  words: new Set(),
+  receipts: new Set(),
+  unrecorded: [],
+});
 
 /** Takes what a call sends: it counts as received when the call begins. */
 export function mark(marks: Marks, { call, phase }: TraceEvent): void {
@@ -32,6 +39,8 @@ export function mark(marks: Marks, { call, phase }: TraceEvent): void {
   for (const response of text.split(/(?=HTTP\/1\.1 )/)) {
     const receipt = /^X-Access-Receipt: (\S+)\r$/im.exec(response)?.[1];
     if (receipt !== undefined) marks.receipts.add(receipt);
+    else if (/^HTTP\/1\.1 20[01]/.test(response) && response.includes('"identity_card":'))
+      marks.unrecorded.push('A response with personal data had no receipt.');
     if (!response.startsWith('HTTP/1.1 201')) continue;
     const id = /"id":"(\d+)"/.exec(response)?.[1];
     const name = /"(?:reference|member_code)":"((?:P|M2)-\d+)"/.exec(response)?.[1];

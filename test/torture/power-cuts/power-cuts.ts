@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { missing } from '../../deploy/programs.ts';
 import { spawnPlainly } from '../../support/command.ts';
-import { FAULTS, type Fault, withFault } from '../faults.ts';
+import { FAULTS, type Fault, withFaults } from '../faults.ts';
 import type { Figure, Outcome, TortureOptions } from '../figures.ts';
 import { createRegistry } from '../registry.ts';
-import { kill } from '../service.ts';
+import { kill, LIMIT } from '../service.ts';
 import { IMPORTED, nidOf, UNDONE } from './marks.ts';
 import type { ReplayReport, ReplayTask } from './replay.ts';
 import { STRACE } from './trace.ts';
@@ -17,7 +17,7 @@ const WORKLOAD = 'test/torture/power-cuts/workload.ts';
 /** One for each core of a small machine. */
 const THREADS = 2;
 const AMOUNTS = {
-  full: { writes: 300, cuts: 20_000, cutsWithFault: 1_000, checkEach: 200 },
+  full: { writes: 120, cuts: 20_000, cutsWithFault: 1_000, checkEach: 200 },
   small: { writes: 30, cuts: 60, cutsWithFault: 60, checkEach: 30 },
 } as const;
 
@@ -26,7 +26,7 @@ interface Recorded extends Pick<ReplayTask, 'trace' | 'before' | 'folder'> {}
 const rowsOf = (series: 'I' | 'U', count: number): string =>
   Array.from({ length: count }, (_, i) => `KILLS,${nidOf(series, i)},${series}-${i},Umutoni\n`).join('');
 
-async function record(root: string, writes: number, fault?: Fault): Promise<Recorded> {
+async function record(root: string, writes: number, faults: readonly Fault[] = []): Promise<Recorded> {
   const [before, folder, trace] = [join(root, 'before'), join(root, 'live'), join(root, 'trace')];
   mkdirSync(before, { recursive: true });
   const { key } = await createRegistry(join(before, 'registry.db'));
@@ -40,10 +40,8 @@ async function record(root: string, writes: number, fault?: Fault): Promise<Reco
     );
   cpSync(before, folder, { recursive: true });
   const workload = [process.execPath, WORKLOAD, folder, key, String(writes)];
-  const traced = spawnPlainly([...STRACE, '-o', trace, ...workload], {
-    ...withFault(fault),
-    UV_USE_IO_URING: '0',
-  });
+  const env = { ...withFaults(faults), UV_USE_IO_URING: '0' };
+  const traced = spawnPlainly([...STRACE, '-o', trace, ...workload], env, LIMIT);
   const end = () => void kill(traced);
   process.once('exit', end);
   if ((await traced.ended) !== 0) throw new Error(`The traced processes failed: ${traced.output()}`);
@@ -91,7 +89,9 @@ async function replay(
     losing: sum((report) => report.losing),
     unsound: sum((report) => report.unsound),
     examples: reports.flatMap(({ examples }) => examples),
+    unrecorded: sum((report) => report.unrecorded),
     acknowledged: Math.max(...reports.map(({ acknowledged }) => acknowledged)),
+    receipts: Math.max(...reports.map(({ receipts }) => receipts)),
   };
 }
 
@@ -104,7 +104,8 @@ export async function cutPower(options: TortureOptions): Promise<Outcome> {
   for (const example of sound.examples) options.progress(`${example}\n`);
   const fault = FAULTS.syncsSeldom;
   options.progress(`tracing a service with a fault: ${fault.name}`);
-  const recorded = await record(join(options.folder, 'fault'), writes, fault);
+  // Each is looked for in what the other cannot change.
+  const recorded = await record(join(options.folder, 'fault'), writes, [fault, FAULTS.answersUnsynced]);
   const faulty = await replay(recorded, cutsWithFault, cutsWithFault, options);
   const figure: Figure = {
     what: 'power cuts during writes, imports, an undo and a backup: writes lost, or done by half',
@@ -114,5 +115,13 @@ export async function cutPower(options: TortureOptions): Promise<Outcome> {
     caught: `${faulty.losing} of ${faulty.cuts} cuts`,
     isCaught: faulty.losing > 0,
   };
-  return { figures: [figure] };
+  const ledger: Figure = {
+    what: 'the same power cuts: responses with personal data that the ledger lacks, or a ledger with a gap',
+    howOften: `${sound.cuts} (${sound.receipts} responses)`,
+    lost: sound.unrecorded,
+    fault: FAULTS.answersUnsynced.name,
+    caught: `${faulty.unrecorded} of ${faulty.cuts} cuts`,
+    isCaught: faulty.unrecorded > 0,
+  };
+  return { figures: [figure, ledger] };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { command } from '../../support/command.ts';
 import { openFile } from '../../support/sqlite.ts';
+import { findLedgerFaults } from '../ledger.ts';
 import { createRandom } from '../random.ts';
 import { Disk } from './disk.ts';
 import { createFate } from './fate.ts';
@@ -31,8 +32,12 @@ export interface ReplayReport {
   readonly losing: number;
   /** Cuts after which something was damaged or there by half. */
   readonly unsound: number;
+  /** Cuts after which the ledger lacked a response that had left, or did not hold together. */
+  readonly unrecorded: number;
   readonly examples: readonly string[];
+  /** Writes that were acknowledged, and responses with personal data, in all. */
   readonly acknowledged: number;
+  readonly receipts: number;
 }
 
 async function replay(task: ReplayTask, onProgress: (cuts: number) => void): Promise<ReplayReport> {
@@ -44,7 +49,7 @@ async function replay(task: ReplayTask, onProgress: (cuts: number) => void): Pro
   const disk = new Disk(task.before, task.folder);
   const marks = noMarks();
   const examples: string[] = [];
-  let [taken, checked, losing, unsound] = [0, 0, 0, 0];
+  let [taken, checked, losing, unsound, unrecorded] = [0, 0, 0, 0, 0];
   for (const [cut, moment] of moments.entries()) {
     for (; taken <= moment; taken++) {
       const event = events[taken];
@@ -54,15 +59,25 @@ async function replay(task: ReplayTask, onProgress: (cuts: number) => void): Pro
     }
     const isChecked = cut % task.checkEach === task.checkEach - 1;
     if (isChecked) checked++;
-    const found = await lookAfterCut(disk.afterCut(createFate(random)), task, marks, isChecked);
+    const files = disk.afterCut(createFate(random));
+    const found = await lookAfterCut(files, task, marks, isChecked);
+    const ledger = findLedgerFaults(liveOf(files, task.folder), marks.receipts);
+    ledger.push(...marks.unrecorded);
     if (found.lost > 0) losing++;
     if (found.unsound.length > 0) unsound++;
-    if ((found.lost > 0 || found.unsound.length > 0) && examples.length < 5)
-      examples.push(`event ${moment}: ${found.lost} lost; ${found.unsound.join('; ')}`);
+    if (ledger.length > 0) unrecorded++;
+    if ((found.lost > 0 || found.unsound.length > 0 || ledger.length > 0) && examples.length < 5)
+      examples.push(`event ${moment}: ${found.lost} lost; ${[...found.unsound, ...ledger].join('; ')}`);
     if (cut % 100 === 99) onProgress(cut + 1);
   }
-  return { cuts: task.cuts, checked, losing, unsound, examples, acknowledged: marks.rows.size };
+  const { rows, receipts } = marks;
+  const counts = { cuts: task.cuts, checked, losing, unsound, unrecorded };
+  return { ...counts, examples, acknowledged: rows.size, receipts: receipts.size };
 }
+
+/** Without the ledger in the backup. */
+const liveOf = (files: ReadonlyMap<string, Buffer | null>, folder: string) =>
+  [...files].filter(([path]) => path.startsWith(join(folder, 'registry.ledger/')));
 
 async function lookAfterCut(
   files: ReadonlyMap<string, Buffer | null>,

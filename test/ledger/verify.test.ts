@@ -177,12 +177,6 @@ const FAULTS: { [what: string]: [number, RegExp, (written: Written) => void] } =
     /heads.ndjson: it is missing/,
     ({ folder }) => rmSync(headsFileOf(folder)),
   ],
-  'a key missing': [4, /segment 2: its key is missing/, ({ folder }) => rmSync(keyFileOf(folder, 2))],
-  'the key of the open segment missing': [
-    12,
-    /segment 4: its key is missing/,
-    ({ folder }) => rmSync(keyFileOf(folder, 4)),
-  ],
   'the public key missing': [
     0,
     /signing.pub: it is missing/,
@@ -202,6 +196,17 @@ for (const [what, [entries, message, plant]] of Object.entries(FAULTS)) {
     assert.equal(verifyReceipt(written.ledger, receipt).entry, undefined);
   });
 }
+
+for (const segment of [2, 4])
+  test(`verify finds that the key of segment ${segment} is missing, and that all entries are sound`, (context) => {
+    const { ledger, folder, receipts } = writeLedger(context);
+    rmSync(keyFileOf(folder, segment));
+    const { faults, entries } = verifyLedger(ledger);
+    assert.equal(faults.length, 1);
+    assert.match(faults[0] ?? '', new RegExp(`segment ${segment}: its key is missing: .* from a backup`));
+    assert.equal(entries, receipts.length);
+    for (const receipt of receipts) assert.ok(verifyReceipt(ledger, receipt).entry, receipt);
+  });
 
 test('verify finds: a chain removed', (context) => {
   const place = ledgerPlace(context);

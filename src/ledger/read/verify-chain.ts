@@ -47,6 +47,8 @@ class ChainVerifier {
   private next = 1;
   /** Where the next batch of the segment begins. */
   private offset = 0;
+  /** The entries do not depend on the key: what follows is verified all the same. */
+  private missingKey: Fault | undefined;
 
   constructor(ledger: string, chain: number, onBatch: (batch: LedgerBatch) => void) {
     this.result.chain = chain;
@@ -60,6 +62,7 @@ class ChainVerifier {
       this.offset = 0;
       if (!this.verifySegment(segment)) break;
     }
+    if (this.missingKey !== undefined) throw this.missingKey;
   }
 
   /** @returns whether there is another one */
@@ -105,7 +108,7 @@ class ChainVerifier {
           'was taken away. Restore it from a backup.',
       );
     if (hasSegment && !hasKey && (isClosed || !isEmptySegment(segmentFileOf(this.folder, segment))))
-      throw new Fault(
+      this.missingKey ??= new Fault(
         `segment ${segment}: its key is missing: who was looked up cannot be found in it any more. ` +
           'Restore the file in keys/ from a backup.',
       );

@@ -76,6 +76,7 @@ async function open(context: CliContext, config: Config, options: DeskOptions, u
   } finally {
     takeBack();
     await server.close();
+    await ledger?.close();
   }
 }
 

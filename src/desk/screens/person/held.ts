@@ -8,8 +8,8 @@ import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { actorNames, type NameActor } from './changes.ts';
+import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
 import { textOf } from './held-values.ts';
-import { findVisited, nameOfPerson, showing } from './person.ts';
 
 export const HELD: Screen = {
   path: '/person/:person/held',
@@ -23,11 +23,11 @@ export const HELD: Screen = {
 };
 
 function body(visit: Visit, person: HeldPerson, nameActor: NameActor): Html {
-  const { say, write, translate, places, now } = visit;
+  const { say, write, translate, now } = visit;
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   const { zone } = visit.desk.config;
   const shown = (field: string, value: HeldRow[string]) => formatStored(field, value ?? null, zone) ?? '';
-  return html`<p class="screen"><a href="/person/${places.person}">${say('Back')}</a></p>
+  return html`<p class="screen"><a href="${pathOf(visit)}">${say('Back')}</a></p>
 <h1>${say('Everything that is held about {name}', { name: nameOfPerson(person) })}</h1>
 <p><small>${write.moment(now)}</small></p>
 ${fields([

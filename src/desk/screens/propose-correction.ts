@@ -1,0 +1,123 @@
+/** A correction at the desk: its dry run is shown, a reason asked for, and only then is it made. */
+import { createHash } from 'node:crypto';
+import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
+import { MAX_REASON_LENGTH, parseReason } from '../../domain/corrections.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import { say, type Text } from '../../domain/values/message.ts';
+import { type Html, html } from '../../html/html.ts';
+import type {
+  CorrectionDone,
+  CorrectionOptions,
+  CorrectionRefused,
+  CorrectionResult,
+  CorrectionStore,
+} from '../../store/ports/journal/corrections.ts';
+import { form as formOf, input } from '../page/parts.ts';
+import type { Continuation, Form, Page, Shows, Visit } from '../visit/screen.ts';
+
+export interface Proposal {
+  /** What is about to be done. */
+  readonly heading: Text;
+  /** The path of the screen, and the name of this action there. */
+  readonly path: string;
+  readonly action: string;
+  /** What the action was given: it gets them again once somebody has agreed. */
+  readonly given: { readonly [name: string]: string };
+  /** The page that it was begun on. */
+  readonly back: string;
+  /** Where it goes on, if not there. */
+  readonly afterwards?: string;
+  readonly shows: Shows;
+  readonly run: (store: CorrectionStore, options: CorrectionOptions) => Awaitable<CorrectionResult>;
+}
+
+/** Stands in for the reason of a dry run, which nothing keeps. */
+const NO_REASON = 'Dry run at the desk';
+
+/** So that nobody agrees to something else than what is done in the end. */
+const fingerprintOf = ({ rows, members, notes }: CorrectionDone): string =>
+  createHash('sha256')
+    .update(JSON.stringify([rows, members, notes]))
+    .digest('base64url');
+
+/** @returns the dry run with a form that agrees to it; after that form, where it goes on */
+export async function proposeCorrection(
+  visit: Visit,
+  form: Form,
+  proposal: Proposal,
+): Promise<Page | Continuation> {
+  const store = visit.use((storage) => storage.openCorrections());
+  const options = { systemUser: visit.session.user, nowSeconds: visit.now };
+  const plan = await proposal.run(store, { ...options, reason: NO_REASON, isDryRun: true });
+  if (plan.outcome === 'refused') return refusal(visit, proposal, plan);
+  const expected = form.get('expected');
+  if (expected === '') return preview(visit, proposal, plan);
+  if (expected !== fingerprintOf(plan))
+    return preview(visit, proposal, plan, visit.say('Something has changed meanwhile. Look at it again.'));
+  const reason = parseReason(form.get('reason'));
+  if (reason instanceof FieldError) return preview(visit, proposal, plan, visit.translate(reason.text));
+  if (plan.isFinal === true && form.get('agreed') === '')
+    return preview(visit, proposal, plan, visit.say('Tick the box first.'));
+  const done = await proposal.run(store, { ...options, reason });
+  if (done.outcome === 'refused') return refusal(visit, proposal, done);
+  const id = done.correctionId ?? 0;
+  const isSlow = done.errorAfterCommit !== undefined;
+  const told = isSlow
+    ? say('Correction {id} is done. Lookups of it are slower until `registry summarize` has run.', { id })
+    : say('Correction {id} is done.', { id });
+  return { goTo: proposal.afterwards ?? proposal.back, told };
+}
+
+function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?: string): Page {
+  const isFinal = plan.isFinal === true;
+  const agree = formOf(visit, {
+    path: proposal.path,
+    action: proposal.action,
+    hidden: { ...proposal.given, expected: fingerprintOf(plan) },
+    body: html`${input({
+      name: 'reason',
+      label: visit.say('Why? It is kept in the history. Write no national ID.'),
+      maxLength: MAX_REASON_LENGTH,
+    })}${
+      isFinal &&
+      html`<label class="tick"><input type="checkbox" name="agreed" value="yes" required>
+${visit.say('I know that this cannot be undone.')}</label>`
+    }`,
+    button: visit.say('Do it'),
+    ...(isFinal ? { look: 'danger' } : {}),
+  });
+  const body = html`<h1>${visit.translate(proposal.heading)}</h1>
+${fault !== undefined && html`<p class="refused" role="alert">${fault}</p>`}
+<section class="card"><p>${visit.say('This would be done:')}</p>${lines(visit, formatChanges(plan))}</section>
+<div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Change nothing')}</a></p></div>`;
+  return { body, shows: withMembers(proposal.shows, plan) };
+}
+
+/** Also those of others, such as the one that a member is merged into. */
+const withMembers = ({ fields, subject }: Shows, { members }: CorrectionDone): Shows => ({
+  fields,
+  subject: {
+    ...subject,
+    memberIds: [...new Set([...(subject.memberIds ?? []), ...members.map(({ id }) => id)])],
+  },
+});
+
+function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: CorrectionRefused): Page {
+  const body = html`<h1>${visit.translate(heading)}</h1>
+<section class="refused" role="alert">${lines(visit, formatRefused(refused))}</section>
+<p><a href="${back}">${visit.say('Back')}</a></p>`;
+  return { body, shows, status: 409 };
+}
+
+/** What was given cannot be read: nothing was tried. */
+export const refuseGiven = (visit: Visit, heading: Text, back: string, fault: Text): Page => ({
+  body: html`<h1>${visit.translate(heading)}</h1>
+<p class="refused" role="alert">${visit.translate(fault)}</p>
+<p><a href="${back}">${visit.say('Back')}</a></p>`,
+  shows: 'nobody',
+  status: 422,
+});
+
+const lines = (visit: Visit, texts: readonly Text[]): Html =>
+  html`<ul>${texts.map((text) => html`<li>${visit.translate(text).trim()}</li>`)}</ul>`;

@@ -1,0 +1,133 @@
+/** Corrections at the desk: each is shown before it is made, and recorded under the user of the session. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Browser, testDesk } from '../support/desk.ts';
+import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
+
+const start = preparedPlace(async (place) => {
+  await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
+  const rows = [`A-1,${nid(1)},M-1,Keza Aline`, `B-2,${nid(1)},M-1,Keza`, `A-1,${nid(2)},M-2,Keza Alyne`];
+  await place.load('members', `cooperative_code,identity_card,member_code,full_name\n${rows.join('\n')}\n`);
+  await place.load(
+    'production',
+    'cooperative_code,member_code,reference,delivered_at,kg\nA-1,M-1,P-1,2025-05-25,10\n',
+  );
+});
+
+async function begin(context: TestContext): Promise<{ place: ImportPlace; browser: Browser }> {
+  const place = await start(context);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  assert.equal((await browser.find(nid(1))).path, '/person/1');
+  return { place, browser };
+}
+
+const expectedIn = (page: string): string => /name="expected" value="([^"]+)"/.exec(page)?.[1] ?? '';
+
+test('a correction is shown first, asks for a reason, and is recorded under the user', async (context) => {
+  const { place, browser } = await begin(context);
+  const before = place.query('SELECT * FROM members ORDER BY id');
+  const plan = await browser.post('/person/1', { action: 'deceased', on: '2025-06-01' });
+  assert.equal(plan.status, 200);
+  assert.match(plan.text, /This would be done:[\s\S]*2 members changed/);
+  assert.deepEqual(place.query('SELECT * FROM members ORDER BY id'), before);
+  const agreed = { action: 'deceased', on: '2025-06-01', expected: expectedIn(plan.text) };
+  for (const reason of ['', `He is ${nid(1)}`]) {
+    const again = await browser.post('/person/1', { ...agreed, reason });
+    assert.match(again.text, /role="alert"/);
+    assert.deepEqual(place.query('SELECT * FROM members ORDER BY id'), before);
+  }
+  const done = await browser.post('/person/1', { ...agreed, reason: 'Reported by the sector office' });
+  assert.equal(done.status, 303);
+  assert.equal(done.headers.location, '/person/1');
+  assert.deepEqual(place.query('SELECT status, date_of_death AS died FROM members WHERE id < 3'), [
+    { status: 'deceased', died: '2025-06-01' },
+    { status: 'deceased', died: '2025-06-01' },
+  ]);
+  const { text } = await browser.get('/person/1');
+  assert.match(text, /role="status">Correction 4 is done\.</);
+  assert.match(text, /N\. N\. \(tester\), Reported by the sector office/);
+  assert.doesNotMatch((await browser.get('/person/1')).text, /role="status"/);
+  const shown = JSON.parse((await place.command('imports', 'show', '4', '--json')).out);
+  assert.equal(shown.user, 'N. N. (tester)');
+  assert.equal((await place.command('check')).status, 0);
+});
+
+test('what has changed since it was shown is shown again', async (context) => {
+  const { place, browser } = await begin(context);
+  const form = { action: 'remove', kind: 'production', cooperative: 'A-1', reference: 'P-1' };
+  const plan = await browser.post('/person/1', form);
+  const expected = expectedIn(plan.text);
+  await place.command('members', 'merge', '3', '1', '--yes', '--reason', 'Registered twice');
+  await place.load(
+    'members',
+    `cooperative_code,identity_card,member_code,full_name\nA-1,${nid(1)},M-1,Keza K.\n`,
+  );
+  const again = await browser.post('/person/1', { ...form, expected, reason: 'Twice in the ledger' });
+  assert.equal(again.status, 200);
+  assert.match(again.text, /Something has changed meanwhile/);
+  assert.equal(place.value('SELECT count(*) FROM production_entries'), 1);
+  const done = await browser.post('/person/1', {
+    ...{ ...form, expected: expectedIn(again.text), reason: 'Twice in the ledger' },
+  });
+  assert.equal(done.status, 303);
+  assert.equal(place.value('SELECT count(*) FROM production_entries'), 0);
+});
+
+test('the number of a page stays that of the person when the national ID is corrected', async (context) => {
+  const { browser } = await begin(context);
+  const form = { action: 'number', number: ` ${nid(7).slice(0, 4)} ${nid(7).slice(4)} ` };
+  const plan = await browser.post('/person/1', form);
+  const done = await browser.post('/person/1', {
+    ...{ ...form, expected: expectedIn(plan.text), reason: 'Mistyped' },
+  });
+  assert.equal(done.headers.location, '/person/1');
+  const { text } = await browser.get('/person/1');
+  assert.match(text, new RegExp(`<dd>${nid(7)}</dd>[\\s\\S]*<dd>${nid(1)}</dd>`));
+});
+
+test('merging, transferring and erasing do what their commands do', async (context) => {
+  const { place, browser } = await begin(context);
+  const agree = async (form: { [name: string]: string }) => {
+    const plan = await browser.post('/person/1', form);
+    assert.equal(plan.status, 200, plan.text);
+    return browser.post('/person/1', { ...form, expected: expectedIn(plan.text), reason: 'Asked for' });
+  };
+  await agree({ action: 'merge', from: '1', into: 'a-1/M-2' });
+  assert.deepEqual(place.query('SELECT id, identity_card AS number FROM members ORDER BY id'), [
+    { id: 2, number: nid(1) },
+    { id: 3, number: nid(2) },
+  ]);
+  await agree({ action: 'transfer', from: '2', to: 'a-1', code: 'M-9', on: '2025-06-15' });
+  assert.equal(place.value("SELECT count(*) FROM members WHERE member_code = 'M-9'"), 1);
+  const erase = { action: 'erase' };
+  const unticked = await agree(erase);
+  assert.match(unticked.text, /Tick the box first/);
+  const erased = await agree({ ...erase, agreed: 'yes' });
+  assert.equal(erased.headers.location, '/');
+  assert.equal((await browser.get('/person/1')).status, 404);
+  assert.equal((await place.command('check')).status, 0);
+});
+
+test('what cannot be meant changes nothing and says what is expected', async (context) => {
+  const { place, browser } = await begin(context);
+  const wrong = [
+    [{ action: 'number', number: '123' }, 422, /exactly 16 digits/],
+    [{ action: 'deceased', on: '2099-01-01' }, 422, /in the future/],
+    [{ action: 'merge', from: '3', into: 'A-1/M-1' }, 422, /Choose a membership of this person/],
+    [{ action: 'merge', from: '1', into: 'M-2' }, 422, /such as KOAKAMA\/11/],
+    [{ action: 'transfer', from: '1', to: 'B-2', code: 'M-9', on: '2025-06-01' }, 409, /Nothing was changed/],
+    [
+      { action: 'remove', kind: 'production', cooperative: 'A-1', reference: 'P-9' },
+      422,
+      /not there any more/,
+    ],
+    [{ action: 'nothing' }, 404, /There is nothing here/],
+  ] as const;
+  const before = place.query('SELECT * FROM members ORDER BY id');
+  for (const [form, status, text] of wrong) {
+    const refused = await browser.post('/person/1', form);
+    assert.equal(refused.status, status, JSON.stringify(form));
+    assert.match(refused.text, text);
+  }
+  assert.deepEqual(place.query('SELECT * FROM members ORDER BY id'), before);
+});

@@ -67,15 +67,18 @@ async function open(context: CliContext, config: Config, options: DeskOptions, u
   const secret = newSecret();
   const ledger = config.accessLedger ? openMomentaryLedger(storage) : undefined;
   const desk = { config, clock, storage, ledger, report: context.err, secret };
-  const server = await listen(context, options, (port) => openDesk(desk, port));
-  const stopped = stopSignal();
-  const takeBack = owner === undefined ? announceDesk(config, { port: server.port, secret }) : () => {};
   try {
-    show(context, options, server.issueLink(user));
-    await stopped;
+    const server = await listen(context, options, (port) => openDesk(desk, port));
+    const stopped = stopSignal();
+    const takeBack = owner === undefined ? announceDesk(config, { port: server.port, secret }) : () => {};
+    try {
+      show(context, options, server.issueLink(user));
+      await stopped;
+    } finally {
+      takeBack();
+      await server.close();
+    }
   } finally {
-    takeBack();
-    await server.close();
     await ledger?.close();
   }
 }

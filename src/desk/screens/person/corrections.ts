@@ -154,12 +154,17 @@ export function correctionForms(visit: Visit, person: HeldPerson): Html {
   const max = todayOf(visit);
   const on = (label: string) => input({ name: 'on', label, type: 'date', max });
   const begin = (name: Name, explained: string, body: Html | '') =>
-    html`<details name="correction"><summary>${translate(HEADINGS[name])}</summary><p><small>${explained}</small></p>${form(
-      visit,
-      { path: pathOf(visit), action: name, body, button: say('Show what would be done') },
-    )}</details>`;
+    html`<details name="correction"><summary>${translate(HEADINGS[name])}</summary>
+<p><small>${explained}</small></p>${form(visit, {
+      path: pathOf(visit),
+      action: name,
+      body,
+      button: say('Show what would be done'),
+    })}</details>`;
   return html`<section class="forms"><h2>${say('Corrections')}</h2>
-<p><small>${say('Each is shown first and asks for a reason. Nothing is changed before you agree.')}</small></p>
+<p><small>${say(
+    'Each is shown first and asks for a reason. Nothing is changed before you agree.',
+  )}</small></p>
 ${begin(
   'number',
   say('The old number keeps finding the person. If somebody has the new one, both become one person.'),
@@ -172,9 +177,14 @@ ${begin('deceased', say('In every membership.'), on(say('Day of the death')))}
 ${begin(
   'transfer',
   say('The membership ends and keeps its past; another begins.'),
-  html`${select('from', say('Membership'), memberships)}${input({ name: 'to', label: say('Code of the other cooperative'), maxLength: 32 })}${input(
-    { name: 'code', label: say('Member code there'), maxLength: MAX_LENGTH.memberCode },
-  )}${on(say('First day there'))}`,
+  html`${select('from', say('Membership'), memberships)}${input({
+    ...{ name: 'to', label: say('Code of the other cooperative') },
+    maxLength: MAX_LENGTH.code,
+  })}${input({
+    name: 'code',
+    label: say('Member code there'),
+    maxLength: MAX_LENGTH.memberCode,
+  })}${on(say('First day there'))}`,
 )}
 ${begin(
   'merge',

@@ -1,7 +1,11 @@
 /** The screens that show people: what they show, and what they keep out of addresses and titles. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openConfiguredStorage } from '../../src/app/storage.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { openMomentaryLedger } from '../../src/ledger/write/command-ledger.ts';
 import type { Reading } from '../../src/store/ports/access-ledger.ts';
+import { testClock } from '../support/app.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
 
@@ -116,6 +120,21 @@ test('whose data a page shows is recorded before it is sent; it is not sent othe
   const refused = await browser.get('/person/1');
   assert.equal(refused.status, 500);
   assert.doesNotMatch(refused.text, /Keza/);
+});
+
+test('who has seen the data of a person is shown, this page included the next time', async (context) => {
+  const { databaseFile } = await start(context);
+  const ledger = openMomentaryLedger(
+    openConfiguredStorage({ storage: databaseFile, zone: KIGALI }, testClock()),
+  );
+  const browser = await (await testDesk(context, databaseFile, { ledger })).enter();
+  await browser.find(nid(1));
+  const readers = async () => (await browser.get('/person/1/readers')).text;
+  assert.match(
+    await readers(),
+    /N\. N\. \(tester\)<\/td><td>the person<\/td><td>desk \/person\/:person<\/td>/,
+  );
+  assert.match(await readers(), /<td>desk \/person\/:person\/readers<\/td>/);
 });
 
 test('numbers and dates are written as in each language', async (context) => {

@@ -31,7 +31,10 @@ ${fields([
   [visit.say('National ID'), identityCard],
   [visit.say('Former numbers'), formerIdentityCards.join(', ')],
 ])}
-<p><a href="${pathOf(visit)}/held">${visit.say('Everything that is held, to print')}</a></p>
+<p><a href="${pathOf(visit)}/held">${visit.say('Everything that is held, to print')}</a>${
+    visit.desk.config.accessLedger &&
+    html` · <a href="${pathOf(visit)}/readers">${visit.say('Who has seen the data')}</a>`
+  }</p>
 ${memberships(visit, all)}
 ${deliveries(visit, all, end)}
 ${loans(visit, all, end)}

@@ -1,0 +1,85 @@
+/** `/person/…/readers`: who has seen the data of a person, as the access ledger has it (docs/ledger.md). */
+import { findPersonReadings, type PersonReading } from '../../../app/readings/person-readings.ts';
+import { asMessage, say, type Text } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { table } from '../../page/parts.ts';
+import type { Screen, Visit } from '../../visit/screen.ts';
+import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
+
+const WITHOUT_KEY = say(
+  'Some files of the ledger have lost their key: whose numbers were asked for in them cannot be found out.',
+);
+
+/** The latest ones; `ledger person` shows all. */
+const SHOWN = 100;
+
+// A page of its own: all of the ledger is read for it, which takes longer than a page of a person should.
+export const READERS: Screen = {
+  path: '/person/:person/readers',
+  title: say('Who has seen the data'),
+  personal: 'some',
+  async read(visit) {
+    const person = await findVisited(visit);
+    if (person === undefined) return undefined;
+    const { storage } = visit.desk;
+    const traces = await visit.use(() => storage.openHeldData()).findTraces(person.identityCard);
+    const { readings, segmentsWithoutKey } = findPersonReadings(storage.ledgerFolder, traces);
+    const names = await keyNames(visit);
+    const shown = readings.slice(-SHOWN).reverse();
+    const body = html`<p class="screen"><a href="${pathOf(visit)}">${visit.say('Back')}</a></p>
+<h1>${visit.say('Who has seen the data of {name}', { name: nameOfPerson(person) })}</h1>
+${
+  shown.length === 0
+    ? html`<p>${visit.say('The access ledger has no reading of this person.')}</p>`
+    : readers(visit, shown, names)
+}
+${
+  readings.length > SHOWN &&
+  html`<p><small>${visit.say('{n} older ones: `registry ledger person` shows them.', {
+    n: readings.length - SHOWN,
+  })}</small></p>`
+}
+${segmentsWithoutKey > 0 && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}`;
+    return { body, shows: showing(person) };
+  },
+};
+
+async function keyNames({ use, desk, now }: Visit): Promise<ReadonlyMap<number, string>> {
+  if (!(await desk.storage.hasKeys())) return new Map();
+  const keys = await use((storage) => storage.openKeys('manage')).list(now);
+  return new Map(keys.map(({ id, name }) => [id, name]));
+}
+
+const HOW: { readonly [how in PersonReading['how']]: Text } = {
+  number: say('the person'),
+  member: say('a member'),
+  everybody: say('everybody'),
+};
+
+function readers(visit: Visit, readings: readonly PersonReading[], names: ReadonlyMap<number, string>): Html {
+  const who = ({ entry: { key_id: id, user = '' } }: PersonReading): Text => {
+    if (id === undefined) return asMessage(user);
+    const name = names.get(id);
+    return name === undefined ? say('key {id}', { id }) : say('key {id} ({name})', { id, name });
+  };
+  const headings = [
+    visit.say('When'),
+    visit.say('Who'),
+    visit.say('Asked for'),
+    visit.say('How'),
+    visit.say('Purpose'),
+    visit.say('Receipt'),
+  ];
+  return table(
+    visit.say('Who has seen the data'),
+    headings.map((heading) => ({ heading })),
+    readings.map((reading) => [
+      visit.write.moment(Math.floor(Date.parse(reading.entry.time) / 1000)),
+      visit.translate(who(reading)),
+      visit.translate(HOW[reading.how]),
+      reading.entry.route,
+      [reading.entry.purpose, reading.entry.end_user].filter((text) => text !== undefined).join('; '),
+      html`<code>${reading.entry.receipt}</code>`,
+    ]),
+  );
+}

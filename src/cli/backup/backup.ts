@@ -9,6 +9,7 @@ import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
+import { copyLedgerInto, faultOfLedgerIn } from './ledger-copy.ts';
 
 interface BackupCommandOptions extends PrintOptions {
   readonly keep?: number;
@@ -50,7 +51,9 @@ async function runBackup(context: CliContext, folder: string, options: BackupCom
   const target = keep === undefined ? folder : join(folder, datedNameOf(context.clock.now()));
   const backup = await writeBackup(context, storage, target);
   const fault =
-    options.verify === true ? (await storage.verifyBackup(target, context.clock.now)).fault : null;
+    options.verify === true
+      ? ((await storage.verifyBackup(target, context.clock.now)).fault ?? faultOfLedgerIn(target))
+      : null;
   if (fault !== null)
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
@@ -75,6 +78,7 @@ async function writeBackup(context: CliContext, storage: Storage, folder: string
     return await storage.backUp(folder, {
       program: packageVersion(),
       now: context.clock.now,
+      addTo: (work) => copyLedgerInto(work, storage),
       signal: interruption.signal,
     });
   } finally {
@@ -97,10 +101,9 @@ function declareVerify(command: Command, context: CliContext): void {
     .action(async (folder: string) => {
       // Commander takes an option that both commands have for one of `backup`.
       const options = command.optsWithGlobals<BackupCommandOptions>();
-      const { backup, fault } = await openConfiguredStorage(
-        configOf(context, options),
-        context.clock,
-      ).verifyBackup(folder, context.clock.now);
+      const storage = openConfiguredStorage(configOf(context, options), context.clock);
+      const { backup, fault: ofFiles } = await storage.verifyBackup(folder, context.clock.now);
+      const fault = ofFiles ?? faultOfLedgerIn(folder);
       const description = backup === undefined ? { folder } : describeBackup(folder, backup);
       if (options.json === true) context.out(formatJson({ ...description, sound: fault === null, fault }));
       else if (fault !== null) context.out(`${folder} is NOT sound.\n${fault}\n`);

@@ -10,6 +10,7 @@ import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } fro
 import { describeUser } from '../terminal/system-user.ts';
 import { describeBackup, formatInstant } from './backup-text.ts';
 import { formatFindings } from './check.ts';
+import { restoreLedgerFrom } from './ledger-copy.ts';
 
 interface RestoreCommandOptions extends PrintOptions {
   readonly replace?: true;
@@ -42,6 +43,7 @@ async function restore(context: CliContext, folder: string, options: RestoreComm
     systemUser: describeUser(config),
     now: context.clock.now,
   });
+  restoreLedgerFrom(folder, storage);
   // An older release's rows are checked when the first start has migrated them.
   const checks = restored.isOlder ? [] : await storage.check();
   const sound = checks.every(({ fault }) => fault === null);

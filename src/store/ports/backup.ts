@@ -49,6 +49,8 @@ export interface BackupOptions {
   readonly program: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Adds what is not of the databases to the folder, before it gets its name. */
+  readonly addTo?: (folder: string) => void;
   /** Ends the work before its next step; nothing is left behind then. */
   readonly signal?: AbortSignal;
 }

@@ -40,6 +40,7 @@ export async function writeBackup(
       await copySnapshot(snapshot, join(folder, snapshot.file.name), options.signal);
     closeSnapshots(snapshots);
     const manifest = await describe(folder, snapshots, { ...options, instantMs });
+    options.addTo?.(folder);
     writePrivateFile(join(folder, MANIFEST_NAME), formatManifest(manifest));
     completeFolder(folder, target);
     return manifest;

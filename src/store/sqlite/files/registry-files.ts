@@ -133,7 +133,7 @@ export const KEPT_FILES: readonly KeptFile[] = [
     contains: 'the access ledger, a folder: who has read whose data, in chains of segments',
     personalData: 'who asked, from where, why; keyed hashes of national IDs, ids of members',
     secrets: 'the keys of these hashes; the key that signs closed segments',
-    isBackedUp: false,
+    isBackedUp: true,
   },
   {
     name: 'registry.backups.json',

@@ -105,7 +105,7 @@ test('a service that does nothing is noticed, and restore changes nothing', asyn
 test('a service whose files were deleted is noticed', async (context) => {
   const { backup, db } = await prepare(context);
   const { server } = await serveProcess(context, db);
-  for (const name of readdirSync(dirname(db))) rmSync(join(dirname(db), name));
+  for (const name of readdirSync(dirname(db))) rmSync(join(dirname(db), name), { recursive: true });
   const refused = await restore(backup, db);
   assert.equal(refused.status, 1);
   assert.match(refused.err, /^A process has \S+registry\.db open\./);

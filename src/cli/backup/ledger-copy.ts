@@ -12,7 +12,10 @@ export function copyLedgerInto(folder: string, { ledgerFolder }: Storage): void 
   if (existsSync(ledgerFolder)) copyLedger(ledgerFolder, copyIn(folder));
 }
 
-/** @param folder of a backup @returns whether the ledger was put back: not where there is one, which has gone on */
+/**
+ * @param folder of a backup
+ * @returns whether the ledger was put back: not where there is one, which has gone on
+ */
 export const restoreLedgerFrom = (folder: string, { ledgerFolder }: Storage): boolean =>
   restoreLedger(copyIn(folder), ledgerFolder);
 

@@ -96,7 +96,7 @@ openapi: $(INSTALLED) ## write openapi.json from the routes
 docs: $(INSTALLED) ## write the tables of the documents from the declarations
 	npm run -s docs
 
-torture: $(INSTALLED) ## kill, cut the power, break the disk and step the clock, and write what was lost to bench/results/torture.md
+torture: $(INSTALLED) ## kill, cut the power, and fill and break the disk, and write what was lost to bench/results/torture.md
 	node test/torture/main.ts --out bench/results/torture.md
 
 histories: $(INSTALLED) ## try 500 new random histories of all operations; a failure prints how to repeat it

@@ -80,18 +80,4 @@ export const FAULTS = {
     old: 'this.functions.fdatasyncSync(this.opened.handle);',
     planted: 'try { this.functions.fdatasyncSync(this.opened.handle); } catch {}',
   },
-  limitsByWallClock: {
-    name: 'limits follow the wall clock',
-    file: 'src/http/middleware/in-process-rate-limiter.ts',
-    old: 'this.clock.monotonicMs()',
-    planted: 'this.clock.now()',
-  },
-  /** No fault: it is how the clock is stepped, for all that asks for the time. */
-  steppedClock: {
-    name: 'the wall clock is off by as many milliseconds as the file CLOCK_STEP says',
-    file: 'src/runtime/clock.ts',
-    old: 'now: () => Date.now(),',
-    planted: `now: () =>
-    Date.now() + Number(process.getBuiltinModule('node:fs').readFileSync(String(process.env.CLOCK_STEP))),`,
-  },
 } as const satisfies { readonly [name: string]: Fault };

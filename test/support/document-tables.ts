@@ -1,5 +1,5 @@
 /** Tables of the documents that are made from the code's declarations, and the program that writes them. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
@@ -19,9 +19,10 @@ import { code, table } from './markdown.ts';
 import { storageAt } from './storage.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
-export const GENERATED_DOCUMENTS = ['api', 'operating', 'keys', 'import-reference', 'importing'].map(
-  (name) => `docs/${name}.md`,
-);
+export const GENERATED_DOCUMENTS = [
+  'SECURITY.md',
+  ...['api', 'operating', 'keys', 'import-reference', 'importing'].map((name) => `docs/${name}.md`),
+];
 
 /** Help texts are plain: what Markdown would take for a tag or for emphasis is escaped. */
 const prose = (text: string): string => text.replace(/[<*]/g, '\\$&');
@@ -145,6 +146,23 @@ const faultsInLanguages = (): string =>
     USUAL_FAULTS.map((fault) => LANGUAGES.map((language) => code(inLanguage(fault, language)))),
   );
 
+const TORTURE = 'bench/results/torture.md';
+
+/** What `make torture` has written, without its details. */
+function failuresSurvived(): string {
+  if (!existsSync(documentFile(TORTURE))) return 'They are not there yet: `make torture` writes them.';
+  const lines = readFileSync(documentFile(TORTURE), 'utf8').split('\n');
+  const [head = [], , ...rows] = lines
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.slice(2, -2).split(' | '));
+  const columns = ['What is done', 'How often', 'Lost', 'Planted fault', 'Command'];
+  const shorten = (cell = '') => cell.replace(/ \(.*\)$/, '');
+  return table(
+    columns,
+    rows.map((cells) => columns.map((column) => shorten(cells[head.indexOf(column)]))),
+  );
+}
+
 /** Each table by the name that its region in a document gives. */
 async function tables(): Promise<{ readonly [name: string]: () => string }> {
   const named = await namedCommands();
@@ -168,6 +186,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     'fields of loans': () => fieldTable('/loans'),
     'fields of payments': () => fieldTable('/payments'),
     'import columns': importColumns,
+    'failures survived': failuresSurvived,
     'faults in three languages': faultsInLanguages,
     'import warnings': () =>
       table(

@@ -4,15 +4,17 @@ import { cpSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemFunctions, type WritingFunctions } from '../../src/ledger/files/durable.ts';
+import { openPersonHash } from '../../src/ledger/files/identity-hash.ts';
 import { chainFolderOf, segmentFileOf } from '../../src/ledger/files/paths.ts';
 import { encodeReadings } from '../../src/ledger/files/reading-text.ts';
+import { type LedgerBatch, readLedger } from '../../src/ledger/read/read-ledger.ts';
 import { verifyLedger, verifyReceipt } from '../../src/ledger/read/verify.ts';
 import { ChainWriter, type Recorded } from '../../src/ledger/write/chain-writer.ts';
 import { claimChain, type LedgerPlace } from '../../src/ledger/write/claim-chain.ts';
 import { RESERVE_BYTES } from '../../src/ledger/write/segment-files.ts';
 import { toReceipts } from '../../src/ledger/write/unrecorded.ts';
 import { temporaryFolder } from '../support/app.ts';
-import { allEntries, ledgerPlace, ledgerPlaceIn, reading } from '../support/ledger.ts';
+import { allEntries, ledgerPlace, ledgerPlaceIn, NID, reading } from '../support/ledger.ts';
 
 interface Disk {
   /** Of the file: writes beyond it fail as on a full disk. */
@@ -132,6 +134,9 @@ test('a segment that cannot be followed by a new one is written on, and closed w
   isFull = false;
   for (let i = 0; i < 4; i++) writer.append([text]);
   assert.ok(segments() > 1);
+  const { segment, lines } = [...readLedger(place.ledgerFolder)].at(-1) as LedgerBatch;
+  const person = openPersonHash(state.folder, segment)?.(NID) ?? '';
+  assert.ok(lines.includes(person), 'the numbers of a segment are hashed with its key');
   assert.deepEqual(verifyLedger(place.ledgerFolder).faults, []);
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { formatBatch, HEADER_START, NO_HASH } from '../../src/ledger/files/batch.ts';
+import { BatchFormatter, HEADER_START, NO_HASH } from '../../src/ledger/files/batch.ts';
 import { systemFunctions } from '../../src/ledger/files/durable.ts';
 import { chainFolderOf, headsFileOf, keyFileOf, segmentFileOf } from '../../src/ledger/files/paths.ts';
 import { encodeReadings } from '../../src/ledger/files/reading-text.ts';
@@ -128,8 +128,9 @@ const FAULTS: { [what: string]: [number, RegExp, (written: Written) => void] } =
     ({ folder }) =>
       edit(segmentFileOf(folder, 1), (text) => {
         const lines = text.slice(text.indexOf('\n') + 1, text.lastIndexOf(HEADER_START));
-        const batch = formatBatch(NO_HASH, { first: 1, count: 2, dropped: 0 }, lines.replace('404', '200'));
-        return text.replace(BATCH, () => batch.bytes.toString());
+        const header = { first: 1, count: 2, dropped: 0 };
+        const { bytes } = new BatchFormatter().format(NO_HASH, header, lines.replace('404', '200'), 0);
+        return text.replace(BATCH, () => bytes.toString());
       }),
   ],
   'something added to a closed segment': [

@@ -63,10 +63,10 @@ export const FAULTS = {
   answersUnwritten: {
     name: 'responses leave 100 ms before the ledger is written',
     file: 'src/ledger/write/chain-writer.ts',
-    old: 'writeFully(this.functions, this.opened.handle, Buffer.concat([bytes, padding]), offset);',
+    old: 'writeFully(this.functions, this.opened.handle, bytes, offset);',
     planted: `const { handle } = this.opened;
-    const later = () => writeFully(this.functions, handle, Buffer.concat([bytes, padding]), offset);
-    setTimeout(later, 100);`,
+    const copy = Buffer.from(bytes);
+    setTimeout(() => writeFully(this.functions, handle, copy, offset), 100);`,
   },
   answersUnsynced: {
     name: 'responses leave 50 ms before the ledger is synced',

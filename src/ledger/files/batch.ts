@@ -2,7 +2,7 @@
  * A batch of entries, as it is in a segment: one line that heads it, then a line of JSON for each entry. Its
  * hash commits to its entries and to every batch before it (docs/decisions/0030-access-ledger.md).
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /** What the first batch of a chain follows. */
 export const NO_HASH = '0'.repeat(64);
@@ -51,20 +51,48 @@ export const hashBatch = (previous: string, hashed: string, lines: Uint8Array): 
 
 export interface FormattedBatch {
   readonly hash: string;
+  /** How many bytes the batch has, and those with the zeros after it; valid until the next one is made. */
+  readonly length: number;
   readonly bytes: Buffer;
 }
 
-/** @param lines of the entries, each with its line feed */
-export function formatBatch(
-  previous: string,
-  { first, count, dropped }: { readonly first: number; readonly count: number; readonly dropped: number },
-  lines: string,
-): FormattedBatch {
-  const body = Buffer.from(lines);
-  const drop = dropped === 0 ? '' : `,"dropped":${dropped}`;
-  const hashed = `${HEADER_START}${first},"count":${count},"bytes":${body.length}${drop}`;
-  const hash = hashBatch(previous, hashed, body);
-  return { hash, bytes: Buffer.concat([Buffer.from(`${hashed},"hash":"${hash}"}\n`), body]) };
+/** What is hashed before the lines, and what is written before them, take less. */
+const LEAD_BYTES = 512;
+const MAX_CHARACTER_BYTES = 3;
+
+/** Makes batches in one buffer: their lines are copied once, to be hashed and written from there. */
+export class BatchFormatter {
+  private buffer = Buffer.alloc(0);
+
+  /**
+   * @param lines of the entries, each with its line feed
+   * @param leastBytes zeros follow up to there
+   */
+  format(
+    previous: string,
+    { first, count, dropped }: { readonly first: number; readonly count: number; readonly dropped: number },
+    lines: string,
+    leastBytes: number,
+  ): FormattedBatch {
+    const room = LEAD_BYTES + Math.max(lines.length * MAX_CHARACTER_BYTES, leastBytes);
+    if (this.buffer.length < room) this.buffer = Buffer.allocUnsafe(room);
+    const bytes = this.buffer.write(lines, LEAD_BYTES);
+    const end = LEAD_BYTES + bytes;
+    const drop = dropped === 0 ? '' : `,"dropped":${dropped}`;
+    const hashed = `${HEADER_START}${first},"count":${count},"bytes":${bytes}${drop}`;
+    const digest = hash('sha256', this.buffer.subarray(this.lead(`${previous}\n${hashed}\n`), end));
+    const start = this.lead(`${hashed},"hash":"${digest}"}\n`);
+    const paddedEnd = Math.max(end, start + leastBytes);
+    if (paddedEnd > end) this.buffer.fill(0, end, paddedEnd);
+    return { hash: digest, length: end - start, bytes: this.buffer.subarray(start, paddedEnd) };
+  }
+
+  /** Puts a text before the lines. @returns where it begins */
+  private lead(text: string): number {
+    const start = LEAD_BYTES - text.length;
+    this.buffer.write(text, start, 'latin1');
+    return start;
+  }
 }
 
 const RECEIPT_DIGITS = 32;

@@ -1,18 +1,36 @@
 /** National IDs as the ledger has them: hashes with a key that is kept apart from the entries. */
-import { createHmac, createSecretKey } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { keyFileOf } from './paths.ts';
 
 export const KEY_BYTES = 32;
 const DIGITS = 32;
+const DIGITS_OF_CARD = 16;
 
 /** As a person is named in the entries of one segment. @param identityCard 16 digits; hashed as it is */
 export type HashPerson = (identityCard: string) => string;
 
+const BLOCK_BYTES = 64;
+const DIGEST_BYTES = 32;
+
+/**
+ * HMAC-SHA256 as RFC 2104 defines it, by two hashes: half of what an Hmac object costs.
+ * @param secret at most 64 bytes
+ */
 export function createPersonHash(secret: Uint8Array): HashPerson {
-  // As an object it is prepared once: a fifth of the time for each hash.
-  const key = createSecretKey(secret);
-  return (identityCard) => createHmac('sha256', key).update(identityCard).digest('hex').slice(0, DIGITS);
+  const padded = (byte: number) => Buffer.alloc(BLOCK_BYTES).map((_, i) => (secret[i] ?? 0) ^ byte);
+  const inner = Buffer.concat([padded(0x36), Buffer.alloc(DIGITS_OF_CARD)]);
+  const outer = Buffer.concat([padded(0x5c), Buffer.alloc(DIGEST_BYTES)]);
+  return (identityCard) => {
+    const length = Buffer.byteLength(identityCard);
+    const text =
+      length === DIGITS_OF_CARD
+        ? inner
+        : Buffer.concat([inner.subarray(0, BLOCK_BYTES), Buffer.alloc(length)]);
+    text.write(identityCard, BLOCK_BYTES);
+    outer.write(hash('sha256', text, 'binary'), BLOCK_BYTES, 'binary');
+    return hash('sha256', outer).slice(0, DIGITS);
+  };
 }
 
 /** @returns undefined when the segment has no key that can be used */

@@ -1,35 +1,48 @@
 /**
- * Readings on their way to the thread that writes them: one text for all of an iteration, because a text
- * passes between threads at the least cost.
+ * Readings on their way to what writes them: one text for all of an iteration, because a text passes between
+ * threads at the least cost. It holds the JSON of each entry, but for its time and the hashes of its national
+ * IDs, which take longest and are left to the thread.
  */
 import type { FieldGroup, Reading } from '../../store/ports/access-ledger.ts';
+import type { HashPerson } from './identity-hash.ts';
 
-/** Between readings, between their values, and between the values of a list. */
+/** Between readings, between their parts, and between national IDs. No value holds a control character. */
 const READINGS = '\x1e';
-const VALUES = '\x1f';
+const PARTS = '\x1f';
 const ITEMS = '\x1d';
-const CONTROL = /[\x00-\x1f\x7f]/;
 const CONTROLS = /[\x00-\x1f\x7f]/g;
+const SPECIAL = /[\x00-\x1f\x7f"\\]/;
 
 /** Callers refuse control characters: here one would end the value, and another reader could be recorded. */
-const plain = (text: string): string => (CONTROL.test(text) ? text.replace(CONTROLS, ' ') : text);
+const plain = (text: string): string => (SPECIAL.test(text) ? text.replace(CONTROLS, ' ') : text);
+
+const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(plain(text)) : `"${text}"`);
+
+const optional = (name: string, text: string | null): string =>
+  text === null || text === '' ? '' : `,"${name}":${quote(text)}`;
 
 export function encodeReadings(readings: readonly Reading[]): string {
   let text = '';
-  for (const { reader, subject, ...reading } of readings) {
-    if (text !== '') text += READINGS;
+  for (const reading of readings) {
+    const { fields, reader, subject } = reading;
     const { all, identityCards, memberIds } = subject;
+    if (text !== '') text += READINGS;
     text +=
-      `${reading.timeMs}${VALUES}${plain(reading.requestId)}${VALUES}` +
-      `${'keyId' in reader ? `k${reader.keyId}` : `u${plain(reader.user)}`}${VALUES}` +
-      `${reading.route}${VALUES}${reading.fields.join(ITEMS)}${VALUES}${reading.status}${VALUES}` +
-      `${reading.address ?? ''}${VALUES}${plain(reading.purpose ?? '')}${VALUES}` +
-      `${plain(reading.endUser ?? '')}${VALUES}${identityCards?.map(plain).join(ITEMS) ?? ''}${VALUES}` +
-      `${memberIds?.join(ITEMS) ?? ''}${VALUES}` +
-      `${all === undefined ? '' : `${all.asOfSequence}:${all.cooperativeIds?.join(ITEMS) ?? '*'}`}`;
+      `${reading.timeMs}${PARTS},"request_id":${quote(reading.requestId)},` +
+      `${'keyId' in reader ? `"key_id":${reader.keyId}` : `"user":${quote(reader.user)}`},` +
+      `"route":${quote(reading.route)},` +
+      `"fields":${fields.length === 0 ? '[]' : `["${fields.join('","')}"]`},` +
+      `"status":${reading.status}${optional('address', reading.address)}` +
+      `${optional('purpose', reading.purpose)}${optional('end_user', reading.endUser)}${PARTS}` +
+      `${identityCards?.map(plain).join(ITEMS) ?? ''}${PARTS}` +
+      `${memberIds === undefined || memberIds.length === 0 ? '' : `,"members":[${memberIds.join()}]`}` +
+      `${all === undefined ? '' : `,"all":${encodeAll(all)}`}}`;
   }
   return text;
 }
+
+const encodeAll = ({ asOfSequence, cooperativeIds }: NonNullable<Reading['subject']['all']>): string =>
+  `{"as_of":${asOfSequence},"cooperatives":${cooperativeIds && `[${cooperativeIds.join()}]`}}`;
 
 /** What of a reading is written; what is not there was not given, or does not apply. */
 export interface StoredReading {
@@ -50,43 +63,44 @@ export interface StoredReading {
   readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
 }
 
-export interface DecodedReading {
-  readonly timeMs: number;
-  /** @param hashPerson of a national ID */
-  toStored(hashPerson: (identityCard: string) => string): StoredReading;
+/** Entries as they are written. */
+export interface EntryLines {
+  /** Each with its line feed. */
+  readonly lines: string;
+  readonly count: number;
+  /** Earliest and latest instant, in epoch milliseconds. */
+  readonly first: number;
+  readonly last: number;
 }
 
-export const decodeReadings = (text: string): DecodedReading[] => text.split(READINGS).map(decode);
+/** Epoch milliseconds of the first reading of a text: it begins with them. */
+export const timeOf = (text: string): number => Number.parseInt(text, 10);
 
-function decode(text: string): DecodedReading {
-  const [time, requestId = '', reader = '', route = '', fields = '', status, ...more] = text.split(VALUES);
-  const [address = '', purpose = '', endUser = '', persons = '', members = '', all = ''] = more;
-  const timeMs = Number(time);
-  return {
-    timeMs,
-    toStored: (hashPerson) => ({
-      time: new Date(timeMs).toISOString(),
-      request_id: requestId,
-      ...(reader.startsWith('k') ? { key_id: Number(reader.slice(1)) } : { user: reader.slice(1) }),
-      route,
-      fields: items(fields) as FieldGroup[],
-      status: Number(status),
-      ...(address === '' ? {} : { address }),
-      ...(purpose === '' ? {} : { purpose }),
-      ...(endUser === '' ? {} : { end_user: endUser }),
-      ...(persons === '' ? {} : { persons: items(persons).map(hashPerson) }),
-      ...(members === '' ? {} : { members: items(members).map(Number) }),
-      ...(all === '' ? {} : { all: decodeAll(all) }),
-    }),
-  };
+/** Turns texts of `encodeReadings` into the lines of a batch. */
+export function toLines(texts: readonly string[], hashPerson: HashPerson): EntryLines {
+  let [lines, count, first, last] = ['', 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [formattedMs, formatted] = [Number.NaN, ''];
+  for (const text of texts)
+    for (const reading of text.split(READINGS)) {
+      const [time, start = '', persons = '', end = ''] = reading.split(PARTS);
+      const timeMs = Number(time);
+      // Most readings are of the millisecond of the one before.
+      if (timeMs !== formattedMs) {
+        [formattedMs, formatted] = [timeMs, new Date(timeMs).toISOString()];
+        first = Math.min(first, timeMs);
+        last = Math.max(last, timeMs);
+      }
+      const hashes = persons === '' ? '' : `,"persons":[${hashAll(persons, hashPerson)}]`;
+      lines += `{"time":"${formatted}"${start}${hashes}${end}\n`;
+      count++;
+    }
+  return { lines, count, first, last };
 }
 
-const items = (text: string): string[] => (text === '' ? [] : text.split(ITEMS));
-
-function decodeAll(text: string): NonNullable<StoredReading['all']> {
-  const [sequence, cooperatives = ''] = text.split(':');
-  return {
-    as_of: Number(sequence),
-    cooperatives: cooperatives === '*' ? null : items(cooperatives).map(Number),
-  };
+function hashAll(persons: string, hashPerson: HashPerson): string {
+  if (!persons.includes(ITEMS)) return `"${hashPerson(persons)}"`;
+  return persons
+    .split(ITEMS)
+    .map((person) => `"${hashPerson(person)}"`)
+    .join();
 }

@@ -1,11 +1,11 @@
 /** Writes one chain. Whatever it returns is on disk; after a failure, the next batch takes the same place. */
 import { readFileSync } from 'node:fs';
-import { type FormattedBatch, formatBatch } from '../files/batch.ts';
+import { BatchFormatter, type FormattedBatch } from '../files/batch.ts';
 import { systemFunctions, type WritingFunctions, writeFully } from '../files/durable.ts';
 import { appendHead, knownHeads, readHeads } from '../files/heads.ts';
 import { createPersonHash, type HashPerson } from '../files/identity-hash.ts';
 import { keyFileOf, segmentFileOf } from '../files/paths.ts';
-import { decodeReadings } from '../files/reading-text.ts';
+import { timeOf, toLines } from '../files/reading-text.ts';
 import { type ChainState, widened } from './open-chain.ts';
 import { createSegment, EXTENSION_BYTES, RESERVE_BYTES, removeSegment, zeros } from './segment-files.ts';
 
@@ -38,6 +38,7 @@ export class ChainWriter {
   private opened: OpenedSegment;
   private readonly functions: WritingFunctions;
   private readonly maxSegmentBytes: number;
+  private readonly formatter = new BatchFormatter();
   private closesFrom = 0;
 
   /** @throws the system's error */
@@ -58,31 +59,28 @@ export class ChainWriter {
    * @throws the system's error; nothing of them is recorded for sure then
    */
   append(texts: readonly string[]): Recorded {
-    const readings = texts.flatMap(decodeReadings);
-    this.closeIfDue(readings[0]?.timeMs ?? 0);
-    const lines = readings
-      .map((reading) => `${JSON.stringify(reading.toStored(this.opened.hashPerson))}\n`)
-      .join('');
-    const { next: first, hash, offset, dropped } = this.state;
-    const batch = formatBatch(hash, { first, count: readings.length, dropped }, lines);
+    this.closeIfDue(timeOf(texts[0] ?? ''));
+    const entries = toLines(texts, this.opened.hashPerson);
+    const { lines, count } = entries;
+    const { next: first, hash, offset, dirtyEnd, dropped, times } = this.state;
+    // What a longer batch has left behind would be read as damage.
+    const batch = this.formatter.format(hash, { first, count, dropped }, lines, dirtyEnd - offset);
     this.write(batch);
-    const times = readings.reduce((span, { timeMs }) => widened(span, timeMs), this.state.times);
-    const end = offset + batch.bytes.length;
+    const end = offset + batch.length;
     this.state = {
       ...this.state,
-      ...{ next: first + readings.length, hash: batch.hash, offset: end, dirtyEnd: end, dropped: 0, times },
+      ...{ next: first + count, hash: batch.hash, offset: end, dirtyEnd: end, dropped: 0 },
+      times: widened(widened(times, entries.first), entries.last),
     };
     return { first, hash: batch.hash };
   }
 
-  private write({ bytes }: FormattedBatch): void {
-    const { offset, dirtyEnd } = this.state;
-    const end = offset + bytes.length;
-    this.extendTo(Math.max(end, dirtyEnd) + RESERVE_BYTES, end);
-    // What a longer batch has left behind would be read as damage.
-    const padding = Buffer.alloc(Math.max(dirtyEnd - end, 0));
-    this.state = { ...this.state, dirtyEnd: Math.max(dirtyEnd, end) };
-    writeFully(this.functions, this.opened.handle, Buffer.concat([bytes, padding]), offset);
+  private write({ bytes, length }: FormattedBatch): void {
+    const { offset } = this.state;
+    const dirtyEnd = offset + bytes.length;
+    this.extendTo(dirtyEnd + RESERVE_BYTES, offset + length);
+    this.state = { ...this.state, dirtyEnd };
+    writeFully(this.functions, this.opened.handle, bytes, offset);
     this.functions.fdatasyncSync(this.opened.handle);
   }
 

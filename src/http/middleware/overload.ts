@@ -5,10 +5,9 @@
 
 /** How often the event loop is to come by. */
 export const SAMPLE_MS = 20;
-/** It is late when it took longer than this, and calm when shorter; between the two, nothing changes. */
-const LATE_MS = 80;
-const CALM_MS = 35;
-/** How long it has to be late, or calm, each time, until that counts as lasting. */
+/** It is late when it took longer than this. */
+const LATE_MS = 50;
+/** How long it has to be late, each time, until that counts as lasting. */
 const INTERVAL_MS = 500;
 /** One long call makes one late sample, however long it takes. */
 const LEAST_SAMPLES = 3;
@@ -18,19 +17,20 @@ const LEAST_SAMPLES = 3;
  */
 const ADMITTING_MS = 50;
 /** As many are admitted whatever the time is: the process itself may have been interrupted. */
-const LEAST_ADMITTED = 16;
+const LEAST_ADMITTED = 24;
+/** An overload is over when nothing had to be refused for so long: longer than a refused client is held. */
+const CALM_MS = 3_500;
 
 export class Overload {
   /** Whether the delay has lasted. */
   isLasting = false;
-  /** Whether the last sample was. */
-  isCalm = false;
   private sampledMs: number;
   private polledMs: number;
   private samples = 0;
   private admitted = 0;
-  /** Since when all samples have spoken for a change: late ones while well, calm ones while overloaded. */
-  private sinceMs: number | undefined;
+  /** Since when all samples were late. */
+  private lateSinceMs: number | undefined;
+  private refusedMs = Number.NEGATIVE_INFINITY;
 
   /** All times are monotonic milliseconds. */
   constructor(nowMs: number) {
@@ -40,19 +40,25 @@ export class Overload {
 
   /** Called every SAMPLE_MS, or as soon after that as the event loop comes by. */
   sample(nowMs: number): void {
-    const tookMs = nowMs - this.sampledMs;
-    this.isCalm = tookMs < CALM_MS;
-    const isForChange = this.isLasting ? this.isCalm : tookMs > LATE_MS;
-    if (isForChange) {
-      this.sinceMs ??= this.sampledMs;
-      this.samples++;
-    }
+    if (this.isLasting) this.isLasting = nowMs - this.refusedMs < CALM_MS;
+    else this.isLasting = this.isLateFor(nowMs - this.sampledMs, nowMs);
     this.sampledMs = nowMs;
-    const isLongEnough = nowMs - (this.sinceMs ?? nowMs) >= INTERVAL_MS && this.samples >= LEAST_SAMPLES;
-    if (isForChange && !isLongEnough) return;
-    if (isForChange) this.isLasting = !this.isLasting;
-    this.sinceMs = undefined;
+  }
+
+  private isLateFor(tookMs: number, nowMs: number): boolean {
+    if (tookMs <= LATE_MS) {
+      this.lateSinceMs = undefined;
+      this.samples = 0;
+      return false;
+    }
+    this.lateSinceMs ??= this.sampledMs;
+    this.samples++;
+    if (nowMs - this.lateSinceMs < INTERVAL_MS || this.samples < LEAST_SAMPLES) return false;
+    this.lateSinceMs = undefined;
     this.samples = 0;
+    // The first refusal may need some iterations.
+    this.refusedMs = nowMs;
+    return true;
   }
 
   /** Called when the event loop has read everything that it found when it looked. */
@@ -64,7 +70,10 @@ export class Overload {
   /** Whether a request that is read now may have waited for too long, and those behind it longer. */
   refuses(nowMs: number): boolean {
     if (!this.isLasting) return false;
-    if (nowMs - this.polledMs > ADMITTING_MS && this.admitted >= LEAST_ADMITTED) return true;
+    if (nowMs - this.polledMs > ADMITTING_MS && this.admitted >= LEAST_ADMITTED) {
+      this.refusedMs = nowMs;
+      return true;
+    }
     this.admitted++;
     return false;
   }

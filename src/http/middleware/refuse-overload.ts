@@ -11,7 +11,7 @@ import { Overload, SAMPLE_MS } from './overload.ts';
 const OVERLOADED = refusal(
   503,
   'The service is overloaded. Try again.',
-  { 'Retry-After': '1' },
+  { 'Retry-After': '3' },
   'overloaded',
 );
 
@@ -19,7 +19,7 @@ const OVERLOADED = refusal(
 const ALWAYS_ANSWERED: readonly (string | undefined)[] = ['/healthz', '/readyz'];
 
 /** A little less than Retry-After, so that whoever keeps to it does not notice. */
-const HELD_MS = 900;
+const HELD_MS = 2_900;
 
 interface Held {
   readonly socket: Socket;
@@ -86,12 +86,11 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): 
       if (!overload.isLasting && released.size === 0) return undefined;
       if (ALWAYS_ANSWERED.includes(request.route?.path)) return undefined;
       const { socket } = request.incoming;
-      const isTooEarly = released.has(socket);
-      if (!isTooEarly && !overload.refuses(request.startMs)) return undefined;
-      // One that was held is let go with a last refusal once there is room: what it has sent is old.
-      const isHeld = !(isTooEarly && (overload.isCalm || !overload.isLasting));
+      // What a held connection has sent meanwhile is old: it is refused once more, and what follows is not.
+      const isOld = released.delete(socket);
+      if (!isOld && !overload.refuses(request.startMs)) return undefined;
       // With a body that is not read, the response ends the connection; that of a proxy is others' too.
-      if (isHeld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
+      if (!isOld && !hasBody(request.incoming) && !isProxy(socket)) request.whenClosed(() => hold(socket));
       return OVERLOADED;
     },
     start() {

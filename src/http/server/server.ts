@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { METHODS } from '../declare/route.ts';
 import { Connection, type ConnectionLog, type ConnectionRefusal } from './connection.ts';
+import { type Listeners, listenTogether } from './listeners.ts';
 import { EXPECTS_CONTINUE, type Handler } from './request-lifecycle.ts';
 
 /** Milliseconds until a client is dropped that sends no headers, no complete request, or does not read. */
@@ -55,7 +56,7 @@ export interface ServerOptions {
 }
 
 /** @throws (as rejection) the system's error when the address cannot be listened on */
-export function listen(options: ServerOptions): Promise<RunningServer> {
+export async function listen(options: ServerOptions): Promise<RunningServer> {
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const server = createServer({
     headersTimeout: timeouts.headersMs,
@@ -70,10 +71,9 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     shouldUpgradeCallback: (incoming) => ignoreUpgrade(incoming, connections),
   });
   const { log, maxConnections = MAX_CONNECTIONS } = options;
-  server.maxConnections = maxConnections;
-  server.on('drop', () => log.closed(`connections refused: ${maxConnections} are open`));
-  const connections = trackConnections(server, log);
+  const connections = trackConnections(server, log, maxConnections);
   answerRequests(server, options.handler, connections);
+  const listeners = await listenTogether(server, options);
   const sweep = setInterval(
     () => {
       for (const connection of connections.values()) {
@@ -84,17 +84,13 @@ export function listen(options: ServerOptions): Promise<RunningServer> {
     Math.min(SWEEP_MS, timeouts.idleMs),
   );
   sweep.unref();
-  const end = () => close(server, connections, timeouts.closeMs).finally(() => clearInterval(sweep));
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      clearInterval(sweep);
-      reject(error);
-    });
-    server.listen(options.port, options.host, () => {
-      server.removeAllListeners('error');
-      resolve({ address: server.address() as AddressInfo, close: end });
-    });
-  });
+  return {
+    address: server.address() as AddressInfo,
+    close: () =>
+      close({ server, listeners, connections, closeMs: timeouts.closeMs }).finally(() =>
+        clearInterval(sweep),
+      ),
+  };
 }
 
 /** Closes connections that have been unused for longest, and those whose clients leave most unread. */
@@ -122,9 +118,14 @@ type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
 
 type Connections = ReadonlyMap<Duplex, Connection>;
 
-function trackConnections(server: Server, log: ConnectionLog): Connections {
+function trackConnections(server: Server, log: ConnectionLog, maxConnections: number): Connections {
   const connections = new Map<Duplex, Connection>();
   server.on('connection', (socket: Duplex) => {
+    if (connections.size >= maxConnections) {
+      socket.destroy();
+      log.closed(`connections refused: ${maxConnections} are open`);
+      return;
+    }
     socket.once('close', () => connections.delete(socket));
     connections.set(socket, new Connection(socket, log));
   });
@@ -181,19 +182,23 @@ function toRefusal(code: string | undefined): ConnectionRefusal {
   return { status: 400, detail: 'The request could not be read as HTTP.' };
 }
 
-function close(server: Server, connections: Connections, closeMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    // close() also ends the sweep for timed-out connections, so idle ones are ended here until all are gone.
-    const sweep = setInterval(() => {
-      server.closeIdleConnections();
-      for (const connection of connections.values()) connection.endIfUnused();
-    }, CLOSE_POLL_MS);
-    const deadline = setTimeout(() => server.closeAllConnections(), closeMs);
-    server.close(() => {
-      clearInterval(sweep);
-      clearTimeout(deadline);
-      resolve();
-    });
+interface Closing {
+  readonly server: Server;
+  readonly listeners: Listeners;
+  readonly connections: Connections;
+  readonly closeMs: number;
+}
+
+async function close({ server, listeners, connections, closeMs }: Closing): Promise<void> {
+  // close() also ends the sweep for timed-out connections, so idle ones are ended here until all are gone.
+  const sweep = setInterval(() => {
     server.closeIdleConnections();
-  });
+    for (const connection of connections.values()) connection.endIfUnused();
+  }, CLOSE_POLL_MS);
+  const deadline = setTimeout(() => server.closeAllConnections(), closeMs);
+  const allClosed = listeners.close();
+  server.closeIdleConnections();
+  await allClosed;
+  clearInterval(sweep);
+  clearTimeout(deadline);
 }

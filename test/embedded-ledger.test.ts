@@ -58,6 +58,7 @@ test('each reading of persons is recorded with the user, and what the program sa
       reader: { user: userInfo().username },
       route: `GET /api/v1${path}`,
       status,
+      ...(['/members', '/loans'].includes(path) ? { isPage: true } : {}),
       address: null,
       ...said,
       subject,

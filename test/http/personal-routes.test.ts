@@ -134,6 +134,7 @@ for (const route of personal) {
       address: '127.0.0.1',
       purpose: 'Audit',
       endUser: 'Zoë',
+      ...(route.personal !== 'none' && route.personal.persons === 'page' ? { isPage: true } : {}),
       subject: expectedOf(subject, response),
     });
     if (route.method === 'GET') {

@@ -52,6 +52,7 @@ test('each reading is recorded with its receipt, and holds no national ID', asyn
       address: null,
       purpose: 'crédit',
       endUser: 'Bob',
+      isPage: true,
     }),
   ]);
   const more = await ledger.record([reading({ status: 404, subject: { identityCards: [NID] } })]);
@@ -72,8 +73,9 @@ test('each reading is recorded with its receipt, and holds no national ID', asyn
     ...{ route: 'GET /members/{identity_card}', fields: ['identity', 'contact'], status: 200 },
     ...{ address: '127.0.0.1', persons: [hash], members: [12] },
   });
-  const { user, purpose, end_user: endUser, all: stored, address } = entries[1] as (typeof entries)[0];
-  assert.deepEqual([user, purpose, endUser, address], ['alice', 'crédit', 'Bob', undefined]);
+  const { user, purpose, end_user: endUser, all: stored, ...others } = entries[1] as (typeof entries)[0];
+  assert.deepEqual([user, purpose, endUser], ['alice', 'crédit', 'Bob']);
+  assert.deepEqual([others.address, others.page], [undefined, true]);
   assert.deepEqual(stored, { as_of: 91, cooperatives: [3, 4] });
   for (const name of readdirSync(place.ledgerFolder, { recursive: true, encoding: 'utf8' })) {
     const path = join(place.ledgerFolder, name);

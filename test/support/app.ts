@@ -107,7 +107,7 @@ export async function startApp(
     timeouts: options.timeouts,
     webhooks: options.webhooks,
     // Every response with personal data waits for it, as in a service; files of one are of no use here.
-    ledger: options.ledger ?? memoryLedger(),
+    ledger: options.ledger ?? (config.accessLedger ? undefined : memoryLedger()),
   });
   const { address } = await registry.listen();
   const keys = openKeyStore(keysFileOf(config.storage), { waitMs: 2_000 });

@@ -7,10 +7,9 @@ import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
 import { FieldErrorList, invalidFields, RegistryError, shownName } from '../../domain/values/errors.ts';
 import { HttpError, toErrorResponse } from '../../http/declare/errors.ts';
 import {
-  fieldsOf,
+  describeShown,
   isStated,
   NOTHING_STATED,
-  nameOfRoute,
   STATED_ERROR,
   type Stated,
   subjectOf,
@@ -155,9 +154,7 @@ export class RouteCaller {
       timeMs: clock.now(),
       requestId: randomUUID(),
       reader: { user: systemUser() },
-      route: nameOfRoute(route),
-      fields: fieldsOf(route, response),
-      status: response.status,
+      ...describeShown(route, response),
       address: null,
       ...stated,
       subject,

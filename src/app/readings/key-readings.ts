@@ -98,8 +98,6 @@ function resolve(segments: readonly Hashes[], store: Pick<HeldDataStore, 'listNu
   }
 }
 
-const PAGE = /^GET .*[^}]$/;
-
 function count(
   entries: Iterable<FoundEntry>,
   segments: ReadonlyMap<string, Hashes>,
@@ -109,13 +107,14 @@ function count(
   const exported = new Set<number>();
   const counts = { pages: 0, exports: 0, unknown: 0, withoutKey: 0 };
   let isAll = false;
-  for (const { chain, segment, time, route, persons: hashes = [], members = [], all } of entries) {
+  for (const { chain, segment, time, page, persons: hashes = [], members = [], all } of entries) {
     const { hash, numbers } = segments.get(`${chain}/${segment}`) ?? {};
     if (all !== undefined) {
       counts.exports++;
       isAll ||= all.cooperatives === null;
       for (const id of all.cooperatives ?? []) exported.add(id);
-    } else if (hashes.length === 0 && PAGE.test(route)) counts.pages++;
+    }
+    if (page === true) counts.pages++;
     if (hashes.length > 0 && hash === undefined) counts.withoutKey++;
     const found = [...hashes.map((each) => numbers?.get(each)), ...members.map((id) => ofMembers.get(id))];
     if (found.includes(undefined) && !(hashes.length > 0 && hash === undefined)) counts.unknown++;

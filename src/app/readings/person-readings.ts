@@ -22,6 +22,14 @@ export interface PersonReadings {
   readonly segmentsWithoutKey: number;
 }
 
+/** Of everybody: what could have shown the person, while the others did. */
+export const ofEverybody = (readings: readonly PersonReading[]): PersonReading[] =>
+  readings.filter(({ how }) => how === 'everybody');
+
+/** Those that showed the person. */
+export const ofPerson = (readings: readonly PersonReading[]): PersonReading[] =>
+  readings.filter(({ how }) => how !== 'everybody');
+
 /** An entry with one of these is looked at more closely. */
 const NOT_BY_NUMBER = ['"members":', '"all":'];
 

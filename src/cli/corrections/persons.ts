@@ -1,12 +1,12 @@
 /** `persons`: what concerns a person in all cooperatives (docs/correcting.md#a-death). */
 import type { Command } from 'commander';
-import { findPersonReadings } from '../../app/readings/person-readings.ts';
+import { findPersonReadings, ofEverybody, ofPerson } from '../../app/readings/person-readings.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { say } from '../../domain/values/message.ts';
 import { FIELD_GROUPS } from '../../store/ports/access-ledger.ts';
 import { readKeyNames } from '../persons/key-names.ts';
 import { fromLedger } from '../persons/read-ledger.ts';
-import { describeReading, formatReadings } from '../persons/reading-text.ts';
+import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';
 import { recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -67,17 +67,24 @@ async function show(context: CliContext, nid: string, options: PrintOptions): Pr
   const memberIds = traces.memberIds;
   await recordReading(context, options, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
   if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
-  const last = readings.slice(-SHOWN_READINGS).reverse();
+  const [own, everybody] = [ofPerson(readings), ofEverybody(readings).length];
+  const last = own.slice(-SHOWN_READINGS).reverse();
   if (options.json === true) {
     const entries = last.map((reading) => describeReading(reading, shown));
     context.out(
-      formatJson({ ...describePerson(person, zone), readings: { count: readings.length, last: entries } }),
+      formatJson({
+        ...describePerson(person, zone),
+        readings: { count: own.length, last: entries, everybody },
+      }),
     );
     return;
   }
   context.out(formatPerson(person, zone, (text) => translate(context, text)));
   if (readings.length === 0) return;
   context.out('\n');
-  print(context, say('Readings, the last {shown} of {n}', { shown: last.length, n: readings.length }));
-  context.out(formatReadings(last, shown, (text) => translate(context, text)));
+  if (own.length > 0) {
+    print(context, say('Readings, the last {shown} of {n}', { shown: last.length, n: own.length }));
+    context.out(formatReadings(last, shown, (text) => translate(context, text)));
+  }
+  if (everybody > 0) print(context, formatEverybody(everybody));
 }

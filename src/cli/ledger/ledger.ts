@@ -1,7 +1,7 @@
 /** `ledger`: who has read whose data (docs/ledger.md). */
 import type { Command } from 'commander';
 import { type EntryFilter, findEntries, findKeyReadings } from '../../app/readings/key-readings.ts';
-import { findPersonReadings } from '../../app/readings/person-readings.ts';
+import { findPersonReadings, ofEverybody, ofPerson } from '../../app/readings/person-readings.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { parseDateTime, parseLastSecond, type TimeZone } from '../../domain/values/date-time.ts';
@@ -10,7 +10,7 @@ import type { Storage } from '../../store/ports/storage.ts';
 import { readNumber } from '../corrections/correction-command.ts';
 import { readKeyNames } from '../persons/key-names.ts';
 import { fromLedger } from '../persons/read-ledger.ts';
-import { describeReading, formatReadings } from '../persons/reading-text.ts';
+import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';
 import { NAMES, recordAll, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT, print, tell, translate } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
@@ -77,9 +77,16 @@ async function showPerson(context: CliContext, nid: string, options: PrintOption
   await recordReading(context, options, { identityCards: [identityCard], fields: [] });
   if (options.json === true)
     context.out(formatJson({ entries: readings.map((reading) => describeReading(reading, shown)) }));
-  else if (readings.length > 0)
-    context.out(formatReadings(readings, shown, (text) => translate(context, text)));
-  else print(context, 'The access ledger has no reading of this person.');
+  else {
+    const table = (some: typeof readings) => formatReadings(some, shown, (text) => translate(context, text));
+    const [own, others] = [ofPerson(readings), ofEverybody(readings)];
+    if (readings.length === 0) print(context, 'The access ledger has no reading of this person.');
+    if (own.length > 0) context.out(`${table(own)}${others.length > 0 ? '\n' : ''}`);
+    if (others.length > 0) {
+      print(context, formatEverybody(others.length));
+      context.out(table(others));
+    }
+  }
   if (segmentsWithoutKey > 0) tell(context, WITHOUT_KEY);
 }
 

@@ -40,6 +40,14 @@ export const describeReading = ({ entry, how }: PersonReading, shown: ReadingCon
   read_as: how,
 });
 
+/** What the readings of everybody mean. */
+export const formatEverybody = (n: number): Message =>
+  say(
+    '{n|One reading was|# readings were} of everybody in cooperatives of the person: an export gave out the ' +
+      'person too, anything else could have shown the person.',
+    { n },
+  );
+
 /** Who has read. */
 function formatReader({ key_id: id, user = '' }: LedgerEntry, keyNames: KeyNames): Message {
   if (id === undefined) return asMessage(user);

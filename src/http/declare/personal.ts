@@ -43,14 +43,20 @@ export function subjectOf(
   return identityCards.includes(asked) ? subject : { ...subject, identityCards: [asked, ...identityCards] };
 }
 
-/** The groups of fields that a response shows. */
-export const fieldsOf = (
-  { personal }: Pick<Route, 'personal'>,
+/** What a reading says of the route and its response: never a value. */
+export function describeShown(
+  route: Route,
   { status, fields }: ApiResponse,
-): readonly FieldGroup[] => (status === 404 || personal === 'none' ? [] : (fields ?? personal.fields));
-
-/** The name of a route in readings: its method and template, without values. */
-export const nameOfRoute = (route: Route): string => `${route.method} ${fullPath(route)}`;
+): Pick<Reading, 'route' | 'fields' | 'status' | 'isPage'> {
+  const { personal } = route;
+  const shown = status === 404 || personal === 'none' ? undefined : personal;
+  return {
+    route: `${route.method} ${fullPath(route)}`,
+    fields: shown === undefined ? [] : (fields ?? shown.fields),
+    status,
+    ...(shown?.persons === 'page' ? { isPage: true } : {}),
+  };
+}
 
 const MAX_CHARACTERS = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { AccessLedger, Reading, Subject } from '../../store/ports/access-ledger.ts';
 import { toErrorResponse } from '../declare/errors.ts';
-import { fieldsOf, nameOfRoute } from '../declare/personal.ts';
+import { describeShown } from '../declare/personal.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import type { ApiResponse } from '../declare/response.ts';
 import { METHODS, type Route } from '../declare/route.ts';
@@ -64,16 +64,13 @@ function toReading(
   subject: Subject,
   { timeMs, trustedProxies }: { readonly timeMs: number; readonly trustedProxies: AddressBlocks },
 ): Reading {
-  const { id, caller, incoming, stated } = request;
-  const route = request.route as Route;
+  const { id, caller, incoming, route, stated } = request;
   return {
     timeMs,
     requestId: id,
     // Nothing personal is public: the middleware has found the key.
     reader: { keyId: (caller as ApiKey).id },
-    route: nameOfRoute(route),
-    fields: fieldsOf(route, response),
-    status: response.status,
+    ...describeShown(route as Route, response),
     address: clientAddressText(incoming, trustedProxies),
     purpose: stated.purpose,
     endUser: stated.endUser,

@@ -36,6 +36,7 @@ export function encodeReadings(readings: readonly Reading[]): string {
       `${optional('purpose', reading.purpose)}${optional('end_user', reading.endUser)}${PARTS}` +
       `${identityCards?.map(plain).join(ITEMS) ?? ''}${PARTS}` +
       `${memberIds === undefined || memberIds.length === 0 ? '' : `,"members":[${memberIds.join()}]`}` +
+      `${reading.isPage === true ? ',"page":true' : ''}` +
       `${all === undefined ? '' : `,"all":${encodeAll(all)}`}}`;
   }
   return text;
@@ -60,6 +61,8 @@ export interface StoredReading {
   /** Hashes of national IDs, with the key of the segment. */
   readonly persons?: readonly string[];
   readonly members?: readonly number[];
+  /** A page of a list. */
+  readonly page?: true;
   readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
 }
 

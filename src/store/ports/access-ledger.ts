@@ -42,6 +42,8 @@ export interface Reading {
   /** `X-Purpose` and `X-End-User`: 1 to 200 printable characters; null when not given. */
   readonly purpose: string | null;
   readonly endUser: string | null;
+  /** A page of a list, which shows the members of the subject; not one member, nor an export. */
+  readonly isPage?: boolean;
   readonly subject: Subject;
 }
 

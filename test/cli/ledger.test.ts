@@ -1,0 +1,294 @@
+/** The operator's side of the access ledger: a service answers over HTTP, and commands say who has read whom. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import { type Sent, startApp, type TestApp, temporaryFolder } from '../support/app.ts';
+import { command } from '../support/command.ts';
+import { nid } from '../support/importing.ts';
+import { startLending } from '../support/lending.ts';
+
+const ON = { settings: { ACCESS_LEDGER: 'on' } };
+const DAY_MS = 24 * 3600 * 1000;
+const WHY = ['--reason', 'Request', '--yes'];
+
+/** The registry of `startLending` with a loan of member 1, as a bank reads it. */
+async function start(context: TestContext) {
+  const folder = temporaryFolder(context);
+  const lending = await startLending(context, { ...ON, folder });
+  await lending.lend({ reference: 'L-1' });
+  const { app } = lending;
+  const bank = app.issue(SCOPES, { name: 'Bank' });
+  /** @returns the receipt */
+  const read = async (path: string, sent: Sent = {}, service: TestApp = app): Promise<string> => {
+    const { status, text, headers } = await service.send(path, { key: bank.key, ...sent });
+    assert.ok([200, 404].includes(status), text);
+    return String(headers['x-access-receipt']);
+  };
+  const run = (...args: string[]) => command(args, { REGISTRY_DB: join(folder, 'registry.db') }, app.clock);
+  const done = async (...args: string[]): Promise<void> => {
+    const { status, out, err } = await run(...args);
+    assert.equal(status, 0, `${args.join(' ')}: ${out}${err}`);
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it
+  const json = async (...args: string[]): Promise<any> => {
+    const { status, out, err } = await run(...args, '--json');
+    assert.equal(status, 0, `${args.join(' ')}: ${out}${err}`);
+    return JSON.parse(out);
+  };
+  /** What the bank has read of a person: routes and how. */
+  const readingsOf = async (person: number): Promise<string[]> => {
+    const { entries } = await json('ledger', 'person', nid(person));
+    return entries
+      .filter((entry: { key_id: number }) => entry.key_id === bank.id)
+      .map(({ route, status, read_as }: Record<string, string>) =>
+        [route?.replace('GET /api/v1', ''), status, read_as].join(' '),
+      );
+  };
+  return { ...lending, folder, bank, read, run, done, json, readingsOf };
+}
+
+const LOOKUP = '/members/{id} 200 number';
+
+test('ledger person has each way in which a person was shown, and nothing else', async (context) => {
+  const { read, json, readingsOf } = await start(context);
+  const said = { 'X-Purpose': 'Loan 17', 'X-End-User': 'Zoë', 'X-Request-Id': 'r-1' };
+  const receipt = await read(`/members/${nid(1)}`, { headers: said });
+  for (const path of [
+    `/members/${nid(8)}`,
+    '/members/1',
+    '/members?page_size=1',
+    '/members?page_size=1&page=2',
+    '/members?search=person',
+    `/members?identity_card=${nid(1)}`,
+    '/members/3/deliveries',
+    '/loans',
+    '/loans/1',
+    '/members/export?cooperative=2',
+    '/statistics',
+  ])
+    await read(path);
+  assert.deepEqual(await readingsOf(1), [
+    LOOKUP,
+    '/members/{id} 200 member',
+    '/members 200 member',
+    '/members 200 member',
+    '/members 200 number',
+    '/members/{id}/deliveries 200 member',
+    '/loans 200 member',
+    '/loans/{id} 200 member',
+    '/members/export 200 everybody',
+  ]);
+  assert.deepEqual(await readingsOf(2), ['/members 200 member', '/members 200 member']);
+  assert.deepEqual(await readingsOf(8), ['/members/{id} 404 number']);
+  assert.deepEqual(await readingsOf(7), []);
+  const { entries } = await json('ledger', 'person', nid(1));
+  assert.deepEqual(
+    entries.find((entry: { request_id: string }) => entry.request_id === 'r-1'),
+    {
+      ...{ sequence: Number(receipt.split('-')[0]), chain: 1, time: '2025-06-15T12:00:00+02:00' },
+      ...{ request_id: 'r-1', key_id: 2, key_name: 'Bank', user: null, route: 'GET /api/v1/members/{id}' },
+      ...{ fields: ['identity', 'contact', 'financials'], status: 200, address: '127.0.0.1' },
+      ...{ purpose: 'Loan 17', end_user: 'Zoë', receipt, read_as: 'number' },
+    },
+  );
+});
+
+test('readings under numbers and memberships that a person had are found after each correction', async (context) => {
+  const { app, read, done, readingsOf } = await start(context);
+  await read(`/members/${nid(2)}`);
+  await done('nid', 'replace', nid(2), nid(12), ...WHY);
+  await read(`/members/${nid(12)}`);
+  await read(`/members/${nid(2)}`);
+  for (const number of [2, 12]) assert.deepEqual(await readingsOf(number), [LOOKUP, LOOKUP, LOOKUP]);
+
+  // Merged: the member who is gone was shown as somebody else.
+  await read('/members/2');
+  await read('/members/1');
+  await done('members', 'merge', '2', '1', ...WHY);
+  const both = [LOOKUP, LOOKUP, LOOKUP, '/members/{id} 200 member', '/members/{id} 200 member'];
+  assert.deepEqual(await readingsOf(1), both);
+  for (const number of [2, 12]) assert.deepEqual(await readingsOf(number), both);
+
+  // Transferred: exports of both cooperatives could show the person, each in its time.
+  const body = { cooperative_id: '2', identity_card: nid(4), member_code: 'M-4', full_name: 'Person 4' };
+  assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
+  app.clock.advance(DAY_MS);
+  await read('/members/4');
+  await read('/members/export?cooperative=2');
+  await read('/members/export?cooperative=1');
+  await done('members', 'transfer', '4', '--to', 'A-1', '--code', 'M-9', '--on', '2025-06-16', ...WHY);
+  await read('/members/5');
+  await read('/members/export?cooperative=1');
+  assert.deepEqual(await readingsOf(4), [
+    '/members/{id} 200 member',
+    '/members/export 200 everybody',
+    '/members/export 200 everybody',
+    '/members/{id} 200 member',
+    '/members/export 200 everybody',
+  ]);
+});
+
+test('of an erased person, lookups and exports before the erasure are found by the number', async (context) => {
+  const { app, read, done, readingsOf } = await start(context);
+  await read(`/members/${nid(2)}`);
+  await read('/members/2');
+  await read('/members/export?cooperative=1');
+  await done('persons', 'erase', nid(2), ...WHY);
+  app.clock.advance(DAY_MS);
+  await read('/members/export?cooperative=1');
+  await read(`/members/${nid(2)}`);
+  assert.deepEqual(await readingsOf(2), [
+    LOOKUP,
+    '/members/export 200 everybody',
+    '/members/{id} 404 number',
+  ]);
+});
+
+test('ledger key names everybody whom the key has read, by the number of now, within the days given', async (context) => {
+  const { app, bank, read, done, json, run } = await start(context);
+  // 23:59:59 in Kigali of the day before, and 00:00:00.
+  const midnightMs = Date.parse('2025-06-18T00:00:00+02:00');
+  app.clock.advance(midnightMs - 1000 - app.clock.now());
+  await read(`/members/${nid(2)}`);
+  app.clock.advance(1000);
+  await read(`/members/${nid(2)}`);
+  await done('nid', 'replace', nid(2), nid(12), ...WHY);
+  app.clock.advance(1000);
+  await read(`/members/${nid(12)}`);
+  await read(`/members/${nid(8)}`);
+  await read('/members?cooperative=2');
+  await read(`/loans?identity_card=${nid(1)}`);
+  await read('/members/export?cooperative=1');
+  app.clock.advance(DAY_MS - 2000);
+  await read('/members/3');
+  app.clock.advance(1000);
+  await read('/members/1');
+  const [two, one] = [
+    (times: number, first: string) => ({
+      identity_card: nid(12),
+      times,
+      first,
+      last: '2025-06-18T00:00:01+02:00',
+    }),
+    (times: number, last: string) => ({
+      identity_card: nid(1),
+      times,
+      first: '2025-06-18T00:00:01+02:00',
+      last,
+    }),
+  ];
+  const id = String(bank.id);
+  assert.deepEqual(await json('ledger', 'key', id), {
+    persons: [two(3, '2025-06-17T23:59:59+02:00'), one(4, '2025-06-19T00:00:00+02:00')],
+    ...{ pages: 2, exports: 1, exported_cooperatives: ['A-1'], unknown: 1, without_key: 0 },
+  });
+  const day = ['--from', '2025-06-18', '--to', '2025-06-18'];
+  assert.deepEqual(await json('ledger', 'key', id, ...day), {
+    persons: [two(2, '2025-06-18T00:00:00+02:00'), one(3, '2025-06-18T23:59:59+02:00')],
+    ...{ pages: 2, exports: 1, exported_cooperatives: ['A-1'], unknown: 1, without_key: 0 },
+  });
+  const { persons } = await json('ledger', 'key', id, '--to', '2025-06-17T23:59:59+02:00');
+  assert.deepEqual(persons, [{ ...two(1, '2025-06-17T23:59:59+02:00'), last: '2025-06-17T23:59:59+02:00' }]);
+  const nobody = { exported_cooperatives: [], unknown: 0, without_key: 0 };
+  assert.deepEqual(await json('ledger', 'key', '77'), { persons: [], pages: 0, exports: 0, ...nobody });
+  const { out } = await run('ledger', 'key', id, ...day);
+  assert.match(out, new RegExp(`${nid(12)} +2 +2025-06-18T00:00:00\\+02:00`));
+  assert.match(out, /^2 persons were read\.$/m);
+  assert.match(out, /^Of an export everybody has to be counted too, in: A-1\.$/m);
+  assert.match(out, /^1 reading was of numbers or members that nobody has now\.$/m);
+});
+
+test('readings of two services on one database are found, verified and exported together', async (context) => {
+  const { app, bank, folder, read, json, run, readingsOf } = await start(context);
+  const other = await startApp(context, { ...ON, folder, startMs: app.clock.now() });
+  await read(`/members/${nid(1)}`);
+  other.clock.advance(1000);
+  await read(`/members/${nid(1)}`, {}, other);
+  app.clock.advance(2000);
+  await read('/members/1');
+  assert.deepEqual(await readingsOf(1), [LOOKUP, LOOKUP, '/members/{id} 200 member']);
+  const { persons } = await json('ledger', 'key', String(bank.id));
+  assert.deepEqual(
+    persons.map(({ times }: { times: number }) => times),
+    [3],
+  );
+  const { out } = await run('ledger', 'export', '--key', String(bank.id));
+  const chains = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    chains.map(({ chain, key_id }) => [chain, key_id]),
+    [1, 1, 2].map((chain) => [chain, bank.id]),
+  );
+  assert.ok(!out.includes(nid(1)));
+  const { sound, chains: verified } = await json('ledger', 'verify');
+  // The third one is that of commands.
+  assert.deepEqual([sound, verified], [true, 3]);
+});
+
+test('verify says whether all is sound, and whether it holds the reading of a receipt', async (context) => {
+  const { app, folder, read, run, json } = await start(context);
+  const receipt = await read(`/members/${nid(1)}`);
+  const last = await read('/members/2');
+  const { status, out } = await run('ledger', 'verify');
+  assert.deepEqual([status, out], [0, '6 entries are sound, in 1 chain.\n']);
+  const { found, entry } = await json('ledger', 'verify', '--receipt', receipt);
+  assert.deepEqual([found, entry.receipt, entry.route], [true, receipt, 'GET /api/v1/members/{id}']);
+  const held = await run('ledger', 'verify', '--receipt', receipt.toUpperCase());
+  assert.equal(held.status, 0);
+  assert.match(held.out, /Bank[\s\S]*The ledger holds this reading/);
+  assert.ok(!held.out.includes(nid(1)));
+  const stranger = await startLending(context, ON);
+  const foreign = (await stranger.get('/members/1')).headers['x-access-receipt'] as string;
+  const changed = receipt.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
+  for (const [text, why] of [
+    [foreign, /The ledger does not hold this reading/],
+    [changed, /The ledger does not hold this reading/],
+    ['7', /This is no receipt/],
+  ] as const) {
+    const refused = await run('ledger', 'verify', '--receipt', text);
+    assert.equal(refused.status, 1, text);
+    assert.match(refused.out, why);
+  }
+  await app.registry.close();
+  const file = join(folder, 'registry.ledger', '1', '000001.ndjson');
+  const written = readFileSync(file, 'latin1');
+  writeFileSync(file, written.replace('"members":[2]', '"members":[1]'), 'latin1');
+  const unsound = await run('ledger', 'verify');
+  assert.equal(unsound.status, 1);
+  assert.match(unsound.out, /^Chain 1, segment 1, batch of \d+: it was changed after it was written/m);
+  assert.equal((await run('ledger', 'verify', '--receipt', last)).status, 1);
+});
+
+test('readings of everybody come after those that showed the person, with what they mean', async (context) => {
+  const { app, folder, read, run, json } = await start(context);
+  await read('/members/export');
+  app.clock.advance(1000);
+  const row = ['members', join(folder, 'members.csv'), '--dry-run'];
+  writeFileSync(
+    row[1] as string,
+    `cooperative_code,identity_card,member_code,full_name\nA-1,${nid(2)},M-2,Person 2\n`,
+  );
+  assert.equal((await run('import', ...row)).status, 0);
+  app.clock.advance(1000);
+  await read(`/members/${nid(2)}`);
+  const { out } = await run('ledger', 'person', nid(2));
+  assert.match(
+    out,
+    /READ AS[\s\S]+ the person [\s\S]+\n\n2 readings were of everybody[\s\S]+READ AS[\s\S]+members\/export[\s\S]+ import /,
+  );
+  const { entries } = await json('ledger', 'person', nid(2));
+  const how = entries.map((entry: { read_as: string }) => entry.read_as);
+  assert.deepEqual(how, ['member', 'everybody', 'everybody', 'number', 'number'], 'the oldest first');
+  const { readings } = await json('persons', 'show', nid(2));
+  assert.deepEqual([readings.count, readings.everybody, readings.last.length], [4, 2, 4]);
+  assert.match(
+    (await run('persons', 'show', nid(2))).out,
+    /Readings, the last 5 of 5\n[\s\S]+2 readings were of everybody/,
+  );
+  const onlyExport = await run('ledger', 'person', nid(3));
+  assert.match(onlyExport.out, /no reading of this person/);
+});

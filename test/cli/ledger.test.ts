@@ -1,4 +1,4 @@
-/** The operator's side of the access ledger: a service answers over HTTP, and commands say who has read whom. */
+/** Commands say who has read whose data, after a service has answered over HTTP (docs/ledger.md). */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -278,7 +278,7 @@ test('readings of everybody come after those that showed the person, with what t
   const { out } = await run('ledger', 'person', nid(2));
   assert.match(
     out,
-    /READ AS[\s\S]+ the person [\s\S]+\n\n2 readings were of everybody[\s\S]+READ AS[\s\S]+members\/export[\s\S]+ import /,
+    /a member.+\n.+the person.+\n\n2 readings were of everybody.+\n.+\n.+\/export.+\n.+ import /,
   );
   const { entries } = await json('ledger', 'person', nid(2));
   const how = entries.map((entry: { read_as: string }) => entry.read_as);

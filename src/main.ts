@@ -78,6 +78,8 @@ const status = await runCommand(process.argv.slice(2), {
   out,
   err,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
+  // Whoever has started this may be gone, which ends no import.
+  news: process.send && ((news) => void process.send?.(news, undefined, undefined, () => {})),
   ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 });
 if (status !== 0) process.exitCode = status;

@@ -289,7 +289,22 @@ test('the help of import shows its subcommand, which does not take the place of 
   const place = importPlace(t);
   const { out } = await place.run('--help');
   assert.match(out, /Usage: cooperative-registry import \[options\] \[command\] <kind-or-folder> \[file\]/);
-  assert.match(out, /\n {2}map \[options\] <kind> <file> /);
+  assert.match(out, /\n {2}map \[options\] <kind-or-file> \[file\] /);
   const { status } = await place.load('cooperatives', COOPERATIVES, '--json');
   assert.equal(status, 0);
+});
+
+test('without a kind it is guessed from the headings, whatever the file is called', async (context) => {
+  const { write, run } = importPlace(context);
+  const kinds = {
+    'members-kinyarwanda.csv': 'members',
+    'production-coffee-ledger.csv': 'production',
+    'payments-french.csv': 'payments',
+    'savings-unicode.csv': 'savings',
+    'loans-workbook.xlsx': 'loans',
+  };
+  for (const [name, kind] of Object.entries(kinds)) {
+    const { out } = await run('map', write('x', readFileSync(`data/samples/${name}`)), '--json');
+    assert.equal(JSON.parse(out).map.kind, kind, name);
+  }
 });

@@ -1,9 +1,9 @@
 /** A desk on a port of its own, and a browser that has opened its link. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { openConfiguredStorage } from '../../src/app/storage.ts';
-import { openDesk } from '../../src/desk/desk.ts';
-import type { DeskServerOptions } from '../../src/desk/server/server.ts';
+import { type DeskOptions, openDesk } from '../../src/desk/desk.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { NOON, type TestClock, testClock } from './app.ts';
 
@@ -24,7 +24,7 @@ export interface TestDesk {
   /** A link, as `registry desk` prints it. */
   issueLink(): string;
   /** One request, with nothing but these headers and a Host. */
-  send(method: string, path: string, headers?: Headers, body?: string): Promise<DeskResponse>;
+  send(method: string, path: string, headers?: Headers, body?: string | Buffer): Promise<DeskResponse>;
   /** Opens a link, as a browser does. */
   enter(): Promise<Browser>;
 }
@@ -34,6 +34,8 @@ export interface Browser {
   get(path: string, headers?: Headers): Promise<DeskResponse>;
   /** Sends a form of a page of the desk, with its token. */
   post(path: string, fields: Fields, headers?: Headers): Promise<DeskResponse>;
+  /** Sends a form with files, as a browser without a script. */
+  upload(path: string, files: { readonly [name: string]: string | Buffer }): Promise<DeskResponse>;
   /** Types into the box. @returns the page that it leads to */
   find(text: string): Promise<DeskResponse & { readonly path: string }>;
 }
@@ -45,17 +47,22 @@ export const OWN_FORM: Headers = {
   'content-type': 'application/x-www-form-urlencoded',
 };
 
+const PROGRAM = fileURLToPath(new URL('./main-in-october.ts', import.meta.url));
+
 export async function testDesk(
   context: TestContext,
   storageFile: string,
-  more: Partial<DeskServerOptions> = {},
+  more: Partial<DeskOptions> = {},
 ): Promise<TestDesk> {
   const clock = testClock(NOON);
   const config = { storage: storageFile, zone: KIGALI, accessLedger: true };
   const reported: string[] = [];
   const storage = openConfiguredStorage(config, clock);
   const report = (line: string) => void reported.push(line);
-  const server = await openDesk({ config, clock, storage, report, secret: 'secret', ...more }, 0);
+  const server = await openDesk(
+    { config, clock, storage, report, secret: 'secret', program: PROGRAM, ...more },
+    0,
+  );
   context.after(() => server.close());
   const { port } = server;
   const send: TestDesk['send'] = (method, path, headers = {}, body = '') =>
@@ -92,6 +99,15 @@ function browse(send: TestDesk['send'], port: number, cookie: string): Browser {
     cookie,
     get,
     post,
+    async upload(path, files) {
+      const body = new FormData();
+      body.set('token', tokenOf((await get('/')).text));
+      body.set('action', 'add');
+      for (const [name, content] of Object.entries(files)) body.append('file', new Blob([content]), name);
+      const request = new Request('http://localhost', { method: 'POST', body });
+      const headers = { ...OWN_FORM, 'content-type': request.headers.get('content-type') ?? '' };
+      return send('POST', path, { ...own, ...headers }, Buffer.from(await request.arrayBuffer()));
+    },
     async find(text) {
       let path = '/';
       let answer = await post('/', { action: 'find', text });

@@ -66,7 +66,8 @@ async function open(context: CliContext, config: Config, options: DeskOptions, u
     tell(context, say('Another user (uid {uid}) may have a desk open. This one is yours.', { uid: owner }));
   const secret = newSecret();
   const ledger = config.accessLedger ? openMomentaryLedger(storage) : undefined;
-  const desk = { config, clock, storage, ledger, report: context.err, secret };
+  const program = process.argv[1] ?? '';
+  const desk = { config, clock, storage, ledger, report: context.err, secret, program };
   try {
     const server = await listen(context, options, (port) => openDesk(desk, port));
     const stopped = stopSignal();

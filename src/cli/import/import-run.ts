@@ -190,7 +190,10 @@ async function importWithSession(
         ...(options.replaces === undefined ? {} : { replaces: options.replaces }),
       },
       {
-        progress: (file, bytesRead, bytes) => bar.update(nameOf(file), bytesRead, bytes),
+        progress(file, bytesRead, bytes) {
+          bar.update(nameOf(file), bytesRead, bytes);
+          context.news?.({ progress: bytesRead / Math.max(bytes, 1) });
+        },
         async checked(file, checked, source, reading) {
           bar.stop();
           await output.checked({ file, checked, source, reading });

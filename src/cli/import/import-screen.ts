@@ -3,9 +3,10 @@
 import { countEntities } from '../../app/wording/entity-names.ts';
 import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import { asMessage, type Message, say, type Text } from '../../domain/values/message.ts';
+import { asMessage, type Message, pack, say, type Text } from '../../domain/values/message.ts';
 import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
+import type { NewsPart } from '../../import/run/import-news.ts';
 import { type FileReport, nameOf } from '../../import/run/import-report.ts';
 import type { AcceptedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
 import type { ImportWarning } from '../../store/ports/import/import-warnings.ts';
@@ -41,24 +42,35 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
   const { database, zone, isDryRun, settings } = options;
   const undo = (id: number) => proposed(`imports undo ${id}`, settings);
   let preview: readonly Message[] = [];
+  const inform = (part: NewsPart, text: Text) => context.news?.({ part, text: pack(text) });
+  /** Shows texts of one part. */
+  const showing = (part: NewsPart) => (text: Text) => {
+    tell(context, text);
+    inform(part, text);
+  };
   return {
     begin: (registry) =>
       print(context, say('Registry {database}: {size}', { database, size: describeSize(registry) })),
     async checked(shown) {
       const { file, checked, reading } = shown;
       const name = nameOf(file);
-      const show = (text: Text) => tell(context, text);
-      for (const note of describeNotes(reading)) show(say('{file}: note: {note}', { file: name, note }));
-      for (const warning of checked.warnings)
-        show(say('{file}: warning: {warning}', { file: name, warning: await describeWarning(warning) }));
-      await showFaults(show, shown, options.rejects);
+      for (const note of describeNotes(reading)) {
+        tell(context, say('{file}: note: {note}', { file: name, note }));
+        inform('note', note);
+      }
+      for (const found of checked.warnings) {
+        const warning = await describeWarning(found);
+        tell(context, say('{file}: warning: {warning}', { file: name, warning }));
+        inform('warning', warning);
+      }
+      await showFaults(showing('fault'), shown, options.rejects);
       if (checked.isRefused) {
         if (checked.warnings.some(({ stops }) => stops))
-          show(say('{file}: {text}', { file: name, text: STOPS_TOO }));
+          tell(context, say('{file}: {text}', { file: name, text: STOPS_TOO }));
         return;
       }
-      await showKept(show, name, checked);
-      await showMissing(show, shown, options);
+      await showKept(showing('kept'), name, checked);
+      await showMissing(showing('missing'), shown, options);
       if (isDryRun) preview = await describePreview(name, checked, zone, translate(context, '(empty)'));
     },
     finished(report) {
@@ -68,16 +80,34 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       if (report.outcome !== 'not_reached')
         print(context, say('{file}: {text}', { file: name, text: describeOutcome(report) }));
       if (report.outcome === 'accepted' || report.outcome === 'stopped')
-        for (const line of preview) print(context, line);
+        for (const line of preview) {
+          print(context, line);
+          inform('changed', line);
+        }
       if (report.importId !== undefined)
         print(context, say('To undo it: {command}', { command: undo(report.importId) }));
       if (report.sameAsImport !== undefined)
         tellOf(say('the same file was imported before, as import {id}.', { id: report.sameAsImport }));
       preview = [];
-      if (report.failure !== undefined) tellOf(report.failure.message);
+      if (report.failure !== undefined) {
+        tellOf(report.failure.message);
+        inform('failed', report.failure.message);
+      }
       if (report.outcome === 'stopped') tellOf(STOPPED);
       if (report.outcome === 'refused' || report.outcome === 'stopped')
         tell(context, say('Nothing of {file} was imported.', { file: name }));
+      const { outcome, rows, refusedRows, isFileFaulty, changes, importId, sameAsImport } = report;
+      context.news?.({
+        report: {
+          outcome,
+          rows,
+          refusedRows,
+          isFileFaulty,
+          changes,
+          ...(importId && { importId }),
+          sameAsImport,
+        },
+      });
     },
     end(reports, registry) {
       const values = { database, size: describeSize(registry) };

@@ -24,7 +24,7 @@ Examples:
   import members members-huye.csv --map huye.map.json
 `;
 
-type Options = ImportCommandOptions & ReadingOptions;
+type Options = ImportCommandOptions & ReadingOptions & { readonly fileName?: string };
 
 export function declareImport(command: Command, context: CliContext): void {
   addReadingOptions(addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER'))
@@ -46,16 +46,23 @@ export function declareImport(command: Command, context: CliContext): void {
     .option('--skip-invalid', 'import the good rows of a file that has bad ones')
     .option('--accept-trailing-zero', 'national IDs may all end in 0')
     .option('--json', 'one JSON document, every fault included')
+    .option('--file-name <name>', 'what the file is called, where its path does not say it')
     .addHelpText('after', MORE_HELP)
     .action(async (kindOrFolder: string, path: string | undefined, options: Options) => {
-      const files = findFiles(context, kindOrFolder, path);
+      const files = findFiles(context, kindOrFolder, path).map((file) => ({
+        ...file,
+        name: options.fileName,
+      }));
       assertReplacement(path, options);
       const reading = readReadingOptions(context, path === undefined ? undefined : files[0]?.kind, options);
       await runImport(context, files, { ...options, reading });
     });
   // A folder may be called `help`.
   command.helpCommand(false);
-  declareImportMap(command.command('map').description('propose a map for a file'), context);
+  declareImportMap(
+    command.command('map').description('propose a map for a file; without a kind, it is guessed'),
+    context,
+  );
 }
 
 function findFiles(context: CliContext, kindOrFolder: string, path: string | undefined): ImportFile[] {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import { pack } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
@@ -160,10 +161,16 @@ function printUndo(
     const at = formatStored('undone_at', result.undoneAt, zone) ?? '';
     throw new CommandError(EXIT.refused, describeUndoneBefore(undoing, at));
   }
+  const refusal =
+    result.outcome === 'undone' ? [] : describeRefusal(undoing, result, (each) => corrections.has(each));
+  for (const text of refusal) context.news?.({ part: 'fault', text: pack(text) });
+  if (result.outcome === 'undone') {
+    const text = pack(describeUndoing(undoing, result, isDryRun ? 'plan' : 'done'));
+    context.news?.({ part: 'changed', text });
+  }
   if (isJson) context.out(formatJson(describeUndo(undoing.id, result, isDryRun)));
   else if (result.outcome === 'undone')
     print(context, describeUndoing(undoing, result, isDryRun ? 'dry run' : 'done'));
-  else
-    for (const line of describeRefusal(undoing, result, (each) => corrections.has(each))) tell(context, line);
+  else for (const line of refusal) tell(context, line);
   if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
 }

@@ -1,16 +1,17 @@
 /** `import map`: proposes how a file is to be read (docs/import-reference.md#maps). */
-import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { cellContext } from '../../import/cells/context.ts';
 import { openFile } from '../../import/formats/open-file.ts';
-import { FileFault, type RecordSource } from '../../import/formats/source/records.ts';
+import { FileFault } from '../../import/formats/source/records.ts';
 import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
+import { guessKind } from '../../import/proposal/guess-kind.ts';
 import { type MapProposal, proposeMap } from '../../import/proposal/propose-map.ts';
+import { type ImportFile, nameOf } from '../../import/run/import-report.ts';
 import { scoreHeader } from '../../import/table/headings.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
-import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
+import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseKind, statOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -22,32 +23,39 @@ interface ImportMapOptions {
   readonly out?: string;
   readonly sheet?: string;
   readonly json?: boolean;
+  readonly fileName?: string;
 }
 
 export function declareImportMap(command: Command, context: CliContext): void {
   command
-    .argument('<kind>', `one of ${IMPORT_KINDS.join(', ')}`)
-    .argument('<file>', 'the file that the map is for')
+    .argument('<kind-or-file>', `one of ${IMPORT_KINDS.join(', ')}; without it, the kind is guessed`)
+    .argument('[file]', 'the file that the map is for')
     .option('--out <map>', 'write the map to this file instead of standard output')
     .option('--sheet <name>', 'the sheet of a workbook')
     .option('--json', 'one JSON document: the map, and what is open in it')
-    .action((name: string, path: string, options: ImportMapOptions) => {
-      return run(context, { kind: parseKind(name), path }, options);
+    .option('--file-name <name>', 'what the file is called, where its path does not say it')
+    .action(async (kindOrFile: string, path: string | undefined, options: ImportMapOptions) => {
+      const name = options.fileName;
+      if (path !== undefined) return run(context, { kind: parseKind(kindOrFile), path, name }, options);
+      assertFile(kindOrFile);
+      const kind = await reading({ path: kindOrFile, name }, () => guessKind(kindOrFile, name));
+      return run(context, { kind, path: kindOrFile, name }, options);
     });
 }
 
 async function run(
   context: CliContext,
-  file: { readonly kind: ImportKind; readonly path: string },
+  file: ImportFile,
   { out, sheet, json }: ImportMapOptions,
 ): Promise<void> {
   const { path } = file;
-  if (!statOf(path).isFile()) throw new CommandError(EXIT.usage, `${path} is not a file.`);
+  assertFile(path);
   const config = configOf(context, {});
   if (out !== undefined)
     assertMapPath(out, { source: path, storage: openConfiguredStorage(config, context.clock) });
   const cells = cellContext(config.zone, nowSeconds(context.clock));
-  const proposal = await propose(file, { cells, sheet });
+  const proposal = await reading(file, () => propose(file, { cells, sheet }));
+  context.news?.({ proposal });
   const text = formatJson(proposal.document);
   if (out !== undefined) writeMapFile(out, text);
   if (json === true) {
@@ -55,28 +63,39 @@ async function run(
     return;
   }
   if (out === undefined) context.out(text);
-  for (const remark of remarksOn(proposal)) context.err(`${basename(path)}: ${remark}\n`);
+  for (const remark of remarksOn(proposal)) context.err(`${nameOf(file)}: ${remark}\n`);
   if (out !== undefined) context.err(`The map is in ${out}.\n`);
 }
 
+function assertFile(path: string): void {
+  if (!statOf(path).isFile()) throw new CommandError(EXIT.usage, `${path} is not a file.`);
+}
+
 async function propose(
-  { kind, path }: { readonly kind: ImportKind; readonly path: string },
+  { kind, path }: ImportFile,
   options: { cells: ReturnType<typeof cellContext>; sheet: string | undefined },
 ): Promise<MapProposal> {
-  let source: RecordSource | undefined;
+  const { sheet } = options;
+  const source = await openFile(path, { sheet, scoreHeader: (cells) => scoreHeader(kind, cells) });
   try {
-    source = await openFile(path, { sheet: options.sheet, scoreHeader: (cells) => scoreHeader(kind, cells) });
     return await proposeMap(source, { kind, ...options });
+  } finally {
+    await source.close();
+  }
+}
+
+/** @throws CommandError for whatever keeps a file from being read */
+async function reading<T>(file: Pick<ImportFile, 'path' | 'name'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof UnknownSheetError) throw new CommandError(EXIT.usage, error.message);
     if (error instanceof FileFault) {
-      const lines = error.faults.map(({ line, message }) => `${basename(path)} line ${line}: ${message}`);
+      const lines = error.faults.map(({ line, message }) => `${nameOf(file)} line ${line}: ${message}`);
       throw new CommandError(EXIT.refused, lines.join('\n'));
     }
     const reason = systemCodeOf(error);
     if (reason === undefined) throw error;
-    throw new CommandError(EXIT.refused, `${path} cannot be read (${reason}).`);
-  } finally {
-    await source?.close();
+    throw new CommandError(EXIT.refused, `${nameOf(file)} cannot be read (${reason}).`);
   }
 }

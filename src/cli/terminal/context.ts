@@ -1,5 +1,6 @@
 /** What every command depends on, so that a test can run it without a process of its own. */
 import type { Text } from '../../domain/values/message.ts';
+import type { ImportNews } from '../../import/run/import-news.ts';
 import { inLanguage, type Language, languageOf } from '../../language/language.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
@@ -23,6 +24,8 @@ export interface CliContext {
   readonly err: (text: string) => void;
   /** Standard error when it is a terminal: where a progress bar may be drawn. */
   readonly terminal: NodeJS.WriteStream | undefined;
+  /** Takes what an import says, for the program that has started this one and shows it. */
+  readonly news?: ((news: ImportNews) => void) | undefined;
   /** Given by `--lang`; without it the language is that of `env`. */
   language?: Language;
   /** Of the command that runs. */

@@ -29,3 +29,5 @@ document.addEventListener('submit', (event) => {
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
+
+if (document.querySelector('.drop') !== null) await import('/assets/import.js');

@@ -41,11 +41,15 @@ export interface FormOptions {
   readonly button: string;
   /** For what cannot be undone, and for small forms in a line. */
   readonly look?: 'danger' | 'plain';
+  readonly takesFiles?: true;
 }
 
 /** A form with the token of the session: the only way to write one. */
-export const form = (visit: Visit, { path, action, hidden = {}, body, button, look }: FormOptions): Html =>
-  html`<form method="post" action="${path}">
+export const form = (
+  visit: Visit,
+  { path, action, hidden = {}, body, button, look, takesFiles }: FormOptions,
+): Html =>
+  html`<form method="post" action="${path}"${takesFiles && html` enctype="multipart/form-data"`}>
 ${Object.entries({ token: visit.session.token, action, ...hidden }).map(
   ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
 )}
@@ -74,12 +78,22 @@ export const input = (options: InputOptions): Html => html`<label>${options.labe
 }${options.max && html` max="${options.max}"`}${options.isNumeric && html` inputmode="numeric"`}>
 ${options.hint && html`<small>${options.hint}</small>`}</label>`;
 
+export interface SelectOptions {
+  /** One of the values. */
+  readonly chosen?: string | undefined;
+  readonly hint?: HtmlValue;
+  /** Whether the empty choice is none. */
+  readonly isRequired?: true;
+}
+
 /** A choice inside its label. */
 export const select = (
   name: string,
   label: string,
   choices: readonly (readonly [value: string, shown: string])[],
+  { chosen, hint, isRequired }: SelectOptions = {},
 ): Html => html`<label>${label}
-<select name="${name}">${choices.map(
-  ([value, shown]) => html`<option value="${value}">${shown}</option>`,
-)}</select></label>`;
+<select name="${name}"${isRequired && html` required`}>${choices.map(
+  ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
+)}</select>
+${hint && html`<small>${hint}</small>`}</label>`;

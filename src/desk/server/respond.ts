@@ -1,6 +1,9 @@
 /** Sends a response, with the headers that every one has. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type Html, toDocument } from '../../html/html.ts';
+import type { Download } from '../visit/screen.ts';
 
 /** Nothing but what this server sends is loaded, run or sent to. */
 const POLICY = [
@@ -46,3 +49,13 @@ export const sendPage = (
 /** After a form: the browser gets the page with a GET. */
 export const goTo = (response: ServerResponse, path: string, headers: OutgoingHttpHeaders = {}): void =>
   send(response, 303, '', { Location: path, ...headers });
+
+/** @throws (as rejection) when the browser has gone, or a part cannot be made */
+export async function sendDownload(
+  response: ServerResponse,
+  { fileName, type, parts }: Download,
+): Promise<void> {
+  const name = `attachment; filename="${fileName}"`;
+  response.writeHead(200, { ...HEADERS, 'Content-Type': type, 'Content-Disposition': name });
+  await pipeline(Readable.from(parts, { objectMode: false }), response);
+}

@@ -15,15 +15,16 @@ import { readAssets } from './assets.ts';
 import { chooseLanguage } from './choose-language.ts';
 import { forget, languageCookie, readCookie, sessionCookie, setCookie, setLasting } from './cookies.ts';
 import { isOurForm, isOurHost } from './guard.ts';
-import { readForm } from './read-form.ts';
+import { readForm, TooLarge } from './read-form.ts';
 import { recordReading } from './record.ts';
-import { goTo, send, sendPage } from './respond.ts';
+import { goTo, send, sendDownload, sendPage } from './respond.ts';
 import { createRouter, type Found } from './router.ts';
 import { isSameSecret, Sessions } from './sessions.ts';
 import { visiting } from './visits.ts';
 
 const HOST = '127.0.0.1';
-const [HEADERS_MS, REQUEST_MS] = [10_000, 60_000];
+/** A file may come through a slow tunnel. */
+const [HEADERS_MS, REQUEST_MS] = [10_000, 30 * 60_000];
 const MAX_CONNECTIONS = 64;
 
 export interface DeskServerOptions extends DeskDependencies {
@@ -121,7 +122,8 @@ class DeskPages {
     if (secret === undefined || session === undefined)
       return sendPage(response, 401, notice(language, NO_SESSION));
     if (!isPost) return await this.answerVisit(asked, session, undefined);
-    const form = isOurForm(request.headers, port) ? await readForm(request) : undefined;
+    const takesFiles = this.findScreen(url.pathname)?.screen.takesFiles;
+    const form = isOurForm(request.headers, port) ? await readForm(request, takesFiles) : undefined;
     if (form === undefined || !isSameSecret(form.get('token'), session.token))
       return sendPage(response, 403, notice(language, NOT_OUR_FORM));
     if (url.pathname === '/language') return switchLanguage(asked, form);
@@ -162,10 +164,12 @@ class DeskPages {
       return this.sendNotFound(asked, session);
     const visited = { session, language, places: found.places, query: url.searchParams };
     const result = await visiting(this.options, visited, async (visit) => {
-      const page = await (form && action ? action(visit, form) : found.screen.read(visit));
-      if (page !== undefined && 'body' in page) await recordReading(visit, found.screen, page);
-      return page;
+      const answer = await (form && action ? action(visit, form) : found.screen.read(visit));
+      if (answer === undefined || 'goTo' in answer) return answer;
+      await recordReading(visit, found.screen, answer);
+      return 'parts' in answer ? sendDownload(response, answer).then(() => 'sent' as const) : answer;
     });
+    if (result === 'sent') return;
     if (result === undefined) return this.sendNotFound(asked, session);
     if ('goTo' in result) return follow(response, session, result);
     this.sendScreen(asked, session, found.screen.title, result);
@@ -180,7 +184,8 @@ class DeskPages {
     session.told = undefined;
     const around = { token, user, menu, path: url.pathname, told };
     const framed = { language, title: page.title ?? title, body: page.body, around };
-    sendPage(response, page.status ?? 200, layout(framed));
+    const { status = 200, refreshSeconds } = page;
+    sendPage(response, status, layout(framed), refreshSeconds ? { Refresh: String(refreshSeconds) } : {});
   }
 
   private sendNotFound(asked: Asked, session: Session): void {
@@ -198,6 +203,10 @@ class DeskPages {
     }
     if (error instanceof RegistryError && error.code === 'unavailable') {
       sendPage(response, 503, notice(language, [say('Try again'), error.message]));
+      return;
+    }
+    if (error instanceof TooLarge) {
+      sendPage(response, 413, notice(language, TOO_LARGE));
       return;
     }
     const { stack = String(error) } = error as Error;
@@ -242,6 +251,10 @@ const NOT_OUR_FORM: Notice = [
 const NOT_FOUND: Notice = [
   say('There is nothing here'),
   say('What stood here is gone, or was found in an earlier session. Search for it again.'),
+];
+const TOO_LARGE: Notice = [
+  say('This file is too large for a form'),
+  say('Drop it on the page, or import it with `registry import` in the terminal.'),
 ];
 const FAILED: Notice = [
   say('This page could not be made'),

@@ -10,6 +10,7 @@ import type { Language } from '../../language/language.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { AccessLedger, FieldGroup, Subject } from '../../store/ports/access-ledger.ts';
 import type { Storage } from '../../store/ports/storage.ts';
+import type { DeskFiles } from '../importing/desk-files.ts';
 import type { Numbers } from './numbers.ts';
 import type { Writing } from './writing.ts';
 
@@ -34,6 +35,8 @@ export interface DeskDependencies {
   readonly storage: Storage;
   /** Where it is recorded who has seen whose data; undefined where none is kept. */
   readonly ledger?: AccessLedger | undefined;
+  /** Files to be imported. */
+  readonly files: DeskFiles;
 }
 
 /** One request of a session: what a screen reads from and writes with. */
@@ -70,6 +73,18 @@ export interface Page {
   readonly shows?: Shows | 'nobody';
   /** 200 unless it is given. */
   readonly status?: number;
+  /** For work that goes on: the browser asks again after so long, without a script. */
+  readonly refreshSeconds?: number;
+}
+
+/** A file for the browser to keep. The stores of the visit are open until all of it was sent. */
+export interface Download {
+  /** Of letters, digits, hyphens and dots. */
+  readonly fileName: string;
+  /** Its media type. */
+  readonly type: string;
+  readonly parts: AsyncIterable<Uint8Array>;
+  readonly shows: Shows | 'nobody';
 }
 
 /** What follows a change: the browser goes there, so that reloading repeats nothing. */
@@ -82,11 +97,22 @@ export interface Continuation {
 export interface Form {
   /** The first field of this name, trimmed; empty when there is none. */
   get(name: string): string;
+  /** All fields of this name, such as ticked boxes. */
+  all(name: string): readonly string[];
+  /** Where the screen takes them. */
+  readonly files: readonly GivenFile[];
+}
+
+export interface GivenFile {
+  /** Whatever the browser says: it is shown, and never part of a path. */
+  readonly name: string;
+  readonly content: AsyncIterable<Uint8Array>;
 }
 
 /** @returns undefined for 404: there is no such person, search or row any more */
-export type Reading = (visit: Visit) => Awaitable<Page | Continuation | undefined>;
-export type Action = (visit: Visit, form: Form) => Awaitable<Page | Continuation | undefined>;
+export type Answer = Page | Continuation | Download | undefined;
+export type Reading = (visit: Visit) => Awaitable<Answer>;
+export type Action = (visit: Visit, form: Form) => Awaitable<Answer>;
 
 export interface Screen {
   /** Such as `/person/:person`: a place holds letters, digits and hyphens. */
@@ -97,6 +123,8 @@ export interface Screen {
   /** Whether it shows people, for the access ledger: like `access` of a route, nothing is left unsaid. */
   readonly personal: 'none' | 'some';
   readonly read: Reading;
+  /** Whether its forms bring files (docs/desk.md). */
+  readonly takesFiles?: true;
   /** By the value of the field `action` of its forms, which are posted to the path of the screen. */
   readonly actions?: { readonly [name: string]: Action };
 }

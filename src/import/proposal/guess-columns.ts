@@ -36,8 +36,11 @@ const NEARLY_ALL = 0.95;
 /** Fewer values show too little. */
 const FEWEST_VALUES = 3;
 const FEWEST_NAMES = 5;
+/** No ledger has more columns that are unknown; a file with ten thousand would take minutes. */
+const MOST_GUESSED = 200;
 
-export function guessColumns(unknown: readonly UnknownHeading[], context: GuessContext): Guess[] {
+export function guessColumns(all: readonly UnknownHeading[], context: GuessContext): Guess[] {
+  const unknown = all.slice(0, MOST_GUESSED);
   const byValues = unique(unknown, 'values', (heading) => columnsByValues(heading, context));
   const taken = new Set([...context.taken, ...byValues.map(({ column }) => column)]);
   const rest = unknown.filter(({ place }) => byValues.every((guess) => guess.place !== place));

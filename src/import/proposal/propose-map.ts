@@ -7,7 +7,7 @@ import type { DecimalMark } from '../map/reading-map.ts';
 import { valueIn } from './cell-signs.ts';
 import { createObserver, type Observer, type UnknownWords } from './observe-cells.ts';
 import { type PlacedHeading, placeHeadings, totalsCheck } from './place-headings.ts';
-import { sampleFile } from './sample-file.ts';
+import { type FileSample, sampleFile } from './sample-file.ts';
 
 /** In the order in which it is written. */
 export interface MapDocument {
@@ -28,6 +28,8 @@ export interface MapProposal {
   readonly headerLine: number;
   readonly headings: readonly PlacedHeading[];
   readonly unknownWords: readonly UnknownWords[];
+  /** By place of the heading: the first values below it, shortened. */
+  readonly examples: readonly (readonly string[])[];
   /** Columns that an import of the file needs, and that neither a heading nor a constant gives. */
   readonly missing: readonly string[];
 }
@@ -69,8 +71,18 @@ export async function proposeMap(source: RecordSource, options: ProposeOptions):
     ...(sheet !== undefined && { sheet }),
   };
   const missing = missingColumns(kind, new Set([...given, ...constants]));
-  return { document, headerLine: line, headings, unknownWords, missing };
+  const examples = headings.map((_, place) => examplesOf(sample, place));
+  return { document, headerLine: line, headings, unknownWords, examples, missing };
 }
+
+const [EXAMPLES, EXAMPLE_CHARACTERS, SEARCHED_ROWS] = [3, 40, 20];
+
+const examplesOf = ({ rows }: FileSample, place: number): string[] =>
+  rows
+    .slice(0, SEARCHED_ROWS)
+    .map(({ cells }) => valueIn(cells, place).slice(0, EXAMPLE_CHARACTERS))
+    .filter((value) => value !== '')
+    .slice(0, EXAMPLES);
 
 type Entries = readonly (readonly [string, unknown])[];
 

@@ -9,10 +9,12 @@ import type { ImportNote } from '../cells/notes.ts';
 export interface ImportFile {
   readonly kind: ImportKind;
   readonly path: string;
+  /** What people call it, where that is not the name in its path. */
+  readonly name?: string | undefined;
 }
 
 /** The name of a file without its folder. */
-export const nameOf = (file: ImportFile): string => basename(file.path);
+export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): string => name ?? basename(path);
 
 /**
  * `imported`; `accepted`: a dry run found nothing that refuses or stops the file; `refused`: its faults do;

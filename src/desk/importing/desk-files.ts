@@ -1,0 +1,194 @@
+/**
+ * The files that were given to the desk, and the commands that read them. They belong to the desk, not to a
+ * session: whoever comes back finds them as they are. They are in a folder that only this user can read, and
+ * which is removed with the desk.
+ */
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import { type CommandOptions, CommandRun } from './command-run.ts';
+
+/** Under whom, and in which language, a command runs. */
+export type RunAs = Pick<CommandOptions, 'user' | 'language'>;
+
+/** What is decided beside the map. */
+export interface ImportChoices {
+  /** Of the map that was chosen. */
+  readonly map: string;
+  readonly replaces?: number | undefined;
+  readonly skipInvalid: boolean;
+}
+
+export interface DeskFile {
+  readonly id: number;
+  /** What its owner calls it: shown, and never part of a path. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Chosen; until then it is guessed. */
+  kind: ImportKind | undefined;
+  /** Proposes how it is read. */
+  proposing: CommandRun;
+  choices: ImportChoices | undefined;
+  /** The dry run of these choices. */
+  check: CommandRun | undefined;
+  import: CommandRun | undefined;
+}
+
+/** Commands at once: each is a process with a registry open. */
+const MOST_AT_ONCE = 2;
+const MAX_NAME_CHARACTERS = 120;
+
+export class DeskFiles {
+  private readonly options: Pick<CommandOptions, 'program' | 'storage'>;
+  private readonly files = new Map<number, DeskFile>();
+  private readonly undos = new Map<number, CommandRun>();
+  private readonly running = new Set<CommandRun>();
+  private readonly waiting: (() => void)[] = [];
+  private folder: string | undefined;
+  private lastId = 0;
+
+  constructor(options: Pick<CommandOptions, 'program' | 'storage'>) {
+    this.options = options;
+  }
+
+  /** The newest first. */
+  list(): readonly DeskFile[] {
+    return [...this.files.values()].reverse();
+  }
+
+  find(id: number): DeskFile | undefined {
+    return this.files.get(id);
+  }
+
+  /**
+   * Keeps a file and lets its map be proposed.
+   * @throws what `content` throws; the system's error when the disk takes no more
+   */
+  async add(name: string, content: AsyncIterable<Uint8Array>, as: RunAs): Promise<DeskFile> {
+    const id = ++this.lastId;
+    await mkdir(this.folderOf(id), { mode: 0o700 });
+    const target = createWriteStream(this.pathOf(id), { mode: 0o600 });
+    try {
+      await pipeline(content, target);
+    } catch (error) {
+      await this.removeFolder(id);
+      throw error;
+    }
+    const shown = shownName(name);
+    const file: DeskFile = {
+      ...{ id, name: shown, bytes: target.bytesWritten, kind: undefined },
+      ...{ choices: undefined, check: undefined, import: undefined },
+      proposing: this.propose(id, shown, undefined, as),
+    };
+    this.files.set(id, file);
+    return file;
+  }
+
+  /** Reads the file as another kind than the one that was guessed. */
+  readAs(file: DeskFile, kind: ImportKind, as: RunAs): void {
+    file.proposing.stop();
+    Object.assign(file, { kind, choices: undefined, check: undefined, import: undefined });
+    file.proposing = this.propose(file.id, file.name, kind, as);
+  }
+
+  private propose(id: number, name: string, kind: ImportKind | undefined, as: RunAs): CommandRun {
+    const kinds = kind === undefined ? [] : [kind];
+    return this.start(['import', 'map', ...kinds, this.pathOf(id), '--file-name', name], as);
+  }
+
+  /** Starts the dry run of an import with these choices. */
+  startCheck(file: DeskFile, kind: ImportKind, choices: ImportChoices, as: RunAs): void {
+    file.check?.stop();
+    writeFileSync(this.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
+    Object.assign(file, { kind, choices, import: undefined });
+    file.check = this.start([...this.importArgs(file, kind, choices), '--dry-run'], as);
+  }
+
+  /** @param acceptsWarnings whether they were looked at */
+  startImport(file: DeskFile, acceptsWarnings: boolean, as: RunAs): void {
+    const { kind, choices } = file;
+    if (kind === undefined || choices === undefined) throw new Error('A file is checked first.');
+    const args = this.importArgs(file, kind, choices);
+    file.import = this.start(acceptsWarnings ? [...args, '--yes'] : args, as);
+  }
+
+  private importArgs({ id, name }: DeskFile, kind: ImportKind, choices: ImportChoices): string[] {
+    return [
+      ...['import', kind, this.pathOf(id), '--file-name', name],
+      ...['--map', this.pathOf(id, 'map.json'), '--rejects', this.rejectsOf(id)],
+      ...(choices.skipInvalid ? ['--skip-invalid'] : []),
+      ...(choices.replaces === undefined ? [] : ['--replaces', String(choices.replaces)]),
+    ];
+  }
+
+  /** The undo of an import that was asked for last: its dry run, or what has undone it. */
+  undoOf(importId: number): CommandRun | undefined {
+    return this.undos.get(importId);
+  }
+
+  startUndo(importId: number, isDryRun: boolean, as: RunAs): void {
+    this.undos.set(
+      importId,
+      this.start(['imports', 'undo', String(importId), isDryRun ? '--dry-run' : '--yes'], as),
+    );
+  }
+
+  /** Where the refused rows are written; there is no such file while none is refused. */
+  rejectsOf(id: number): string {
+    return this.pathOf(id, 'rejects.csv');
+  }
+
+  async remove({ id, proposing, check, import: importing }: DeskFile): Promise<void> {
+    for (const run of [proposing, check, importing]) run?.stop();
+    this.files.delete(id);
+    await this.removeFolder(id);
+  }
+
+  /** Ends every command, and removes the files. */
+  async close(): Promise<void> {
+    for (const run of this.running) run.stop();
+    while (this.running.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private start(args: readonly string[], as: RunAs): CommandRun {
+    const run = new CommandRun();
+    const begin = async () => {
+      this.running.add(run);
+      await run.run(args, { ...this.options, ...as });
+      this.running.delete(run);
+      this.waiting.shift()?.();
+    };
+    if (this.running.size < MOST_AT_ONCE) void begin();
+    else this.waiting.push(() => void begin());
+    return run;
+  }
+
+  private folderOf(id: number): string {
+    if (this.folder === undefined) {
+      // `mkdtemp` makes it for this user alone.
+      const folder = mkdtempSync(join(tmpdir(), 'registry-desk-'));
+      this.folder = folder;
+      process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    }
+    return join(this.folder, String(id));
+  }
+
+  private pathOf(id: number, name = 'file'): string {
+    return join(this.folderOf(id), name);
+  }
+
+  private removeFolder(id: number): Promise<void> {
+    return rm(this.folderOf(id), { recursive: true, force: true });
+  }
+}
+
+/** Without what a browser puts before it, control characters and national IDs. */
+const shownName = (name: string): string => {
+  const last = name.replace(/^.*[/\\]/su, '').replace(/\p{C}/gu, '');
+  return hideIdentityCards([...last.trim()].slice(0, MAX_NAME_CHARACTERS).join('')) || 'file';
+};

@@ -1,0 +1,182 @@
+/** What is proposed for a file, and the lists to choose something else from. */
+
+import { say } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS } from '../../../import/columns/columns.ts';
+import type { MapProposal } from '../../../import/proposal/propose-map.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../../store/ports/import/import-session.ts';
+import type { RecordedImport } from '../../../store/ports/journal/operations.ts';
+import type { DeskFile } from '../../importing/desk-files.ts';
+import { nameOf } from '../../page/names.ts';
+import { form, input, select } from '../../page/parts.ts';
+import type { Visit } from '../../visit/screen.ts';
+import { askedConstants, askedHeadings, FIELD } from './map-choices.ts';
+
+type Choice = readonly [value: string, shown: string];
+
+/** Cooperatives and earlier imports in a list to choose from; what is longer is typed. */
+const MOST_CHOICES = 500;
+
+/** The kind, which may have been guessed wrongly. */
+export const kindForm = (visit: Visit, { id }: DeskFile, kind: ImportKind | undefined): Html =>
+  form(visit, {
+    ...{ path: `/import/${id}`, action: 'kind', look: 'plain', button: visit.say('Read it as this') },
+    body: select(
+      'kind',
+      visit.say('What are the rows of this file?'),
+      IMPORT_KINDS.map((each) => [each, visit.translate(nameOf(each))]),
+      { chosen: kind },
+    ),
+  });
+
+/** @param fault why what was chosen before cannot be meant */
+export async function choicesForm(
+  visit: Visit,
+  file: DeskFile,
+  proposal: MapProposal,
+  faults: readonly string[],
+): Promise<Html> {
+  const { kind } = proposal.document;
+  const decisions = await open(visit, proposal);
+  const { missing, headings } = proposal;
+  const asked = askedHeadings(proposal);
+  const rest = headings.filter(({ text }) => text !== '').length - asked.length;
+  const body = html`${
+    decisions.length > 0 && html`<h2>${visit.say('To be decided')}</h2><div class="beside">${decisions}</div>`
+  }
+<h2>${visit.say('The columns of the file')}</h2>
+<div class="beside">${asked.map((place) => heading(visit, proposal, place))}</div>
+${rest > 0 && html`<p>${visit.say('{n} more columns are ignored.', { n: visit.write.number(rest) })}</p>`}
+<h2>${visit.say('Another version of a file?')}</h2>
+${await earlier(visit, kind)}`;
+  const refused = html`<ul class="refused" role="alert">${faults.map((each) => html`<li>${each}</li>`)}</ul>`;
+  return html`${faults.length > 0 && refused}
+${
+  missing.length > 0 &&
+  html`<p class="attention">${visit.say(
+    'No column is read as: {columns}. Choose it beside the column that has it.',
+    { columns: missing.join(', ') },
+  )}</p>`
+}
+${form(visit, { path: `/import/${file.id}`, action: 'check', body, button: visit.say('Check the file') })}`;
+}
+
+function heading(
+  visit: Visit,
+  { document, headings, examples, headerLine: _ }: MapProposal,
+  place: number,
+): Html {
+  const { text = '', column = null, by } = headings[place] ?? {};
+  const { kind } = document;
+  const isGuessed = by === 'values' || by === 'spelling';
+  const values = (examples[place] ?? []).join(' · ');
+  const choices: Choice[] = IMPORT_COLUMNS[kind].map(({ name, isRequired }) => [
+    name,
+    `${visit.translate(nameOf(name))}${isRequired || ALTERNATIVES[kind]?.column === name ? ' *' : ''}`,
+  ]);
+  return select(FIELD.heading(place), text, [['', visit.say('(ignored)')], ...choices], {
+    chosen: column ?? '',
+    hint: html`${isGuessed && html`<b>${visit.say('Guessed: check it.')}</b> `}${values}`,
+  });
+}
+
+/** What the file does not settle. */
+async function open(visit: Visit, proposal: MapProposal): Promise<Html[]> {
+  const { document, unknownWords } = proposal;
+  const choose = visit.say('Choose…');
+  const choicesOf = (column: string): Choice[] =>
+    (IMPORT_COLUMNS[document.kind].find(({ name }) => name === column)?.choices ?? []).map((each) => [
+      each,
+      visit.translate(nameOf(each)),
+    ]);
+  const constants: Html[] = [];
+  for (const column of askedConstants(proposal)) {
+    const name = FIELD.constant(column);
+    if (column === 'cooperative_code') constants.push(await cooperative(visit, name));
+    else if (column === 'paid_until') {
+      const label = visit.say('Until when does the file count what was paid back?');
+      const hint = visit.say('Payments after this day are imported by themselves. May be empty.');
+      constants.push(input({ name, label, hint, type: 'date', isOptional: true }));
+    } else
+      constants.push(
+        select(
+          name,
+          `${visit.translate(nameOf(column))}, ${visit.say('of every row')}`,
+          [['', choose], ...choicesOf(column)],
+          { isRequired: true },
+        ),
+      );
+  }
+  const words = unknownWords.flatMap(({ column, words: all }) =>
+    all.map((word, place) =>
+      select(
+        FIELD.word(column, place),
+        visit.say('{column}: what does “{word}” mean?', { column: visit.translate(nameOf(column)), word }),
+        [['', choose], ...choicesOf(column)],
+      ),
+    ),
+  );
+  const orders: Choice[] = [
+    ['dmy', visit.say('day, month, year: 1/2 is the first of February')],
+    ['mdy', visit.say('month, day, year: 1/2 is the second of January')],
+  ];
+  const marks: Choice[] = [
+    [',', visit.say('a comma: 1,500 is one and a half')],
+    ['.', visit.say('a point: 1.500 is one and a half')],
+  ];
+  return [
+    ...constants,
+    ...words,
+    ...(document.dates === null
+      ? [
+          select('dates', visit.say('How are dates written?'), [['', choose], ...orders], {
+            isRequired: true,
+          }),
+        ]
+      : []),
+    ...(document.decimal === null
+      ? [
+          select('decimal', visit.say('What stands before decimals?'), [['', choose], ...marks], {
+            isRequired: true,
+          }),
+        ]
+      : []),
+  ];
+}
+
+async function cooperative(visit: Visit, name: string): Promise<Html> {
+  const registry = visit.use((storage) => storage.openRegistry());
+  const { rows, count } = await registry.cooperatives.list({}, { page: 1, pageSize: MOST_CHOICES });
+  const label = visit.say('The cooperative of every row');
+  if (count > rows.length) return input({ name, label, maxLength: 32 });
+  return select(
+    name,
+    label,
+    [
+      ['', visit.say('Choose…')],
+      ...rows.map(({ code, name: called }): Choice => [code, `${called} (${code})`]),
+    ],
+    { isRequired: true },
+  );
+}
+
+async function earlier(visit: Visit, kind: ImportKind): Promise<Html> {
+  const log = visit.use((storage) => storage.openImportLog());
+  const isEarlier = (each: RecordedImport) =>
+    each.kind === kind && each.undoneAt === null && each.replacedBy === null;
+  const found = (await log.list()).filter(isEarlier).reverse().slice(0, MOST_CHOICES);
+  return select(
+    'replaces',
+    visit.say('The file is the newer version of'),
+    [
+      ['', visit.translate(say('none: its rows are new, or change what is there'))],
+      ...found.map(
+        ({ id, fileName, importedAt }): Choice => [
+          String(id),
+          visit.say('import {id}: {file}, {day}', { id, file: fileName, day: visit.write.day(importedAt) }),
+        ],
+      ),
+    ],
+    { hint: visit.say('What the earlier version had and this one has not is removed or listed.') },
+  );
+}

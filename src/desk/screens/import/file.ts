@@ -1,0 +1,224 @@
+/** `/import/…`: one file, from the proposal over the dry run to the import. */
+import { createReadStream, existsSync } from 'node:fs';
+import { say } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { cellContext } from '../../../import/cells/context.ts';
+import type { MapFault } from '../../../import/map/map-json.ts';
+import { parseReadingMap } from '../../../import/map/parse-reading-map.ts';
+import { IMPORT_KINDS } from '../../../store/ports/import/import-session.ts';
+import type { CommandRun } from '../../importing/command-run.ts';
+import type { DeskFile } from '../../importing/desk-files.ts';
+import { nameOf } from '../../page/names.ts';
+import { form } from '../../page/parts.ts';
+import type { Action, Page, Screen, Visit } from '../../visit/screen.ts';
+import { choicesForm, kindForm } from './choose.ts';
+import { counts, details, failure, nextSteps, rejectsLink } from './findings.ts';
+import { chosenMap } from './map-choices.ts';
+
+const fileOf = ({ desk, places }: Visit): DeskFile | undefined => desk.files.find(Number(places.file));
+const pathOf = ({ id }: DeskFile): string => `/import/${id}`;
+const kindOf = ({ kind, proposing }: DeskFile) => kind ?? proposing.proposal?.document.kind;
+export const runAs = ({ session, language }: Visit) => ({ user: session.user, language });
+
+/** The one that is at work, or was last. */
+const lastRunOf = ({ proposing, check, import: importing }: DeskFile): CommandRun =>
+  importing ?? check ?? proposing;
+
+/** What the list of files says of one. */
+export function stateOf(visit: Visit, file: DeskFile): string {
+  const run = lastRunOf(file);
+  if (run.status === undefined)
+    return run === file.import ? visit.say('being imported') : visit.say('being read');
+  if (file.import?.report?.outcome === 'imported') return visit.say('imported');
+  if (file.check === undefined && file.proposing.proposal !== undefined) return visit.say('to be looked at');
+  if (run.report?.outcome === 'accepted') return visit.say('ready to import');
+  return visit.say('needs attention');
+}
+
+/** Beside a page of the file: back to the choices, and away with it. */
+const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
+  html`<div class="row">${
+    canChoose && html`<a href="${pathOf(file)}?choose=yes">${visit.say('Read it another way')}</a> `
+  }${form(visit, {
+    ...{ path: pathOf(file), action: 'remove', body: '', look: 'plain' },
+    button: visit.say('Remove the file from the desk'),
+  })}<a href="/import">${visit.say('All files and imports')}</a></div>`;
+
+function page(visit: Visit, file: DeskFile, body: Html, more: Partial<Page> = {}): Page {
+  const kind = kindOf(file);
+  return {
+    body: html`<h1>${file.name}</h1>
+<p><small>${kind && html`${visit.translate(nameOf(kind))} · `}${stateOf(visit, file)}</small></p>
+${body}`,
+    // What is in the file its owner has already; the dry run records what it shows of the registry.
+    shows: 'nobody',
+    ...more,
+  };
+}
+
+/** While a command is at work: the page asks again by itself, and may be closed. */
+function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
+  const share = run.progress === undefined ? undefined : Math.round(run.progress * 100);
+  const isImport = run === file.import;
+  const isRead = share === 100;
+  const body = html`<p role="status">${
+    isRead
+      ? visit.say('The file is read. Its rows are compared with the registry…')
+      : visit.say('The file is being read…')
+  }</p>
+<progress max="100" aria-label="${visit.say('Progress')}"${
+    share !== undefined && !isRead && html` value="${share}"`
+  }></progress>
+<p><small>${visit.say('This page may be closed: the work goes on, and is found under “Import”.')}</small></p>
+${form(visit, {
+  ...{ path: pathOf(file), action: 'stop', body: '', look: 'plain' },
+  button: isImport ? visit.say('Stop: nothing of the file is imported') : visit.say('Stop'),
+})}`;
+  return page(visit, file, body, { refreshSeconds: 1 });
+}
+
+async function choices(visit: Visit, file: DeskFile, faults: readonly string[] = []): Promise<Page> {
+  const { proposal } = file.proposing;
+  const body = html`${kindForm(visit, file, kindOf(file))}
+${proposal === undefined ? failure(visit, file.proposing) : await choicesForm(visit, file, proposal, faults)}
+${aside(visit, file, false)}`;
+  return page(visit, file, body, faults.length > 0 ? { status: 422 } : {});
+}
+
+function checked(visit: Visit, file: DeskFile, check: CommandRun): Page {
+  const { report } = check;
+  if (report === undefined)
+    return page(visit, file, html`${failure(visit, check)}${aside(visit, file, true)}`);
+  const same = report.sameAsImport;
+  const body = html`${
+    same !== undefined &&
+    html`<p class="attention">${visit.say('The same file was imported before, as import {id}.', { id: same })}
+<a href="/imports/${same}">${visit.say('Look at it')}</a></p>`
+  }
+${report.outcome !== 'failed' && counts(visit, report)}
+${details(visit, check)}
+${nextSteps(visit, file, report, serialOf(check))}${aside(visit, file, true)}`;
+  return page(visit, file, body);
+}
+
+function imported(visit: Visit, file: DeskFile, run: CommandRun): Page {
+  const { report } = run;
+  if (report?.outcome !== 'imported') {
+    const why = report === undefined ? failure(visit, run) : details(visit, run);
+    const nothing = visit.say('Nothing of this file was imported.');
+    return page(visit, file, html`<p><b>${nothing}</b></p>${why}${aside(visit, file, true)}`);
+  }
+  const body = html`<p class="told" role="status">${visit.say('The file is imported.')}
+<a href="/imports/${report.importId}">${visit.say('What it changed, and how to undo it')}</a></p>
+${counts(visit, report)}${report.refusedRows > 0 && rejectsLink(visit, file)}${details(visit, run)}
+${aside(visit, file, false)}`;
+  return page(visit, file, body);
+}
+
+/** A fault of what was chosen, by the name of the column where it has one. */
+function describeFault(visit: Visit, { path, message }: MapFault): string {
+  const [, place = path] = /^constants\.(\w+)$/.exec(path) ?? [];
+  return `${place === path ? path : visit.translate(nameOf(place))}: ${visit.translate(message)}`;
+}
+
+/** Whoever agrees says to which dry run: another tab may have asked for another one. */
+const serials = new WeakMap<CommandRun, number>();
+let lastSerial = 0;
+function serialOf(run: CommandRun): number {
+  const serial = serials.get(run) ?? ++lastSerial;
+  serials.set(run, serial);
+  return serial;
+}
+
+/** An action on a file where no command is at work. */
+const settled =
+  (act: (visit: Visit, file: DeskFile, form: Parameters<Action>[1]) => ReturnType<Action>): Action =>
+  (visit, given) => {
+    const file = fileOf(visit);
+    if (file === undefined) return undefined;
+    if (lastRunOf(file).status === undefined || file.import?.report?.outcome === 'imported')
+      return { goTo: pathOf(file), told: say('Something has changed meanwhile. Look at it again.') };
+    return act(visit, file, given);
+  };
+
+/** An action on the dry run that was looked at. */
+const agreed = (act: (visit: Visit, file: DeskFile, form: Parameters<Action>[1]) => void): Action =>
+  settled((visit, file, given) => {
+    const { check } = file;
+    if (check === undefined || String(serialOf(check)) !== given.get('check'))
+      return { goTo: pathOf(file), told: say('Something has changed meanwhile. Look at it again.') };
+    act(visit, file, given);
+    return { goTo: pathOf(file) };
+  });
+
+export const IMPORT_FILE: Screen = {
+  path: '/import/:file',
+  title: say('Import a file'),
+  personal: 'some',
+  async read(visit) {
+    const file = fileOf(visit);
+    if (file === undefined) return undefined;
+    const run = lastRunOf(file);
+    if (run.status === undefined) return waiting(visit, file, run);
+    const wantsChoices = visit.query.get('choose') !== null && file.import?.report?.outcome !== 'imported';
+    if (file.check === undefined || wantsChoices) return choices(visit, file);
+    return file.import === undefined ? checked(visit, file, file.check) : imported(visit, file, file.import);
+  },
+  actions: {
+    kind: settled((visit, file, given) => {
+      const kind = IMPORT_KINDS.find((each) => each === given.get('kind'));
+      if (kind === undefined) return undefined;
+      visit.desk.files.readAs(file, kind, runAs(visit));
+      return { goTo: pathOf(file) };
+    }),
+    check: settled((visit, file, given) => {
+      const { proposal } = file.proposing;
+      if (proposal === undefined) return { goTo: pathOf(file) };
+      const { kind } = proposal.document;
+      const map = chosenMap(proposal, given);
+      const read = parseReadingMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });
+      if (!('kind' in read))
+        return choices(
+          visit,
+          file,
+          read.map((fault) => describeFault(visit, fault)),
+        );
+      const replaces = Number(given.get('replaces')) || undefined;
+      visit.desk.files.startCheck(file, kind, { map, replaces, skipInvalid: false }, runAs(visit));
+      return { goTo: pathOf(file) };
+    }),
+    good: agreed((visit, file) => {
+      const kind = kindOf(file);
+      if (kind === undefined || file.choices === undefined) return;
+      visit.desk.files.startCheck(file, kind, { ...file.choices, skipInvalid: true }, runAs(visit));
+    }),
+    import: agreed((visit, file, given) => {
+      visit.desk.files.startImport(file, given.get('agreed') !== '', runAs(visit));
+    }),
+    stop: (visit) => {
+      const file = fileOf(visit);
+      if (file === undefined) return undefined;
+      lastRunOf(file).stop();
+      return { goTo: pathOf(file) };
+    },
+    remove: async (visit) => {
+      const file = fileOf(visit);
+      if (file !== undefined) await visit.desk.files.remove(file);
+      return { goTo: '/import' };
+    },
+  },
+};
+
+export const REJECTS: Screen = {
+  path: '/import/:file/rejects',
+  title: say('Refused rows'),
+  personal: 'some',
+  read(visit) {
+    const file = fileOf(visit);
+    const path = file && visit.desk.files.rejectsOf(file.id);
+    if (path === undefined || !existsSync(path)) return undefined;
+    const parts: AsyncIterable<Uint8Array> = createReadStream(path);
+    // They are rows of the file that was given.
+    return { fileName: `rejects-${file?.id}.csv`, type: 'text/csv; charset=utf-8', parts, shows: 'nobody' };
+  },
+};

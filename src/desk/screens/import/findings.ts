@@ -1,0 +1,96 @@
+/** What the dry run of a file has found, in the sentences of the command. */
+import type { Text } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import type { NewsPart, ReportNews } from '../../../import/run/import-news.ts';
+import type { CommandRun } from '../../importing/command-run.ts';
+import type { DeskFile } from '../../importing/desk-files.ts';
+import { form, table } from '../../page/parts.ts';
+import type { Visit } from '../../visit/screen.ts';
+
+/** A sentence that lists ten thousand columns is not read to its end. */
+const MOST_CHARACTERS = 1_500;
+
+const shorten = (text: string): string =>
+  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+
+export const sentences = (visit: Visit, texts: readonly Text[]): Html =>
+  html`<ul>${texts.map((text) => html`<li>${shorten(visit.translate(text).trim())}</li>`)}</ul>`;
+
+/** @param look of the section; nothing is shown of a part without sentences */
+const part = (visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false =>
+  run.textsOf(name).length > 0 &&
+  html`<section class="${look}"><h2>${heading}</h2>${sentences(visit, run.textsOf(name))}</section>`;
+
+/** How many rows would be, or were, what. */
+export function counts(visit: Visit, { rows, changes, refusedRows }: ReportNews): Html {
+  const { number } = visit.write;
+  const { created, changed, unchanged, removed, kept } = changes;
+  const shown = [
+    [visit.say('Rows'), rows],
+    [visit.say('New'), created],
+    [visit.say('Changed'), changed],
+    [visit.say('Unchanged'), unchanged],
+    [visit.say('Removed'), removed],
+    [visit.say('Values kept'), kept],
+    [visit.say('Refused'), refusedRows],
+  ] as const;
+  const columns = shown.filter(([, count], i) => i < 4 || count > 0);
+  return table(
+    visit.say('Rows'),
+    columns.map(([heading]) => ({ heading, isNumber: true })),
+    [columns.map(([, count]) => number(count))],
+  );
+}
+
+export function details(visit: Visit, run: CommandRun): Html {
+  const notes = run.textsOf('note');
+  return html`${part(visit, run, 'failed', visit.say('It could not be done'), 'refused')}
+${part(visit, run, 'fault', visit.say('Faults'), 'refused')}
+${part(visit, run, 'warning', visit.say('Warnings'), 'attention')}
+${part(visit, run, 'missing', visit.say('Rows of the earlier version that this one has not'))}
+${part(visit, run, 'kept', visit.say('Values that are kept'))}
+${part(visit, run, 'changed', visit.say('What would change'))}
+${
+  notes.length > 0 &&
+  html`<details open><summary>${visit.say('How the file was read')}</summary>
+${sentences(visit, notes)}</details>`
+}`;
+}
+
+/** What the command says where it does not come to a report. */
+export const failure = (visit: Visit, run: CommandRun): Html =>
+  html`<p class="refused" role="alert">${run.errors.trim() || visit.say('It was stopped.')}</p>`;
+
+export const rejectsLink = (visit: Visit, { id }: DeskFile): Html =>
+  html`<p><a href="/import/${id}/rejects">${visit.say(
+    'Download the refused rows with the reasons: correct them, and drop that file.',
+  )}</a></p>`;
+
+/** What may follow a dry run. @param serial of it: whoever agrees has seen this one */
+export function nextSteps(visit: Visit, file: DeskFile, report: ReportNews, serial: number): Html {
+  const path = `/import/${file.id}`;
+  const hidden = { check: String(serial) };
+  const { outcome, refusedRows, rows, isFileFaulty } = report;
+  const isStopped = outcome === 'stopped';
+  const canImport = isStopped || outcome === 'accepted';
+  const hasGoodRows = outcome === 'refused' && !isFileFaulty && refusedRows < rows;
+  return html`${refusedRows > 0 && rejectsLink(visit, file)}
+${
+  canImport &&
+  form(visit, {
+    ...{ path, action: 'import', hidden, button: visit.say('Import it') },
+    body:
+      isStopped &&
+      html`<label class="tick"><input type="checkbox" name="agreed" value="yes" required>
+${visit.say('I have looked at the warnings: it is the right file.')}</label>`,
+  })
+}
+${
+  hasGoodRows &&
+  file.choices?.replaces === undefined &&
+  form(visit, {
+    ...{ path, action: 'good', hidden, body: '' },
+    button: visit.say('Only the good rows: show what they would change'),
+  })
+}`;
+}

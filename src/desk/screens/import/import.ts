@@ -1,0 +1,92 @@
+/** `/import`: where files are dropped, those that are being looked at, and every import there was. */
+import { say } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import type { RecordedImport } from '../../../store/ports/journal/operations.ts';
+import { nameOf } from '../../page/names.ts';
+import { form, table } from '../../page/parts.ts';
+import type { Screen, Visit } from '../../visit/screen.ts';
+import { runAs, stateOf } from './file.ts';
+
+const PAGE = 25;
+
+export const IMPORT: Screen = {
+  path: '/import',
+  title: say('Import'),
+  menu: say('Import'),
+  personal: 'none',
+  takesFiles: true,
+  async read(visit) {
+    const imports = await visit.use((storage) => storage.openImportLog()).list();
+    const body = html`<h1>${visit.say('Import')}</h1>
+${dropping(visit)}${given(visit)}
+<h2>${visit.say('Every import and correction')}</h2>${history(visit, imports.toReversed())}`;
+    return { body };
+  },
+  actions: {
+    async add(visit, { files }) {
+      const added = [];
+      for (const { name, content } of files)
+        added.push(await visit.desk.files.add(name, content, runAs(visit)));
+      const [first] = added;
+      return { goTo: first !== undefined && added.length === 1 ? `/import/${first.id}` : '/import' };
+    },
+  },
+};
+
+const dropping = (visit: Visit): Html =>
+  form(visit, {
+    ...{
+      path: '/import',
+      action: 'add',
+      takesFiles: true,
+      button: visit.say('Give these files to the desk'),
+    },
+    body: html`<label class="drop">${visit.say('Drop files here, or choose them: CSV or Excel workbooks')}
+<input type="file" name="file" multiple required accept=".csv,.txt,.tsv,.xlsx">
+<small>${visit.say('Nothing is imported before you have seen what it would change.')}</small></label>
+<p class="unseen" role="status" data-fault="${visit.say('The file could not be sent. Try again.')}"></p>`,
+  });
+
+function given(visit: Visit): Html | false {
+  const files = visit.desk.files.list();
+  return (
+    files.length > 0 &&
+    html`<h2>${visit.say('Files on the desk')}</h2>${table(
+      visit.say('Files on the desk'),
+      [{ heading: visit.say('File') }, { heading: visit.say('State') }],
+      files.map((file) => [html`<a href="/import/${file.id}">${file.name}</a>`, stateOf(visit, file)]),
+    )}`
+  );
+}
+
+function history(visit: Visit, all: readonly RecordedImport[]): Html {
+  if (all.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
+  const before = Number(visit.query.get('before')) || Number.POSITIVE_INFINITY;
+  const older = all.filter(({ id }) => id < before);
+  const shown = older.slice(0, PAGE);
+  const last = shown.at(-1);
+  const { number, moment } = visit.write;
+  return html`${table(
+    visit.say('Every import and correction'),
+    [
+      { heading: visit.say('What') },
+      { heading: visit.say('New'), isNumber: true },
+      { heading: visit.say('Changed'), isNumber: true },
+      { heading: visit.say('Unchanged'), isNumber: true },
+      { heading: visit.say('When, and by whom') },
+    ],
+    shown.map((each) => [
+      html`<a href="/imports/${each.id}">${visit.say('{id}: {what}', {
+        ...{ id: each.id, what: visit.translate(nameOf(each.kind)) },
+      })}</a><br><small>${each.fileName || each.reason}${
+        each.undoneAt !== null && html` · <b>${visit.say('undone')}</b>`
+      }</small>`,
+      ...[number(each.created), number(each.changed), number(each.unchanged)],
+      html`${moment(each.importedAt)}<br><small>${each.systemUser}</small>`,
+    ]),
+  )}${
+    last !== undefined &&
+    older.length > PAGE &&
+    html`<p><a href="/import?before=${last.id}">${visit.say('Earlier ones')}</a></p>`
+  }`;
+}

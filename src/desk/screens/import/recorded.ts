@@ -1,0 +1,128 @@
+/** `/imports/…`: one import as it is recorded, what it changed, and its undo. */
+import { hideIdentityCards } from '../../../app/wording/hide-identity-cards.ts';
+import { say } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { formatStored } from '../../../import/columns/stored-values.ts';
+import { FIELD_GROUPS } from '../../../store/ports/access-ledger.ts';
+import type { ImportLog, RecordedImport } from '../../../store/ports/journal/operations.ts';
+import type { CommandRun } from '../../importing/command-run.ts';
+import { nameOf } from '../../page/names.ts';
+import { fields, form, table } from '../../page/parts.ts';
+import type { Screen, Shows, Visit } from '../../visit/screen.ts';
+import { runAs } from './file.ts';
+import { failure, sentences } from './findings.ts';
+
+const SHOWN_CHANGES = 200;
+
+const idOf = ({ places }: Visit): number => Number(places.import);
+
+/** Values of anybody may be among the changes. */
+async function showingAll({ desk }: Visit): Promise<Shows> {
+  const { sequence } = await desk.storage.readCondition();
+  const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };
+  return { fields: FIELD_GROUPS, subject: { all } };
+}
+
+export const RECORDED_IMPORT: Screen = {
+  path: '/imports/:import',
+  title: say('One import'),
+  personal: 'some',
+  async read(visit) {
+    const log = visit.use((storage) => storage.openImportLog());
+    const found = await log.find(idOf(visit));
+    if (found === undefined) return undefined;
+    const undo = visit.desk.files.undoOf(found.id);
+    const changes = await changesOf(visit, log, found.id);
+    const isBusy = undo !== undefined && undo.status === undefined;
+    const body = html`<h1>${visit.say('{id}: {what}', {
+      ...{ id: found.id, what: visit.translate(nameOf(found.kind)) },
+    })}</h1>
+${record(visit, found)}${undoing(visit, found, undo)}
+<h2>${visit.say('Stored values that it changed')}</h2>${changes ?? html`<p>${visit.say('None.')}</p>`}
+<p><a href="/import">${visit.say('All files and imports')}</a></p>`;
+    const shows = changes === undefined ? ('nobody' as const) : await showingAll(visit);
+    return { body, shows, ...(isBusy ? { refreshSeconds: 1 } : {}) };
+  },
+  actions: {
+    plan: (visit) => start(visit, true),
+    undo: (visit) => {
+      const planned = visit.desk.files.undoOf(idOf(visit));
+      return planned?.status === 0 ? start(visit, false) : { goTo: `/imports/${idOf(visit)}` };
+    },
+  },
+};
+
+function start(visit: Visit, isDryRun: boolean) {
+  const running = visit.desk.files.undoOf(idOf(visit));
+  if (running === undefined || running.status !== undefined)
+    visit.desk.files.startUndo(idOf(visit), isDryRun, runAs(visit));
+  return { goTo: `/imports/${idOf(visit)}` };
+}
+
+function record(visit: Visit, found: RecordedImport): Html {
+  const { number, moment } = visit.write;
+  const link = (id: number | null) => id !== null && html`<a href="/imports/${id}">${id}</a>`;
+  return fields([
+    [visit.say('File'), found.fileName],
+    [visit.say('Why'), found.reason && hideIdentityCards(found.reason)],
+    [visit.say('When, and by whom'), `${moment(found.importedAt)}, ${found.systemUser}`],
+    [visit.say('New'), number(found.created)],
+    [visit.say('Changed'), number(found.changed)],
+    [visit.say('Unchanged'), number(found.unchanged)],
+    [visit.say('Removed'), found.removed > 0 && number(found.removed)],
+    [visit.say('Values kept'), found.kept > 0 && number(found.kept)],
+    [visit.say('Refused'), found.refusedRows > 0 && number(found.refusedRows)],
+    [visit.say('Newer version of import'), link(found.replaces)],
+    [visit.say('Replaced by import'), link(found.replacedBy)],
+    [visit.say('Undone'), found.undoneAt !== null && moment(found.undoneAt)],
+  ]);
+}
+
+function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun | undefined): Html | false {
+  const path = `/imports/${id}`;
+  if (run !== undefined && run.status === undefined)
+    return html`<p role="status">${visit.say('The undo is at work…')}</p>
+<progress aria-label="${visit.say('Progress')}"></progress>`;
+  if (undoneAt !== null) return false;
+  const ask = form(visit, {
+    ...{ path, action: 'plan', body: '', button: visit.say('Undo it: show first what that changes') },
+  });
+  if (run === undefined) return ask;
+  const told = [...run.textsOf('changed'), ...run.textsOf('fault')];
+  if (told.length === 0) return html`${failure(visit, run)}${ask}`;
+  const isPlan = run.status === 0;
+  return html`<section class="${isPlan ? 'attention' : 'refused'}" role="alert">
+${sentences(visit, told)}</section>${
+    isPlan
+      ? form(visit, { path, action: 'undo', body: '', button: visit.say('Undo it'), look: 'danger' })
+      : ask
+  }`;
+}
+
+/** @returns undefined when it changed none */
+async function changesOf(visit: Visit, log: ImportLog, id: number): Promise<Html | undefined> {
+  const { zone } = visit.desk.config;
+  const rows: (readonly string[])[] = [];
+  let isMore = false;
+  for await (const { line, row, column, old, new: value } of log.listChanges(id)) {
+    isMore = rows.length === SHOWN_CHANGES;
+    if (isMore) break;
+    const show = (stored: typeof old) => hideIdentityCards(formatStored(column, stored, zone) ?? '');
+    const shown = [hideIdentityCards(row), visit.translate(nameOf(column)), show(old), show(value)];
+    rows.push([line === null ? '' : visit.write.number(line), ...shown]);
+  }
+  if (rows.length === 0) return undefined;
+  return html`${table(
+    visit.say('Stored values that it changed'),
+    [
+      { heading: visit.say('Line'), isNumber: true },
+      ...[say('Row'), say('Column'), say('Before'), say('After')].map((text) => ({
+        heading: visit.translate(text),
+      })),
+    ],
+    rows,
+  )}${
+    isMore &&
+    html`<p>${visit.say('There are more: `registry imports changes {id}` lists all of them.', { id })}</p>`
+  }`;
+}

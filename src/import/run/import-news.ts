@@ -1,0 +1,19 @@
+/** What an import says while it runs, for a program that has started the command and shows it (src/desk/). */
+import type { MapProposal } from '../proposal/propose-map.ts';
+import type { FileReport } from './import-report.ts';
+
+/** What a sentence about a file is. */
+export type NewsPart = 'note' | 'warning' | 'fault' | 'kept' | 'missing' | 'changed' | 'failed';
+
+export type ReportNews = Pick<
+  FileReport,
+  'outcome' | 'rows' | 'refusedRows' | 'isFileFaulty' | 'changes' | 'importId' | 'sameAsImport'
+>;
+
+export type ImportNews =
+  /** Share of the file that was read. */
+  | { readonly progress: number }
+  /** A packed message (src/domain/values/message.ts): it is shown in the language of whoever reads it. */
+  | { readonly part: NewsPart; readonly text: string }
+  | { readonly report: ReportNews }
+  | { readonly proposal: MapProposal };

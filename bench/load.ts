@@ -88,8 +88,12 @@ export function startServer(
 /** What the npm script adds. */
 const AS_BY_NPM = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled-code' };
 
-export const startRegistry = (databaseFile: string, folder: string): Promise<Server> =>
-  startServer([REGISTRY, 'serve'], { REGISTRY_DB: databaseFile, ...AS_BY_NPM }, folder);
+export const startRegistry = (
+  databaseFile: string,
+  folder: string,
+  settings: { [name: string]: string } = {},
+): Promise<Server> =>
+  startServer([REGISTRY, 'serve'], { REGISTRY_DB: databaseFile, ...AS_BY_NPM, ...settings }, folder);
 
 /** As the README starts it, npm included. */
 export const startByNpm = (databaseFile: string, folder: string): Promise<Server> =>

@@ -13,6 +13,7 @@ import { killServers, type Options, ROOT, removeFolder, requireWrk, temporaryFol
 import { type Results, toRows, toTable } from './report.ts';
 import { exports } from './sections/exports.ts';
 import { imports } from './sections/imports.ts';
+import { ledger } from './sections/ledger.ts';
 import { lists } from './sections/lists.ts';
 import { lookups } from './sections/lookups.ts';
 import { milk } from './sections/milk.ts';
@@ -28,6 +29,7 @@ import { writes } from './sections/writes.ts';
 
 const SECTIONS = [
   'lookups',
+  'ledger',
   'lists',
   'refusals',
   'writes',
@@ -102,6 +104,7 @@ const results: Results = {
   rounds,
   seconds,
   lookups: await section('lookups', async (options) => lookups(await middle(), options)),
+  ledger: await section('ledger', async (options) => ledger(await small(), options)),
   lists: await section('lists', async (options) => lists(await middle(), options)),
   refusals: await section('refusals', async (options) => refusals(await middle(), options)),
   writes: await section('writes', async (options) => writes(await middle(), options)),

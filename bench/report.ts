@@ -31,6 +31,7 @@ export interface Results {
   readonly statistics?: Statistics | undefined;
   readonly webhooks?: Figures | undefined;
   readonly exports?: Exports | undefined;
+  readonly ledger?: Figures | undefined;
 }
 
 export interface Row {
@@ -112,6 +113,17 @@ function lookupRows(figures: Figures): Row[] {
     ];
   });
 }
+
+const ledgerRows = (figures: Figures): Row[] =>
+  ['with blocks', 'without blocks'].map((blocks) =>
+    compared(
+      `lookup ${blocks}, with the access ledger against without`,
+      { atLeast: 0.9 },
+      figures,
+      `${blocks}, ledger on`,
+      `${blocks}, ledger off`,
+    ),
+  );
 
 const listRows = (figures: Figures): Row[] => [
   compared('member list, page 1 of 50 rows, against Fastify', { atLeast: 3 }, figures, 'registry', 'fastify'),
@@ -267,9 +279,10 @@ const webhookRows = (figures: Figures): Row[] => [
 
 export function toRows(results: Results): Row[] {
   const { lookups, lists, refusals, sizes, milk, pages, writes, payments, starts } = results;
-  const { statistics, search, exports, imports, webhooks } = results;
+  const { statistics, search, exports, imports, webhooks, ledger } = results;
   return [
     ...(lookups === undefined ? [] : lookupRows(lookups)),
+    ...(ledger === undefined ? [] : ledgerRows(ledger)),
     ...(lists === undefined ? [] : listRows(lists)),
     ...(refusals === undefined ? [] : refusalRows(refusals)),
     ...(writes === undefined ? [] : writeRows(writes)),

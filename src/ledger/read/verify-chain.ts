@@ -67,7 +67,8 @@ class ChainVerifier {
 
   /** @returns whether there is another one */
   private verifySegment(segment: number): boolean {
-    let head = this.headOf(segment);
+    const first = this.next;
+    let head = this.headOf(segment, first);
     if (head?.isRemoved === true) {
       this.result.removed.push(head);
       [this.hash, this.next] = [head.hash, head.last + 1];
@@ -77,9 +78,9 @@ class ChainVerifier {
     if (head === undefined) {
       this.readOpen(segment);
       // It may have been closed meanwhile, with more than was read.
-      head = this.headOf(segment);
+      head = this.headOf(segment, first);
       if (head === undefined) {
-        this.assertLast(segment);
+        this.assertLast(segment, first);
         return false;
       }
     }
@@ -87,12 +88,12 @@ class ChainVerifier {
     return true;
   }
 
-  /** What is signed of a segment; undefined of the open one. */
-  private headOf(segment: number): ClosedSegment | undefined {
+  /** What is signed of a segment; undefined of the open one. @param first the sequence that it begins with */
+  private headOf(segment: number, first: number): ClosedSegment | undefined {
     const head = this.heads.find(segment);
-    if (head !== undefined && head.first !== this.next)
+    if (head !== undefined && head.first !== first)
       throw new Fault(
-        `heads.ndjson, segment ${segment}: it begins with ${head.first} instead of ${this.next}: ` +
+        `heads.ndjson, segment ${segment}: it begins with ${head.first} instead of ${first}: ` +
           `a line is missing. ${COMPARE}`,
       );
     return head;
@@ -181,7 +182,7 @@ class ChainVerifier {
   }
 
   /** Whether nothing follows an open segment: it is closed before the next one is written. */
-  private assertLast(segment: number): void {
+  private assertLast(segment: number, first: number): void {
     const { folder } = this;
     const later = listSegments(folder).find(
       (each) => each > segment && !isEmptySegment(segmentFileOf(folder, each)),
@@ -190,7 +191,7 @@ class ChainVerifier {
       (each) => each > segment && !existsSync(segmentFileOf(folder, each)),
     );
     const found = later ?? laterKey;
-    if (found === undefined || this.headOf(segment) !== undefined) return;
+    if (found === undefined || this.headOf(segment, first) !== undefined) return;
     throw new Fault(
       `segment ${segment}: it was never closed, but there is segment ${found}: a line of heads.ndjson or ` +
         `the file of a segment is missing. ${COMPARE}`,

@@ -1,7 +1,7 @@
 /** Whom a key has read, as the access ledger has it (docs/ledger.md#whom-has-a-key-read). */
 import { type HashPerson, openPersonHash } from '../../ledger/files/identity-hash.ts';
 import { chainFolderOf } from '../../ledger/files/paths.ts';
-import { entriesOf, type LedgerEntry, readLedger } from '../../ledger/read/read-ledger.ts';
+import { entriesWith, type LedgerEntry, readLedger } from '../../ledger/read/read-ledger.ts';
 import type { HeldDataStore } from '../../store/ports/journal/held-data.ts';
 
 /** Which entries are meant; those of all times and keys when nothing is given. */
@@ -46,8 +46,9 @@ export function* findEntries(ledgerFolder: string, { keyId, from, to }: EntryFil
     seconds === undefined ? undefined : new Date(seconds * 1000).toISOString(),
   );
   for (const batch of readLedger(ledgerFolder)) {
-    if (keyId !== undefined && !batch.lines.includes(`"key_id":${keyId},`)) continue;
-    for (const entry of entriesOf(batch)) {
+    const ofKey = keyId === undefined ? '' : `"key_id":${keyId},`;
+    if (!batch.lines.includes(ofKey)) continue;
+    for (const entry of entriesWith(batch, ofKey)) {
       if (keyId !== undefined && entry.key_id !== keyId) continue;
       if ((begin !== undefined && entry.time < begin) || (end !== undefined && entry.time >= end)) continue;
       yield { ...entry, segment: batch.segment };

@@ -84,10 +84,15 @@ function openIfThere(file: string): number | undefined {
 }
 
 /** The entries of a batch. */
-export function entriesOf({ chain, first, hash, lines }: LedgerBatch): LedgerEntry[] {
-  const stored = JSON.parse(`[${lines.toString().slice(0, -1).replaceAll('\n', ',')}]`) as StoredReading[];
-  return stored.map((reading, i) => ({
-    ...{ chain, sequence: first + i, receipt: receiptOf(first + i, hash) },
-    ...reading,
-  }));
+export const entriesOf = (batch: LedgerBatch): LedgerEntry[] => entriesWith(batch, '');
+
+/** Those of the lines that have this text in them: the others are not parsed. */
+export function entriesWith({ chain, first, hash, lines }: LedgerBatch, text: string): LedgerEntry[] {
+  const entries: LedgerEntry[] = [];
+  for (const [i, line] of lines.toString().slice(0, -1).split('\n').entries()) {
+    if (!line.includes(text)) continue;
+    const reading = JSON.parse(line) as StoredReading;
+    entries.push({ chain, sequence: first + i, receipt: receiptOf(first + i, hash), ...reading });
+  }
+  return entries;
 }

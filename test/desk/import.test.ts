@@ -109,7 +109,10 @@ test('the messy samples come in with maps made by choosing, and one is undone', 
   const undone = await submit(browser, record, 'undo');
   assert.match(undone.text, /<dt>Undone<\/dt>/);
   assert.equal(place.value('SELECT count(*) FROM production_entries'), 0);
-  assert.match((await browser.get('/import')).text, /production-coffee-ledger\.csv · <b>undone<\/b>/);
+  assert.match(
+    (await browser.get('/import')).text,
+    /Deliveries<\/a> <b>\(undone\)<\/b>\s*<br><small>production-coffee-ledger\.csv/,
+  );
 });
 
 test('a warning is looked at before the file is imported', async (context) => {

@@ -1,5 +1,6 @@
 /** What is proposed for a file, and the lists to choose something else from. */
 
+import { hideIdentityCards } from '../../../app/wording/hide-identity-cards.ts';
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../../../import/columns/columns.ts';
@@ -42,13 +43,14 @@ export async function choicesForm(
   const asked = askedHeadings(proposal);
   const rest = headings.filter(({ text }) => text !== '').length - asked.length;
   const body = html`${
-    decisions.length > 0 && html`<h2>${visit.say('To be decided')}</h2><div class="beside">${decisions}</div>`
+    decisions.length > 0 &&
+    html`<h2>${visit.say('To be decided')}</h2><div class="choices">${decisions}</div>`
   }
 <h2>${visit.say('The columns of the file')}</h2>
-<div class="beside">${asked.map((place) => heading(visit, proposal, place))}</div>
+<div class="choices">${asked.map((place) => heading(visit, proposal, place))}</div>
 ${rest > 0 && html`<p>${visit.say('{n} more columns are ignored.', { n: visit.write.number(rest) })}</p>`}
 <h2>${visit.say('Another version of a file?')}</h2>
-${await earlier(visit, kind)}`;
+<div class="narrow">${await earlier(visit, kind)}</div>`;
   const refused = html`<ul class="refused" role="alert">${faults.map((each) => html`<li>${each}</li>`)}</ul>`;
   return html`${faults.length > 0 && refused}
 ${
@@ -69,7 +71,7 @@ function heading(
   const { text = '', column = null, by } = headings[place] ?? {};
   const { kind } = document;
   const isGuessed = by === 'values' || by === 'spelling';
-  const values = (examples[place] ?? []).join(' · ');
+  const values = hideIdentityCards((examples[place] ?? []).join(' · '));
   const choices: Choice[] = IMPORT_COLUMNS[kind].map(({ name, isRequired }) => [
     name,
     `${visit.translate(nameOf(name))}${isRequired || ALTERNATIVES[kind]?.column === name ? ' *' : ''}`,

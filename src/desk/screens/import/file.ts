@@ -79,7 +79,7 @@ ${form(visit, {
 
 async function choices(visit: Visit, file: DeskFile, faults: readonly string[] = []): Promise<Page> {
   const { proposal } = file.proposing;
-  const body = html`${kindForm(visit, file, kindOf(file))}
+  const body = html`<div class="narrow">${kindForm(visit, file, kindOf(file))}</div>
 ${proposal === undefined ? failure(visit, file.proposing) : await choicesForm(visit, file, proposal, faults)}
 ${aside(visit, file, false)}`;
   return page(visit, file, body, faults.length > 0 ? { status: 422 } : {});

@@ -4,7 +4,7 @@ import { type Html, html } from '../../../html/html.ts';
 import type { NewsPart, ReportNews } from '../../../import/run/import-news.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import type { DeskFile } from '../../importing/desk-files.ts';
-import { form, table } from '../../page/parts.ts';
+import { fields, form } from '../../page/parts.ts';
 import type { Visit } from '../../visit/screen.ts';
 
 /** A sentence that lists ten thousand columns is not read to its end. */
@@ -34,12 +34,9 @@ export function counts(visit: Visit, { rows, changes, refusedRows }: ReportNews)
     [visit.say('Values kept'), kept],
     [visit.say('Refused'), refusedRows],
   ] as const;
-  const columns = shown.filter(([, count], i) => i < 4 || count > 0);
-  return table(
-    visit.say('Rows'),
-    columns.map(([heading]) => ({ heading, isNumber: true })),
-    [columns.map(([, count]) => number(count))],
-  );
+  return html`<div class="card narrow">${fields(
+    shown.map(([heading, count], i) => [heading, (i < 4 || count > 0) && number(count)]),
+  )}</div>`;
 }
 
 export function details(visit: Visit, run: CommandRun): Html {

@@ -20,7 +20,9 @@ export const IMPORT: Screen = {
     const body = html`<h1>${visit.say('Import')}</h1>
 ${dropping(visit)}${given(visit)}
 <h2>${visit.say('Every import and correction')}</h2>${history(visit, imports.toReversed())}`;
-    return { body };
+    // Not while one is imported, which may take minutes: whoever is choosing files would lose them.
+    const isReading = visit.desk.files.list().some(({ proposing }) => proposing.status === undefined);
+    return { body, ...(isReading ? { refreshSeconds: 3 } : {}) };
   },
   actions: {
     async add(visit, { files }) {
@@ -73,16 +75,13 @@ function history(visit: Visit, all: readonly RecordedImport[]): Html {
       { heading: visit.say('New'), isNumber: true },
       { heading: visit.say('Changed'), isNumber: true },
       { heading: visit.say('Unchanged'), isNumber: true },
-      { heading: visit.say('When, and by whom') },
     ],
     shown.map((each) => [
       html`<a href="/imports/${each.id}">${visit.say('{id}: {what}', {
         ...{ id: each.id, what: visit.translate(nameOf(each.kind)) },
-      })}</a><br><small>${each.fileName || each.reason}${
-        each.undoneAt !== null && html` · <b>${visit.say('undone')}</b>`
-      }</small>`,
+      })}</a> ${each.undoneAt !== null && html`<b>(${visit.say('undone')})</b>`}
+<br><small>${each.fileName || each.reason}<br>${moment(each.importedAt)}, ${each.systemUser}</small>`,
       ...[number(each.created), number(each.changed), number(each.unchanged)],
-      html`${moment(each.importedAt)}<br><small>${each.systemUser}</small>`,
     ]),
   )}${
     last !== undefined &&

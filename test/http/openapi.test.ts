@@ -42,6 +42,17 @@ test('openapi.json describes each operation once, in at most 190 kB', () => {
     assert.ok(info.description.includes(word), word);
 });
 
+test('each operation that may be refused in an overload says so', () => {
+  const all = Object.entries<Description>(description().paths);
+  const never = all.filter(([, item]) =>
+    Object.values<Description>(item).some(({ responses }) => !('503' in responses)),
+  );
+  assert.deepEqual(
+    never.map(([path]) => path),
+    ['/healthz'],
+  );
+});
+
 test('the description has every component that it refers to, and refers to each', () => {
   const text = openApiText();
   const { components } = description();

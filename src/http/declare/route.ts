@@ -139,6 +139,8 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly isOutsideApi?: boolean;
   /** For people: not part of the description for programs. */
   readonly isPage?: true;
+  /** Not refused in an overload: who asks whether the service is up would take it out or restart it for that. */
+  readonly isAlwaysAnswered?: true;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

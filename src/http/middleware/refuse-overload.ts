@@ -15,9 +15,6 @@ const OVERLOADED = refusal(
   'overloaded',
 );
 
-/** Asked by those who must know whether the process is up: out of them, it would be restarted under load. */
-const ALWAYS_ANSWERED: readonly (string | undefined)[] = ['/healthz', '/readyz'];
-
 /** A little less than Retry-After, so that whoever keeps to it does not notice. */
 const HELD_MS = 2_900;
 
@@ -84,7 +81,7 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): 
   return {
     refuse(request) {
       if (!overload.isLasting && released.size === 0) return undefined;
-      if (ALWAYS_ANSWERED.includes(request.route?.path)) return undefined;
+      if (request.route?.isAlwaysAnswered === true) return undefined;
       const { socket } = request.incoming;
       // What a held connection has sent meanwhile is old: it is refused once more, and what follows is not.
       const isOld = released.delete(socket);

@@ -113,7 +113,8 @@ function refusal(components: Components, status: number | 'default'): Json {
 /** Every status with which a client of the route is refused by what it declares. */
 function refusalStatuses(route: Route): number[] {
   const found = new Set<number>([400, ...(route.refusals ?? [])]);
-  if (route.access !== 'public') for (const status of [401, 403, 429, 503]) found.add(status);
+  if (route.isAlwaysAnswered !== true) found.add(503);
+  if (route.access !== 'public') for (const status of [401, 403, 429]) found.add(status);
   if (route.body !== undefined) for (const status of [413, 415]) found.add(status);
   if (route.method === 'POST') for (const status of [409, 422]) found.add(status);
   return [...found].sort((a, b) => a - b);

@@ -28,7 +28,7 @@ const TOLERATED_MS = 50;
 
 /**
  * In front of the service: the first request is refused with 429, the second with 503, and of the POST the
- * first answer is lost, after the work was done. Whoever comes again before Retry-After is over is in the log.
+ * first answer is lost, after the work was done. Whoever is back before Retry-After is over is in the log.
  */
 async function startUnreliable(context: TestContext, app: TestApp): Promise<{ url: string; log: string[] }> {
   const log: string[] = [];

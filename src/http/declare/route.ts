@@ -139,7 +139,7 @@ interface SharedRoute<Query extends QueryParameters> {
   readonly isOutsideApi?: boolean;
   /** For people: not part of the description for programs. */
   readonly isPage?: true;
-  /** Not refused in an overload: who asks whether the service is up would take it out or restart it for that. */
+  /** Also in an overload: who asks whether the service is up would restart it if refused. */
   readonly isAlwaysAnswered?: true;
   readonly operationId: string;
   readonly summary: string;

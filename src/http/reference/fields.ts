@@ -57,7 +57,7 @@ export function meaningOf(schema: Described, description = schema.description): 
   const choices = choicesIn(schema).filter((choice) => choice !== null);
   const said = [
     description && withCode(description),
-    choices.length > 0 ? html`One of ${code(choices, ' ')}.` : undefined,
+    choices.length > 0 ? html`One of ${code(choices, ', ')}.` : undefined,
     pattern === undefined || pattern.length > MAX_PATTERN
       ? undefined
       : html`Pattern <code>${pattern}</code>.`,

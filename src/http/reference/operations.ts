@@ -61,8 +61,8 @@ function needs(route: Route): Html {
       ? undefined
       : html` It shows more to keys with ${code(optionalScopes, ', ')}.`;
   const lookupOnly = typeof narrowed.lookupOnly === 'string' ? narrowed.lookupOnly : 'byNumber';
-  return html`Needs ${key}${toExport}.${more} <a href="#keys">Narrow keys</a>: those that only look up are
-${LOOKUP_ONLY[lookupOnly]}; those of some cooperatives ${COOPERATIVES[narrowed.cooperatives]}.`;
+  return html`Needs ${key}${toExport}.${more} <a href="#keys">Narrow keys</a>: lookup-only keys are
+${LOOKUP_ONLY[lookupOnly]}; keys limited to cooperatives ${COOPERATIVES[narrowed.cooperatives]}.`;
 }
 
 const LOOKUP_ONLY = {
@@ -72,12 +72,12 @@ const LOOKUP_ONLY = {
 };
 
 const COOPERATIVES = {
-  narrowed: 'reach only what belongs to these',
+  narrowed: 'reach only what belongs to those',
   allowed: 'get the same as others',
   refused: 'are refused',
 };
 
-const PLACES = { path: 'in the path', query: 'in the query', header: 'header' };
+const PLACES = { path: 'in the path', query: 'in the query', header: 'in a header' };
 
 function parameters({ parameters: declared = [] }: Operation, { components }: Description): HtmlValue {
   if (declared.length === 0) return undefined;
@@ -107,9 +107,9 @@ function answers(route: Route, { responses }: Operation, { components }: Descrip
     ...resolve<DescribedResponse>(response, components.responses),
   }));
   const refusals = all.filter(({ status }) => status >= '4');
-  return html`<h4>Answers</h4>
+  return html`<h4>Responses</h4>
 ${all.filter(({ status }) => status < '4').map(({ status, ...response }) => success(route, status, response))}
-<p>Refused with ${refusals.map(
+<p>Errors: ${refusals.map(
     ({ status }) =>
       html`<a class="status" href="#status-${status}">${status === 'default' ? 'others' : status}</a> `,
   )}</p>`;

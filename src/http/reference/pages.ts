@@ -54,8 +54,8 @@ const describeService = ({ baseUrl }: Addresses, version: string, ready: boolean
 
 function renderStart({ version, ready, api }: Service, { baseUrl, prefix }: Addresses): string {
   const state = ready
-    ? html`<span class="status good">ready</span>`
-    : html`<span class="status">not ready</span>`;
+    ? html`<strong class="good">ready</strong>`
+    : html`<strong class="bad">not ready</strong>`;
   const body = html`<main class="start">
 <h1>Cooperative registry</h1>
 <p>The registry of cooperatives and their members. Programs use it over HTTP and JSON, with a key from its

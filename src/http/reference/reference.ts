@@ -21,8 +21,8 @@ interface Group {
   readonly routes: readonly Route[];
 }
 
-const BEFORE = { keys: 'Keys', scopes: 'Scopes', rules: 'Rules' };
-const BEHIND = { statuses: 'Refusals', headers: 'Headers', objects: 'Objects' };
+const BEFORE = { keys: 'Keys', scopes: 'Scopes', rules: 'Conventions' };
+const BEHIND = { statuses: 'Errors', headers: 'Headers', objects: 'Objects' };
 
 /** @param routes of the API, all of which are described */
 export function renderReference(routes: readonly Route[], version: string, addresses: Addresses): string {
@@ -80,8 +80,8 @@ const introduction = ({ info }: Description, baseUrl: string): Html => html`<h2 
 <p>Every request under <code>${API_PREFIX}</code> carries a key, which the operator of this registry issues.
 The commands on this page take it from a variable. What your key may do, and what is left of its limits:</p>
 ${tryKey(baseUrl)}
-<p>A key may be narrow: it only looks up persons by their full national ID, or it is limited to some
-cooperatives, and everything else does not exist for it. Exports need a right of their own.</p>
+<p>A key may be narrow: a lookup-only key finds persons by their full national ID and nothing else; for a key
+that is limited to some cooperatives, no others exist. Exports need a right of their own.</p>
 <h2 id="scopes">${BEFORE.scopes}</h2>
 ${entries(
   Object.entries(SCOPE_MEANINGS).map(([name, meaning]) => entry(name, undefined, [], withCode(meaning))),

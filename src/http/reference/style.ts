@@ -33,6 +33,7 @@ pre {
 }
 dt { font-weight: 600; } dd { margin: 0; }
 .quiet { color: var(--quiet); font-weight: 400; }
+dt .quiet { font-size: .875em; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; top: 1rem; padding: .5rem 1rem; background: var(--ground); z-index: 1; }
 .columns { display: grid; grid-template-columns: minmax(0, 1fr); }
@@ -54,6 +55,9 @@ nav a { display: inline-block; padding: .2rem 0; text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 .method { font: 700 .75rem/1 ui-monospace, 'Liberation Mono', monospace; color: var(--warning); }
 .method.get { color: var(--accent); }
+/* The paths of a list begin in one column, and continue in it. */
+nav li .method { display: inline-block; min-width: 3.1rem; text-indent: 0; }
+nav ul:not(.row) a { padding-left: 3.1rem; text-indent: -3.1rem; }
 .entries { border-top: 1px solid var(--line); }
 .entries > div { padding: .4rem 0; border-bottom: 1px solid var(--line); }
 .mark { font-weight: 400; color: var(--warning); }
@@ -62,10 +66,11 @@ nav a:hover { text-decoration: underline; }
   font: 700 .875rem/1 ui-monospace, 'Liberation Mono', monospace;
   margin-right: .4rem; color: var(--refused);
 }
-.status.good { color: var(--accent); }
+.status.good, .good { color: var(--accent); }
+.bad { color: var(--refused); }
 .curl { border-left: 3px solid var(--accent); }
 @media (min-width: 64rem) {
-  .columns { grid-template-columns: 19rem minmax(0, 1fr); max-width: 96rem; margin: 0 auto; }
+  .columns { grid-template-columns: 21rem minmax(0, 1fr); max-width: 96rem; margin: 0 auto; }
   nav {
     position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem 1rem;
     border: 0; border-right: 1px solid var(--line);

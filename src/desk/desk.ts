@@ -1,24 +1,34 @@
 /** The desk: a local page for those who run the registry (docs/desk.md). */
 
 import { DeskFiles } from './importing/desk-files.ts';
+import { COOPERATIVE } from './screens/cooperative/cooperative.ts';
+import { COOPERATIVES } from './screens/cooperative/cooperatives.ts';
+import { MEMBERS } from './screens/cooperative/members.ts';
+import { DUPLICATES } from './screens/duplicates/duplicates.ts';
 import { FOUND } from './screens/found.ts';
+import { HEALTH } from './screens/health/health.ts';
 import { IMPORT_FILE, REJECTS } from './screens/import/file.ts';
 import { IMPORT } from './screens/import/import.ts';
 import { RECORDED_IMPORT } from './screens/import/recorded.ts';
+import { KEY } from './screens/keys/key.ts';
+import { KEYS } from './screens/keys/keys.ts';
 import { HELD } from './screens/person/held.ts';
 import { PERSON } from './screens/person/person.ts';
 import { READERS } from './screens/person/readers.ts';
 import { START } from './screens/start.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './server/server.ts';
 import type { Screen } from './visit/screen.ts';
+import { LongWork } from './work/long-work.ts';
 
 /** In the order of the menu. To add one, declare it in a file of `screens/` and list it here. */
 export const SCREENS: readonly Screen[] = [
   ...[START, FOUND, PERSON, HELD, READERS],
+  ...[COOPERATIVES, COOPERATIVE, MEMBERS],
   ...[IMPORT, IMPORT_FILE, REJECTS, RECORDED_IMPORT],
+  ...[DUPLICATES, KEYS, KEY, HEALTH],
 ];
 
-export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files'> {
+export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files' | 'work'> {
   /** Path of the executable, which imports files in processes of its own. */
   readonly program: string;
 }
@@ -26,10 +36,11 @@ export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files'
 /** @throws (as rejection) the system's error when the port cannot be listened on */
 export async function openDesk({ program, ...options }: DeskOptions, port: number): Promise<DeskServer> {
   const files = new DeskFiles({ program, storage: options.config.storage });
-  const server = await listenForDesk({ ...options, files, screens: SCREENS }, port);
+  const work = new LongWork(options.config);
+  const server = await listenForDesk({ ...options, files, work, screens: SCREENS }, port);
   const close = async () => {
     await server.close();
-    await files.close();
+    await Promise.all([files.close(), work.close()]);
   };
   return { ...server, close };
 }

@@ -4,6 +4,8 @@ import type { ImportKind } from '../store/ports/import/import-session.ts';
 
 export const TEXT_FORMATS = ['ndjson', 'csv'] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
+export const FILE_FORMATS = [...TEXT_FORMATS, 'xlsx'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
 
 export interface ExportRequest {
   readonly kind: ImportKind;

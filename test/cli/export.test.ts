@@ -4,9 +4,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync }
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { writePrivately } from '../../src/cli/export/export-files.ts';
-import { exportedParts } from '../../src/cli/export/export-parts.ts';
 import { assertFolderOf, statOf } from '../../src/cli/terminal/options.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { exportedParts } from '../../src/export/exported-parts.ts';
 import type { ExportSnapshot } from '../../src/store/ports/exports.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { COOPERATIVES, LOANS_HEADER, member, members, nid, preparedPlace } from '../support/importing.ts';

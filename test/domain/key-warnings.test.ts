@@ -53,5 +53,5 @@ for (const [name, changed, expected] of CASES)
   test(`a key is warned of: ${name}`, () => {
     const warnings = warningsOf({ ...KEY, ...changed }, CONTEXT);
     assert.equal(warnings.length, expected.length, warnings.join('\n'));
-    for (const [i, pattern] of expected.entries()) assert.match(warnings[i] as string, pattern);
+    for (const [i, pattern] of expected.entries()) assert.match(String(warnings[i]), pattern);
   });

@@ -1,6 +1,7 @@
 /** A desk on a port of its own, and a browser that has opened its link. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openConfiguredStorage } from '../../src/app/storage.ts';
 import { type DeskOptions, openDesk } from '../../src/desk/desk.ts';
@@ -14,7 +15,7 @@ export interface DeskResponse {
 }
 
 type Headers = { readonly [name: string]: string };
-type Fields = { readonly [name: string]: string };
+type Fields = { readonly [name: string]: string | readonly string[] };
 
 export interface TestDesk {
   readonly port: number;
@@ -36,6 +37,8 @@ export interface Browser {
   post(path: string, fields: Fields, headers?: Headers): Promise<DeskResponse>;
   /** Sends a form with files, as a browser without a script. */
   upload(path: string, files: { readonly [name: string]: string | Buffer }): Promise<DeskResponse>;
+  /** Asks for a page until what it waits for is done. */
+  whenDone(path: string): Promise<DeskResponse>;
   /** Types into the box. @returns the page that it leads to */
   find(text: string): Promise<DeskResponse & { readonly path: string }>;
 }
@@ -92,7 +95,10 @@ function browse(send: TestDesk['send'], port: number, cookie: string): Browser {
   const get: Browser['get'] = (path, headers = {}) => send('GET', path, { ...own, ...headers });
   const post: Browser['post'] = async (path, fields, headers = {}) => {
     const token = tokenOf((await get('/')).text);
-    const body = new URLSearchParams({ token, ...fields }).toString();
+    const sent = Object.entries({ token, ...fields }).flatMap(([name, given]) =>
+      [given].flat().map((value): [string, string] => [name, String(value)]),
+    );
+    const body = new URLSearchParams(sent).toString();
     return send('POST', path, { ...own, ...OWN_FORM, ...headers }, body);
   };
   return {
@@ -107,6 +113,14 @@ function browse(send: TestDesk['send'], port: number, cookie: string): Browser {
       const request = new Request('http://localhost', { method: 'POST', body });
       const headers = { ...OWN_FORM, 'content-type': request.headers.get('content-type') ?? '' };
       return send('POST', path, { ...own, ...headers }, Buffer.from(await request.arrayBuffer()));
+    },
+    async whenDone(path) {
+      let answer = await get(path);
+      while (answer.headers.refresh !== undefined) {
+        await setTimeout(50);
+        answer = await get(path);
+      }
+      return answer;
     },
     async find(text) {
       let path = '/';

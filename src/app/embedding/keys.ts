@@ -88,7 +88,7 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
   async function withWarnings(key: ApiKey | undefined): Promise<ChangedKey> {
     if (key === undefined) throw notFound();
     const others = (await keys.list(now())).filter(({ id }) => id !== key.id);
-    return { ...toObject(key), warnings: warningsOf(key, { now: now(), others }) };
+    return { ...toObject(key), warnings: warningsOf(key, { now: now(), others }).map(String) };
   }
 
   const issued = async (key: ApiKey | undefined, secret: string): Promise<IssuedKey> => ({

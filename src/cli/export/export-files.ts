@@ -1,15 +1,12 @@
 /** The files that an export writes: new ones, that only their owner can read. */
 import { closeSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { TEXT_FORMATS } from '../../export/export-request.ts';
+import { FILE_FORMATS, type FileFormat } from '../../export/export-request.ts';
 import { createPrivateFolder, openPrivateFile } from '../../runtime/new-files.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
 import { assertFolderOf } from '../terminal/options.ts';
-
-export const FILE_FORMATS = [...TEXT_FORMATS, 'xlsx'] as const;
-export type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** The format that the name of a file says, else CSV. */
 export function formatOf(path: string): FileFormat {

@@ -4,6 +4,9 @@ import { type Command, Option } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
+import { FILE_FORMATS, type FileFormat } from '../../export/export-request.ts';
+import { exportedParts } from '../../export/exported-parts.ts';
+import { MOST_WORKBOOK_ROWS } from '../../export/workbook.ts';
 import type { ExportFilter, ExportSession, ExportSnapshot } from '../../store/ports/exports.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { readCode } from '../corrections/correction-command.ts';
@@ -12,15 +15,7 @@ import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
-import {
-  assertPlace,
-  createPlace,
-  FILE_FORMATS,
-  type FileFormat,
-  formatOf,
-  writePrivately,
-} from './export-files.ts';
-import { exportedParts } from './export-parts.ts';
+import { assertPlace, createPlace, formatOf, writePrivately } from './export-files.ts';
 
 const ALL = 'all';
 
@@ -109,6 +104,7 @@ async function run({ context, session, options, zone }: Run, files: readonly Pla
         done += rows;
         if (total > 0) bar.update(file.kind, done, total);
       };
+      assertFits(snapshot, file, filter);
       const parts = await exportedParts(snapshot, file, filter, zone, onRows);
       if (file.path === undefined) for await (const part of parts) context.out(Buffer.from(part).toString());
       else await writePrivately(file.path, parts);
@@ -143,6 +139,17 @@ async function record(
   const all = { asOfSequence, cooperativeIds: cooperativeId === undefined ? null : [cooperativeId] };
   if (shown.length === 0) recordNobody(context);
   else await recordReading(context, options, { fields, all });
+}
+
+/** @throws CommandError `refused` for too many rows of a workbook */
+function assertFits(snapshot: ExportSnapshot, { kind, format }: PlannedFile, filter: ExportFilter): void {
+  const rows = format === 'xlsx' ? snapshot.count(kind, filter) : 0;
+  if (rows > MOST_WORKBOOK_ROWS)
+    throw new CommandError(
+      EXIT.refused,
+      `These are ${rows} ${kind}, and a workbook takes ${MOST_WORKBOOK_ROWS}. ` +
+        'Choose one cooperative with --cooperative, or --format csv.',
+    );
 }
 
 /** @throws CommandError `refused` for a code that no cooperative has */

@@ -1,5 +1,5 @@
 /** Keys as texts: one in full, or a table of all. */
-import { type ApiKey, hasExpired, prefixOf } from '../../domain/access/api-keys.ts';
+import { type ApiKey, prefixOf, stateOfKey } from '../../domain/access/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { KeyUse } from '../../store/ports/api-keys.ts';
@@ -40,7 +40,7 @@ export function describeKey(key: ApiKey, showing: Showing) {
     cooperatives: codesOf(key, showing),
     per_hour: key.limits.perHour,
     per_day: key.limits.perDay,
-    state: stateOf(key, now),
+    state: stateOfKey(key, now),
     is_active: key.isActive,
     last_used_at: usesOf(key, 'admitted', showing)[0]?.at ?? null,
     refused_last_day: usesOf(key, 'refused', showing).map(({ name, requests, at }) => ({
@@ -100,7 +100,7 @@ const COLUMNS: readonly {
 }[] = [
   { heading: 'ID', cell: ({ id }) => String(id) },
   { heading: 'NAME', cell: ({ name }) => name },
-  { heading: 'STATE', cell: (key, { now }) => stateOf(key, now) },
+  { heading: 'STATE', cell: (key, { now }) => stateOfKey(key, now) },
   { heading: 'STARTS WITH', cell: ({ prefixes }) => prefixes.join(' ') },
   { heading: 'SCOPES', cell: ({ scopes }) => scopes.join(' ') },
   { heading: 'PER HOUR/DAY', cell: ({ limits }) => `${limits.perHour}/${limits.perDay}` },
@@ -164,9 +164,4 @@ function narrowingText(key: ApiKey, showing: Showing): string {
     ...(codes === null ? [] : [cooperativesText(codes)]),
   ];
   return parts.join(' of ');
-}
-
-function stateOf(key: ApiKey, now: number): string {
-  if (!key.isActive) return 'disabled';
-  return hasExpired(key, now) ? 'expired' : 'active';
 }

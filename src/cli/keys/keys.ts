@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import { warningsOf } from '../../domain/access/key-warnings.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
+import type { Message } from '../../domain/values/message.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import { issueSecret } from '../../runtime/key-secret.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
@@ -83,7 +84,7 @@ async function printKey(
 }
 
 interface Warnings {
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly Message[];
 }
 
 /** @returns what makes no sense of a key; for people it is also printed */
@@ -92,7 +93,7 @@ async function warn(
   run: Run,
   key: ApiKey,
   { json }: PrintOptions,
-): Promise<readonly string[]> {
+): Promise<readonly Message[]> {
   const others = (await withKeys(run, (store) => store.list(run.now))).filter(({ id }) => id !== key.id);
   const warnings = warningsOf(key, { now: run.now, others });
   if (json !== true) for (const warning of warnings) err(`Warning: ${warning}\n`);

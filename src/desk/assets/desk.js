@@ -30,4 +30,7 @@ addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
+// What is shown once is gone before the browser keeps the page for going back to it.
+addEventListener('pagehide', () => document.querySelector('[data-once]')?.remove());
+
 if (document.querySelector('.drop') !== null) await import('/assets/import.js');

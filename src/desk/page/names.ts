@@ -60,6 +60,10 @@ const NAMES: { readonly [stored: string]: Message } = {
   webhooks: say('Webhooks'),
   'read model': say('Read model'),
   keys: say('Keys'),
+  unknown: say('unknown'),
+  // States of keys.
+  disabled: say('disabled'),
+  expired: say('expired'),
   // Fields whose changes are shown.
   created: say('created'),
   identity_card: say('National ID'),

@@ -28,7 +28,7 @@ export interface Proposal {
   readonly back: string;
   /** Where it goes on, if not there. */
   readonly afterwards?: string;
-  readonly shows: Shows;
+  readonly shows: Shows | 'nobody';
   readonly run: (store: CorrectionStore, options: CorrectionOptions) => Awaitable<CorrectionResult>;
 }
 
@@ -95,13 +95,12 @@ ${fault !== undefined && html`<p class="refused" role="alert">${fault}</p>`}
 }
 
 /** Also those of others, such as the one that a member is merged into. */
-const withMembers = ({ fields, subject }: Shows, { members }: CorrectionDone): Shows => ({
-  fields,
-  subject: {
-    ...subject,
-    memberIds: [...new Set([...(subject.memberIds ?? []), ...members.map(({ id }) => id)])],
-  },
-});
+function withMembers(shows: Shows | 'nobody', { members }: CorrectionDone): Shows | 'nobody' {
+  if (shows === 'nobody') return shows;
+  const { fields, subject } = shows;
+  const memberIds = [...new Set([...(subject.memberIds ?? []), ...members.map(({ id }) => id)])];
+  return { fields, subject: { ...subject, memberIds } };
+}
 
 function refusal(visit: Visit, { heading, back, shows }: Proposal, refused: CorrectionRefused): Page {
   const body = html`<h1>${visit.translate(heading)}</h1>

@@ -1,5 +1,5 @@
 /** `/`: the box, what needs attention, and what was done last. */
-import { type Attention, findAttention, type StatusFacts } from '../../app/condition/attention.ts';
+import { findAttention, type StatusFacts } from '../../app/condition/attention.ts';
 import { readFacts } from '../../app/condition/read-facts.ts';
 import { say } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -8,6 +8,7 @@ import { findBox } from '../page/layout.ts';
 import { nameOf } from '../page/names.ts';
 import { fields, table } from '../page/parts.ts';
 import type { Screen, Visit } from '../visit/screen.ts';
+import { attention } from './attention.ts';
 
 const SHOWN_OPERATIONS = 6;
 
@@ -36,30 +37,21 @@ ${lastOperations(visit, operations.slice(-SHOWN_OPERATIONS).reverse())}</section
   },
 };
 
-const attention = (visit: Visit, found: readonly Attention[]): Html =>
-  found.length === 0
-    ? html`<p class="well">${visit.say('Nothing needs attention.')}</p>`
-    : html`<section class="attention"><h2>${visit.say('Needs attention')}</h2><ul>${found.map(
-        ({ about, text, command }) =>
-          html`<li><b>${visit.translate(nameOf(about))}</b> ${visit.translate(text)}
-<code>${command}</code></li>`,
-      )}</ul></section>`;
-
 function registry(visit: Visit, { condition, isServed }: StatusFacts): Html {
-  const { rows, backups } = condition;
-  const { number, moment } = visit.write;
+  const { rows } = condition;
+  const { number } = visit.write;
   return fields([
     [visit.say('Cooperatives'), number(rows.cooperatives)],
     [visit.say('Members'), number(rows.members)],
     [visit.say('Deliveries'), number(rows.deliveries)],
     [visit.say('Loans'), number(rows.loans)],
-    [
-      visit.say('Last backup'),
-      backups.last === null ? visit.say('none known') : moment(Math.floor(backups.last.instantMs / 1000)),
-    ],
+    [visit.say('Last backup'), html`<a href="/health">${lastBackup(visit, condition)}</a>`],
     [visit.say('Service'), isServed ? visit.say('running') : visit.say('not running')],
   ]);
 }
+
+const lastBackup = ({ say, write }: Visit, { backups: { last } }: StatusFacts['condition']): string =>
+  last === null ? say('none known') : write.moment(Math.floor(last.instantMs / 1000));
 
 function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Html {
   if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;

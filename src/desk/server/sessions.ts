@@ -74,7 +74,7 @@ export class Sessions {
     if (found === undefined) return undefined;
     this.links.remove(found);
     const session = {
-      ...{ user: found.value, token: newSecret(), told: undefined },
+      ...{ user: found.value, token: newSecret(), told: undefined, issued: undefined },
       ...{ persons: new Numbers<string>(), searches: new Numbers<string>() },
     };
     return this.sessions.issue(session, IDLE_MS);

@@ -11,6 +11,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccessLedger, FieldGroup, Subject } from '../../store/ports/access-ledger.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import type { DeskFiles } from '../importing/desk-files.ts';
+import type { LongWork } from '../work/long-work.ts';
 import type { Numbers } from './numbers.ts';
 import type { Writing } from './writing.ts';
 
@@ -26,6 +27,8 @@ export interface Session {
   readonly searches: Numbers<string>;
   /** Said on top of the next page. */
   told: Text | undefined;
+  /** The secret of a key that was just issued: the next page of that key shows it, and none after it. */
+  issued: { readonly keyId: number; readonly secret: string } | undefined;
 }
 
 /** What the desk as a whole depends on. */
@@ -37,6 +40,8 @@ export interface DeskDependencies {
   readonly ledger?: AccessLedger | undefined;
   /** Files to be imported. */
   readonly files: DeskFiles;
+  /** What takes longer than a page may. */
+  readonly work: LongWork;
 }
 
 /** One request of a session: what a screen reads from and writes with. */

@@ -1,4 +1,5 @@
 /** Numbers, amounts and dates as a language writes them: Intl takes decimal texts without losing a digit. */
+import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDate, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../../domain/values/decimal.ts';
 import type { Language } from '../../language/language.ts';
@@ -10,6 +11,8 @@ export interface Writing {
   money(minor: ExactInteger): string;
   /** Kilograms, from grams. */
   weight(grams: ExactInteger): string;
+  /** An amount of data. */
+  bytes(value: number): string;
   /** The day of an instant in epoch seconds. */
   day(epochSeconds: number): string;
   /** The day and time of an instant in epoch seconds. */
@@ -46,6 +49,10 @@ export function writingIn(language: Language, zone: TimeZone): Writing {
       return (text.endsWith('.00') ? francs : centimes).format(text);
     },
     weight: (grams) => kilograms.format(formatDecimal(grams, 3) as Intl.StringNumericLiteral),
+    bytes: (value) => {
+      const [digits, unit] = formatBytes(value).split(' ');
+      return `${count.format(Number(digits))} ${unit}`;
+    },
     day,
     moment: (epochSeconds) => `${day(epochSeconds)}, ${formatDateTime(epochSeconds, zone).slice(11, 16)}`,
     date,

@@ -63,6 +63,13 @@ export interface ApiKey extends ApiKeyValues {
 export const hasExpired = (key: ApiKey, nowSeconds: number): boolean =>
   key.expiresAt !== null && key.expiresAt <= nowSeconds;
 
+export const KEY_STATES = ['active', 'disabled', 'expired'] as const;
+
+export function stateOfKey(key: ApiKey, nowSeconds: number): (typeof KEY_STATES)[number] {
+  if (!key.isActive) return 'disabled';
+  return hasExpired(key, nowSeconds) ? 'expired' : 'active';
+}
+
 const KEY_TAG = 'crs_';
 const RANDOM_CHARACTERS = 30;
 const CHECK_CHARACTERS = 6;

@@ -1,4 +1,5 @@
 /** What makes no sense of a key, although it is allowed: its holder would be refused, or get nothing. */
+import { type Message, say } from '../values/message.ts';
 import type { ApiKey, ApiKeyValues, Scope } from './api-keys.ts';
 
 /** What else a warning may depend on. */
@@ -10,9 +11,9 @@ export interface KeyContext {
 }
 
 /** @returns the warning, or undefined */
-type Rule = (key: ApiKeyValues, context: KeyContext) => string | undefined;
+type Rule = (key: ApiKeyValues, context: KeyContext) => Message | undefined;
 
-const only = (isWrong: boolean, warning: string): string | undefined => (isWrong ? warning : undefined);
+const only = (isWrong: boolean, warning: Message): Message | undefined => (isWrong ? warning : undefined);
 
 const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
@@ -28,20 +29,25 @@ const CLOSED_TO_LOOKUPS: readonly Scope[] = [
 
 const RULES: readonly Rule[] = [
   ({ expiresAt }, { now }) =>
-    only(expiresAt !== null && expiresAt <= now, 'The key has expired already: every request is refused.'),
+    only(
+      expiresAt !== null && expiresAt <= now,
+      say('The key has expired already: every request is refused.'),
+    ),
   ({ name }, { others }) => {
     const same = others.find((other) => sameName(other.name, name));
-    return same && `Key ${same.id} has the same name.`;
+    return same && say('Key {id} has the same name.', { id: same.id });
   },
   ({ limits: { perHour, perDay } }) =>
     only(
       perHour > perDay,
-      `The limit of an hour, ${perHour}, is above that of a day, ${perDay}, which counts.`,
+      say('The limit of an hour, {perHour}, is above that of a day, {perDay}, which counts.', {
+        ...{ perHour, perDay },
+      }),
     ),
   ({ scopes }) =>
     only(
       scopes.includes('members:financials') && !scopes.includes('members:read'),
-      'members:financials without members:read adds nothing to lookups, which the key may not make.',
+      say('members:financials without members:read adds nothing to lookups, which the key may not make.'),
     ),
   ({ scopes }) => {
     const blind = scopes.filter(
@@ -49,27 +55,28 @@ const RULES: readonly Rule[] = [
     );
     return only(
       blind.length > 0,
-      `${listed(blind)} without reading: the key cannot read what it has written.`,
+      say('{scopes} without reading: the key cannot read what it has written.', { scopes: blind }),
     );
   },
   ({ mayExport, scopes }) =>
     only(
       mayExport && !scopes.some((scope) => scope.endsWith(':read')),
-      'The key may export, and has no scope for reading that there would be an export of.',
+      say('The key may export, and has no scope for reading that there would be an export of.'),
     ),
   ({ isLookupOnly, mayExport }) =>
-    only(isLookupOnly && mayExport, 'The key may export, and is for lookups only: it can export nothing.'),
+    only(
+      isLookupOnly && mayExport,
+      say('The key may export, and is for lookups only: it can export nothing.'),
+    ),
   ({ isLookupOnly, scopes }) => {
     const closed = scopes.filter((scope) => CLOSED_TO_LOOKUPS.includes(scope));
     return only(
       isLookupOnly && closed.length > 0,
-      `The key is for lookups only: it cannot use ${listed(closed)}.`,
+      say('The key is for lookups only: it cannot use {scopes}.', { scopes: closed }),
     );
   },
 ];
 
-const listed = (scopes: readonly Scope[]): string => scopes.join(', ');
-
 /** A sentence for each thing that makes no sense. */
-export const warningsOf = (key: ApiKeyValues, context: KeyContext): readonly string[] =>
+export const warningsOf = (key: ApiKeyValues, context: KeyContext): readonly Message[] =>
   RULES.flatMap((rule) => rule(key, context) ?? []);

@@ -53,6 +53,8 @@ export interface BackupOptions {
   readonly addTo?: (folder: string) => void;
   /** Ends the work before its next step; nothing is left behind then. */
   readonly signal?: AbortSignal;
+  /** @param part how much of the databases is copied, up to 1; reading it back takes about as long again */
+  readonly onProgress?: (part: number) => void;
 }
 
 /** The result of checking a backup. */

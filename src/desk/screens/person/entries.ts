@@ -48,7 +48,7 @@ export function deliveries(visit: Visit, all: readonly HeldMembership[], end: Ro
   }));
   const most = write.weight(Math.max(...months.values()));
   return html`<section><h2>${say('Deliveries')}</h2>
-<figure tabindex="0"><figcaption>${say('Kilograms delivered by month, the last two years')}</figcaption>
+<figure><figcaption>${say('Kilograms delivered by month, the last two years')}</figcaption>
 ${bars(say('Kilograms delivered by month, the last two years'), plotted, most)}</figure>
 ${table(
   say('Deliveries'),

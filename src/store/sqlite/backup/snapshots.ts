@@ -71,12 +71,18 @@ export function closeSnapshots(snapshots: readonly { readonly db: Connection }[]
 }
 
 /** Copies a snapshot to a new file, complete in itself and on disk. */
-export async function copySnapshot({ db }: Snapshot, path: string, signal?: AbortSignal): Promise<void> {
+export async function copySnapshot(
+  { db, bytes }: Snapshot,
+  path: string,
+  signal?: AbortSignal,
+  onProgress?: (copiedBytes: number) => void,
+): Promise<void> {
   const target = resolve(path);
   createPrivateFile(target);
   await db.raw.backup(target, {
-    progress() {
+    progress({ totalPages, remainingPages }) {
       signal?.throwIfAborted();
+      onProgress?.(totalPages === 0 ? 0 : (bytes * (totalPages - remainingPages)) / totalPages);
       return PAGES_PER_STEP;
     },
   });

@@ -36,8 +36,7 @@ export async function writeBackup(
   try {
     folder = createWorkFolder(target);
     assertRoom(snapshots, folder, target, freeBytes);
-    for (const snapshot of snapshots)
-      await copySnapshot(snapshot, join(folder, snapshot.file.name), options.signal);
+    await copySnapshots(snapshots, folder, options);
     closeSnapshots(snapshots);
     const manifest = await describe(folder, snapshots, { ...options, instantMs });
     options.addTo?.(folder);
@@ -49,6 +48,20 @@ export async function writeBackup(
     throw toBackupError(target, error);
   } finally {
     closeSnapshots(snapshots);
+  }
+}
+
+async function copySnapshots(
+  snapshots: readonly Snapshot[],
+  folder: string,
+  { signal, onProgress }: BackupOptions,
+): Promise<void> {
+  const all = snapshots.reduce((sum, { bytes }) => sum + bytes, 0);
+  let before = 0;
+  for (const snapshot of snapshots) {
+    const report = onProgress && ((copied: number) => onProgress((before + copied) / all));
+    await copySnapshot(snapshot, join(folder, snapshot.file.name), signal, report);
+    before += snapshot.bytes;
   }
 }
 

@@ -1,0 +1,83 @@
+/** `/cooperative/…`: one cooperative: its statistics, its rows as files, and its end in another one. */
+
+import type { Cooperative } from '../../../domain/membership/cooperatives.ts';
+import { FieldError } from '../../../domain/values/errors.ts';
+import { say } from '../../../domain/values/message.ts';
+import { parseCooperativeCode } from '../../../domain/values/text.ts';
+import { type Html, html } from '../../../html/html.ts';
+import { IMPORT_KINDS } from '../../../store/ports/import/import-session.ts';
+import { nameOf } from '../../page/names.ts';
+import { fields, form, input, select } from '../../page/parts.ts';
+import type { Screen, Visit } from '../../visit/screen.ts';
+import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
+import { exportRows } from './export-rows.ts';
+import { findCooperative, pathOf } from './find-cooperative.ts';
+import { statistics } from './statistics.ts';
+
+const MERGING = say('Merge two cooperatives');
+
+export const COOPERATIVE: Screen = {
+  path: '/cooperative/:code',
+  title: say('Cooperative'),
+  // Its statistics show nobody; its export does.
+  personal: 'some',
+  async read(visit) {
+    const registry = visit.use((storage) => storage.openRegistry());
+    const cooperative = await findCooperative(visit, registry);
+    const sums = cooperative && (await registry.statistics.ofCooperative(cooperative.id, visit.now));
+    if (cooperative === undefined || sums === undefined) return undefined;
+    const body = html`${head(visit, cooperative)}
+${statistics(visit, sums)}
+${actions(visit)}`;
+    return { body, shows: 'nobody' };
+  },
+  actions: {
+    export: exportRows,
+    merge(visit, given) {
+      const path = pathOf(visit);
+      const into = parseCooperativeCode(given.get('into').toUpperCase());
+      if (into instanceof FieldError) return refuseGiven(visit, MERGING, path, into.text);
+      return proposeCorrection(visit, given, {
+        ...{ heading: MERGING, path, action: 'merge', given: { into }, back: path, shows: 'nobody' },
+        afterwards: `/cooperative/${into}`,
+        run: (store, options) => store.mergeCooperatives(visit.places.code ?? '', into, options),
+      });
+    },
+  },
+};
+
+function head({ say, translate, write, places }: Visit, cooperative: Cooperative): Html {
+  const { code, name, sector, province, district, registrationDate, status, membersCount } = cooperative;
+  return html`<h1>${name}</h1>
+${fields([
+  [translate(nameOf('code')), code],
+  [translate(nameOf('sector')), sector && translate(nameOf(sector))],
+  [translate(nameOf('district')), [district, province].filter((each) => each !== null).join(', ')],
+  [say('Registered'), registrationDate !== null && write.date(registrationDate)],
+  [translate(nameOf('status')), translate(nameOf(status))],
+  [say('Active members'), write.number(membersCount)],
+])}
+<p><a href="/cooperative/${places.code}/members">${say('Its members')}</a></p>`;
+}
+
+function actions(visit: Visit): Html {
+  const { say, translate } = visit;
+  const path = pathOf(visit);
+  const kinds = IMPORT_KINDS.filter((kind) => kind !== 'cooperatives').map(
+    (kind) => [kind, translate(nameOf(kind))] as const,
+  );
+  return html`<section class="forms"><h2>${say('Files and corrections')}</h2>
+<details><summary>${say('Save its rows as a file')}</summary>${form(visit, {
+    ...{ path, action: 'export', button: say('Save the file') },
+    body: html`${select('kind', say('Which rows'), kinds)}${select('format', say('As'), [
+      ['csv', say('CSV')],
+      ['xlsx', say('Excel workbook')],
+    ])}`,
+  })}<p><small>${say('The file holds personal data. Keep it as carefully as the registry.')}</small></p>
+</details>
+<details><summary>${translate(MERGING)}</summary>
+<p><small>${say('All members go to the other one, and this one is dissolved.')}</small></p>${form(visit, {
+    ...{ path, action: 'merge', button: say('Show what would be done') },
+    body: input({ name: 'into', label: say('Code of the other cooperative'), maxLength: 32 }),
+  })}</details></section>`;
+}

@@ -1,0 +1,45 @@
+/** The rows of a cooperative as a file, as `export` writes it. */
+import { say } from '../../../domain/values/message.ts';
+import type { FileFormat } from '../../../export/export-request.ts';
+import { exportedParts } from '../../../export/exported-parts.ts';
+import { MOST_WORKBOOK_ROWS } from '../../../export/workbook.ts';
+import type { FieldGroup } from '../../../store/ports/access-ledger.ts';
+import { IMPORT_KINDS, type ImportKind } from '../../../store/ports/import/import-session.ts';
+import type { Action } from '../../visit/screen.ts';
+import { refuseGiven } from '../propose-correction.ts';
+import { pathOf } from './find-cooperative.ts';
+
+const TYPES: { readonly [format in FileFormat]?: string } = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+const shownOf = (kind: ImportKind): readonly FieldGroup[] =>
+  kind === 'members' ? ['identity', 'contact'] : ['identity', 'financials'];
+
+export const exportRows: Action = async (visit, given) => {
+  const { desk, places } = visit;
+  const kind = IMPORT_KINDS.find((each) => each === given.get('kind'));
+  const format = (['csv', 'xlsx'] as const).find((each) => each === given.get('format'));
+  const session = visit.use((storage) => storage.openExportSession());
+  const cooperativeId = session.findCooperative(places.code ?? '');
+  if (kind === undefined || format === undefined || cooperativeId === undefined) return undefined;
+  const snapshot = session.begin();
+  const filter = { visible: null, isNamed: true, cooperativeId };
+  const rows = format === 'xlsx' ? snapshot.count(kind, filter) : 0;
+  if (rows > MOST_WORKBOOK_ROWS) {
+    const fault = say('These are {rows} rows, and a workbook takes {most}: choose CSV.', {
+      ...{ rows, most: MOST_WORKBOOK_ROWS },
+    });
+    return refuseGiven(visit, say('Save its rows as a file'), pathOf(visit), fault);
+  }
+  return {
+    fileName: `${places.code}-${kind}.${format}`,
+    type: TYPES[format] ?? '',
+    parts: await exportedParts(snapshot, { kind, format }, filter, desk.config.zone),
+    shows: {
+      fields: shownOf(kind),
+      subject: { all: { asOfSequence: snapshot.sequence, cooperativeIds: [cooperativeId] } },
+    },
+  };
+};

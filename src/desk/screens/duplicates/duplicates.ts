@@ -1,0 +1,177 @@
+/** `/duplicates`: members who may be one person, pair by pair (docs/correcting.md). */
+import { asMessage, say } from '../../../domain/values/message.ts';
+import { type Html, html } from '../../../html/html.ts';
+import type {
+  HeldMembership,
+  LikelyDuplicate,
+  LikelyDuplicates,
+} from '../../../store/ports/journal/held-data.ts';
+import { pages } from '../../page/list.ts';
+import { form, select } from '../../page/parts.ts';
+import { workUnderWay } from '../../page/under-way.ts';
+import type { Action, Screen, Shows, Visit } from '../../visit/screen.ts';
+import { isUnderWay } from '../../work/long-work.ts';
+import { numberOf, textOf } from '../person/held-values.ts';
+import { type Proposal, proposeCorrection } from '../propose-correction.ts';
+import { compared } from './compared.ts';
+
+const PATH = '/duplicates';
+/** Pairs that a page shows. */
+const PAGE_SIZE = 10;
+
+export const DUPLICATES: Screen = {
+  path: PATH,
+  title: say('Duplicates'),
+  menu: say('Duplicates'),
+  personal: 'some',
+  async read(visit) {
+    const { desk, now, query } = visit;
+    const work = desk.work.find('duplicates') ?? (await desk.work.start('duplicates', undefined, now));
+    const heading = html`<h1>${visit.say('Duplicates')}</h1>`;
+    if (isUnderWay(work))
+      return {
+        ...workUnderWay(visit, heading, visit.say('Looking for members who may be one person…')),
+        shows: 'nobody',
+      };
+    if (work.result === undefined) throw work.error;
+    const number = Number(query.get('page'));
+    const page = { page: number >= 1 ? Math.floor(number) : 1, pageSize: PAGE_SIZE };
+    const all = work.result;
+    const start = (page.page - 1) * PAGE_SIZE;
+    const pairs = await readPairs(visit, all.pairs.slice(start, start + PAGE_SIZE));
+    const body = html`${heading}${summary(visit, all, work.startedAt)}
+${pairs.map((pair) => onePair(visit, pair))}${pages(visit, PATH, all.pairs.length, page)}`;
+    return { body, shows: pairs.length === 0 ? 'nobody' : showing(pairs.flatMap(({ sides }) => sides)) };
+  },
+  actions: {
+    async again({ desk, now }) {
+      await desk.work.start('duplicates', undefined, now);
+      return { goTo: PATH };
+    },
+    merge: act(say('Merge two memberships'), (pair) => {
+      const [from, into] = pair.sides.map(({ member }) => numberOf(member, 'id')) as [number, number];
+      return (store, options) => store.mergeMembers(from, into, options);
+    }),
+    number: act(say('Correct the national ID'), ({ sides: [from, into] }, right) => {
+      const [wrong, current] = right === textOf(from.member, 'id') ? [into, from] : [from, into];
+      const numbers = [wrong, current].map(({ member }) => textOf(member, 'identity_card')) as [
+        string,
+        string,
+      ];
+      return (store, options) => store.replaceIdentityCard(...numbers, options);
+    }),
+    dismiss: act(say('Set the pair aside'), (pair) => {
+      const [one, other] = pair.sides.map(({ member }) => numberOf(member, 'id')) as [number, number];
+      return (store, options) => store.dismissDuplicate(one, other, options);
+    }),
+  },
+};
+
+interface Sides {
+  readonly sides: readonly [from: HeldMembership, into: HeldMembership];
+}
+type Pair = LikelyDuplicate & Sides;
+
+const showing = (sides: readonly HeldMembership[]): Shows => ({
+  fields: ['identity', 'contact'],
+  subject: { memberIds: sides.map(({ member }) => numberOf(member, 'id')) },
+});
+
+async function readSides(visit: Visit, fromId: number, intoId: number): Promise<Sides | undefined> {
+  const held = visit.use((storage) => storage.openHeldData());
+  const [from, into] = [await held.findMembership(fromId), await held.findMembership(intoId)];
+  return from && into && { sides: [from, into] };
+}
+
+/** Those that are still two: somebody may have settled one elsewhere. */
+async function readPairs(visit: Visit, pairs: readonly LikelyDuplicate[]): Promise<Pair[]> {
+  const found: Pair[] = [];
+  for (const pair of pairs) {
+    const read = await readSides(visit, pair.from.id, pair.into.id);
+    const [one, other] = read?.sides.map(({ member }) => textOf(member, 'identity_card')) ?? [];
+    if (read !== undefined && one !== other) found.push({ ...pair, ...read });
+  }
+  return found;
+}
+
+function summary(visit: Visit, { pairs, dropped, dismissed, crowds }: LikelyDuplicates, at: number): Html {
+  const { say, write } = visit;
+  const uncompared = crowds.reduce((sum, { members }) => sum + members, 0);
+  return html`<p>${
+    pairs.length === 0
+      ? say('No likely duplicates were found.')
+      : say('{n|# pair|# pairs} of members may be one person, the likeliest first.', { n: pairs.length })
+  } ${dropped > 0 && say('{n|# pair is|# pairs are} less likely than these.', { n: dropped })}
+${dismissed > 0 && say('{n|# pair was|# pairs were} set aside before.', { n: dismissed })}
+${
+  uncompared > 0 &&
+  say('{n|# member was|# members were} not compared: too many share a phone, or a name and date of birth.', {
+    n: uncompared,
+  })
+}</p>
+${form(visit, {
+  ...{ path: PATH, action: 'again', look: 'plain', button: say('Look again') },
+  body: html`<small>${say('As of {at}.', { at: write.moment(at) })}</small> `,
+})}`;
+}
+
+function onePair(visit: Visit, pair: Pair): Html {
+  const { say, translate } = visit;
+  const { sides, from, into, score, reasons } = pair;
+  const hidden = { from: String(from.id), into: String(into.id) };
+  const nameOfSide = ({ member }: HeldMembership) =>
+    `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
+  const [fromName, intoName] = sides.map(nameOfSide) as [string, string];
+  const numberOfSide = ({ member }: HeldMembership) =>
+    [
+      textOf(member, 'id'),
+      `${textOf(member, 'identity_card')} (${nameOfSide({ member } as HeldMembership)})`,
+    ] as const;
+  return html`<section class="card pair"><h2>${fromName} · ${intoName}</h2>
+<p>${say('Likeness {score} of 100:', { score })}
+${reasons.map((each) => translate(asMessage(each))).join(', ')}</p>
+${compared(visit, [fromName, intoName], sides)}
+<div class="forms beside">
+${
+  from.cooperativeCode === into.cooperativeCode &&
+  form(visit, {
+    ...{ path: PATH, action: 'merge', hidden, button: say('Merge…') },
+    body: html`<p>${say('One person, registered twice here: {from} goes, {into} stays.', {
+      ...{ from: fromName, into: intoName },
+    })}</p>`,
+  })
+}
+${form(visit, {
+  ...{ path: PATH, action: 'number', hidden, button: say('Replace the wrong number…') },
+  body: select('right', say('One person; the right national ID is'), [...sides].reverse().map(numberOfSide)),
+})}
+${form(visit, {
+  ...{ path: PATH, action: 'dismiss', hidden, button: say('Set aside…') },
+  body: html`<p>${say('Two people: the pair is not shown again.')}</p>`,
+})}</div></section>`;
+}
+
+/** A correction of a pair; once it is made, the pair is not shown any more. */
+function act(heading: Proposal['heading'], prepare: (pair: Sides, right: string) => Proposal['run']): Action {
+  return async (visit, given) => {
+    const { action, from, into, right } = Object.fromEntries(
+      ['action', 'from', 'into', 'right'].map((name) => [name, given.get(name)]),
+    ) as { readonly [name in 'action' | 'from' | 'into' | 'right']: string };
+    const pair = await readSides(visit, Number(from), Number(into));
+    if (pair === undefined) return undefined;
+    const answer = await proposeCorrection(visit, given, {
+      ...{ heading, path: PATH, action, given: { from, into, right }, back: PATH },
+      shows: showing(pair.sides),
+      run: prepare(pair, right),
+    });
+    const work = visit.desk.work.find('duplicates');
+    if ('goTo' in answer && work?.result !== undefined)
+      work.result = {
+        ...work.result,
+        pairs: work.result.pairs.filter(
+          (each) => each.from.id !== Number(from) || each.into.id !== Number(into),
+        ),
+      };
+    return answer;
+  };
+}

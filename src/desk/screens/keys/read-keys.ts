@@ -1,0 +1,40 @@
+/** Keys with what is known of their use. */
+import type { ApiKey } from '../../../domain/access/api-keys.ts';
+import type { ApiKeyStore, KeyUse } from '../../../store/ports/api-keys.ts';
+import type { Visit } from '../../visit/screen.ts';
+
+export interface ReadKeys {
+  readonly keys: readonly ApiKey[];
+  readonly uses: readonly KeyUse[];
+  /** Codes of cooperatives, by id. */
+  readonly codes: ReadonlyMap<number, string>;
+}
+
+export async function readCodes(visit: Visit): Promise<ReadonlyMap<number, string>> {
+  const held = visit.use((storage) => storage.openHeldData());
+  return new Map((await held.listCooperatives()).map(({ id, code }) => [id, code]));
+}
+
+/** @returns undefined before the first key was issued */
+export const openKeys = async (visit: Visit): Promise<ApiKeyStore | undefined> =>
+  (await visit.desk.storage.hasKeys()) ? visit.use((storage) => storage.openKeys('manage')) : undefined;
+
+export async function readKeys(visit: Visit): Promise<ReadKeys> {
+  const store = await openKeys(visit);
+  const [keys, uses] = [(await store?.list(visit.now)) ?? [], (await store?.uses(visit.now)) ?? []];
+  return { keys, uses, codes: await readCodes(visit) };
+}
+
+export const usesOf = (uses: readonly KeyUse[], id: number, kind: KeyUse['kind']): readonly KeyUse[] =>
+  uses.filter((use) => use.keyId === id && use.kind === kind);
+
+/** What narrows a key beside its scopes, in short. */
+export function narrowing({ say }: Visit, key: ApiKey, codes: ReadonlyMap<number, string>): string[] {
+  return [
+    ...(key.isLookupOnly ? [say('lookups only')] : []),
+    ...(key.cooperatives ?? []).map((id) => codes.get(id) ?? `#${id}`),
+    ...key.allowedAddresses,
+    ...key.allowedHosts,
+    ...(key.mayExport ? [say('exports')] : []),
+  ];
+}

@@ -1,0 +1,38 @@
+/** Health at the desk: the facts of `status`, `check`, and a backup. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { testDesk } from '../support/desk.ts';
+import { startedPlace } from '../support/importing.ts';
+
+test('a backup is made in a folder that is typed, and remembered for the next one', async (context) => {
+  const { databaseFile, folder, command } = await startedPlace(context);
+  const browser = await (await testDesk(context, databaseFile)).enter();
+  const before = await browser.get('/health');
+  assert.match(before.text, /No backup from this machine is known/);
+  assert.match(before.text, /<dt>Read model<\/dt><dd>up to date<\/dd>/);
+  const relative = await browser.post('/health', { action: 'backup', folder: 'backups' });
+  assert.equal(relative.status, 422);
+  const target = join(folder, 'backups');
+  const begun = await browser.post('/health', { action: 'backup', folder: target });
+  assert.equal(begun.headers.location, '/health');
+  const { text } = await browser.whenDone('/health');
+  assert.match(text, /and read back: it is sound/);
+  assert.ok(text.includes(`value="${target}"`));
+  const [name = ''] = readdirSync(target);
+  assert.equal((await command('backup', 'verify', join(target, name))).status, 0);
+  // Within the same second it has the same name: it says so, and keeps the first.
+  await browser.post('/health', { action: 'backup', folder: target });
+  assert.match((await browser.whenDone('/health')).text, /role="alert">[^<]*is not empty/);
+  assert.deepEqual(readdirSync(target), [name]);
+});
+
+test('everything is checked, and what was found is shown', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const browser = await (await testDesk(context, databaseFile)).enter();
+  await browser.post('/health', { action: 'check' });
+  const { text } = await browser.whenDone('/health');
+  assert.match(text, /The registry is sound\./);
+  assert.match(text, /registry: integrity/);
+});

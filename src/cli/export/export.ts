@@ -5,7 +5,7 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import { FILE_FORMATS, type FileFormat } from '../../export/export-request.ts';
-import { exportedParts } from '../../export/exported-parts.ts';
+import { type ExportedFile, exportedParts } from '../../export/exported-parts.ts';
 import { MOST_WORKBOOK_ROWS } from '../../export/workbook.ts';
 import type { ExportFilter, ExportSession, ExportSnapshot } from '../../store/ports/exports.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
@@ -142,7 +142,11 @@ async function record(
 }
 
 /** @throws CommandError `refused` for too many rows of a workbook */
-function assertFits(snapshot: ExportSnapshot, { kind, format }: PlannedFile, filter: ExportFilter): void {
+export function assertFits(
+  snapshot: Pick<ExportSnapshot, 'count'>,
+  { kind, format }: ExportedFile,
+  filter: ExportFilter,
+): void {
   const rows = format === 'xlsx' ? snapshot.count(kind, filter) : 0;
   if (rows > MOST_WORKBOOK_ROWS)
     throw new CommandError(

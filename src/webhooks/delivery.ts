@@ -2,7 +2,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Visible } from '../domain/access/visible.ts';
 import { RegistryError } from '../domain/values/errors.ts';
-import { FAILURES_TO_REPORT, retryWaitMs } from '../domain/webhooks/retries.ts';
+import { FAILURES_TO_REPORT, LONGEST_WAIT_MS, retryWaitMs } from '../domain/webhooks/retries.ts';
 import { nowSeconds } from '../runtime/clock.ts';
 import type {
   WebhookAttempt,
@@ -11,7 +11,7 @@ import type {
   WebhookProgress,
 } from '../store/ports/webhooks.ts';
 import type { DeliveryContext } from './context.ts';
-import { restartMessage, SigningKeys, signedHeaders, type WebhookMessage } from './message.ts';
+import { restartMessage, SigningKeys, signedHeaders, toAttempt, type WebhookMessage } from './message.ts';
 import { MessageReader, type Next, wants } from './next-message.ts';
 import { type PostResult, post } from './post.ts';
 import { findPause } from './receiving-key.ts';
@@ -27,6 +27,8 @@ export class EndpointDelivery {
   private readonly signingKeys = new SigningKeys();
   private endpoint: WebhookEndpoint;
   private progress: WebhookProgress;
+  /** By the monotonic clock: a step of the wall clock neither delays a retry nor hurries it. */
+  private dueMs: number;
   private attempts: WebhookAttempt[] = [];
   private isChanged = false;
   private isStopped = false;
@@ -40,6 +42,7 @@ export class EndpointDelivery {
     this.context = context;
     this.endpoint = endpoint;
     this.progress = endpoint;
+    this.dueMs = this.dueAt(endpoint.nextAttemptAtMs);
     this.reader = new MessageReader(context.stores, context.zone);
   }
 
@@ -67,7 +70,7 @@ export class EndpointDelivery {
   update(endpoint: WebhookEndpoint): void {
     if (endpoint.revision !== this.endpoint.revision) {
       const { failures, nextAttemptAtMs, disabledAt } = endpoint;
-      this.progress = { ...this.progress, failures, nextAttemptAtMs, disabledAt };
+      this.take({ ...this.progress, failures, nextAttemptAtMs, disabledAt });
     }
     this.endpoint = endpoint;
   }
@@ -113,7 +116,7 @@ export class EndpointDelivery {
       else if (next.message === undefined || this.isSkipped(next.message)) {
         this.pass(next);
         await nextIteration();
-      } else if (this.context.clock.now() < this.progress.nextAttemptAtMs) return;
+      } else if (this.context.clock.monotonicMs() < this.dueMs) return;
       else if (!(await this.attempt(next, next.message))) return;
     }
   }
@@ -180,8 +183,20 @@ export class EndpointDelivery {
     this.change({ ...NOTHING_FAILS, position, isRestarted: false });
   }
 
+  private take(progress: WebhookProgress): void {
+    const { nextAttemptAtMs } = progress;
+    if (nextAttemptAtMs !== this.progress.nextAttemptAtMs) this.dueMs = this.dueAt(nextAttemptAtMs);
+    this.progress = progress;
+  }
+
+  /** What was stored when the clock was wrong is no further away than the longest wait. */
+  private dueAt(nextAttemptAtMs: number): number {
+    const { clock } = this.context;
+    return clock.monotonicMs() + Math.min(nextAttemptAtMs - clock.now(), LONGEST_WAIT_MS);
+  }
+
   private change(changes: Partial<WebhookProgress>): void {
-    this.progress = { ...this.progress, ...changes };
+    this.take({ ...this.progress, ...changes });
     this.isChanged = true;
     this.context.onChange();
   }
@@ -228,12 +243,3 @@ export class EndpointDelivery {
     this.change({ ...failing, nextAttemptAtMs: Math.ceil(now + waitMs) });
   }
 }
-
-export const toAttempt = (
-  { id: webhookId, type, events }: WebhookMessage,
-  atMs: number,
-  { status, fault, durationMs }: PostResult,
-): WebhookAttempt => ({
-  ...{ webhookId, type, sequence: events?.last ?? null },
-  ...{ atMs, durationMs, status, fault },
-});

@@ -5,6 +5,8 @@ import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
 import type { WebhookType } from '../domain/webhooks/types.ts';
 import { serializeEvent } from '../json/events.ts';
 import type { ImportRange } from '../store/ports/events.ts';
+import type { WebhookAttempt } from '../store/ports/webhooks.ts';
+import type { PostResult } from './post.ts';
 
 export interface WebhookMessage {
   /** The same in each attempt: derived from what is told, so that a kill changes nothing. */
@@ -122,3 +124,12 @@ export function signedHeaders(
     'webhook-signature': signatures.join(' '),
   };
 }
+
+export const toAttempt = (
+  { id: webhookId, type, events }: WebhookMessage,
+  atMs: number,
+  { status, fault, durationMs }: PostResult,
+): WebhookAttempt => ({
+  ...{ webhookId, type, sequence: events?.last ?? null },
+  ...{ atMs, durationMs, status, fault },
+});

@@ -59,6 +59,25 @@ test('nothing is sent before its time', async (context) => {
   assert.equal((await run('list')).status, 0);
 });
 
+test('a step of the clock neither delays what is tried again nor sends it early', async (context) => {
+  const { app, receiver, add, create, failures, run, sequences } = await refuse(context);
+  app.clock.stepWall(5 * 3_600_000);
+  // Another endpoint is served meanwhile, and a command changes this one.
+  const other = await startReceiver(context);
+  await add('--url', other.url);
+  assert.equal((await run('rotate', '1')).status, 0);
+  await create('C-3');
+  await other.waitFor(1);
+  assert.deepEqual(sequences(), [1]);
+  app.clock.stepWall(-10 * 3_600_000);
+  app.clock.advance(5_001);
+  await failures(2);
+  receiver.answer = 200;
+  app.clock.advance(300_001);
+  await receiver.waitFor(5);
+  assert.deepEqual(sequences(), [1, 1, 1, 2, 3]);
+});
+
 test('waits differ by a tenth, and Retry-After counts instead of them', async (context) => {
   assert.deepEqual(
     [0, 0.5, 0.999].map((random) => Math.round(retryWaitMs(1, undefined, random))),

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp, temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { openFile } from '../support/sqlite.ts';
 import { startWebhooks, until } from '../support/webhooks.ts';
 
@@ -29,6 +30,30 @@ test('a service goes on where the one before it ended', async (context) => {
   const sequences = receiver.deliveries.map(({ json }) => json.sequence);
   assert.deepEqual(sequences, [1, 2, 2, 3]);
   assert.equal(receiver.deliveries[1]?.id, receiver.deliveries[2]?.id);
+});
+
+test('what was to be tried again by a clock that was years ahead is tried within a day or so', async (context) => {
+  const startMs = Date.now();
+  const ahead = startMs + 5 * 365 * 24 * 3_600_000;
+  const { app, receiver, add, create } = await startWebhooks(context, {}, { startMs: ahead });
+  receiver.answer = 503;
+  await add();
+  await create('C-1');
+  await receiver.waitFor(1);
+  await app.registry.close();
+  receiver.answer = 200;
+  const next = await startApp(context, { folder: dirname(app.config.storage), startMs, webhooks: FAST });
+  // It has looked at its endpoints when it serves another.
+  const other = await startReceiver(context);
+  await add('--url', other.url);
+  await next.send('/cooperatives', { method: 'POST', body: { code: 'C-2', name: 'Second' } });
+  await other.waitFor(1);
+  next.clock.advance(1.1 * 24 * 3_600_000 + 1);
+  await receiver.waitFor(3);
+  assert.deepEqual(
+    receiver.deliveries.map(({ json }) => json.sequence),
+    [1, 1, 2],
+  );
 });
 
 test('of two services on one registry one delivers, and the other takes over when it ends', async (context) => {

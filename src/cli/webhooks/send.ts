@@ -4,8 +4,13 @@ import type { ApiKey } from '../../domain/access/api-keys.ts';
 import { RegistryError } from '../../domain/values/errors.ts';
 import type { RegistryStore } from '../../store/ports/registry.ts';
 import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.ts';
-import { toAttempt } from '../../webhooks/delivery.ts';
-import { SigningKeys, signedHeaders, testMessage, type WebhookMessage } from '../../webhooks/message.ts';
+import {
+  SigningKeys,
+  signedHeaders,
+  testMessage,
+  toAttempt,
+  type WebhookMessage,
+} from '../../webhooks/message.ts';
 import { messageOf } from '../../webhooks/next-message.ts';
 import { post } from '../../webhooks/post.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';

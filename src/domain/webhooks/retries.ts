@@ -14,9 +14,10 @@ const WAITS_MS = [
   20 * HOUR,
   24 * HOUR,
 ];
-const LONGEST_MS = 24 * HOUR;
+const LONGEST_ASKED_MS = 24 * HOUR;
 /** How much shorter or longer a wait may be: what failed together is not to come again together. */
 const JITTER = 0.1;
+export const LONGEST_WAIT_MS = LONGEST_ASKED_MS * (1 + JITTER);
 
 /** From as many failures of one message on, the operator is told. */
 export const FAILURES_TO_REPORT = 5;
@@ -29,7 +30,7 @@ export const FAILURES_TO_REPORT = 5;
  */
 export function retryWaitMs(failures: number, askedMs: number | undefined, random: number): number {
   // Never before the time that was asked for.
-  if (askedMs !== undefined) return Math.min(askedMs, LONGEST_MS) * (1 + JITTER * random);
+  if (askedMs !== undefined) return Math.min(askedMs, LONGEST_ASKED_MS) * (1 + JITTER * random);
   const wait = WAITS_MS[Math.min(failures, WAITS_MS.length) - 1] as number;
   return wait * (1 - JITTER + 2 * JITTER * random);
 }

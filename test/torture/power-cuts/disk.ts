@@ -226,7 +226,7 @@ export class Disk {
     };
   }
 
-  /** The files after a power cut at this moment, by path; folders are null. */
+  /** The files after a power cut at this moment, by path, until the next event is taken; folders are null. */
   afterCut(fate: Fate): Map<string, Buffer | null> {
     const names = new Map(this.durableNames);
     for (const [i, { make }] of this.renamed.entries())
@@ -246,6 +246,8 @@ export class Disk {
 }
 
 function leave({ durable, unsynced }: File, fate: Fate): Buffer {
+  // Most files are as they were synced, and one has megabytes.
+  if (unsynced.length === 0) return durable;
   let bytes = copyOf(durable);
   for (const [i, write] of unsynced.entries()) {
     const outcome = fate.of(i, unsynced.length);

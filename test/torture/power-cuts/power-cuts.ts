@@ -9,7 +9,7 @@ import type { Figure, Outcome, TortureOptions } from '../figures.ts';
 import { createRegistry } from '../registry.ts';
 import { kill, LIMIT } from '../service.ts';
 import { IMPORTED, nidOf, UNDONE } from './marks.ts';
-import type { ReplayReport, ReplayTask } from './replay.ts';
+import type { ReplayProgress, ReplayReport, ReplayTask } from './replay.ts';
 import { STRACE } from './trace.ts';
 
 const REPLAY = new URL('./replay.ts', import.meta.url);
@@ -49,12 +49,15 @@ async function record(root: string, writes: number, faults: readonly Fault[] = [
   return { trace, before, folder };
 }
 
-function replayInThread(task: ReplayTask, onProgress: (cuts: number) => void): Promise<ReplayReport> {
+function replayInThread(
+  task: ReplayTask,
+  onProgress: (progress: ReplayProgress) => void,
+): Promise<ReplayReport> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(REPLAY, { workerData: task });
-    worker.on('message', (message: ReplayReport | { cuts: number }) => {
+    worker.on('message', (message: ReplayReport | ReplayProgress) => {
       if ('losing' in message) resolve(message);
-      else onProgress(message.cuts);
+      else onProgress(message);
     });
     worker.on('error', reject);
     worker.on('exit', (code) => reject(new Error(`A replay ended with ${code}.`)));
@@ -75,8 +78,9 @@ async function replay(
           ...{ ...recorded, checkEach, seed: seed * 100 + i + 1 },
           ...{ cuts: Math.ceil(cuts / THREADS), scratch: join(folder, `cut-${i}`) },
         },
-        (count) => {
+        ({ cuts: count, found }) => {
           done[i] = count;
+          if (found !== undefined) progress(`${found}\n`);
           progress(`${done.reduce((a, b) => a + b)} of ${cuts} power cuts`);
         },
       ),
@@ -88,7 +92,6 @@ async function replay(
     checked: sum((report) => report.checked),
     losing: sum((report) => report.losing),
     unsound: sum((report) => report.unsound),
-    examples: reports.flatMap(({ examples }) => examples),
     unrecorded: sum((report) => report.unrecorded),
     acknowledged: Math.max(...reports.map(({ acknowledged }) => acknowledged)),
     receipts: Math.max(...reports.map(({ receipts }) => receipts)),
@@ -101,12 +104,12 @@ export async function cutPower(options: TortureOptions): Promise<Outcome> {
   const { writes, cuts, cutsWithFault, checkEach } = AMOUNTS[options.isSmall ? 'small' : 'full'];
   options.progress('tracing a service');
   const sound = await replay(await record(join(options.folder, 'sound'), writes), cuts, checkEach, options);
-  for (const example of sound.examples) options.progress(`${example}\n`);
   const fault = FAULTS.syncsSeldom;
   options.progress(`tracing a service with a fault: ${fault.name}`);
   // Each is looked for in what the other cannot change.
   const recorded = await record(join(options.folder, 'fault'), writes, [fault, FAULTS.answersUnsynced]);
-  const faulty = await replay(recorded, cutsWithFault, cutsWithFault, options);
+  const progress = (text: string) => options.progress(`with the fault: ${text}`);
+  const faulty = await replay(recorded, cutsWithFault, cutsWithFault, { ...options, progress });
   const figure: Figure = {
     what: 'power cuts during writes, imports, an undo and a backup: writes lost, or done by half',
     howOften: `${sound.cuts} (${sound.acknowledged} writes; \`check\` after ${sound.checked})`,

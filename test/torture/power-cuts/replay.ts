@@ -9,7 +9,6 @@ import { createRandom } from '../random.ts';
 import { Disk } from './disk.ts';
 import { createFate } from './fate.ts';
 import { findLosses, IMPORTED, type Marks, mark, noMarks } from './marks.ts';
-
 import { readTrace } from './trace.ts';
 
 export interface ReplayTask {
@@ -34,13 +33,24 @@ export interface ReplayReport {
   readonly unsound: number;
   /** Cuts after which the ledger lacked a response that had left, or did not hold together. */
   readonly unrecorded: number;
-  readonly examples: readonly string[];
   /** Writes that were acknowledged, and responses with personal data, in all. */
   readonly acknowledged: number;
   readonly receipts: number;
 }
 
-async function replay(task: ReplayTask, onProgress: (cuts: number) => void): Promise<ReplayReport> {
+/** What a replay says while it goes on. */
+export interface ReplayProgress {
+  readonly cuts: number;
+  /** What the last cut has done, if anything. */
+  readonly found?: string;
+}
+
+const EXAMPLES = 5;
+
+async function replay(
+  task: ReplayTask,
+  onProgress: (progress: ReplayProgress) => void,
+): Promise<ReplayReport> {
   const random = createRandom(task.seed);
   const events = readTrace(task.trace, task.folder);
   const moments = Array.from({ length: task.cuts }, () => Math.floor(random() * events.length)).sort(
@@ -48,8 +58,8 @@ async function replay(task: ReplayTask, onProgress: (cuts: number) => void): Pro
   );
   const disk = new Disk(task.before, task.folder);
   const marks = noMarks();
-  const examples: string[] = [];
-  let [taken, checked, losing, unsound, unrecorded] = [0, 0, 0, 0, 0];
+  const soundBackups: Buffer[] = [];
+  let [taken, checked, losing, unsound, unrecorded, shown] = [0, 0, 0, 0, 0, 0];
   for (const [cut, moment] of moments.entries()) {
     for (; taken <= moment; taken++) {
       const event = events[taken];
@@ -60,44 +70,61 @@ async function replay(task: ReplayTask, onProgress: (cuts: number) => void): Pro
     const isChecked = cut % task.checkEach === task.checkEach - 1;
     if (isChecked) checked++;
     const files = disk.afterCut(createFate(random));
-    const found = await lookAfterCut(files, task, marks, isChecked);
+    const found = await lookAfterCut(files, { ...task, marks, isChecked, soundBackups });
     const ledger = findLedgerFaults(liveOf(files, task.folder), marks.receipts);
     ledger.push(...marks.unrecorded);
     if (found.lost > 0) losing++;
     if (found.unsound.length > 0) unsound++;
     if (ledger.length > 0) unrecorded++;
-    if ((found.lost > 0 || found.unsound.length > 0 || ledger.length > 0) && examples.length < 5)
-      examples.push(`event ${moment}: ${found.lost} lost; ${[...found.unsound, ...ledger].join('; ')}`);
-    if (cut % 100 === 99) onProgress(cut + 1);
+    const isFound = found.lost > 0 || found.unsound.length > 0 || ledger.length > 0;
+    if (isFound && shown++ < EXAMPLES) {
+      const faults = [...found.unsound, ...ledger].join('; ');
+      onProgress({ cuts: cut + 1, found: `event ${moment}: ${found.lost} lost; ${faults}` });
+    } else if (cut % 100 === 99) onProgress({ cuts: cut + 1 });
   }
   const { rows, receipts } = marks;
   const counts = { cuts: task.cuts, checked, losing, unsound, unrecorded };
-  return { ...counts, examples, acknowledged: rows.size, receipts: receipts.size };
+  return { ...counts, acknowledged: rows.size, receipts: receipts.size };
 }
 
 /** Without the ledger in the backup. */
 const liveOf = (files: ReadonlyMap<string, Buffer | null>, folder: string) =>
   [...files].filter(([path]) => path.startsWith(join(folder, 'registry.ledger/')));
 
-async function lookAfterCut(
-  files: ReadonlyMap<string, Buffer | null>,
-  { folder, scratch }: ReplayTask,
-  marks: Marks,
-  isChecked: boolean,
-): Promise<{ lost: number; unsound: string[] }> {
+interface Look extends Pick<ReplayTask, 'folder' | 'scratch'> {
+  readonly marks: Marks;
+  readonly isChecked: boolean;
+  /** The last backup that was looked at and was sound. */
+  readonly soundBackups: Buffer[];
+}
+
+/** Lays out what is looked at: databases, and everything for `check`. */
+function layOut(files: ReadonlyMap<string, Buffer | null>, { folder, scratch, isChecked }: Look): void {
   rmSync(scratch, { recursive: true, force: true });
   for (const [path, content] of files) {
     const place = join(scratch, path.slice(folder.length));
     if (content === null) mkdirSync(place, { recursive: true });
-    else writeFileSync(place, content);
+    else if (isChecked || /\.db(-\w+)?$/.test(path)) writeFileSync(place, content);
   }
+}
+
+async function lookAfterCut(
+  files: ReadonlyMap<string, Buffer | null>,
+  look: Look,
+): Promise<{ lost: number; unsound: string[] }> {
+  const { folder, scratch, marks, isChecked, soundBackups } = look;
+  layOut(files, look);
   const file = join(scratch, 'registry.db');
   try {
     const db = openFile(file);
     try {
       const found = findLosses(db, marks);
-      if (marks.words.has('backed-up'))
-        found.unsound.push(...lookAtBackup(join(scratch, 'backup', 'registry.db')));
+      const backup = files.get(join(folder, 'backup', 'registry.db')) ?? Buffer.alloc(0);
+      if (marks.words.has('backed-up') && soundBackups[0]?.equals(backup) !== true) {
+        const faults = lookAtBackup(join(scratch, 'backup', 'registry.db'));
+        found.unsound.push(...faults);
+        if (faults.length === 0) soundBackups[0] = Buffer.from(backup);
+      }
       if (isChecked && found.unsound.length === 0) {
         const { status, out, err } = await command(['check', '--db', file]);
         if (status !== 0) found.unsound.push(`check: ${out}${err}`);
@@ -124,5 +151,5 @@ function lookAtBackup(file: string): string[] {
 
 if (parentPort !== null) {
   const port = parentPort;
-  port.postMessage(await replay(workerData as ReplayTask, (cuts) => port.postMessage({ cuts })));
+  port.postMessage(await replay(workerData as ReplayTask, (progress) => port.postMessage(progress)));
 }

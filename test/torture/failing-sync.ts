@@ -92,18 +92,21 @@ export async function failSyncs({ folder, isSmall, seed, progress }: TortureOpti
   const random = createRandom(seed);
   const times = AMOUNTS[isSmall ? 'small' : 'full'];
   const faults: string[] = [];
+  const find = (to: string[], found: readonly string[]) => {
+    to.push(...found);
+    for (const line of found) progress(`${line}\n`);
+  };
   let acknowledged = 0;
   for (let i = 1; i <= times; i++) {
     progress(`${i} of ${times} failures of fsync`);
     const nth = FROM + Math.floor(random() * FAILURES);
     const outcome = await failOnce(join(folder, String(i)), nth, random);
     acknowledged += outcome.acknowledged;
-    faults.push(...outcome.faults);
+    find(faults, outcome.faults);
   }
   const ledgerFaults: string[] = [];
   for (let nth = 1; nth <= times; nth++)
-    ledgerFaults.push(...(await failLedger(join(folder, `ledger-${nth}`), nth, random)));
-  for (const line of [...faults, ...ledgerFaults].slice(0, 20)) progress(`${line}\n`);
+    find(ledgerFaults, await failLedger(join(folder, `ledger-${nth}`), nth, random));
   const fault = FAULTS.forgetsFailure;
   const caught = await failOnce(join(folder, 'fault'), FROM, random, [fault]);
   const ignoring = await failLedger(join(folder, 'ignored'), 1, random, [FAULTS.ignoresSync]);

@@ -80,4 +80,25 @@ export const FAULTS = {
     old: 'this.functions.fdatasyncSync(this.opened.handle);',
     planted: 'try { this.functions.fdatasyncSync(this.opened.handle); } catch {}',
   },
+  limitsByWallClock: {
+    name: 'limits of keys are counted by the wall clock',
+    file: 'src/http/middleware/in-process-rate-limiter.ts',
+    old: 'Math.floor(this.clock.monotonicMs())',
+    planted: 'Math.floor(this.clock.now())',
+  },
+  retriesByWallClock: {
+    name: 'webhooks are tried again by the wall clock',
+    file: 'src/webhooks/delivery.ts',
+    old: 'this.context.clock.monotonicMs() < this.dueMs',
+    planted: 'this.context.clock.now() < this.progress.nextAttemptAtMs',
+  },
 } as const satisfies { readonly [name: string]: Fault };
+
+/** No fault of the program: its wall clock is moved by the milliseconds in a file. */
+export const steppedClock = (file: string): Fault => ({
+  name: 'the wall clock steps',
+  file: 'src/runtime/clock.ts',
+  old: 'now: () => Date.now(),',
+  planted: `now: () =>
+    Date.now() + Number(process.getBuiltinModule('node:fs').readFileSync(${JSON.stringify(file)}, 'utf8')),`,
+});

@@ -1,4 +1,5 @@
 /** The parts of `make torture`, in the order in which they run. */
+import { stepClocks } from './clock-steps.ts';
 import { failSyncs } from './failing-sync.ts';
 import type { Part } from './figures.ts';
 import { fillDisks } from './full-disk.ts';
@@ -10,6 +11,7 @@ export const PARTS = {
   'power-cuts': cutPower,
   'failing-sync': failSyncs,
   'full-disk': fillDisks,
+  'clock-steps': stepClocks,
 } as const satisfies { readonly [name: string]: Part };
 export type PartName = keyof typeof PARTS;
 

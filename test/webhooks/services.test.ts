@@ -35,11 +35,11 @@ test('a service goes on where the one before it ended', async (context) => {
 test('what was to be tried again by a clock that was years ahead is tried within a day or so', async (context) => {
   const startMs = Date.now();
   const ahead = startMs + 5 * 365 * 24 * 3_600_000;
-  const { app, receiver, add, create } = await startWebhooks(context, {}, { startMs: ahead });
+  const { app, receiver, add, create, stored } = await startWebhooks(context, {}, { startMs: ahead });
   receiver.answer = 503;
   await add();
   await create('C-1');
-  await receiver.waitFor(1);
+  await until(async () => (await stored()).failures === 1);
   await app.registry.close();
   receiver.answer = 200;
   const next = await startApp(context, { folder: dirname(app.config.storage), startMs, webhooks: FAST });
@@ -48,6 +48,7 @@ test('what was to be tried again by a clock that was years ahead is tried within
   await add('--url', other.url);
   await next.send('/cooperatives', { method: 'POST', body: { code: 'C-2', name: 'Second' } });
   await other.waitFor(1);
+  assert.equal(receiver.deliveries.length, 1);
   next.clock.advance(1.1 * 24 * 3_600_000 + 1);
   await receiver.waitFor(3);
   assert.deepEqual(

@@ -13,8 +13,8 @@ type Kind = (typeof KINDS)[number];
 export interface KilledCommands {
   /** Runs the next one, and kills it at a moment when about half of its kind are done. */
   runNext(): Promise<void>;
-  /** What is wrong after them, a line each. */
-  findFaults(): string[];
+  /** What was found to be wrong since it was asked last, a line each. */
+  takeFaults(): string[];
   /** How many were killed before they had ended, and how many were done. */
   readonly counts: { killed: number; done: number };
 }
@@ -112,6 +112,6 @@ export function startCommands(
   return {
     counts,
     runNext: () => run[KINDS[turn++ % KINDS.length] as Kind](),
-    findFaults: () => faults,
+    takeFaults: () => faults.splice(0),
   };
 }

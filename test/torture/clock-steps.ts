@@ -1,4 +1,4 @@
-/** A wall clock that steps by hours, back and forth, under a service: nothing happens early, late or twice. */
+/** A wall clock that steps by hours, back and forth, under a service: nothing is early, late or done twice. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

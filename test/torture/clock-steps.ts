@@ -1,4 +1,4 @@
-/** A wall clock that steps by hours, back and forth, under a service: nothing is early, late or done twice. */
+/** A wall clock that steps by hours, back and forth, under a service: nothing is early, late or twice. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

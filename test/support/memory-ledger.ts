@@ -16,7 +16,7 @@ export interface MemoryLedger extends AccessLedger {
   next(): Promise<void>;
 }
 
-export const receiptOf = (sequence: number): string => `${sequence}-${'0'.repeat(32)}`;
+export const receiptOf = (sequence: number): string => `${sequence}-${'f'.repeat(32)}`;
 
 export function memoryLedger(): MemoryLedger {
   const readings: Reading[] = [];

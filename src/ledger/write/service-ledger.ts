@@ -1,4 +1,7 @@
-/** The ledger of a service: a thread writes it, and the event loop gives it one text for each iteration. */
+/**
+ * The ledger of a service: a thread writes it. The event loop gives it one text at a time, with all that has
+ * come since the one before: each costs both threads a message and a sync of the disk.
+ */
 import { Worker } from 'node:worker_threads';
 import { moduleBeside } from '../../runtime/task-thread.ts';
 import type { AccessLedger, Reading } from '../../store/ports/access-ledger.ts';
@@ -20,12 +23,13 @@ export interface LedgerOptions {
 }
 
 interface Waiting {
-  readonly count: number;
+  readonly readings: readonly Reading[];
   readonly sinceMs: number;
   resolve(receipts: string[]): void;
   reject(error: unknown): void;
 }
 
+const ENDED = 'the thread that writes it has ended';
 const DAY_MS = 24 * 3600 * 1000;
 /** A thread that has ended is started again no sooner than this after it was started. */
 const START_AGAIN_MS = 1_000;
@@ -35,7 +39,9 @@ export const openServiceLedger = (options: LedgerOptions): AccessLedger => new S
 
 class ServiceLedger implements AccessLedger {
   private readonly options: LedgerOptions;
-  private readonly waiting: Waiting[] = [];
+  /** What the thread is writing, and what it gets next. */
+  private written: Waiting[] = [];
+  private next: Waiting[] = [];
   private readonly daily: NodeJS.Timeout;
   private claimed: ClaimedChain | undefined;
   private worker: Worker | undefined;
@@ -56,23 +62,27 @@ class ServiceLedger implements AccessLedger {
     if (readings.length === 0) return Promise.resolve([]);
     const sinceMs = this.options.clock.monotonicMs();
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { count: readings.length, sinceMs, resolve, reject };
-      this.waiting.push(waiting);
-      const worker = this.worker ?? this.startAgain();
-      if (worker === undefined) {
-        this.waiting.pop();
-        this.settle(waiting, 'the thread that writes it has ended');
-        return;
-      }
-      if (this.waiting.length === 1) worker.ref();
-      worker.postMessage(encodeReadings(readings));
+      this.next.push({ readings, sinceMs, resolve, reject });
+      if (this.written.length === 0) this.writeNext();
     });
+  }
+
+  private writeNext(): void {
+    const worker = this.worker ?? this.startAgain();
+    this.written = this.next;
+    this.next = [];
+    if (worker === undefined) {
+      this.onWritten(ENDED);
+    } else {
+      worker.ref();
+      worker.postMessage(encodeReadings(this.written.flatMap(({ readings }) => readings)));
+    }
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.daily);
-    if (this.waiting.length > 0)
+    if (this.written.length > 0)
       await new Promise<void>((resolve) => {
         this.onSettled = resolve;
       });
@@ -103,34 +113,40 @@ class ServiceLedger implements AccessLedger {
     if (damaged.length > 0)
       note(`access ledger: chain ${damaged.join(', ')} is damaged and left as it is: run ledger verify`);
     const worker = new Worker(moduleBeside(import.meta.url, 'ledger-thread'), { workerData: state });
-    let fault = 'the thread that writes it has ended';
+    let fault = ENDED;
     worker.on('message', (written: Written) => this.onWritten(written));
     worker.on('error', (error) => {
       fault = error.message;
     });
     worker.once('exit', () => {
       this.worker = undefined;
-      this.onWritten([this.waiting.length, fault]);
+      if (this.written.length > 0) this.onWritten(fault);
     });
     worker.unref();
     this.worker = worker;
     return worker;
   }
 
-  private onWritten([texts, result]: Written): void {
+  private onWritten(result: Written): void {
+    const settled = this.written;
+    this.written = [];
     let before = 0;
-    for (const waiting of this.waiting.splice(0, texts)) {
-      // Texts that share a batch follow each other in it.
+    for (const waiting of settled) {
+      // They share a batch, in which they follow each other.
       const isWritten = typeof result !== 'string';
       this.settle(waiting, isWritten ? { ...result, first: result.first + before } : result);
-      before += waiting.count;
+      before += waiting.readings.length;
     }
-    if (this.waiting.length > 0) return;
-    this.worker?.unref();
-    this.onSettled();
+    if (this.next.length > 0) {
+      this.writeNext();
+    } else {
+      this.worker?.unref();
+      this.onSettled();
+    }
   }
 
-  private settle({ count, sinceMs, resolve, reject }: Waiting, result: Written[1]): void {
+  private settle({ readings, sinceMs, resolve, reject }: Waiting, result: Written): void {
+    const count = readings.length;
     const { clock, measure, note } = this.options;
     const isRecorded = typeof result !== 'string';
     measure?.(count, clock.monotonicMs() - sinceMs, isRecorded);

@@ -14,6 +14,8 @@ import { checkSound, kill, serve } from './service.ts';
 const AMOUNTS = { full: 20, small: 2 } as const;
 /** Writes that are tried after the first that failed. */
 const TRIED = 50;
+/** Writes after which it gives up to wait for a failure. */
+const MOST = 20_000;
 /** Of SQLite's syncs those that may be the first to fail. */
 const FROM = 12;
 const FAILURES = 60;
@@ -39,7 +41,8 @@ async function failOnce(folder: string, nth: number, random: () => number, plant
     let tried = 0;
     const payments = startPayments(registry, random);
     await payments.writeTo(async (...request) => {
-      if (tried >= TRIED) throw new Error('Enough was tried.');
+      // A failure that no write meets would be waited for without end.
+      if (tried >= TRIED || payments.acknowledged.length >= MOST) throw new Error('Enough was tried.');
       const isLate = isFailing;
       if (isLate) tried++;
       const answer = await client(...request);

@@ -1,11 +1,12 @@
 /** Disks that fail: nothing is acknowledged that is not on disk, and the chain stays sound. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemFunctions, type WritingFunctions } from '../../src/ledger/files/durable.ts';
+import { HeadInDoubt } from '../../src/ledger/files/heads.ts';
 import { openPersonHash } from '../../src/ledger/files/identity-hash.ts';
-import { chainFolderOf, segmentFileOf } from '../../src/ledger/files/paths.ts';
+import { chainFolderOf, headsFileOf, keyFileOf, segmentFileOf } from '../../src/ledger/files/paths.ts';
 import { encodeReadings } from '../../src/ledger/files/reading-text.ts';
 import { type LedgerBatch, readLedger } from '../../src/ledger/read/read-ledger.ts';
 import { verifyLedger, verifyReceipt } from '../../src/ledger/read/verify.ts';
@@ -195,4 +196,55 @@ test('a chain that is damaged is left as it is, and another one is taken', (cont
   assert.equal(readFileSync(damaged, 'latin1'), before);
   assert.match(faults.join(), /^Chain 1, segment 1, batch of 1: it was changed/);
   assert.equal(chains.at(-1), 2);
+});
+
+test('a segment that was taken away takes nothing more: nobody would find it', (context) => {
+  const { file, writer, append } = openOn(context);
+  append();
+  rmSync(file);
+  // It is looked at again after a second.
+  Object.assign(writer, { placeSeenMs: Number.NEGATIVE_INFINITY });
+  assert.throws(() => append(), /segment 1 was taken away/);
+});
+
+test('a head that may not be on disk ends the writer, and the next one goes on behind it', (context) => {
+  const place = ledgerPlace(context);
+  const { state, lock } = claimChain(place);
+  let isSyncing = true;
+  const functions = {
+    ...systemFunctions,
+    fsyncSync(handle: number) {
+      if (!isSyncing && readFileSync(headsFileOf(state.folder)).length > 0) throw error('EIO');
+      systemFunctions.fsyncSync(handle);
+    },
+  } as WritingFunctions;
+  const writer = new ChainWriter(state, functions, 1);
+  const text = encodeReadings([reading()]);
+  const receipts = toReceipts(writer.append([text]), 1);
+  isSyncing = false;
+  assert.throws(() => writer.append([text]), HeadInDoubt);
+  writer.close();
+  lock.release();
+  const next = claimChain(place);
+  context.after(() => next.lock.release());
+  const follower = new ChainWriter(next.state);
+  receipts.push(...toReceipts(follower.append([text]), 1));
+  follower.close();
+  assert.deepEqual(verifyLedger(place.ledgerFolder).faults, []);
+  for (const receipt of receipts)
+    assert.equal(verifyReceipt(place.ledgerFolder, receipt).entry?.receipt, receipt);
+});
+
+test('a chain whose key was cut off is left as it is, and another one is taken', (context) => {
+  const place = ledgerPlace(context);
+  const first = claimChain(place);
+  const writer = new ChainWriter(first.state);
+  writer.append([encodeReadings([reading()])]);
+  writer.close();
+  first.lock.release();
+  writeFileSync(keyFileOf(first.state.folder, 1), '');
+  const { state, damaged, lock } = claimChain(place);
+  context.after(() => lock.release());
+  assert.deepEqual([state.chain, damaged], [2, [1]]);
+  assert.match(verifyLedger(place.ledgerFolder).faults[0] ?? '', /segment 1: its key is cut off/);
 });

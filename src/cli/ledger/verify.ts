@@ -20,10 +20,13 @@ export async function verify(context: CliContext, options: VerifyOptions): Promi
   else await verifyOne(context, options, options.receipt);
 }
 
+const NO_LEDGER = say('There is no ledger here: nothing was ever recorded, or it was taken away.');
+
 /** It shows nobody, and so it is not recorded. */
 async function verifyAll(context: CliContext, options: PrintOptions): Promise<void> {
   const storage = openConfiguredStorage(configOf(context, options), context.clock);
-  const { entries, chains, faults, notes } = await fromLedger(storage, (folder) => verifyLedger(folder));
+  const { entries, chains, faults: found, notes } = await fromLedger(storage, verifyLedger);
+  const faults = chains.length > 0 ? found : [translate(context, NO_LEDGER)];
   recordNobody(context);
   if (options.json === true)
     context.out(formatJson({ sound: faults.length === 0, entries, chains: chains.length, faults, notes }));

@@ -75,10 +75,13 @@ export function knownHeads(lines: readonly SignedLine[]): KnownHeads {
   };
 }
 
+/** It is unknown whether a head is on disk: what follows it must be decided by reading it again. */
+export class HeadInDoubt extends Error {}
+
 /**
  * Adds a signed line, on disk when this returns. What an earlier attempt has left incomplete is overwritten.
  * @param folder of the chain
- * @throws the system's error
+ * @throws the system's error, and nothing was added; HeadInDoubt
  */
 export function appendHead(functions: WritingFunctions, folder: string, value: Head | Removal): void {
   const file = headsFileOf(folder);
@@ -88,8 +91,13 @@ export function appendHead(functions: WritingFunctions, folder: string, value: H
   const handle = functions.openSync(file, 'r+');
   try {
     functions.ftruncateSync(handle, complete);
+    // Its last byte makes it a line: an error of writing leaves none.
     writeFully(functions, handle, Buffer.from(line), complete);
-    functions.fsyncSync(handle);
+    try {
+      functions.fsyncSync(handle);
+    } catch (error) {
+      throw new HeadInDoubt('heads.ndjson could not be synced', { cause: error });
+    }
   } finally {
     functions.closeSync(handle);
   }

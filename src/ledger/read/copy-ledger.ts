@@ -68,7 +68,9 @@ function copyChainOnce(source: string, target: string): void {
     if (segment > open || removed.has(segment)) continue;
     const [from, to] = [segmentFileOf(source, segment), segmentFileOf(target, segment)];
     copyPart(from, to, segment === open ? endOf(from) : undefined);
-    copyPart(keyFileOf(source, segment), keyFileOf(target, segment));
+    // A key that is lost is lost in backups, too: `verify` says so of both.
+    const key = keyFileOf(source, segment);
+    if (existsSync(key)) copyPart(key, keyFileOf(target, segment));
   }
   syncFolder(keysFolderOf(target));
   syncFolder(target);

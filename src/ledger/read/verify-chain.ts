@@ -2,6 +2,7 @@
 import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
 import { type BatchHeader, hashBatch, NO_HASH } from '../files/batch.ts';
 import type { Head } from '../files/heads.ts';
+import { openPersonHash } from '../files/identity-hash.ts';
 import { chainFolderOf, keyFileOf, listKeys, listSegments, segmentFileOf } from '../files/paths.ts';
 import { isEmptySegment, readBatches } from '../files/segment-batches.ts';
 import type { LedgerBatch } from './read-ledger.ts';
@@ -101,7 +102,8 @@ class ChainVerifier {
 
   private assertFiles(segment: number, isClosed: boolean): void {
     const hasSegment = existsSync(segmentFileOf(this.folder, segment));
-    const hasKey = existsSync(keyFileOf(this.folder, segment));
+    const hasKey = openPersonHash(this.folder, segment) !== undefined;
+    const keyState = existsSync(keyFileOf(this.folder, segment)) ? 'cut off' : 'missing';
     const isBegun = segment > 1 || listKeys(this.folder).length + listSegments(this.folder).length > 0;
     if (!hasSegment && isBegun)
       throw new Fault(
@@ -110,7 +112,7 @@ class ChainVerifier {
       );
     if (hasSegment && !hasKey && (isClosed || !isEmptySegment(segmentFileOf(this.folder, segment))))
       this.missingKey ??= new Fault(
-        `segment ${segment}: its key is missing: who was looked up cannot be found in it any more. ` +
+        `segment ${segment}: its key is ${keyState}: who was looked up cannot be found in it any more. ` +
           'Restore the file in keys/ from a backup.',
       );
   }

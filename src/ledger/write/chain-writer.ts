@@ -1,8 +1,8 @@
 /** Writes one chain. Whatever it returns is on disk; after a failure, the next batch takes the same place. */
-import { readFileSync } from 'node:fs';
+import { fstatSync, readFileSync, statSync } from 'node:fs';
 import { BatchFormatter, type FormattedBatch } from '../files/batch.ts';
 import { systemFunctions, type WritingFunctions, writeFully } from '../files/durable.ts';
-import { appendHead, knownHeads, readHeads } from '../files/heads.ts';
+import { appendHead, HeadInDoubt, knownHeads, readHeads } from '../files/heads.ts';
 import { createPersonHash, type HashPerson } from '../files/identity-hash.ts';
 import { keyFileOf, segmentFileOf } from '../files/paths.ts';
 import { timeOf, toLines } from '../files/reading-text.ts';
@@ -12,6 +12,8 @@ import { createSegment, EXTENSION_BYTES, RESERVE_BYTES, removeSegment, zeros } f
 /** When a segment is closed. */
 export const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 export const MAX_SEGMENT_MS = 31 * 24 * 3600 * 1000;
+/** How often it is looked whether the segment is still where it was. */
+const LOOK_MS = 1_000;
 /** A segment that could not be closed is tried again after so much more. */
 const TRY_AGAIN_BYTES = 256 * 1024;
 
@@ -40,6 +42,7 @@ export class ChainWriter {
   private readonly maxSegmentBytes: number;
   private readonly formatter = new BatchFormatter();
   private closesFrom = 0;
+  private placeSeenMs = Number.NEGATIVE_INFINITY;
 
   /** @throws the system's error */
   constructor(
@@ -59,6 +62,7 @@ export class ChainWriter {
    * @throws the system's error; nothing of them is recorded for sure then
    */
   append(texts: readonly string[]): Recorded {
+    this.assertInPlace();
     this.closeIfDue(timeOf(texts[0] ?? ''));
     const entries = toLines(texts, this.opened.hashPerson);
     const { lines, count } = entries;
@@ -73,6 +77,19 @@ export class ChainWriter {
       times: widened(widened(times, entries.first), entries.last),
     };
     return { first, hash: batch.hash };
+  }
+
+  /** A file that was deleted or replaced still takes what is written, and nobody would find it again. */
+  private assertInPlace(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.placeSeenMs < LOOK_MS) return;
+    const { folder, segment } = this.state;
+    const there = statSync(segmentFileOf(folder, segment), { throwIfNoEntry: false });
+    if (there?.ino !== fstatSync(this.opened.handle).ino)
+      throw new Error(
+        `the file of segment ${segment} was taken away: restore it and start the service again`,
+      );
+    this.placeSeenMs = nowMs;
   }
 
   private write({ bytes, length }: FormattedBatch): void {
@@ -109,7 +126,8 @@ export class ChainWriter {
     if (offset < this.maxSegmentBytes && nowMs - times.first < MAX_SEGMENT_MS) return;
     try {
       this.closeSegment(times);
-    } catch {
+    } catch (error) {
+      if (error instanceof HeadInDoubt) throw error;
       // A full disk: this segment has a reserve, which a new one may not get.
       this.closesFrom = offset + TRY_AGAIN_BYTES;
     }

@@ -2,13 +2,14 @@
 import type { AccessLedger } from '../../store/ports/access-ledger.ts';
 import { encodeReadings } from '../files/reading-text.ts';
 import { ChainWriter } from './chain-writer.ts';
-import { claimChain, type LedgerPlace } from './claim-chain.ts';
+import { type ClaimedChain, claimChain, type LedgerPlace } from './claim-chain.ts';
+import type { ChainState } from './open-chain.ts';
 import { toReceipts, unrecorded } from './unrecorded.ts';
 
 /** @throws StorageError when the ledger cannot be used */
 export function openCommandLedger(place: LedgerPlace): AccessLedger {
   const { state, lock } = claimChain(place);
-  const writer = new ChainWriter(state);
+  const writer = openWriter(state, lock);
   return {
     async record(readings) {
       if (readings.length === 0) return [];
@@ -23,6 +24,15 @@ export function openCommandLedger(place: LedgerPlace): AccessLedger {
       lock.release();
     },
   };
+}
+
+function openWriter(state: ChainState, lock: ClaimedChain['lock']): ChainWriter {
+  try {
+    return new ChainWriter(state);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
 /**

@@ -3,6 +3,7 @@
  * milliseconds) before which readings are removed, and answers each text in its order.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { HeadInDoubt } from '../files/heads.ts';
 import { ChainWriter, type Recorded } from './chain-writer.ts';
 import type { ChainState } from './open-chain.ts';
 
@@ -28,6 +29,8 @@ function write(text: string): Written {
   try {
     return writer.append([text]);
   } catch (error) {
+    // The thread ends, and the one that follows it reads how far the chain got.
+    if (error instanceof HeadInDoubt) throw error;
     return (error as Error).message;
   }
 }
@@ -35,7 +38,8 @@ function write(text: string): Written {
 function remove({ beforeMs, nowMs }: Removal): void {
   try {
     writer.removeBefore(beforeMs, nowMs);
-  } catch {
+  } catch (error) {
+    if (error instanceof HeadInDoubt) throw error;
     // Tried again the next day; what is kept too long is still in the ledger, and sound.
   }
 }

@@ -5,6 +5,7 @@ import { createPrivateFolder, openPrivateFile } from '../../runtime/new-files.ts
 import { type BatchHeader, hashBatch, NO_HASH } from '../files/batch.ts';
 import { syncFolder, systemFunctions, type WritingFunctions } from '../files/durable.ts';
 import { knownHeads, readHeads } from '../files/heads.ts';
+import { openPersonHash } from '../files/identity-hash.ts';
 import {
   headsFileOf,
   keyFileOf,
@@ -64,7 +65,7 @@ export function openChain(
   }
   // The next one is created before a segment is closed; what was killed in between begins it again.
   const [found, ...later] = open;
-  if (found !== segment || !existsSync(keyFileOf(folder, segment))) return undefined;
+  if (found !== segment || openPersonHash(folder, segment) === undefined) return undefined;
   if (later.length > 1 || later.some((each) => !isEmptySegment(segmentFileOf(folder, each))))
     return undefined;
   return continueSegment(start);

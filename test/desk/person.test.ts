@@ -51,6 +51,7 @@ test('the box finds a cooperative by code and by name', async (context) => {
   const browser = await (await testDesk(context, databaseFile)).enter();
   for (const text of ['a-1', 'abah'])
     assert.match((await browser.find(text)).text, /<a href="\/cooperative\/A-1">Abahuje<\/a>/);
+  assert.match((await browser.get('/cooperative/A-1')).text, /Abahuje/);
 });
 
 test('a person is shown with memberships, deliveries, savings and what has changed', async (context) => {
@@ -109,17 +110,24 @@ test('whose data a page shows is recorded before it is sent; it is not sent othe
   assert.equal(recorded.length, 0);
   await browser.find('keza');
   await browser.find(nid(1));
+  await browser.find(nid(9));
+  await browser.find(`A-1/${nid(9)}`);
+  await browser.find('Nobody Here');
   assert.deepEqual(
     recorded.map(({ reader, route, subject }) => [reader, route, subject]),
     [
       [{ user: 'N. N. (tester)' }, 'desk /found/:search', { memberIds: [1, 2, 4] }],
+      [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(1)], memberIds: [1, 2] }],
       [{ user: 'N. N. (tester)' }, 'desk /person/:person', { identityCards: [nid(1)], memberIds: [1, 2] }],
+      [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(9)] }],
+      [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(9)] }],
     ],
   );
   isFull = true;
   const refused = await browser.get('/person/1');
   assert.equal(refused.status, 500);
   assert.doesNotMatch(refused.text, /Keza/);
+  for (const number of [nid(1), nid(8)]) assert.equal((await browser.find(number)).status, 500);
 });
 
 test('who has seen the data of a person is shown, this page included the next time', async (context) => {

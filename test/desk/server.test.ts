@@ -59,6 +59,16 @@ test('without the cookie of a session there is nothing but the style sheet', asy
   assert.equal((await send('GET', '/assets/../desk.ts', host)).status, 401);
 });
 
+test('a path is a path, however many slashes it begins with', async (context) => {
+  const { send, port, enter, reported } = await desk(context);
+  const browser = await enter();
+  for (const path of ['//', '///', '//[', '//a:b/', '/\\', '/%', '//link']) {
+    assert.equal((await browser.get(path)).status, 404, path);
+    assert.equal((await send('GET', path, { host: `127.0.0.1:${port}` })).status, 401, path);
+  }
+  assert.deepEqual(reported, []);
+});
+
 test('another name than its own gets nothing: a name of another site may lead to this machine', async (context) => {
   const { send, port, enter } = await desk(context);
   const { cookie } = await enter();

@@ -27,6 +27,8 @@ export interface FoundThings {
   /** With those that are not shown. */
   readonly memberCount: number;
   readonly cooperatives: readonly CooperativeSummary[];
+  /** The national ID that was asked for, whether anybody has it or not. */
+  readonly identityCard?: string;
   /** Why a text cannot be searched for. */
   readonly fault?: Text;
 }
@@ -39,7 +41,10 @@ export async function find(visit: Visit, text: string): Promise<FoundThings> {
   const held = visit.use((storage) => storage.openHeldData());
   const registry = visit.use((storage) => storage.openRegistry());
   const stores = { held, registry };
-  if (isIdentityCard(digits)) return byMembers(stores, await held.findMembers({ identityCard: digits }));
+  if (isIdentityCard(digits)) {
+    const number = { identityCard: digits };
+    return { ...(await byMembers(stores, await held.findMembers(number))), ...number };
+  }
   if (text.includes('/')) return await byMemberCode(stores, text);
   const mobile = parseMobile(text);
   if (typeof mobile === 'string') {
@@ -73,7 +78,8 @@ async function byMemberCode(stores: Stores, text: string): Promise<FoundThings> 
   const number = isIdentityCard(rest) ? { identityCard: rest } : {};
   const named = (memberCode: string) => stores.held.findMembers({ ...number, memberCode, cooperativeCode });
   const found = await named(rest);
-  return byMembers(stores, found.length > 0 ? found : await named(rest.toUpperCase()));
+  const members = found.length > 0 ? found : await named(rest.toUpperCase());
+  return { ...(await byMembers(stores, members)), ...number };
 }
 
 async function byWords({ held, registry }: Stores, text: string): Promise<FoundThings> {

@@ -3,7 +3,7 @@ import { say } from '../../domain/values/message.ts';
 import { html } from '../../html/html.ts';
 import { nameOf } from '../page/names.ts';
 import { table } from '../page/parts.ts';
-import type { Screen, Visit } from '../visit/screen.ts';
+import type { Screen, Shows, Visit } from '../visit/screen.ts';
 import { type FoundThings, find } from './find.ts';
 
 export const FOUND: Screen = {
@@ -15,15 +15,25 @@ export const FOUND: Screen = {
     if (text === undefined) return undefined;
     const found = await find(visit, text);
     const { members, cooperatives } = found;
+    const shows = shownOf(found);
     const persons = new Set(members.map(({ identityCard }) => identityCard));
     const [first] = persons;
     // One person needs no list, however many memberships were found.
     if (first !== undefined && persons.size === 1 && cooperatives.length === 0)
-      return { goTo: `/person/${visit.session.persons.of(first)}` };
-    const shown = { fields: ['identity'] as const, subject: { memberIds: members.map(({ id }) => id) } };
-    return { body: body(visit, text, found), shows: members.length === 0 ? 'nobody' : shown };
+      return { goTo: `/person/${visit.session.persons.of(first)}`, shows };
+    return { body: body(visit, text, found), shows };
   },
 };
+
+/** That nobody has a national ID is an answer about whoever it belongs to. */
+function shownOf({ members, identityCard }: FoundThings): Shows | 'nobody' {
+  if (members.length === 0 && identityCard === undefined) return 'nobody';
+  const subject = {
+    ...(identityCard !== undefined && { identityCards: [identityCard] }),
+    ...(members.length > 0 && { memberIds: members.map(({ id }) => id) }),
+  };
+  return { fields: ['identity'], subject };
+}
 
 function body(visit: Visit, text: string, { members, memberCount, cooperatives, fault }: FoundThings) {
   const more = memberCount - members.length;

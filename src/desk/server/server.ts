@@ -103,7 +103,8 @@ class DeskPages {
       if (!isOurHost(request.headers, port)) return void send(response, 403, WRONG_HOST, PLAIN);
       if (!['GET', 'HEAD', 'POST'].includes(method) || !url.startsWith('/'))
         return void send(response, 405, 'Only GET and POST.\n', { ...PLAIN, Allow: 'GET, HEAD, POST' });
-      const asked = { request, response, port, language, url: new URL(url, `http://${HOST}:${port}`) };
+      // Not relative to the address: `//` would begin another host.
+      const asked = { request, response, port, language, url: new URL(`http://${HOST}:${port}${url}`) };
       await this.answerAsked(asked, method === 'POST');
     } catch (error) {
       this.fail(response, language, error);
@@ -165,8 +166,10 @@ class DeskPages {
     const visited = { session, language, places: found.places, query: url.searchParams };
     const result = await visiting(this.options, visited, async (visit) => {
       const answer = await (form && action ? action(visit, form) : found.screen.read(visit));
-      if (answer === undefined || 'goTo' in answer) return answer;
-      await recordReading(visit, found.screen, answer);
+      if (answer === undefined) return undefined;
+      const isContinuation = 'goTo' in answer;
+      if (!isContinuation || answer.shows !== undefined) await recordReading(visit, found.screen, answer);
+      if (isContinuation) return answer;
       return 'parts' in answer ? sendDownload(response, answer).then(() => 'sent' as const) : answer;
     });
     if (result === 'sent') return;

@@ -96,6 +96,8 @@ export interface Download {
 export interface Continuation {
   readonly goTo: string;
   readonly told?: Text;
+  /** Where going there already says something of a person: that somebody has a number. */
+  readonly shows?: Shows | 'nobody';
 }
 
 /** A form that was sent with its token, in UTF-8. */

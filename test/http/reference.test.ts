@@ -6,9 +6,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import type { BodyParts } from '../../src/http/declare/response.ts';
 import type { RouteRequest } from '../../src/http/declare/route.ts';
 import { fullPath } from '../../src/http/declare/route.ts';
 import { describeApi } from '../../src/http/openapi/openapi.ts';
+import { pageRoutes } from '../../src/http/reference/pages.ts';
 import { renderReference } from '../../src/http/reference/reference.ts';
 import { createRoutes } from '../../src/http/routes.ts';
 import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
@@ -89,6 +91,28 @@ test('the reference is one page without scripts, at most 150 KB compressed, that
   assert.ok(Number(head.headers['content-length']) < 150_000, head.headers['content-length']);
   // fetch decompresses.
   assert.equal((await ask(app, '/docs', { 'Accept-Encoding': 'gzip' })).text, text);
+});
+
+test('the reference is rendered once, and has the address by which it is asked for', async () => {
+  const [first] = described;
+  assert.ok(first);
+  let readings = 0;
+  const counting = { ...first, responses: first.responses };
+  Object.defineProperty(counting, 'summary', { enumerable: true, get: () => `Read ${++readings} times` });
+  const route = pageRoutes([counting], '1.0.0', async () => true)[1];
+  assert.ok(route?.method === 'GET');
+  const pageAt = async (baseUrl: string, prefix: string) => {
+    const request = { incoming: { headers: {} }, baseUrl, prefix } as unknown as RouteRequest;
+    const { parts } = (await route.handle(request)).body as BodyParts;
+    return Buffer.concat([...(parts as Iterable<Uint8Array>)]).toString();
+  };
+  const page = await pageAt('http://a.example', '');
+  const rendered = readings;
+  const other = await pageAt(AT.baseUrl, AT.prefix);
+  assert.equal(readings, rendered);
+  assert.ok(page.includes(`'http://a.example/api/v1/me'`) && page.includes('href="/openapi.json"'));
+  assert.ok(other.includes(`'${AT.baseUrl}/api/v1/me'`) && other.includes('href="/registry/openapi.json"'));
+  assert.doesNotMatch(page + other, /\.invalid/);
 });
 
 test('the reference names all that the description has: paths, parameters, fields, choices, statuses', () => {

@@ -1,5 +1,5 @@
 /**
- * When the service is asked too much: by the delay of the event loop, the time that whatever arrives has to
+ * When the service is overloaded: by the delay of the event loop, the time that whatever arrives has to
  * wait before anybody looks at it (docs/decisions/0031-overload.md). Decides only; it knows no timer.
  */
 

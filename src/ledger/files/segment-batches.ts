@@ -109,7 +109,7 @@ function endAt(handle: number, offset: number, total: number | undefined): Segme
 
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
-/** How many zeros a buffer begins with, one of which is no zero. */
+/** How many zeros a buffer begins with, not all of which are zero. */
 function countZeros(buffer: Buffer): number {
   let count = 0;
   while (buffer[count] === 0) count++;

@@ -72,7 +72,7 @@ export function verifyReceipt(ledger: string, text: string): CheckedReceipt {
     fault !== undefined
       ? `This reading is not in what is sound of the ledger. ${fault}`
       : isRemoved
-        ? 'A reading with this number was removed when its time was over: look into a backup of before.'
+        ? 'A reading with this number was removed when its time was over: compare with an earlier backup.'
         : 'The ledger does not hold this reading: the receipt is of another registry, or was mistyped, or ' +
           'the end of a chain was removed. Compare with a backup.';
   return { entry, message };

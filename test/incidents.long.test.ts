@@ -76,7 +76,7 @@ async function run(context: TestContext, steps: readonly Step[]): Promise<string
     ...steps.map(({ commands }) => `${commands}\necho @end`),
   ].join('\n');
   const file = join(folder, 'steps.sh');
-  writeFileSync(file, script.replaceAll('8081', String(await freePort())));
+  writeFileSync(file, script.replaceAll('8090', String(await freePort())));
   const PATH = `${folder}/bin:${plainEnvironment.PATH}`;
   const NODE_COMPILE_CACHE = join(ROOT, 'node_modules/.cache/compiled-code');
   const { stdout, error } = spawnSync('bash', ['-c', `exec bash ${file} 2>&1`], {

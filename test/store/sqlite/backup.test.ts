@@ -28,10 +28,10 @@ test('a backup is refused that would leave the disk nearly full', async (context
   await writeBackup(db, folder, OPTIONS, () => 80 * MIB);
 });
 
-test('the list of files names every database, and all of them belong to the registry', () => {
+test('the list of files names every database and the access ledger, and all of them belong to the registry', () => {
   const backedUp = KEPT_FILES.filter(({ isBackedUp }) => isBackedUp).map(({ name }) => name);
   assert.deepEqual(
-    DATABASE_FILES.map(({ name }) => name),
+    [...DATABASE_FILES.map(({ name }) => name), 'registry.ledger/'],
     backedUp,
   );
   for (const { name, pathAt } of DATABASE_FILES) {

@@ -15,14 +15,14 @@ const AMOUNTS = { full: 20, small: 2 } as const;
 /** Writes that are tried after the first that failed. */
 const TRIED = 50;
 /** Writes after which it gives up to wait for a failure. */
-const MOST = 20_000;
-/** Of SQLite's syncs those that may be the first to fail. */
+const MOST = 2_000;
+/** Of the syncs of the WAL those that may fail. */
 const FROM = 12;
 const FAILURES = 60;
 
-/** SQLite calls fsync, and the thread of the ledger fdatasync. */
-const failing = (call: 'fsync' | 'fdatasync', nth: number): string[] => [
-  ...['strace', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null', '-e', `trace=${call}`],
+/** SQLite calls fsync, and the thread of the ledger fdatasync; of other files no sync fails. */
+const failing = (call: 'fsync' | 'fdatasync', file: string, nth: number): string[] => [
+  ...['strace', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null', '-P', file, '-e', `trace=${call}`],
   ...['-e', `inject=${call}:error=EIO:when=${nth}`],
 ];
 
@@ -34,7 +34,7 @@ async function failOnce(folder: string, nth: number, random: () => number, plant
   const faults: string[] = [];
   // What the first start creates is synced by then.
   await kill((await serve(db)).server);
-  const { server, client } = await serve(db, { faults: planted, runner: failing('fsync', nth) });
+  const { server, client } = await serve(db, { faults: planted, runner: failing('fsync', `${db}-wal`, nth) });
   try {
     let isFailing = false;
     let acknowledgedAfter = 0;
@@ -50,8 +50,9 @@ async function failOnce(folder: string, nth: number, random: () => number, plant
       if (answer.status === 201 && isLate) acknowledgedAfter++;
       return answer;
     });
+    // A service that does not notice would not end either.
     if (!isFailing) faults.push('No write was refused because of the disk.');
-    if (acknowledgedAfter > 0)
+    else if (acknowledgedAfter > 0)
       faults.push(`${acknowledgedAfter} writes were acknowledged after the disk had failed.`);
     else if ((await server.ended) === 0 || !server.output().includes('run check'))
       faults.push(`The service does not say why it ended: ${server.output()}`);
@@ -75,7 +76,10 @@ const LOOKUPS = 40;
 async function failLedger(folder: string, nth: number, random: () => number, planted: readonly Fault[] = []) {
   const db = join(folder, 'registry.db');
   const { key } = await createRegistry(db);
-  const { server, client } = await serve(db, { faults: planted, runner: failing('fdatasync', nth) });
+  // It creates the first segment, which the next one goes on with.
+  await kill((await serve(db)).server);
+  const segment = join(folder, 'registry.ledger', '1', '000001.ndjson');
+  const { server, client } = await serve(db, { faults: planted, runner: failing('fdatasync', segment, nth) });
   const lookups = startLookups(key, random);
   let refused = 0;
   try {

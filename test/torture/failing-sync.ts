@@ -34,8 +34,8 @@ async function failOnce(folder: string, nth: number, random: () => number, plant
   const faults: string[] = [];
   // What the first start creates is synced by then.
   await kill((await serve(db)).server);
-  // A checkpoint may meet the first: SQLite passes over it, as commits have synced all that is there. The next
-  // one is of a commit then.
+  // A checkpoint may meet the first: SQLite passes over it, as commits have synced all that is there.
+  // The next one is of a commit then.
   const runner = failing('fsync', `${db}-wal`, `${nth}..${nth + 1}`);
   const { server, client } = await serve(db, { faults: planted, runner });
   try {
@@ -126,7 +126,7 @@ export async function failSyncs({ folder, isSmall, seed, progress }: TortureOpti
   return {
     figures: [
       {
-        what: 'fsync that fails twice: writes lost, or acknowledged after a commit failed; the service ends and says why',
+        what: 'fsync that fails twice: writes lost, or acknowledged after it; the service ends and says why',
         howOften: `${times} (${acknowledged} writes before)`,
         lost: faults.length,
         fault: fault.name,

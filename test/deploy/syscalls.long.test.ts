@@ -11,8 +11,8 @@ import { missing, readDeployed } from './programs.ts';
 
 /** What the heading and the last line of the table look like. */
 const NO_CALLS = ['syscall', 'total'];
-/** SQLite gives new files to the owner of the database, if it runs as root; the unit does not. */
-const AS_ROOT = ['fchown'];
+/** As root, SQLite and the ledger give new files to the owner of the database; the unit is not root. */
+const AS_ROOT = ['fchown', 'lchown'];
 const skip = missing('strace', 'systemd-analyze');
 
 /** The calls of a group such as `@system-service`, and of those in it; another name is a call. */

@@ -193,7 +193,7 @@ test('a restore that is killed at any step erases again, and forgets no erasure'
   const { place } = world;
   const original = join(place.folder, 'original');
   for (const name of readdirSync(place.folder).filter((each) => each.startsWith('registry')))
-    cpSync(join(place.folder, name), join(original, name));
+    cpSync(join(place.folder, name), join(original, name), { recursive: true });
   const steps: string[] = [];
   for (let number = 1; steps.at(-1) !== 'complete'; number++) {
     for (const name of readdirSync(place.folder).filter((each) => each.startsWith('registry')))

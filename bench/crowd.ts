@@ -2,10 +2,11 @@
  * Many clients in a process of their own, for bench/overload.ts; the last line it prints is its result.
  *
  *     node bench/crowd.ts asking PORT KEY CONNECTIONS SECONDS [PAUSE_MS [WARM_UP_SECONDS]]
- *     node bench/crowd.ts slow-headers|slow-body|unread|silent|pipelined PORT KEY CONNECTIONS
+ *     node bench/crowd.ts slow-headers|slow-body|slow-reading|unread|silent|pipelined PORT KEY CONNECTIONS
  *
  * `asking` sends on each connection one lookup after the other, at once, whatever the answer was.
  * The other kinds hold their connections, and open them again when they are closed, until they are killed.
+ * `pipelined` is not slow: it asks for as many pages as its connections take, and reads none.
  */
 import { connect, type Socket } from 'node:net';
 import { identityCard } from './rows.ts';
@@ -64,9 +65,10 @@ function ask(): void {
 function hold(): void {
   const socket = connect(Number(port), '127.0.0.1');
   let dripping: NodeJS.Timeout | undefined;
-  const drip = (text: string) => {
-    dripping = setInterval(() => socket.write(text), 1_000);
+  const eachSecond = (work: () => void) => {
+    dripping = setInterval(work, 1_000);
   };
+  const drip = (text: string) => eachSecond(() => socket.write(text));
   socket.once('connect', () => {
     if (kind === 'slow-headers') {
       socket.write(`GET /api/v1/me HTTP/1.1\r\n${LINES}`);
@@ -76,9 +78,13 @@ function hold(): void {
       socket.write(`POST /api/v1/members HTTP/1.1\r\n${LINES}${type}\r\n{`);
       drip(' ');
     } else if (kind === 'unread') socket.write(page);
-    else if (kind === 'pipelined') sendUnread(socket);
+    else if (kind === 'slow-reading') {
+      socket.write(page);
+      socket.on('data', () => socket.pause());
+      eachSecond(() => socket.resume());
+    } else if (kind === 'pipelined') sendUnread(socket);
   });
-  if (kind === 'unread' || kind === 'pipelined') socket.pause();
+  if (['unread', 'pipelined', 'slow-reading'].includes(kind)) socket.pause();
   else socket.resume();
   socket.on('error', () => {});
   socket.once('close', () => {

@@ -58,7 +58,7 @@ try {
   await overload('as it is', await start());
   const planted = `data:text/javascript,${encodeURIComponent(REPLACING)}`;
   await overload('with nothing refused', await start('--import', planted));
-  for (const kind of ['slow-headers', 'slow-body', 'unread', 'silent', 'pipelined']) await slow(kind);
+  for (const kind of ['slow-headers', 'slow-body', 'slow-reading', 'unread', 'silent']) await slow(kind);
 } finally {
   killServers();
   removeFolder(folder);

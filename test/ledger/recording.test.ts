@@ -156,3 +156,21 @@ test('when the thread has ended, readings are refused, and it is started again a
     'access ledger: readings are recorded again',
   ]);
 });
+
+test('what a thread had when it ended is refused, and what waited behind it goes to the next one', async (context) => {
+  const place = ledgerPlace(context);
+  const { ledger, worker, clock } = await openService(context, place);
+  clock.advance(1_000);
+  void worker.terminate();
+  const waiting = Array.from({ length: 4 }, () => ledger.record([reading()]));
+  const settled = await Promise.allSettled(waiting);
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['rejected', 'rejected', 'fulfilled', 'fulfilled'],
+  );
+  const receipts = await Promise.all([...waiting.slice(2), ledger.record([reading()])]);
+  assert.deepEqual(
+    allEntries(place).map(({ receipt }) => receipt),
+    receipts.flat(),
+  );
+});

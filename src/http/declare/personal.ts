@@ -43,6 +43,17 @@ export function subjectOf(
   return identityCards.includes(asked) ? subject : { ...subject, identityCards: [asked, ...identityCards] };
 }
 
+const routeNames = new WeakMap<Route, string>();
+
+function nameOf(route: Route): string {
+  let name = routeNames.get(route);
+  if (name === undefined) {
+    name = `${route.method} ${fullPath(route)}`;
+    routeNames.set(route, name);
+  }
+  return name;
+}
+
 /** What a reading says of the route and its response: never a value. */
 export function describeShown(
   route: Route,
@@ -51,7 +62,7 @@ export function describeShown(
   const { personal } = route;
   const shown = status === 404 || personal === 'none' ? undefined : personal;
   return {
-    route: `${route.method} ${fullPath(route)}`,
+    route: nameOf(route),
     fields: shown === undefined ? [] : (fields ?? shown.fields),
     status,
     ...(shown?.persons === 'page' ? { isPage: true } : {}),
@@ -79,8 +90,11 @@ function decode(latin1: string): string {
 export const STATED_ERROR = `Expected one text of 1 to ${MAX_CHARACTERS} printable characters.`;
 
 /** @throws HttpError 400 */
-function readStated(incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>, name: string) {
-  const lower = name.toLowerCase();
+function readStated(
+  incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+  name: string,
+  lower: string,
+): string | null {
   if (incoming.headers[lower] === undefined) return null;
   const [given = '', ...others] = incoming.headersDistinct[lower] ?? [];
   const text = decode(given);
@@ -95,7 +109,7 @@ export const NOTHING_STATED: Stated = { purpose: null, endUser: null };
 
 /** @throws HttpError 400 for what is not text, or is sent twice */
 export function readStatements(incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>): Stated {
-  const purpose = readStated(incoming, 'X-Purpose');
-  const endUser = readStated(incoming, 'X-End-User');
+  const purpose = readStated(incoming, 'X-Purpose', 'x-purpose');
+  const endUser = readStated(incoming, 'X-End-User', 'x-end-user');
   return purpose === null && endUser === null ? NOTHING_STATED : { purpose, endUser };
 }

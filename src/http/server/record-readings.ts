@@ -32,12 +32,16 @@ export type Recorder = (
   outcome: Outcome,
 ) => void;
 
+/** So many are recorded at once: the ledger writes them while the event loop goes on with the others. */
+const ENOUGH = 16;
+
 /** What is ready in one iteration of the event loop is recorded together, as it is sent together. */
 export function createRecorder({ ledger, scheduler, clock, trustedProxies }: RecorderDependencies): Recorder {
   let waiting: (Outcome & { readonly reading: Reading })[] = [];
 
   async function recordAll(): Promise<void> {
     const all = waiting;
+    if (all.length === 0) return;
     waiting = [];
     let receipts: readonly string[];
     try {
@@ -54,7 +58,9 @@ export function createRecorder({ ledger, scheduler, clock, trustedProxies }: Rec
 
   return (request, response, subject, outcome) => {
     const reading = toReading(request, response, subject, { timeMs: clock.now(), trustedProxies });
-    if (waiting.push({ ...outcome, reading }) === 1) scheduler.atEnd('send', () => void recordAll());
+    const count = waiting.push({ ...outcome, reading });
+    if (count === 1) scheduler.atEnd('send', () => void recordAll());
+    else if (count === ENOUGH) void recordAll();
   };
 }
 

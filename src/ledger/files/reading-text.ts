@@ -1,7 +1,7 @@
 /**
- * Readings on their way to what writes them: one text for all of an iteration, because a text passes between
- * threads at the least cost. It holds the JSON of each entry, but for its time and the hashes of its national
- * IDs, which take longest and are left to the thread.
+ * Readings on their way to what writes them: one text for many, because a text passes between threads
+ * at the least cost. It holds the JSON of each entry, but for its time and the hashes of its national IDs,
+ * which take longest and are left to the thread.
  */
 import type { FieldGroup, Reading } from '../../store/ports/access-ledger.ts';
 import type { HashPerson } from './identity-hash.ts';
@@ -18,6 +18,18 @@ const plain = (text: string): string => (SPECIAL.test(text) ? text.replace(CONTR
 
 const quote = (text: string): string => (SPECIAL.test(text) ? JSON.stringify(plain(text)) : `"${text}"`);
 
+/** The same few are in all readings. */
+const quotedRoutes = new Map<string, string>();
+
+function quoteRoute(route: string): string {
+  let quoted = quotedRoutes.get(route);
+  if (quoted === undefined) {
+    quoted = quote(route);
+    quotedRoutes.set(route, quoted);
+  }
+  return quoted;
+}
+
 const optional = (name: string, text: string | null): string =>
   text === null || text === '' ? '' : `,"${name}":${quote(text)}`;
 
@@ -30,7 +42,7 @@ export function encodeReadings(readings: readonly Reading[]): string {
     text +=
       `${reading.timeMs}${PARTS},"request_id":${quote(reading.requestId)},` +
       `${'keyId' in reader ? `"key_id":${reader.keyId}` : `"user":${quote(reader.user)}`},` +
-      `"route":${quote(reading.route)},` +
+      `"route":${quoteRoute(reading.route)},` +
       `"fields":${fields.length === 0 ? '[]' : `["${fields.join('","')}"]`},` +
       `"status":${reading.status}${optional('address', reading.address)}` +
       `${optional('purpose', reading.purpose)}${optional('end_user', reading.endUser)}${PARTS}` +

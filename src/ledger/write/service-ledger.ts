@@ -1,6 +1,7 @@
 /**
- * The ledger of a service: a thread writes it. The event loop gives it one text at a time, with all that has
- * come since the one before: each costs both threads a message and a sync of the disk.
+ * The ledger of a service: a thread writes it. The event loop gives it two texts at a time, so that it writes
+ * one while responses of the other leave, and then one with all that has come since: each costs both threads
+ * a message and a sync of the disk.
  */
 import { Worker } from 'node:worker_threads';
 import { moduleBeside } from '../../runtime/task-thread.ts';
@@ -29,6 +30,8 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** How many texts the thread has at most. */
+const MAX_GIVEN = 2;
 const ENDED = 'the thread that writes it has ended';
 const DAY_MS = 24 * 3600 * 1000;
 /** A thread that has ended is started again no sooner than this after it was started. */
@@ -39,8 +42,8 @@ export const openServiceLedger = (options: LedgerOptions): AccessLedger => new S
 
 class ServiceLedger implements AccessLedger {
   private readonly options: LedgerOptions;
-  /** What the thread is writing, and what it gets next. */
-  private written: Waiting[] = [];
+  /** The texts that the thread has, and what it gets next. */
+  private readonly given: Waiting[][] = [];
   private next: Waiting[] = [];
   private readonly daily: NodeJS.Timeout;
   private claimed: ClaimedChain | undefined;
@@ -63,26 +66,27 @@ class ServiceLedger implements AccessLedger {
     const sinceMs = this.options.clock.monotonicMs();
     return new Promise((resolve, reject) => {
       this.next.push({ readings, sinceMs, resolve, reject });
-      if (this.written.length === 0) this.writeNext();
+      if (this.given.length < MAX_GIVEN) this.writeNext();
     });
   }
 
   private writeNext(): void {
     const worker = this.worker ?? this.startAgain();
-    this.written = this.next;
+    const { next } = this;
+    this.given.push(next);
     this.next = [];
     if (worker === undefined) {
       this.onWritten(ENDED);
     } else {
       worker.ref();
-      worker.postMessage(encodeReadings(this.written.flatMap(({ readings }) => readings)));
+      worker.postMessage(encodeReadings(next.flatMap(({ readings }) => readings)));
     }
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.daily);
-    if (this.written.length > 0)
+    if (this.given.length > 0)
       await new Promise<void>((resolve) => {
         this.onSettled = resolve;
       });
@@ -120,16 +124,15 @@ class ServiceLedger implements AccessLedger {
     });
     worker.once('exit', () => {
       this.worker = undefined;
-      if (this.written.length > 0) this.onWritten(fault);
+      const lost = this.given.splice(0).flat();
+      if (lost.length > 0) this.onWritten(fault, lost);
     });
     worker.unref();
     this.worker = worker;
     return worker;
   }
 
-  private onWritten(result: Written): void {
-    const settled = this.written;
-    this.written = [];
+  private onWritten(result: Written, settled = this.given.shift() ?? []): void {
     let before = 0;
     for (const waiting of settled) {
       // They share a batch, in which they follow each other.
@@ -139,7 +142,7 @@ class ServiceLedger implements AccessLedger {
     }
     if (this.next.length > 0) {
       this.writeNext();
-    } else {
+    } else if (this.given.length === 0) {
       this.worker?.unref();
       this.onSettled();
     }

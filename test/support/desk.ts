@@ -109,7 +109,8 @@ function browse(send: TestDesk['send'], port: number, cookie: string): Browser {
       const body = new FormData();
       body.set('token', tokenOf((await get('/')).text));
       body.set('action', 'add');
-      for (const [name, content] of Object.entries(files)) body.append('file', new Blob([content]), name);
+      for (const [name, content] of Object.entries(files))
+        body.append('file', new Blob([new Uint8Array(Buffer.from(content))]), name);
       const request = new Request('http://localhost', { method: 'POST', body });
       const headers = { ...OWN_FORM, 'content-type': request.headers.get('content-type') ?? '' };
       return send('POST', path, { ...own, ...headers }, Buffer.from(await request.arrayBuffer()));

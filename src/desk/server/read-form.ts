@@ -73,7 +73,7 @@ async function* limited(request: IncomingMessage): AsyncGenerator<Uint8Array> {
 }
 
 /** @returns undefined for more bytes, which are read all the same: a browser shows no answer before */
-async function collect(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
+async function collect(request: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer> | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

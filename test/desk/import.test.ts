@@ -1,10 +1,10 @@
 /** Files given to the desk: read by a chosen map, checked, imported and undone (docs/desk.md#import). */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../support/app.ts';
 import { type Browser, OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { COOPERATIVES, importPlace, member, members, startedPlace } from '../support/importing.ts';
 
@@ -243,16 +243,20 @@ test('a script sends a file as it is, with the token in a header; no other site 
 
 test('files are kept for this user alone, and go with the desk', async (context) => {
   const { databaseFile } = await startedPlace(context);
-  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('registry-desk-'));
-  const before = new Set(folders());
+  // Of its own: other desks have their folders in that of the machine.
+  const parent = temporaryFolder(context);
+  const { TMPDIR: ours } = process.env;
+  process.env.TMPDIR = parent;
   const ends: (() => unknown)[] = [];
   const browser = await openedDesk(
     { after: (end: () => unknown) => void ends.push(end) } as never,
     databaseFile,
   );
   await give(browser, 'cooperatives.csv', COOPERATIVES);
-  const [folder = ''] = folders().filter((name) => !before.has(name));
-  const path = join(tmpdir(), folder);
+  if (ours === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = ours;
+  const [folder = ''] = readdirSync(parent).filter((name) => name.startsWith('registry-desk-'));
+  const path = join(parent, folder);
   assert.equal(statSync(path).mode & 0o777, 0o700);
   for (const end of ends) await end();
   assert.ok(!existsSync(path));

@@ -1,4 +1,4 @@
-/** The desk in browsers of all kinds: by keyboard, without scripts, in two tabs, with files made to do harm. */
+/** The desk in browsers of all kinds: by keyboard, without scripts, in two tabs, with files that do harm. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MEMBERS_HEADER, member, nid } from '../support/importing.ts';

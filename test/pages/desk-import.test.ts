@@ -26,7 +26,7 @@ for (const [place, locale] of LANGUAGES.entries())
       await page.locator('progress, form.busy').waitFor({ state: 'detached' });
       assert.equal(await page.locator('input[value="undo"]').count(), 0);
       // With bad rows: a warning, faults, and the good rows alone.
-      const bad = `${MEMBERS_HEADER}\nURUGERO-KAWA,${nid(1)},M-1,Keza Aline\nURUGERO-KAWA,123,M-2,Bad Number\n`;
+      const bad = `${MEMBERS_HEADER}\nURUGERO-KAWA,${nid(1)},M-1,Keza Aline\nURUGERO-KAWA,123,M-2,Bad\n`;
       await dropAndRead(page, { name: 'bad.csv', content: bad });
       await checkFile(page);
       await check('import-faults');

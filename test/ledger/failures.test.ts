@@ -235,16 +235,21 @@ test('a head that may not be on disk ends the writer, and the next one goes on b
     assert.equal(verifyReceipt(place.ledgerFolder, receipt).entry?.receipt, receipt);
 });
 
-test('a chain whose key was cut off is left as it is, and another one is taken', (context) => {
-  const place = ledgerPlace(context);
-  const first = claimChain(place);
-  const writer = new ChainWriter(first.state);
-  writer.append([encodeReadings([reading()])]);
-  writer.close();
-  first.lock.release();
-  writeFileSync(keyFileOf(first.state.folder, 1), '');
-  const { state, damaged, lock } = claimChain(place);
-  context.after(() => lock.release());
-  assert.deepEqual([state.chain, damaged], [2, [1]]);
-  assert.match(verifyLedger(place.ledgerFolder).faults[0] ?? '', /segment 1: its key is cut off/);
-});
+for (const [how, damage] of [
+  ['cut off', () => Buffer.alloc(0)],
+  ['changed', (key: Buffer) => key.fill(1, 0, 1)],
+] as const)
+  test(`a chain whose key was ${how} is left as it is, and another one is taken`, (context) => {
+    const place = ledgerPlace(context);
+    const first = claimChain(place);
+    const writer = new ChainWriter(first.state);
+    writer.append([encodeReadings([reading()])]);
+    writer.close();
+    first.lock.release();
+    const key = keyFileOf(first.state.folder, 1);
+    writeFileSync(key, damage(readFileSync(key)));
+    const { state, damaged, lock } = claimChain(place);
+    context.after(() => lock.release());
+    assert.deepEqual([state.chain, damaged], [2, [1]]);
+    assert.match(verifyLedger(place.ledgerFolder).faults[0] ?? '', /segment 1: its key is damaged/);
+  });

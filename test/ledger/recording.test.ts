@@ -35,7 +35,7 @@ async function openService(context: TestContext, place: LedgerPlace): Promise<Op
 
 /** Of a person in the first segment, as anybody with its key can compute it. */
 const hmacOf = ({ ledgerFolder }: LedgerPlace, identityCard: string): string =>
-  createHmac('sha256', readFileSync(keyFileOf(chainFolderOf(ledgerFolder, 1), 1)))
+  createHmac('sha256', readFileSync(keyFileOf(chainFolderOf(ledgerFolder, 1), 1)).subarray(0, 32))
     .update(identityCard)
     .digest('hex')
     .slice(0, 32);

@@ -1,9 +1,10 @@
 /** National IDs as the ledger has them: hashes with a key that is kept apart from the entries. */
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { keyFileOf } from './paths.ts';
 
-export const KEY_BYTES = 32;
+/** Of a key, and of its SHA-256, which follows it in its file. */
+const KEY_BYTES = 32;
 const DIGITS = 32;
 const DIGITS_OF_CARD = 16;
 
@@ -33,14 +34,23 @@ export function createPersonHash(secret: Uint8Array): HashPerson {
   };
 }
 
+const checksumOf = (secret: Uint8Array): Buffer => hash('sha256', secret, 'buffer');
+
+/** The file of a new key: with another key, everybody would seem never to have been looked up. */
+export function newKeyFile(): Buffer {
+  const secret = randomBytes(KEY_BYTES);
+  return Buffer.concat([secret, checksumOf(secret)]);
+}
+
 /** @returns undefined when the segment has no key that can be used */
 export function openPersonHash(chainFolder: string, segment: number): HashPerson | undefined {
-  let secret: Buffer;
+  let file: Buffer;
   try {
-    secret = readFileSync(keyFileOf(chainFolder, segment));
+    file = readFileSync(keyFileOf(chainFolder, segment));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  return secret.length === KEY_BYTES ? createPersonHash(secret) : undefined;
+  const secret = file.subarray(0, KEY_BYTES);
+  return checksumOf(secret).equals(file.subarray(KEY_BYTES)) ? createPersonHash(secret) : undefined;
 }

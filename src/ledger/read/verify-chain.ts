@@ -103,7 +103,7 @@ class ChainVerifier {
   private assertFiles(segment: number, isClosed: boolean): void {
     const hasSegment = existsSync(segmentFileOf(this.folder, segment));
     const hasKey = openPersonHash(this.folder, segment) !== undefined;
-    const keyState = existsSync(keyFileOf(this.folder, segment)) ? 'cut off' : 'missing';
+    const keyState = existsSync(keyFileOf(this.folder, segment)) ? 'damaged' : 'missing';
     const isBegun = segment > 1 || listKeys(this.folder).length + listSegments(this.folder).length > 0;
     if (!hasSegment && isBegun)
       throw new Fault(

@@ -1,10 +1,10 @@
 /** Writes one chain. Whatever it returns is on disk; after a failure, the next batch takes the same place. */
-import { fstatSync, readFileSync, statSync } from 'node:fs';
+import { fstatSync, statSync } from 'node:fs';
 import { BatchFormatter, type FormattedBatch } from '../files/batch.ts';
 import { systemFunctions, type WritingFunctions, writeFully } from '../files/durable.ts';
 import { appendHead, HeadInDoubt, knownHeads, readHeads } from '../files/heads.ts';
-import { createPersonHash, type HashPerson } from '../files/identity-hash.ts';
-import { keyFileOf, segmentFileOf } from '../files/paths.ts';
+import { type HashPerson, openPersonHash } from '../files/identity-hash.ts';
+import { segmentFileOf } from '../files/paths.ts';
 import { timeOf, toLines } from '../files/reading-text.ts';
 import { type ChainState, widened } from './open-chain.ts';
 import { createSegment, EXTENSION_BYTES, RESERVE_BYTES, removeSegment, zeros } from './segment-files.ts';
@@ -31,7 +31,8 @@ interface OpenedSegment {
 }
 
 function openSegment(functions: WritingFunctions, folder: string, segment: number): OpenedSegment {
-  const hashPerson = createPersonHash(readFileSync(keyFileOf(folder, segment)));
+  const hashPerson = openPersonHash(folder, segment);
+  if (hashPerson === undefined) throw new Error(`the key of segment ${segment} cannot be used`);
   return { hashPerson, handle: functions.openSync(segmentFileOf(folder, segment), 'r+') };
 }
 

@@ -1,9 +1,8 @@
 /** The files of one segment: created with room for its first entries, extended before they fill it. */
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openPrivateFile } from '../../runtime/new-files.ts';
 import { syncFolder, type WritingFunctions, writeFully } from '../files/durable.ts';
-import { KEY_BYTES } from '../files/identity-hash.ts';
+import { newKeyFile } from '../files/identity-hash.ts';
 import { keyFileOf, keysFolderOf, segmentFileOf } from '../files/paths.ts';
 
 /** Room for ten thousand entries of 600 bytes: what can be recorded after the disk is full. */
@@ -28,7 +27,7 @@ export function createSegment(functions: WritingFunctions, folder: string, segme
     writeFile(functions, segmentFileOf(folder, segment), reserve);
     syncFolder(folder);
     // After it: a key without a segment says that the segment was taken away.
-    writeFile(functions, keyFileOf(folder, segment), [randomBytes(KEY_BYTES)]);
+    writeFile(functions, keyFileOf(folder, segment), [newKeyFile()]);
     syncFolder(keysFolderOf(folder));
     return RESERVE_BYTES;
   } catch (error) {

@@ -60,6 +60,18 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   }
 }
 
+/** Asks the program that has started this one; nobody agrees when that ends. */
+const askParent = (_question: string, signal: AbortSignal): Promise<string> =>
+  new Promise((resolve) => {
+    const onAnswer = (answer: unknown) => {
+      process.off('message', onAnswer).off('disconnect', onAnswer);
+      resolve(answer === 'yes' ? 'y' : '');
+    };
+    process.on('message', onAnswer).on('disconnect', onAnswer);
+    signal.addEventListener('abort', onAnswer);
+    process.send?.({ asks: true });
+  });
+
 const out = writerTo(process.stdout, reportLostResult);
 const err = writerTo(process.stderr, () => {});
 
@@ -80,6 +92,6 @@ const status = await runCommand(process.argv.slice(2), {
   terminal: process.stderr.isTTY ? process.stderr : undefined,
   // Whoever has started this may be gone, which ends no import.
   news: process.send && ((news) => void process.send?.(news, undefined, undefined, () => {})),
-  ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
+  ask: process.send ? askParent : process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 });
 if (status !== 0) process.exitCode = status;

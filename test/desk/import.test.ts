@@ -127,10 +127,8 @@ test('a warning is looked at before the file is imported', async (context) => {
     checked.text,
     /20 of the 20 members listed for B-2 are members of A-1: is this the right code\?/,
   );
-  const refused = await submit(browser, path, 'import');
-  assert.match(refused.text, /Nothing of this file was imported/);
+  await submit(browser, path, 'import');
   assert.equal(value('SELECT count(*) FROM members WHERE cooperative_id = 2'), 0);
-  await submit(browser, path, 'check');
   await submit(browser, path, 'import', { agreed: 'yes' });
   assert.equal(value('SELECT count(*) FROM members WHERE cooperative_id = 2'), 20);
 });
@@ -178,6 +176,43 @@ test('two tabs do not confuse it: what was not seen last is not agreed to', asyn
   await browser.post(path, first);
   assert.match((await settled(browser, path)).text, /Something has changed meanwhile/);
   assert.equal(value('SELECT count(*) FROM members'), 3);
+});
+
+test('what would change otherwise by now is not imported but shown again', async (context) => {
+  const { databaseFile, load, value } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const { path } = await give(browser, 'members.csv', members(member(4)));
+  await submit(browser, path, 'check');
+  assert.equal((await load('members', members(member(4).replace('Person', 'Somebody')))).status, 0);
+  const refused = await submit(browser, path, 'import');
+  assert.match(refused.text, /Nothing of this file was imported.*no longer agrees with it/s);
+  assert.equal(value("SELECT full_name FROM members WHERE member_code = 'M-4'"), 'Somebody 4');
+  const again = await submit(browser, path, 'again');
+  assert.match(again.text, /full_name changes in 1 row/);
+  await submit(browser, path, 'import');
+  assert.equal(value("SELECT full_name FROM members WHERE member_code = 'M-4'"), 'Person 4');
+});
+
+test('an import waits for an answer as long as few others do; then the file is checked again', async (context) => {
+  const { databaseFile, value } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const paths: string[] = [];
+  for (const n of [4, 5, 6, 7]) {
+    const { path } = await give(browser, 'members.csv', members(member(n)));
+    await submit(browser, path, 'check');
+    paths.push(path);
+  }
+  const [first = '', second = ''] = paths;
+  const letGo = (await settled(browser, first)).text;
+  assert.match(letGo, /value="again"/);
+  assert.doesNotMatch(letGo, /value="import"/);
+  await submit(browser, second, 'import');
+  await submit(browser, first, 'again');
+  await submit(browser, first, 'import');
+  assert.equal(
+    value('SELECT group_concat(member_code) FROM (SELECT member_code FROM members WHERE id > 3 ORDER BY id)'),
+    'M-5,M-4',
+  );
 });
 
 test('what is chosen twice is said, and a wrong kind is chosen again', async (context) => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RegistryError } from '../../src/domain/values/errors.ts';
-import { importFiles } from '../../src/import/run/import-files.ts';
+import { type ImportOptions, importFiles } from '../../src/import/run/import-files.ts';
 import {
   type ImportPlace,
   importOptions,
@@ -22,14 +22,15 @@ async function importWith(
   place: ImportPlace,
   path: string,
   between: (db: Connection) => void,
-  skipInvalid = false,
+  more: Partial<ImportOptions> = {},
 ) {
   const session = openImportSession(place.databaseFile, FORMAT, place.clock.monotonicMs);
   const other = openFile(place.databaseFile);
   try {
-    const options = { ...importOptions(place), skipInvalid };
+    const options = { ...importOptions(place), ...more };
     return await importFiles(session, [{ kind: 'members', path }], options, {
       checked: () => between(other),
+      confirm: async () => true,
     });
   } finally {
     other.close();
@@ -44,7 +45,7 @@ test('the apply repeats the checks: a code taken meanwhile is refused, and nothi
   for (const skipInvalid of [false, true]) {
     const place = await startedPlace(context);
     const path = place.write('members.csv', members(member(10), member(11)));
-    const [report] = await importWith(place, path, insertMember(nid(500), 'M-10'), skipInvalid);
+    const [report] = await importWith(place, path, insertMember(nid(500), 'M-10'), { skipInvalid });
     assert.equal(report?.outcome, 'failed');
     assert.ok(report?.failure?.error instanceof RegistryError);
     assert.match(String(report.failure.message), /again/i);
@@ -60,6 +61,19 @@ test('a person added meanwhile is updated, not added twice', async (context) => 
   const [report] = await importWith(place, path, insertMember(nid(10), 'M-10'));
   assert.deepEqual([report?.changes.created, report?.changes.changed], [1, 1]);
   assert.equal(place.value(`SELECT full_name FROM members WHERE identity_card = '${nid(10)}'`), 'Person 10');
+});
+
+test('an import that has asked does what it has shown, or nothing', async (context) => {
+  const place = await startedPlace(context);
+  const rename = (n: number, name: string) => (db: Connection) =>
+    db.exec(`UPDATE members SET full_name = '${name}' WHERE member_code = 'M-${n}'`);
+  const path = place.write('members.csv', members(`A-1,${nid(1)},M-1,New`, member(10)));
+  for (const between of [insertMember(nid(10), 'M-10'), rename(1, 'Corrected')]) {
+    const [report] = await importWith(place, path, between, { asks: true });
+    assert.match(String(report?.failure?.message), /no longer agrees/);
+  }
+  const [report] = await importWith(place, path, rename(2, 'Another row'), { asks: true });
+  assert.deepEqual([report?.outcome, report?.changes.changed], ['imported', 2]);
 });
 
 test('rows of a cooperative that was deleted meanwhile are refused', async (context) => {

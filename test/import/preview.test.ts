@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { command } from '../support/command.ts';
 import { LOANS_HEADER, MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 
 const HEADER = 'line,row,column,old,new\n';
@@ -27,6 +28,24 @@ test('a dry run shows for each column how many values change, with the first one
   assert.doesNotMatch(imported.out + imported.err, /Renamed/);
   const [again] = JSON.parse((await place.load('members', content, '--json')).out).files;
   assert.deepEqual([again.columns, again.unchanged], [{}, 6]);
+});
+
+test('--ask shows what would change, and imports when somebody agrees', async (context) => {
+  const place = await startedPlace(context);
+  const path = place.write('members.csv', members(`A-1,${nid(1)},M-1,Renamed`));
+  const ask = async (answer: string) => {
+    const env = { REGISTRY_DB: place.databaseFile };
+    return command(['import', 'members', path, '--ask'], env, undefined, { ask: async () => answer });
+  };
+  const refused = await ask('n');
+  assert.equal(refused.status, 0);
+  assert.match(
+    refused.out,
+    /nothing was written\nmembers\.csv: full_name changes in 1 row: M-1 Person 1 → Renamed/,
+  );
+  assert.equal(place.value("SELECT count(*) FROM members WHERE full_name = 'Renamed'"), 0);
+  assert.match((await ask('y')).out, /members\.csv: 0 new, 1 changed/);
+  assert.equal(place.value("SELECT count(*) FROM members WHERE full_name = 'Renamed'"), 1);
 });
 
 test('--changes lists every changed value, for its owner only, in a dry run and in an import', async (context) => {

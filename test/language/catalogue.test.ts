@@ -51,6 +51,7 @@ const MUST_BE_TRANSLATED = [
   'This person was erased.',
   'This person was erased. --despite-erasure imports the row.',
   'Import it nevertheless? [y/N]',
+  'Import it? [y/N]',
   'Do it? [y/N]',
   'Nothing was changed.',
   'Nothing was changed. Without a terminal, add --yes to do this.',

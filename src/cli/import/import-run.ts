@@ -25,6 +25,7 @@ import { appendTo, openListFile } from './import-side-files.ts';
 export interface ImportCommandOptions extends SettingOptions {
   readonly create?: boolean;
   readonly dryRun?: boolean;
+  readonly ask?: boolean;
   readonly rejects?: string;
   readonly changes?: string;
   readonly replaces?: number;
@@ -103,10 +104,11 @@ async function assertMeant(storage: Storage, { db, create }: ImportCommandOption
 async function isConfirmed(
   context: CliContext,
   signal: AbortSignal,
-  { json }: ImportCommandOptions,
+  { json, ask }: ImportCommandOptions,
 ): Promise<boolean> {
   if (json === true) return false;
-  const isAgreed = await asksYes(context, 'Import it nevertheless? [y/N]', signal);
+  const question = ask === true ? 'Import it? [y/N]' : 'Import it nevertheless? [y/N]';
+  const isAgreed = await asksYes(context, question, signal);
   signal.throwIfAborted();
   return isAgreed;
 }
@@ -123,8 +125,9 @@ const LOST = {
  * @throws as `recordReading`
  */
 async function record(context: CliContext, options: ImportCommandOptions, isNew: boolean): Promise<void> {
-  const { dryRun, changes, absent, replaces } = options;
-  const showsStored = dryRun === true || [changes, absent, replaces].some((given) => given !== undefined);
+  const { dryRun, ask, changes, absent, replaces } = options;
+  const showsStored =
+    dryRun === true || ask === true || [changes, absent, replaces].some((given) => given !== undefined);
   if (showsStored && !isNew) await recordAll(context, options);
   else recordNobody(context);
 }
@@ -153,6 +156,7 @@ async function importWithSession(
           database: storage.location,
           zone,
           isDryRun,
+          showsPreview: isDryRun || options.ask === true,
           settings: options,
           rejects: options.rejects,
           absent: options.absent,
@@ -179,6 +183,7 @@ async function importWithSession(
         zone,
         clock,
         isDryRun,
+        asks: options.ask === true,
         signal: interruption.signal,
         ...options.reading,
         systemUser: describeUser(config),
@@ -207,7 +212,10 @@ async function importWithSession(
           if (absent !== undefined && checked.missing !== undefined)
             await appendTo(absent, LOST.absent, checked.missing.list());
         },
-        confirm: async () => isConfirmed(context, interruption.signal, options),
+        async confirm(report) {
+          if (options.ask === true && options.json !== true) output.finished(report);
+          return await isConfirmed(context, interruption.signal, options);
+        },
         finished(report) {
           bar.stop();
           output.finished(report);

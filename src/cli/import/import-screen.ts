@@ -32,6 +32,8 @@ interface ScreenOptions {
   readonly database: string;
   readonly zone: TimeZone;
   readonly isDryRun: boolean;
+  /** Whether stored values are shown beside those of the file. */
+  readonly showsPreview: boolean;
   /** The path given by `--rejects`. */
   readonly rejects: string | undefined;
   /** The path given by `--absent`. */
@@ -39,7 +41,7 @@ interface ScreenOptions {
 }
 
 export function createImportScreen(context: CliContext, options: ScreenOptions): ImportOutput {
-  const { database, zone, isDryRun, settings } = options;
+  const { database, zone, isDryRun, showsPreview, settings } = options;
   const undo = (id: number) => proposed(`imports undo ${id}`, settings);
   let preview: readonly Message[] = [];
   const inform = (part: NewsPart, text: Text) => context.news?.({ part, text: pack(text) });
@@ -71,7 +73,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
       }
       await showKept(showing('kept'), name, checked);
       await showMissing(showing('missing'), shown, options);
-      if (isDryRun) preview = await describePreview(name, checked, zone, translate(context, '(empty)'));
+      if (showsPreview) preview = await describePreview(name, checked, zone, translate(context, '(empty)'));
     },
     finished(report) {
       const name = nameOf(report.file);

@@ -32,6 +32,7 @@ export function declareImport(command: Command, context: CliContext): void {
     .argument('[file]', 'the CSV file or workbook, when a kind is named')
     .option('--create', 'with --db: create the database if it does not exist')
     .option('--dry-run', 'check everything and count what would change, write nothing')
+    .option('--ask', 'show what each file would change, and ask before it is imported')
     .option('--yes', 'import also what warnings stop')
     .option(
       '--replaces <import>',

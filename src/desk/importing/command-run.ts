@@ -18,6 +18,9 @@ export interface CommandOptions {
   readonly language: Language;
 }
 
+/** How long one waits for an answer: it keeps what it has checked, in memory and on the disk. */
+const PATIENCE_MS = 30 * 60_000;
+
 export class CommandRun {
   /** Share that is done; undefined while it waits or nothing is known. */
   progress: number | undefined;
@@ -27,27 +30,37 @@ export class CommandRun {
   errors = '';
   /** Undefined until it has ended; null after a signal. */
   status: number | null | undefined;
+  /** It has reported what it would do, and does it when somebody agrees. */
+  isAsking = false;
+  hasBegun = false;
+  readonly user: string;
   private readonly texts = new Map<NewsPart, Text[]>();
+  private readonly args: readonly string[];
+  private readonly options: CommandOptions;
+  private readonly onRest: () => void;
   private child: ChildProcess | undefined;
-  private isStopped = false;
+
+  /** @param onRest called whenever it is at work no more */
+  constructor(args: readonly string[], options: CommandOptions, onRest: () => void) {
+    [this.args, this.options, this.onRest] = [args, options, onRest];
+    this.user = options.user;
+  }
+
+  /** Or waits for its turn. */
+  get isAtWork(): boolean {
+    return this.status === undefined && !this.isAsking;
+  }
 
   textsOf(part: NewsPart): readonly Text[] {
     return this.texts.get(part) ?? [];
   }
 
-  /** Never rejects. */
-  async run(args: readonly string[], options: CommandOptions): Promise<void> {
-    if (!this.isStopped) this.status = await this.execute(args, options);
-    this.status ??= null;
-  }
-
-  private execute(
-    args: readonly string[],
-    { program, storage, user, language }: CommandOptions,
-  ): Promise<number | null> {
+  begin(): void {
+    const { program, storage, user, language } = this.options;
     const named = /^(.*) \([^()]*\)$/s.exec(user)?.[1];
     const { REGISTRY_USER: _, ...env } = process.env;
-    const child = fork(program, args, {
+    this.hasBegun = true;
+    const child = fork(program, this.args, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       execArgv: [],
       env: {
@@ -61,26 +74,47 @@ export class CommandRun {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.errors = (this.errors + text).slice(-MOST_CHARACTERS);
     });
-    return new Promise((resolve) => {
-      child.once('error', () => resolve(null));
-      child.once('close', (status) => resolve(status));
-    });
+    child.once('error', () => this.end(null)).once('close', (status) => this.end(status));
+  }
+
+  private end(status: number | null): void {
+    [this.status, this.isAsking] = [status, false];
+    this.onRest();
   }
 
   private take(news: ImportNews): void {
     if ('progress' in news) this.progress = news.progress;
     else if ('report' in news) this.report = news.report;
     else if ('proposal' in news) this.proposal = news.proposal;
-    else {
+    else if ('asks' in news) {
+      this.isAsking = true;
+      setTimeout(() => this.letGo(), PATIENCE_MS).unref();
+      this.onRest();
+    } else {
       const texts = this.texts.get(news.part) ?? [];
       this.texts.set(news.part, texts);
       if (texts.length < MOST_TEXTS) texts.push(unpack(news.text));
     }
   }
 
+  /** Lets it do what it has reported. */
+  agree(): void {
+    this.isAsking = false;
+    this.texts.delete('changed');
+    this.child?.send('yes', () => {});
+  }
+
+  /** Nobody has agreed: what it has found stays to be read. */
+  letGo(): void {
+    if (!this.isAsking) return;
+    this.isAsking = false;
+    this.child?.removeAllListeners('message');
+    this.stop();
+  }
+
   /** As Ctrl-C does: what is not committed yet is taken back. */
   stop(): void {
-    this.isStopped = true;
-    this.child?.kill('SIGTERM');
+    if (this.child !== undefined) this.child.kill('SIGTERM');
+    else this.end(null);
   }
 }

@@ -33,21 +33,22 @@ export interface DeskFile {
   /** Proposes how it is read. */
   proposing: CommandRun;
   choices: ImportChoices | undefined;
-  /** The dry run of these choices. */
+  /** The import of these choices, which asks when it has checked the file. */
   check: CommandRun | undefined;
+  /** The same, once somebody has agreed. */
   import: CommandRun | undefined;
 }
 
-/** Commands at once: each is a process with a registry open. */
-const MOST_AT_ONCE = 2;
+/** Commands at once: each is a process with a registry open. Those that ask hold what they have checked. */
+const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 const MAX_NAME_CHARACTERS = 120;
 
 export class DeskFiles {
   private readonly options: Pick<CommandOptions, 'program' | 'storage'>;
   private readonly files = new Map<number, DeskFile>();
   private readonly undos = new Map<number, CommandRun>();
-  private readonly running = new Set<CommandRun>();
-  private readonly waiting: (() => void)[] = [];
+  /** Those that have not ended, in the order in which they begin. */
+  private readonly runs = new Set<CommandRun>();
   private folder: string | undefined;
   private lastId = 0;
 
@@ -100,25 +101,32 @@ export class DeskFiles {
     return this.start(['import', 'map', ...kinds, this.pathOf(id), '--file-name', name], as);
   }
 
-  /** Starts the dry run of an import with these choices. */
+  /** Checks the file with these choices, and asks. */
   startCheck(file: DeskFile, kind: ImportKind, choices: ImportChoices, as: RunAs): void {
     file.check?.stop();
     writeFileSync(this.pathOf(file.id, 'map.json'), choices.map, { mode: 0o600 });
     Object.assign(file, { kind, choices, import: undefined });
-    file.check = this.start([...this.importArgs(file, kind, choices), '--dry-run'], as);
+    file.check = this.start(this.importArgs(file, kind, choices), as);
   }
 
-  /** @param acceptsWarnings whether they were looked at */
-  startImport(file: DeskFile, acceptsWarnings: boolean, as: RunAs): void {
+  /** Checks it again with the same choices. */
+  checkAgain(file: DeskFile, as: RunAs): void {
     const { kind, choices } = file;
-    if (kind === undefined || choices === undefined) throw new Error('A file is checked first.');
-    const args = this.importArgs(file, kind, choices);
-    file.import = this.start(acceptsWarnings ? [...args, '--yes'] : args, as);
+    if (kind !== undefined && choices !== undefined) this.startCheck(file, kind, choices, as);
+  }
+
+  /** Imports what was checked; checks it again if it was let go, or started by another user. */
+  startImport(file: DeskFile, as: RunAs): void {
+    const { check } = file;
+    if (check?.isAsking === true && check.user === as.user) {
+      file.import = check;
+      check.agree();
+    } else this.checkAgain(file, as);
   }
 
   private importArgs({ id, name }: DeskFile, kind: ImportKind, choices: ImportChoices): string[] {
     return [
-      ...['import', kind, this.pathOf(id), '--file-name', name],
+      ...['import', kind, this.pathOf(id), '--file-name', name, '--ask'],
       ...['--map', this.pathOf(id, 'map.json'), '--rejects', this.rejectsOf(id)],
       ...(choices.skipInvalid ? ['--skip-invalid'] : []),
       ...(choices.replaces === undefined ? [] : ['--replaces', String(choices.replaces)]),
@@ -150,22 +158,25 @@ export class DeskFiles {
 
   /** Ends every command, and removes the files. */
   async close(): Promise<void> {
-    for (const run of this.running) run.stop();
-    while (this.running.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const run of this.runs) run.stop();
+    while (this.runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
     if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
   }
 
   private start(args: readonly string[], as: RunAs): CommandRun {
-    const run = new CommandRun();
-    const begin = async () => {
-      this.running.add(run);
-      await run.run(args, { ...this.options, ...as });
-      this.running.delete(run);
-      this.waiting.shift()?.();
-    };
-    if (this.running.size < MOST_AT_ONCE) void begin();
-    else this.waiting.push(() => void begin());
+    const run = new CommandRun(args, { ...this.options, ...as }, () => this.goOn());
+    this.runs.add(run);
+    this.goOn();
     return run;
+  }
+
+  /** Begins what waits as far as there is room, and lets the oldest of too many that ask go. */
+  private goOn(): void {
+    for (const run of this.runs) if (run.status !== undefined) this.runs.delete(run);
+    const runs = [...this.runs];
+    for (const run of runs.filter(({ hasBegun }) => !hasBegun))
+      if (runs.filter(({ hasBegun, isAtWork }) => hasBegun && isAtWork).length < MOST_AT_WORK) run.begin();
+    for (const run of runs.filter(({ isAsking }) => isAsking).slice(0, -MOST_ASKING)) run.letGo();
   }
 
   private folderOf(id: number): string {

@@ -19,6 +19,21 @@ export interface OpenOptions {
   readonly sheet?: string | undefined;
   /** Finds the separator of a text file, and the sheet of a workbook. */
   readonly scoreHeader: ScoreHeader;
+  /** Of a file that is opened several times: what `scanFile` has read of it. */
+  readonly content?: FileContent | undefined;
+}
+
+/**
+ * Reads a file that does not change once for all openings of it.
+ * @throws the system's error when the file cannot be opened or read
+ */
+export async function scanFile(path: string): Promise<FileContent> {
+  const handle = await open(path);
+  try {
+    return await scanContent(handle);
+  } finally {
+    await handle.close();
+  }
 }
 
 /**
@@ -29,8 +44,7 @@ export interface OpenOptions {
 export async function openFile(path: string, options: OpenOptions): Promise<RecordSource> {
   const handle = await open(path);
   try {
-    const content = await scanContent(handle);
-    return await openContent(handle, content, options);
+    return await openContent(handle, options.content ?? (await scanContent(handle)), options);
   } catch (error) {
     await handle.close();
     throw error;

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
-import { openFile } from '../formats/open-file.ts';
+import { openFile, scanFile } from '../formats/open-file.ts';
 import { recogniseHeadings, scoreHeader } from '../table/headings.ts';
 import { sampleFile } from './sample-file.ts';
 
@@ -26,9 +26,10 @@ const NAME_SCORE = 2;
  */
 export async function guessKind(path: string, name = basename(path)): Promise<ImportKind> {
   const scored: { kind: ImportKind; score: number }[] = [];
+  const content = await scanFile(path);
   let fault: unknown;
   for (const kind of IMPORT_KINDS) {
-    const source = await openFile(path, { scoreHeader: (cells) => scoreHeader(kind, cells) });
+    const source = await openFile(path, { content, scoreHeader: (cells) => scoreHeader(kind, cells) });
     try {
       const { header } = await sampleFile(source, kind);
       scored.push({ kind, score: scoreOf(kind, header.cells) + (NAMES[kind].test(name) ? NAME_SCORE : 0) });

@@ -19,6 +19,8 @@ export interface UnknownWords {
 }
 
 export interface Observer {
+  /** Whether cells of the column leave anything open. */
+  watches(column: ImportColumn): boolean;
   /** Looks at a cell that is not empty, trimmed. */
   look(column: ImportColumn, cell: string): void;
   /** Null where the file has dates whose order it does not settle; undefined where none needs to be known. */
@@ -31,6 +33,11 @@ export interface Observer {
 /** @param hasSemicolons whether the separator is `;`, so that a comma before three digits is a decimal one */
 export function createObserver(cells: CellContext, hasSemicolons: boolean): Observer {
   const types = new Map<ImportColumn, ReturnType<typeof typeOf>>();
+  function typeFor(column: ImportColumn): ReturnType<typeof typeOf> {
+    const type = types.get(column) ?? typeOf(column, cells);
+    types.set(column, type);
+    return type;
+  }
   const dates = { dayFirst: 0, monthFirst: 0, oneDigit: 0, yearLast: 0, yearFirst: 0 };
   const marks = { comma: 0, point: 0, unclearComma: 0, unclearPoint: 0 };
   /** By column, by folded word, the first spelling. */
@@ -67,9 +74,9 @@ export function createObserver(cells: CellContext, hasSemicolons: boolean): Obse
   }
 
   return {
+    watches: (column) => typeFor(column) !== 'text',
     look(column, cell) {
-      const type = types.get(column) ?? typeOf(column, cells);
-      types.set(column, type);
+      const type = typeFor(column);
       if (type === 'date') lookAtDate(cell);
       else if (type === 'number') lookAtNumber(column, cell);
       else if (type === 'choice') lookAtWord(column, cell);

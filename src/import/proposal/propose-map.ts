@@ -97,21 +97,30 @@ const columnsOf = (headings: readonly PlacedHeading[]): Entries =>
     isNameable && by !== 'name' ? [[text, column]] : [],
   );
 
+/** Cells of a column that are known to leave nothing else open: most columns repeat few. */
+const MOST_SEEN = 50_000;
+
+/** Looks at every row: only the last may have the word that nobody knows. */
 async function observeRows(
   source: RecordSource,
   { kind, line, headings }: { kind: ImportKind; line: number; headings: readonly PlacedHeading[] },
   observer: Observer,
 ): Promise<void> {
-  const declared = IMPORT_COLUMNS[kind];
-  const places = declared.map(({ name }) => headings.findIndex(({ column }) => column === name));
+  const watched = IMPORT_COLUMNS[kind].flatMap((column) => {
+    const place = headings.findIndex((heading) => heading.column === column.name);
+    return place < 0 || !observer.watches(column) ? [] : [{ column, place, seen: new Set<string>() }];
+  });
   const isTotals = totalsCheck(kind, headings);
   for await (const { records } of source.read())
     for (const record of records) {
-      if (record.line <= line || isTotals(record.cells)) continue;
-      declared.forEach((column, i) => {
-        const value = valueIn(record.cells, places[i] as number);
+      if (record.line <= line) continue;
+      for (const { column, place, seen } of watched) {
+        const cell = record.cells[place] ?? '';
+        if (seen.has(cell) || isTotals(record.cells)) continue;
+        if (seen.size < MOST_SEEN) seen.add(cell);
+        const value = valueIn(record.cells, place);
         if (value !== '') observer.look(column, value);
-      });
+      }
     }
 }
 

@@ -28,6 +28,8 @@ export interface ImportOptions extends CheckOptions {
   readonly map?: ReadingMap;
   /** What would be read leniently or skipped is a fault. */
   readonly isStrict?: boolean;
+  /** Shows what each file would change, and asks before it is imported. */
+  readonly asks?: boolean;
   /** Goes on where warnings would stop a file. */
   readonly acceptsWarnings?: boolean;
   /** Name of the operating system's user, for the record of the import. */
@@ -50,10 +52,11 @@ export interface ImportObserver {
     reading: FileReading,
   ): Promise<void> | void;
   /**
-   * Asked when warnings stop a file that is to be imported, after `checked`.
-   * @returns whether it is imported nevertheless; without this it is not
+   * Asked after `checked`, when warnings stop a file that is to be imported, or when the import asks.
+   * @param report what it would do: `stopped` or `accepted`
+   * @returns whether it is imported; without this it is not
    */
-  confirm?(file: ImportFile, accepted: AcceptedFile): Promise<boolean>;
+  confirm?(report: FileReport): Promise<boolean>;
   /** Called for each file, those that were not reached included. */
   finished?(report: FileReport): void;
 }
@@ -106,8 +109,14 @@ async function importFile(
     if (checked.isRefused) return { ...report, outcome: 'refused', seconds: secondsNow() };
     const { changes, columns } = checked;
     report = { ...report, missing: checked.missing?.count ?? 0 };
-    if (!(await isConfirmed(file, checked, options, observer)))
-      return { ...report, outcome: 'stopped', changes, columns, seconds: secondsNow() };
+    const isStopped = options.acceptsWarnings !== true && checked.warnings.some(({ stops }) => stops);
+    const found = {
+      ...report,
+      outcome: isStopped ? ('stopped' as const) : ('accepted' as const),
+      changes,
+      columns,
+    };
+    if (!(await isConfirmed(found, options, observer))) return { ...found, seconds: secondsNow() };
     options.signal?.throwIfAborted();
     const done = await settle(checked, recordOf(file, source, report, options), options);
     return { ...report, columns, ...done, seconds: secondsNow() };
@@ -157,13 +166,13 @@ const countsOf = (checked: CheckedFile) => ({
 
 /** A dry run asks nobody: it says what the import would do by itself. */
 async function isConfirmed(
-  file: ImportFile,
-  accepted: AcceptedFile,
-  { acceptsWarnings, isDryRun }: ImportOptions,
+  found: FileReport,
+  { asks, isDryRun }: ImportOptions,
   { confirm }: ImportObserver,
 ): Promise<boolean> {
-  if (acceptsWarnings === true || !accepted.warnings.some(({ stops }) => stops)) return true;
-  return !isDryRun && (await confirm?.(file, accepted)) === true;
+  const isAccepted = found.outcome === 'accepted';
+  if (isDryRun || (isAccepted && asks !== true)) return isAccepted;
+  return (await confirm?.(found)) === true;
 }
 
 function recordOf(
@@ -187,10 +196,10 @@ function recordOf(
 async function settle(
   accepted: AcceptedFile,
   record: ImportRecord,
-  { isDryRun, clock }: ImportOptions,
+  { isDryRun, clock, asks }: ImportOptions,
 ): Promise<Pick<FileReport, 'outcome' | 'changes' | 'importId' | 'lockMs' | 'failure'>> {
   if (!isDryRun) {
-    const result = await accepted.apply(nowSeconds(clock), record);
+    const result = await accepted.apply(nowSeconds(clock), record, { onlyAsShown: asks === true });
     const { lockMs, importId, errorAfterCommit: error, ...changes } = result;
     const done = { outcome: 'imported' as const, changes, importId, lockMs };
     if (error === undefined) return done;

@@ -16,4 +16,6 @@ export type ImportNews =
   /** A packed message (src/domain/values/message.ts): it is shown in the language of whoever reads it. */
   | { readonly part: NewsPart; readonly text: string }
   | { readonly report: ReportNews }
+  /** It has reported what it would do, and waits for the message `yes`. */
+  | { readonly asks: true }
   | { readonly proposal: MapProposal };

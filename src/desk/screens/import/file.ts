@@ -12,7 +12,7 @@ import { nameOf } from '../../page/names.ts';
 import { form } from '../../page/parts.ts';
 import type { Action, Page, Screen, Visit } from '../../visit/screen.ts';
 import { choicesForm, kindForm } from './choose.ts';
-import { counts, details, failure, nextSteps, rejectsLink } from './findings.ts';
+import { again, counts, details, failure, nextSteps, rejectsLink } from './findings.ts';
 import { chosenMap } from './map-choices.ts';
 
 const fileOf = ({ desk, places }: Visit): DeskFile | undefined => desk.files.find(Number(places.file));
@@ -27,8 +27,7 @@ const lastRunOf = ({ proposing, check, import: importing }: DeskFile): CommandRu
 /** What the list of files says of one. */
 export function stateOf(visit: Visit, file: DeskFile): string {
   const run = lastRunOf(file);
-  if (run.status === undefined)
-    return run === file.import ? visit.say('being imported') : visit.say('being read');
+  if (run.isAtWork) return run === file.import ? visit.say('being imported') : visit.say('being read');
   if (file.import?.report?.outcome === 'imported') return visit.say('imported');
   if (file.check === undefined && file.proposing.proposal !== undefined) return visit.say('to be looked at');
   if (run.report?.outcome === 'accepted') return visit.say('ready to import');
@@ -62,9 +61,11 @@ function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
   const isImport = run === file.import;
   const isRead = share === 100;
   const body = html`<p role="status">${
-    isRead
-      ? visit.say('The file is read. Its rows are compared with the registry…')
-      : visit.say('The file is being read…')
+    isImport
+      ? visit.say('The rows are being written…')
+      : isRead
+        ? visit.say('The file is read. Its rows are compared with the registry…')
+        : visit.say('The file is being read…')
   }</p>
 <progress max="100" aria-label="${visit.say('Progress')}"${
     share !== undefined && !isRead && html` value="${share}"`
@@ -97,7 +98,7 @@ function checked(visit: Visit, file: DeskFile, check: CommandRun): Page {
   }
 ${report.outcome !== 'failed' && counts(visit, report)}
 ${details(visit, check)}
-${nextSteps(visit, file, report, serialOf(check))}${aside(visit, file, true)}`;
+${nextSteps(visit, file, check, serialOf(check))}${aside(visit, file, true)}`;
   return page(visit, file, body);
 }
 
@@ -106,7 +107,11 @@ function imported(visit: Visit, file: DeskFile, run: CommandRun): Page {
   if (report?.outcome !== 'imported') {
     const why = report === undefined ? failure(visit, run) : details(visit, run);
     const nothing = visit.say('Nothing of this file was imported.');
-    return page(visit, file, html`<p><b>${nothing}</b></p>${why}${aside(visit, file, true)}`);
+    return page(
+      visit,
+      file,
+      html`<p><b>${nothing}</b></p>${why}${again(visit, file)}${aside(visit, file, true)}`,
+    );
   }
   const body = html`<p class="told" role="status">${visit.say('The file is imported.')}
 <a href="/imports/${report.importId}">${visit.say('What it changed, and how to undo it')}</a></p>
@@ -136,7 +141,7 @@ const settled =
   (visit, given) => {
     const file = fileOf(visit);
     if (file === undefined) return undefined;
-    if (lastRunOf(file).status === undefined || file.import?.report?.outcome === 'imported')
+    if (lastRunOf(file).isAtWork || file.import?.report?.outcome === 'imported')
       return { goTo: pathOf(file), told: say('Something has changed meanwhile. Look at it again.') };
     return act(visit, file, given);
   };
@@ -159,7 +164,7 @@ export const IMPORT_FILE: Screen = {
     const file = fileOf(visit);
     if (file === undefined) return undefined;
     const run = lastRunOf(file);
-    if (run.status === undefined) return waiting(visit, file, run);
+    if (run.isAtWork) return waiting(visit, file, run);
     const wantsChoices = visit.query.get('choose') !== null && file.import?.report?.outcome !== 'imported';
     if (file.check === undefined || wantsChoices) return choices(visit, file);
     return file.import === undefined ? checked(visit, file, file.check) : imported(visit, file, file.import);
@@ -192,8 +197,14 @@ export const IMPORT_FILE: Screen = {
       if (kind === undefined || file.choices === undefined) return;
       visit.desk.files.startCheck(file, kind, { ...file.choices, skipInvalid: true }, runAs(visit));
     }),
+    again: settled((visit, file) => {
+      visit.desk.files.checkAgain(file, runAs(visit));
+      return { goTo: pathOf(file) };
+    }),
     import: agreed((visit, file, given) => {
-      visit.desk.files.startImport(file, given.get('agreed') !== '', runAs(visit));
+      // A browser does not send the form without the tick.
+      if (file.check?.report?.outcome === 'accepted' || given.get('agreed') !== '')
+        visit.desk.files.startImport(file, runAs(visit));
     }),
     stop: (visit) => {
       const file = fileOf(visit);

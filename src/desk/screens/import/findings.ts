@@ -66,8 +66,19 @@ export const rejectsLink = (visit: Visit, { id }: DeskFile): Html =>
     'Download the refused rows with the reasons: correct them, and drop that file.',
   )}</a></p>`;
 
-/** What may follow a dry run. @param serial of it: whoever agrees has seen this one */
-export function nextSteps(visit: Visit, file: DeskFile, report: ReportNews, serial: number): Html {
+/** The registry may have changed since the file was checked. */
+export const again = (visit: Visit, { id }: DeskFile): Html =>
+  form(visit, {
+    path: `/import/${id}`,
+    action: 'again',
+    body: '',
+    button: visit.say('Check the file again'),
+  });
+
+/** What may follow a check. @param serial of it: whoever agrees has seen this one */
+export function nextSteps(visit: Visit, file: DeskFile, check: CommandRun, serial: number): Html | false {
+  const { report, isAsking } = check;
+  if (report === undefined) return false;
   const path = `/import/${file.id}`;
   const hidden = { check: String(serial) };
   const { outcome, refusedRows, rows, isFileFaulty } = report;
@@ -75,8 +86,10 @@ export function nextSteps(visit: Visit, file: DeskFile, report: ReportNews, seri
   const canImport = isStopped || outcome === 'accepted';
   const hasGoodRows = outcome === 'refused' && !isFileFaulty && refusedRows < rows;
   return html`${refusedRows > 0 && rejectsLink(visit, file)}
+${canImport && !isAsking && again(visit, file)}
 ${
   canImport &&
+  isAsking &&
   form(visit, {
     ...{ path, action: 'import', hidden, button: visit.say('Import it') },
     body:

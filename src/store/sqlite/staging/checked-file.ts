@@ -1,4 +1,5 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
+import { isDeepStrictEqual } from 'node:util';
 import { RegistryError } from '../../../domain/values/errors.ts';
 import type { ImportRecord } from '../../ports/import/import-record.ts';
 import type {
@@ -100,9 +101,10 @@ export function openCheckedFile(
       keepForReference(scope);
       end();
     },
-    apply(nowSeconds, record) {
+    apply(nowSeconds, record, options) {
       assertCurrent();
-      const checked = { version: checkedVersion, refusedRows: check.refusedRows, compare };
+      const again = () => checkAgain(scope, compare, options?.onlyAsShown === true);
+      const checked = { version: checkedVersion, refusedRows: check.refusedRows, again };
       const result = apply(scope, checked, nowSeconds, record);
       end();
       const errorAfterCommit = tidyUp(db, scope.format, nowSeconds);
@@ -139,7 +141,7 @@ function keepForReference({ db, kind }: FileScope): void {
 
 function apply(
   scope: FileScope,
-  checked: { readonly version: number; readonly refusedRows: number; readonly compare: () => void },
+  checked: { readonly version: number; readonly refusedRows: number; readonly again: () => void },
   nowSeconds: number,
   record: ImportRecord,
 ): ImportResult {
@@ -148,14 +150,23 @@ function apply(
   // continues from, and nothing is deleted: looking each one up again would take longer than writing it.
   db.raw.pragma('foreign_keys = OFF');
   try {
-    db.transaction.deferred(() => stageTouchedMembers(scope));
+    let { version } = checked;
+    /** Of long ago, when somebody was asked: as much as possible is done without the lock. */
+    const renew = () => {
+      const current = readDataVersion(db);
+      if (current === version) return false;
+      checked.again();
+      version = current;
+      return true;
+    };
+    db.transaction.deferred(() => {
+      renew();
+      stageTouchedMembers(scope);
+    });
     let lockedAtMs = 0;
     const done = db.transaction.immediate(() => {
       lockedAtMs = monotonicMs();
-      if (readDataVersion(db) !== checked.version) {
-        checkAgain(scope, checked.compare);
-        stageTouchedMembers(scope);
-      }
+      if (renew()) stageTouchedMembers(scope);
       return applyAndRecord(scope, checked.refusedRows, nowSeconds, record);
     });
     return { ...done, lockMs: monotonicMs() - lockedAtMs };
@@ -222,9 +233,14 @@ function stageTouchedMembers(scope: FileScope): void {
   addMembersOfMissing(scope);
 }
 
+const CHANGED_VALUES = 'SELECT line, row_id, field, old, new FROM staging.changes';
+
 /** What was checked without the lock is still right unless another writer committed: then it is repeated. */
-function checkAgain(scope: FileScope, compare: () => void): void {
+function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean): void {
   const { db } = scope;
+  const shown = { ...countChanges(scope), values: db.count('staging.changes') };
+  if (onlyAsShown)
+    db.exec(`DROP TABLE IF EXISTS staging.shown; CREATE TABLE staging.shown AS ${CHANGED_VALUES}`);
   const before = db.value('SELECT coalesce(max(rowid), 0) FROM staging.faults');
   resolveAndCheck(scope);
   db.exec('DELETE FROM staging.resolved_references WHERE line NOT IN (SELECT line FROM staging.rows)');
@@ -233,8 +249,11 @@ function checkAgain(scope: FileScope, compare: () => void): void {
   if (db.count(`staging.faults WHERE ${isNewFault}`) === 0) {
     const lastSeen = lastWarning(db);
     compare();
+    const found = { ...countChanges(scope), values: db.count('staging.changes') };
+    const isAsShown = () =>
+      isDeepStrictEqual(found, shown) && !db.has(`(${CHANGED_VALUES} EXCEPT SELECT * FROM staging.shown)`);
     // Nobody has seen a new one, and so nobody has accepted it.
-    if (!hasNewStops(db, lastSeen)) return;
+    if (!hasNewStops(db, lastSeen) && (!onlyAsShown || isAsShown())) return;
   }
   throw new RegistryError(
     'unavailable',

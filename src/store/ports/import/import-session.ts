@@ -221,7 +221,7 @@ export interface AcceptedFile extends FileCheck {
    * rows get ids in order of line. A row that equals the stored one is not written and keeps its `updatedAt`.
    * The import and each value that it changes are recorded in the same transaction.
    * @param nowSeconds epoch seconds, for the timestamps of written rows and for empty cells that mean "now"
-   * @param options `onlyAsShown`: what somebody agreed to is not done when it would change anything else by now
+   * @param options `onlyAsShown`: what somebody agreed to is not done if it would change anything else by now
    * @throws RegistryError `unavailable` when the registry has changed and no longer agrees with the file,
    * when other writers keep the lock, or when the disk is full
    */

@@ -51,7 +51,7 @@ test('a cooperative is shown as plots with their figures, in the numbers of the 
     assert.ok(text.includes(`<figcaption>${title}`), title);
   assert.match(text, /<title>2019: 40<\/title>[\s\S]*<title>2020: 0<\/title>[\s\S]*<title>2022: 20</);
   assert.match(text, /<title>May 2025: coffee 1,250\.5 kg, maize 100 kg<\/title>/);
-  assert.match(text, /<td>May 2025<\/td><td class="n">1,250\.5 kg<\/td><td class="n">100 kg</);
+  assert.match(text, />May 2025<\/td><td [^>]*>1,250\.5 kg<\/td><td [^>]*>100 kg</);
   const french = (await browser.get('/cooperative/A-1', { 'accept-language': 'fr' })).text;
   assert.match(french, /<figcaption>Membres par année d&#39;adhésion/);
   assert.match(french, /1\s250,5\skg/);

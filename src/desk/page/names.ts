@@ -82,6 +82,10 @@ const NAMES: { readonly [stored: string]: Message } = {
   paid_amount: say('Paid back'),
   interest_rate: say('Interest a year'),
   cooperative: say('Cooperative'),
+  id: say('Number in the registry'),
+  created_at: say('Recorded on'),
+  updated_at: say('Last changed on'),
+  opening_balance: say('Paid before payments were recorded'),
   // Columns of files, and sectors of cooperatives.
   code: say('Code'),
   name: say('Name'),

@@ -26,7 +26,8 @@ export const table = (
 <tbody>${rows.map(
   (row) =>
     html`<tr>${row.map(
-      (cell, i) => html`<td${columns[i]?.isNumber && html` class="n"`}>${cell}</td>`,
+      (cell, i) =>
+        html`<td data-h="${columns[i]?.heading}"${columns[i]?.isNumber && html` class="n"`}>${cell}</td>`,
     )}</tr>\n`,
 )}</tbody></table></div>`;
 

@@ -6,7 +6,7 @@ import { FILE_FIELDS } from '../../store/ports/import/import-columns.ts';
 import type { StagedValue } from '../../store/ports/import/import-session.ts';
 
 /** The numbers that are not instants; those of one name have the same unit in every kind. */
-const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map(
+export const FRACTION_DIGITS: ReadonlyMap<string, number> = new Map(
   FILE_FIELDS.flatMap(listFields).flatMap((field) => {
     if (field.kind !== 'decimal') return [];
     const { name, nameInFiles = name } = field;

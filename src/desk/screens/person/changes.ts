@@ -4,13 +4,13 @@ import { countEntities, ENTITY_NAMES } from '../../../app/wording/entity-names.t
 import type { Message } from '../../../domain/values/message.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import { formatStored } from '../../../import/columns/stored-values.ts';
 import { CHANGED_ENTITIES } from '../../../store/ports/journal/corrections.ts';
 import type { HeldChange } from '../../../store/ports/journal/held-data.ts';
 import { type Actor, CREATED } from '../../../store/ports/journal/history.ts';
 import { nameOf } from '../../page/names.ts';
 import { table } from '../../page/parts.ts';
 import type { Visit } from '../../visit/screen.ts';
+import { writeStored } from './held-values.ts';
 
 const SHOWN = 30;
 
@@ -40,11 +40,10 @@ export async function actorNames(visit: Visit, history: readonly HeldChange[]): 
 
 /** Changes, the newest first; of rows that only came, how many there are and from where. */
 export function changes(visit: Visit, history: readonly HeldChange[], nameActor: NameActor): Html {
-  const { say, write, translate, desk } = visit;
+  const { say, write, translate } = visit;
   const origins = history.filter(({ field }) => field === CREATED);
   const changed = history.filter(({ field }) => field !== CREATED).reverse();
-  const show = (field: string, value: HeldChange['old']) =>
-    value === null ? '–' : (formatStored(field, value, desk.config.zone) ?? '–');
+  const show = (field: string, value: HeldChange['old']) => writeStored(visit, field, value) ?? '–';
   return html`<section><h2>${say('What has changed, and who did it')}</h2>
 ${
   changed.length === 0

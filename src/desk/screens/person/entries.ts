@@ -104,7 +104,7 @@ function oneLoan(visit: Visit, loan: HeldRow, payments: readonly HeldRow[], end:
   return html`<section class="card"><h3>${title}</h3>
 <p>${told}<br><progress value="${paid}" max="${amount}" aria-label="${told}"></progress></p>${fields([
     [say('Status'), translate(nameOf(textOf(loan, 'status')))],
-    [say('Interest a year'), `${numberOf(loan, 'interest_rate') / 100} %`],
+    [say('Interest a year'), `${write.number(numberOf(loan, 'interest_rate') / 100)} %`],
     [say('From'), ifGiven(loan, 'loan_start_date', write.day)],
     [say('Until'), ifGiven(loan, 'loan_end_date', write.day)],
     [say('Paid before payments were recorded'), openingOf(visit, loan)],

@@ -2,14 +2,13 @@
 import { ENTITY_NAMES } from '../../../app/wording/entity-names.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import { formatStored } from '../../../import/columns/stored-values.ts';
 import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/ports/journal/held-data.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { actorNames, type NameActor } from './changes.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
-import { textOf } from './held-values.ts';
+import { textOf, writeStored } from './held-values.ts';
 
 export const HELD: Screen = {
   path: '/person/:person/held',
@@ -25,8 +24,6 @@ export const HELD: Screen = {
 function body(visit: Visit, person: HeldPerson, nameActor: NameActor): Html {
   const { say, write, translate, now } = visit;
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
-  const { zone } = visit.desk.config;
-  const shown = (field: string, value: HeldRow[string]) => formatStored(field, value ?? null, zone) ?? '';
   return html`<p class="screen"><a href="${pathOf(visit)}">${say('Back')}</a></p>
 <h1>${say('Everything that is held about {name}', { name: nameOfPerson(person) })}</h1>
 <p><small>${write.moment(now)}</small></p>
@@ -46,17 +43,17 @@ ${table(
     write.moment(at),
     `${translate(asMessage(ENTITY_NAMES[entity]))} ${row}`,
     translate(nameOf(field)),
-    shown(field, old),
-    shown(field, value),
+    writeStored(visit, field, old),
+    writeStored(visit, field, value),
     translate(nameActor(actor)),
   ]),
 )}`;
 }
 
 function membership(visit: Visit, held: HeldMembership): Html {
-  const { say, translate, desk } = visit;
+  const { say, translate } = visit;
   const { member } = held;
-  const shown = (row: HeldRow, field: string) => formatStored(field, row[field] ?? null, desk.config.zone);
+  const shown = (row: HeldRow, field: string) => writeStored(visit, field, row[field]);
   const lists: readonly (readonly [string, readonly HeldRow[]])[] = [
     [say('Deliveries'), held.deliveries],
     [say('Loans'), held.loans],
@@ -65,7 +62,10 @@ function membership(visit: Visit, held: HeldMembership): Html {
     [say('Savings transactions'), held.savingsTransactions],
   ];
   const fieldsOf = (rows: readonly HeldRow[]) =>
-    Object.keys(rows[0] ?? {}).filter((field) => rows.some((row) => row[field] !== null));
+    Object.keys(rows[0] ?? {}).filter(
+      // The heading above says whose they are.
+      (field) => !field.endsWith('_id') && rows.some((row) => row[field] !== null),
+    );
   const names = { code: textOf(member, 'member_code'), cooperative: textOf(member, 'cooperative') };
   return html`<h2>${say('Member {code} of {cooperative}', names)}</h2>
 ${fields(Object.keys(member).map((field) => [translate(nameOf(field)), shown(member, field)]))}

@@ -23,7 +23,7 @@ MEMORY := $(shell df --output=avail /dev/shm 2> /dev/null | awk 'NR > 1 && $$1 >
 TEST_ENVIRONMENT = NODE_DISABLE_COMPILE_CACHE=1 $(if $(MEMORY),TMPDIR=$(MEMORY))
 INSTALLED := node_modules/.installed
 
-.PHONY: help run test test-long test-pages dev build openapi docs torture histories duplicates bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
+.PHONY: help run test test-long test-pages pictures dev build openapi docs torture histories duplicates bench clean types lint format unit install $(COUNTED_GROUPS) $(REPEATING_GROUPS)
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,10 @@ test-pages: $(INSTALLED) ## the pages in Chromium: narrow, wide, light, dark, by
 	@command -v chromium > /dev/null || { echo 'Chromium is missing: apt-get install chromium' >&2; exit 2; }
 	tsc -p test/pages
 	timeout --kill-after=5 900 node --test --test-concurrency=2 --test-timeout=300000 $(PAGES)
+
+pictures: $(INSTALLED) ## take the pictures of README and documents, docs/pictures/, from the demo data
+	@command -v chromium > /dev/null || { echo 'Chromium is missing: apt-get install chromium' >&2; exit 2; }
+	node test/pages/pictures.ts
 
 types: $(INSTALLED)
 	tsc -p .

@@ -77,6 +77,7 @@ test('the number of a page stays that of the person when the national ID is corr
   const { browser } = await begin(context);
   const form = { action: 'number', number: ` ${nid(7).slice(0, 4)} ${nid(7).slice(4)} ` };
   const plan = await browser.post('/person/1', form);
+  assert.match(plan.text, new RegExp(`<dd>${nid(1)}</dd>[\\s\\S]*<dd>${form.number.trim()}</dd>`));
   const done = await browser.post('/person/1', {
     ...{ ...form, expected: expectedIn(plan.text), reason: 'Mistyped' },
   });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../support/app.ts';
+import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { MEMBERS_HEADER, nid } from '../support/importing.ts';
-import { follow, LANGUAGES, openMenu, send, visitDesk } from './desk.ts';
+import { follow, LANGUAGES, openMenu, send, TODAY_MS, visitDesk } from './desk.ts';
 
 /** Two members of the demo data, who are one person. */
 async function registerTwice(folder: string, databaseFile: string): Promise<void> {
@@ -14,7 +14,11 @@ async function registerTwice(folder: string, databaseFile: string): Promise<void
   const row = (code: string, number: string) => `KOMUKINYU-GSG,${number},${code},Keza Aline,1985-02-03`;
   const rows = [row('T-1', nid(1)), row('T-2', nid(2))].join('\n');
   writeFileSync(file, `${MEMBERS_HEADER},date_of_birth\n${rows}\n`);
-  const { status, err } = await command(['import', 'members', file, '--db', databaseFile]);
+  const { status, err } = await command(
+    ['import', 'members', file],
+    { REGISTRY_DB: databaseFile },
+    testClock(TODAY_MS),
+  );
   assert.equal(status, 0, err);
 }
 

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { openConfiguredStorage } from '../../src/app/storage.ts';
+import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { openMomentaryLedger } from '../../src/ledger/write/command-ledger.ts';
 import { temporaryFolder, testClock } from '../support/app.ts';
 import { command } from '../support/command.ts';
 import { type TestDesk, testDesk } from '../support/desk.ts';
@@ -12,7 +15,7 @@ import { type Visit, type VisitOptions, visitInEachLook } from './browser.ts';
 
 export const LANGUAGES = ['en', 'fr', 'rw'] as const;
 /** After the newest date of the samples, as in the processes of the test desk. */
-const TODAY_MS = Date.UTC(2026, 9, 1);
+export const TODAY_MS = Date.UTC(2026, 9, 1);
 
 let made: Promise<string> | undefined;
 
@@ -36,7 +39,8 @@ export async function demoDesk(
   const folder = temporaryFolder(context);
   cpSync(await made, folder, { recursive: true });
   const databaseFile = join(folder, 'registry.db');
-  const desk = await testDesk(context, databaseFile);
+  const storage = openConfiguredStorage({ storage: databaseFile, zone: KIGALI }, testClock(TODAY_MS));
+  const desk = await testDesk(context, databaseFile, { ledger: openMomentaryLedger(storage) });
   desk.clock.advance(TODAY_MS - desk.clock.now());
   return { ...desk, databaseFile, origin: `http://127.0.0.1:${desk.port}` };
 }

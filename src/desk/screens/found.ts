@@ -18,9 +18,12 @@ export const FOUND: Screen = {
     const shows = shownOf(found);
     const persons = new Set(members.map(({ identityCard }) => identityCard));
     const [first] = persons;
-    // One person needs no list, however many memberships were found.
+    // One person or cooperative needs no list, however many memberships were found.
     if (first !== undefined && persons.size === 1 && cooperatives.length === 0)
       return { goTo: `/person/${visit.session.persons.of(first)}`, shows };
+    const [one, ...others] = cooperatives;
+    if (one !== undefined && others.length === 0 && members.length === 0)
+      return { goTo: `/cooperative/${one.code}`, shows };
     return { body: body(visit, text, found), shows };
   },
 };

@@ -13,7 +13,7 @@ import type {
   CorrectionResult,
   CorrectionStore,
 } from '../../store/ports/journal/corrections.ts';
-import { form as formOf, input } from '../page/parts.ts';
+import { fields, form as formOf, input } from '../page/parts.ts';
 import type { Continuation, Form, Page, Shows, Visit } from '../visit/screen.ts';
 
 export interface Proposal {
@@ -24,6 +24,8 @@ export interface Proposal {
   readonly action: string;
   /** What the action was given: it gets them again once somebody has agreed. */
   readonly given: { readonly [name: string]: string };
+  /** What of that somebody has to see again before agreeing, with its labels. */
+  readonly seen?: readonly (readonly [label: string, value: string])[];
   /** The page that it was begun on. */
   readonly back: string;
   /** Where it goes on, if not there. */
@@ -89,6 +91,7 @@ ${visit.say('I know that this cannot be undone.')}</label>`
   });
   const body = html`<h1>${visit.translate(proposal.heading)}</h1>
 ${fault !== undefined && html`<p class="refused" role="alert">${fault}</p>`}
+${fields(proposal.seen ?? [])}
 <section class="card"><p>${visit.say('This would be done:')}</p>${lines(visit, formatChanges(plan))}</section>
 <div class="narrow">${agree}<p><a href="${proposal.back}">${visit.say('Change nothing')}</a></p></div>`;
   return { body, shows: withMembers(proposal.shows, plan) };

@@ -13,7 +13,7 @@ import type { Visit } from '../../visit/screen.ts';
 const SHOWN_PRODUCTS = MOST_PARTS - 1;
 
 export const statistics = (visit: Visit, sums: Statistics): Html =>
-  html`<div class="beside">${joined(visit, sums.members.byJoiningYear)}${active(visit, sums)}</div>
+  html`<div class="beside">${joined(visit, sums.members.byJoiningYear)}${counted(visit, sums)}</div>
 ${produced(visit, sums)}
 <div class="beside">${lent(visit, sums)}${saved(visit, sums)}</div>`;
 
@@ -37,9 +37,9 @@ function joined(visit: Visit, byYear: Counts): Html | false {
   });
 }
 
-function active(visit: Visit, { members }: Statistics): readonly (Html | false)[] {
+function counted(visit: Visit, { members }: Statistics): Html {
   const { say, translate, write } = visit;
-  const counted = (title: string, values: readonly string[], counts: Counts) => {
+  const figure = (title: string, values: readonly string[], counts: Counts) => {
     const rows = values.filter((value) => (counts[value] ?? 0) > 0);
     return (
       rows.length > 0 &&
@@ -53,11 +53,9 @@ function active(visit: Visit, { members }: Statistics): readonly (Html | false)[
       })
     );
   };
-  return [
-    counted(say('Members by status'), MEMBER_STATUSES, members.byStatus),
-    counted(say('Active members by gender'), [...GENDERS, UNKNOWN_GENDER], members.byGender),
-    counted(say('Active members by role'), ROLES, members.byRole),
-  ];
+  return html`<div>${figure(say('Members by status'), MEMBER_STATUSES, members.byStatus)}
+${figure(say('Active members by gender'), [...GENDERS, UNKNOWN_GENDER], members.byGender)}</div>
+${figure(say('Active members by role'), ROLES, members.byRole)}`;
 }
 
 /** Kilograms by month and product. */
@@ -113,7 +111,7 @@ function lent({ say, translate, write }: Visit, { loans }: Statistics): Html | f
   return lineFigure({
     title: say('Loans: {amount} outstanding', { amount: write.money(outstanding) }),
     headings: [say('Status'), say('Amount')],
-    parts: [say('outstanding'), say('paid back, or never to be')],
+    parts: [say('outstanding'), say('not outstanding')],
     rows: rows.map((status) => {
       const { count, amountMinor, outstandingMinor } = loans[status];
       const open = Number(outstandingMinor);

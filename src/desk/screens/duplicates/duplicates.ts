@@ -162,6 +162,9 @@ function act(heading: Proposal['heading'], prepare: (pair: Sides, right: string)
     const answer = await proposeCorrection(visit, given, {
       ...{ heading, path: PATH, action, given: { from, into, right }, back: PATH },
       shows: showing(pair.sides),
+      seen: pair.sides
+        .filter(({ member }) => textOf(member, 'id') === right)
+        .map(({ member }) => [visit.say('The right national ID'), textOf(member, 'identity_card')]),
       run: prepare(pair, right),
     });
     const work = visit.desk.work.find('duplicates');

@@ -44,7 +44,8 @@ export async function choicesForm(
   const rest = headings.filter(({ text }) => text !== '').length - asked.length;
   const body = html`${
     decisions.length > 0 &&
-    html`<h2>${visit.say('To be decided')}</h2><div class="choices">${decisions}</div>`
+    html`<section class="attention"><h2>${visit.say('To be decided')}</h2>
+<div class="choices">${decisions}</div></section>`
   }
 <h2>${visit.say('The columns of the file')}</h2>
 <div class="choices">${asked.map((place) => heading(visit, proposal, place))}</div>

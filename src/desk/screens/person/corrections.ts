@@ -25,6 +25,16 @@ const HEADINGS = {
 } as const satisfies { readonly [action: string]: Message };
 type Name = keyof typeof HEADINGS;
 
+/** Of what is given for a correction; memberships are named by what the correction changes. */
+const LABELS: { readonly [field: string]: Message } = {
+  number: say('The right national ID'),
+  on: say('Day'),
+  to: say('Code of the other cooperative'),
+  code: say('Member code there'),
+  cooperative: say('Cooperative'),
+  reference: say('Reference'),
+};
+
 /** What was given in a form cannot be meant. */
 class Misread extends Error {
   readonly text: Text;
@@ -57,12 +67,19 @@ const action =
         ...(name === 'erase' ? { afterwards: '/' } : {}),
         given: Object.fromEntries(names.map((each) => [each, given.get(each)])),
         run: await prepare(visit, person, given),
+        seen: [
+          [visit.say('National ID'), person.identityCard],
+          ...names.flatMap((each) => (LABELS[each] ? [labelled(visit, LABELS[each], given.get(each))] : [])),
+        ],
       });
     } catch (error) {
       if (error instanceof Misread) return refuseGiven(visit, heading, path, error.text);
       throw error;
     }
   };
+
+const labelled = ({ translate, write }: Visit, label: Message, given: string) =>
+  [translate(label), /^\d{4}-\d{2}-\d{2}$/.test(given) ? write.date(given) : given] as const;
 
 const todayOf = ({ now, desk }: Visit): string => formatDate(now, desk.config.zone);
 const readDay = (visit: Visit, given: Form): string => read(parsePastDate(given.get('on'), todayOf(visit)));

@@ -54,9 +54,9 @@ ${table(
   say('Deliveries'),
   [
     { heading: say('Day') },
-    { heading: say('Cooperative') },
     { heading: say('What') },
     { heading: say('Weight'), isNumber: true },
+    { heading: say('Cooperative') },
     { heading: say('Reference') },
     { heading: '' },
   ],
@@ -64,9 +64,9 @@ ${table(
     .slice(0, SHOWN)
     .map((row) => [
       write.day(numberOf(row, 'delivered_at')),
-      textOf(row, 'cooperative'),
       textOf(row, 'product'),
       write.weight(numberOf(row, 'kg')),
+      textOf(row, 'cooperative'),
       textOf(row, 'reference'),
       end('production', row),
     ]),

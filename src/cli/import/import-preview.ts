@@ -1,10 +1,13 @@
-/** What a dry run shows of the values that an import would change. */
+/** What a dry run shows of the rows of a file, and of the values that an import would change. */
 
 import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Message, say } from '../../domain/values/message.ts';
+import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
+import type { FirstRow } from '../../import/run/import-news.ts';
 import type { AcceptedFile, StagedChange } from '../../store/ports/import/import-session.ts';
+import type { FileToShow } from './import-output.ts';
 
 const SHOWN_EXAMPLES = 3;
 /** Changes among which examples are looked for; a column that changes only later has none. */
@@ -51,3 +54,15 @@ function describeExample(
   const show = (value: StagedChange['old']) => hideIdentityCards(formatStored(column, value, zone) ?? empty);
   return `${hideIdentityCards(row)} ${show(old)} → ${show(next)}`;
 }
+
+/** The first rows as they were understood, without national IDs. */
+export const describeFirstRows = ({ file, reading }: FileToShow, zone: TimeZone): FirstRow[] =>
+  reading.firstRows.map(({ line, values }) => ({
+    line,
+    values: Object.fromEntries(
+      IMPORT_COLUMNS[file.kind].flatMap(({ name }, i) => {
+        const text = name === 'identity_card' ? null : formatStored(name, values[i] ?? null, zone);
+        return text === null ? [] : [[name, hideIdentityCards(text)]];
+      }),
+    ),
+  }));

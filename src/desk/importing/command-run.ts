@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { type Text, unpack } from '../../domain/values/message.ts';
 import type { MapProposal } from '../../import/proposal/propose-map.ts';
-import type { ImportNews, NewsPart, ReportNews } from '../../import/run/import-news.ts';
+import type { FirstRow, ImportNews, NewsPart, ReportNews } from '../../import/run/import-news.ts';
 import type { Language } from '../../language/language.ts';
 
 /** Beyond them nobody reads on. */
@@ -26,6 +26,7 @@ export class CommandRun {
   progress: number | undefined;
   report: ReportNews | undefined;
   proposal: MapProposal | undefined;
+  firstRows: readonly FirstRow[] = [];
   /** The end of what was written to standard error. */
   errors = '';
   /** Undefined until it has ended; null after a signal. */
@@ -85,6 +86,7 @@ export class CommandRun {
   private take(news: ImportNews): void {
     if ('progress' in news) this.progress = news.progress;
     else if ('report' in news) this.report = news.report;
+    else if ('firstRows' in news) this.firstRows = news.firstRows;
     else if ('proposal' in news) this.proposal = news.proposal;
     else if ('asks' in news) {
       this.isAsking = true;

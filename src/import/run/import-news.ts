@@ -10,11 +10,19 @@ export type ReportNews = Pick<
   'outcome' | 'rows' | 'refusedRows' | 'isFileFaulty' | 'changes' | 'importId' | 'sameAsImport'
 >;
 
+/** A row of the file as it was understood, without its national ID. */
+export interface FirstRow {
+  readonly line: number;
+  readonly values: { readonly [column: string]: string };
+}
+
 export type ImportNews =
   /** Share of the file that was read. */
   | { readonly progress: number }
   /** A packed message (src/domain/values/message.ts): it is shown in the language of whoever reads it. */
   | { readonly part: NewsPart; readonly text: string }
+  /** By columns, as the API shows them. */
+  | { readonly firstRows: readonly FirstRow[] }
   | { readonly report: ReportNews }
   /** It has reported what it would do, and waits for the message `yes`. */
   | { readonly asks: true }

@@ -6,6 +6,7 @@ import type {
   ImportFault,
   ImportKind,
   ImportSession,
+  StagedRow,
 } from '../../store/ports/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
 import { createNoteTaker, type ImportNote } from '../cells/notes.ts';
@@ -26,11 +27,15 @@ export interface StageOptions extends CheckOptions {
   readonly onBatch: (bytesRead: number) => void;
 }
 
+const FIRST_ROWS = 3;
+
 /** How a file was read. */
 export interface FileReading {
   readonly notes: readonly ImportNote[];
   /** Undefined when it could not be read. */
   readonly header: Header | undefined;
+  /** Some, as they were understood. */
+  readonly firstRows: readonly StagedRow[];
   /** Whether a row comes without a reference. */
   readonly isReferenceMissing: boolean;
   /** The cell of a workbook in which a fault is, such as `C12`; undefined where it is not in a single one. */
@@ -54,10 +59,10 @@ export async function stageFile(
     };
     staged = await stageOnce(session, source, options, survey);
   }
-  const { staging, table, notes } = staged;
+  const { staging, table, notes, firstRows } = staged;
   const checked = await staging.check(options);
   const reading: FileReading = {
-    notes,
+    ...{ notes, firstRows },
     header: table?.header,
     isReferenceMissing: table?.isReferenceMissing() === true,
     cellOf: (fault) => cellOf(source.format, table?.header, fault),
@@ -70,6 +75,7 @@ interface Staged {
   /** Undefined for a file without a header that can be read. */
   readonly table: Table | undefined;
   readonly notes: readonly ImportNote[];
+  readonly firstRows: readonly StagedRow[];
   /** Whether it is to be staged again, with what its table asks for. */
   readonly needsSurvey: boolean;
 }
@@ -85,6 +91,7 @@ async function stageOnce(
   if (isEncodingGuessed(format, map)) notes.note('encoding', '', 1);
   let table: Table | undefined;
   let staging: FileStaging | undefined;
+  const firstRows: StagedRow[] = [];
   try {
     for await (const batch of withHeaderRows(source.read(), map)) {
       onBatch(batch.bytesRead);
@@ -92,7 +99,8 @@ async function stageOnce(
       table ??= openTable(batch.records, { kind, map, cells, format, notes, survey });
       staging ??= await session.stage(kind, table.columns);
       const { rows, faults } = table.read(batch);
-      if (table.needsSurvey()) return { staging, table, notes: [], needsSurvey: true };
+      if (table.needsSurvey()) return { staging, table, notes: [], firstRows, needsSurvey: true };
+      firstRows.push(...rows.slice(0, FIRST_ROWS - firstRows.length));
       await staging.addRows(rows);
       if (faults.length > 0) await staging.addFaults(faults);
     }
@@ -103,7 +111,7 @@ async function stageOnce(
     staging ??= await session.stage(kind, new Set());
     await staging.addFaults([...notes.takeFaults(), ...error.faults]);
   }
-  return { staging, table, notes: notes.list(), needsSurvey: false };
+  return { staging, table, notes: notes.list(), firstRows, needsSurvey: false };
 }
 
 const isEncodingGuessed = (format: SourceFormat, map: ReadingMap | undefined): boolean =>

@@ -40,7 +40,7 @@ const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
     canChoose && html`<a href="${pathOf(file)}?choose=yes">${visit.say('Read it another way')}</a> `
   }${form(visit, {
     ...{ path: pathOf(file), action: 'remove', body: '', look: 'plain' },
-    button: visit.say('Remove the file from the desk'),
+    button: visit.say('Put the file away'),
   })}<a href="/import">${visit.say('All files and imports')}</a></div>`;
 
 function page(visit: Visit, file: DeskFile, body: Html, more: Partial<Page> = {}): Page {

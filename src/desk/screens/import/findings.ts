@@ -1,11 +1,12 @@
 /** What the dry run of a file has found, in the sentences of the command. */
 import { hideIdentityCards } from '../../../app/wording/hide-identity-cards.ts';
-import type { Text } from '../../../domain/values/message.ts';
+import { Message, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { NewsPart, ReportNews } from '../../../import/run/import-news.ts';
+import type { FirstRow, NewsPart, ReportNews } from '../../../import/run/import-news.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import type { DeskFile } from '../../importing/desk-files.ts';
-import { fields, form } from '../../page/parts.ts';
+import { nameOf } from '../../page/names.ts';
+import { fields, form, table } from '../../page/parts.ts';
 import type { Visit } from '../../visit/screen.ts';
 
 /** A sentence that lists ten thousand columns is not read to its end. */
@@ -14,8 +15,18 @@ const MOST_CHARACTERS = 1_500;
 const shorten = (text: string): string =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 
+/** With columns as the page calls them, also in what stands in a sentence. */
+function nameColumns(text: Text): Text {
+  if (typeof text === 'string') return text;
+  const values = Object.entries(text.values).map(([place, value]) => {
+    if (place === 'column' && typeof value === 'string') return [place, nameOf(value)];
+    return [place, value instanceof Message ? nameColumns(value) : value];
+  });
+  return new Message(text.template, Object.fromEntries(values));
+}
+
 export const sentences = (visit: Visit, texts: readonly Text[]): Html =>
-  html`<ul>${texts.map((text) => html`<li>${shorten(visit.translate(text).trim())}</li>`)}</ul>`;
+  html`<ul>${texts.map((text) => html`<li>${shorten(visit.translate(nameColumns(text)).trim())}</li>`)}</ul>`;
 
 /** @param look of the section; nothing is shown of a part without sentences */
 const part = (visit: Visit, run: CommandRun, name: NewsPart, heading: string, look = ''): Html | false =>
@@ -40,6 +51,18 @@ export function counts(visit: Visit, { rows, changes, refusedRows }: ReportNews)
   )}</div>`;
 }
 
+function firstRows(visit: Visit, rows: readonly FirstRow[]): Html {
+  const label = visit.say('The first rows, as they are understood');
+  const columns = [...new Set(rows.flatMap(({ values }) => Object.keys(values)))];
+  return html`<section><h2>${label}</h2>${table(
+    label,
+    [visit.say('Line'), ...columns.map((column) => visit.translate(nameOf(column)))].map((heading) => ({
+      heading,
+    })),
+    rows.map(({ line, values }) => [line, ...columns.map((column) => values[column])]),
+  )}</section>`;
+}
+
 export function details(visit: Visit, run: CommandRun): Html {
   const notes = run.textsOf('note');
   return html`${part(visit, run, 'failed', visit.say('It could not be done'), 'refused')}
@@ -47,6 +70,7 @@ ${part(visit, run, 'fault', visit.say('Faults'), 'refused')}
 ${part(visit, run, 'warning', visit.say('Warnings'), 'attention')}
 ${part(visit, run, 'missing', visit.say('Rows of the earlier version that this one has not'))}
 ${part(visit, run, 'kept', visit.say('Values that are kept'))}
+${run.firstRows.length > 0 && firstRows(visit, run.firstRows)}
 ${part(visit, run, 'changed', visit.say('What would change'))}
 ${
   notes.length > 0 &&

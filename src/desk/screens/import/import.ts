@@ -41,7 +41,7 @@ const dropping = (visit: Visit): Html =>
       path: '/import',
       action: 'add',
       takesFiles: true,
-      button: visit.say('Give these files to the desk'),
+      button: visit.say('Read these files'),
     },
     body: html`<label class="drop">${visit.say('Drop files here, or choose them: CSV or Excel workbooks')}
 <input type="file" name="file" multiple required accept=".csv,.txt,.tsv,.xlsx">
@@ -53,8 +53,8 @@ function given(visit: Visit): Html | false {
   const files = visit.desk.files.list();
   return (
     files.length > 0 &&
-    html`<h2>${visit.say('Files on the desk')}</h2>${table(
-      visit.say('Files on the desk'),
+    html`<h2>${visit.say('Files you gave')}</h2>${table(
+      visit.say('Files you gave'),
       [{ heading: visit.say('File') }, { heading: visit.say('State') }],
       files.map((file) => [html`<a href="/import/${file.id}">${file.name}</a>`, stateOf(visit, file)]),
     )}`

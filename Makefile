@@ -41,7 +41,7 @@ install: $(INSTALLED) ## install what is missing
 # Both get the Ctrl-C of a terminal; a signal to make goes to the service, and the desk ends with it.
 run: $(INSTALLED) ## serve the demo data on http://127.0.0.1:8080, creating it when there is none, and open the desk beside it
 	@node src/main.ts seed --if-empty
-	@node src/main.ts desk & desk=$$!; node src/main.ts serve & serve=$$!; status=0; \
+	@node src/main.ts serve & serve=$$!; node src/main.ts desk & desk=$$!; status=0; \
 		trap : INT; trap 'kill $$serve' TERM; wait $$serve || status=$$?; \
 		while kill -0 $$serve 2> /dev/null; do status=0; wait $$serve || status=$$?; done; \
 		kill $$desk 2> /dev/null || :; wait $$desk || :; exit $$status

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../support/app.ts';
 import { type Browser, OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
-import { COOPERATIVES, importPlace, member, members, startedPlace } from '../support/importing.ts';
+import { COOPERATIVES, importPlace, member, members, nid, startedPlace } from '../support/importing.ts';
 
 const SAMPLES = fileURLToPath(new URL('../../data/samples/', import.meta.url));
 /** After the newest date in them. */
@@ -164,6 +164,20 @@ test('a newer version replaces an earlier file', async (context) => {
   assert.match(checked.text, /1 row of the replaced import is not in this file/);
   await submit(browser, path, 'import');
   assert.equal(value('SELECT count(*) FROM production_entries'), 1);
+});
+
+test('the cooperative is guessed where the file names one', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const rows = 'identity_card,member_code,full_name\n';
+  for (const [name, code, chosen] of [
+    ['members b-2 (1).csv', 'M-4', 'B-2'],
+    ['members.csv', 'A-1/M-4', 'A-1'],
+    ['members a-1 b-2.csv', 'M-4', ''],
+  ] as const) {
+    const { page } = await give(browser, name, `${rows}${nid(4)},${code},Person 4\n`);
+    assert.equal(fill(page.text, 'check')['constant-cooperative_code'], chosen);
+  }
 });
 
 test('two tabs do not confuse it: what was not seen last is not agreed to', async (context) => {

@@ -36,7 +36,7 @@ test('a session ends after half an hour without a request, or when it is left', 
   clock.advance(IDLE_MS);
   const closed = await browser.get('/');
   assert.equal(closed.status, 401);
-  assert.match(closed.text, /Run `registry desk` again/);
+  assert.match(closed.text, /Run <code>npm run -s registry -- desk<\/code> again/);
   const again = await enter();
   const left = await again.post('/leave', {});
   assert.match(left.headers['set-cookie']?.[0] ?? '', /Max-Age=0/);

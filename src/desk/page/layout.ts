@@ -2,6 +2,7 @@
 import type { Text } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
 import { inLanguage, LANGUAGES, type Language } from '../../language/language.ts';
+import { withCommands } from './commands.ts';
 
 /** Each in itself, as somebody looks for it who reads no other. */
 const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
@@ -51,7 +52,7 @@ export function layout({ language, title, body, around }: Framed): Html {
 <a class="skip" href="#main">${say('Skip to the content')}</a>
 ${around === undefined ? '' : head(say, around)}
 <main id="main" tabindex="-1">
-${around?.told !== undefined && html`<p class="told" role="status">${say(around.told)}</p>`}
+${around?.told !== undefined && html`<p class="told" role="status">${withCommands(say(around.told))}</p>`}
 ${body}
 </main>
 ${around === undefined ? '' : foot(say, around, language)}

@@ -4,6 +4,7 @@ import { readFacts } from '../../app/condition/read-facts.ts';
 import { say } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { RecordedImport } from '../../store/ports/journal/operations.ts';
+import { typed } from '../page/commands.ts';
 import { findBox } from '../page/layout.ts';
 import { nameOf } from '../page/names.ts';
 import { fields, table } from '../page/parts.ts';
@@ -19,7 +20,7 @@ export const START: Screen = {
   personal: 'none',
   async read(visit) {
     const { storage, clock, config } = visit.desk;
-    const facts = await readFacts(storage, { ...config, clock }, (text) => `registry ${text}`);
+    const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
     const operations = await visit.use(() => storage.openImportLog()).list();
     const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
 <div class="big">${findBox(visit.translate, visit.session.token)}</div>
@@ -55,8 +56,8 @@ const lastBackup = ({ say, write }: Visit, { backups: { last } }: StatusFacts['c
 
 function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Html {
   if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
-  const what = ({ kind, fileName, reason, undoneAt }: RecordedImport): Html =>
-    html`${visit.translate(nameOf(kind))}<br><small>${fileName || reason}${
+  const what = ({ id, kind, fileName, reason, undoneAt }: RecordedImport): Html =>
+    html`<a href="/imports/${id}">${visit.translate(nameOf(kind))}</a><br><small>${fileName || reason}${
       undoneAt !== null && html` · ${visit.say('undone')}`
     }</small>`;
   return table(

@@ -9,8 +9,9 @@ import { RegistryError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
 import { html } from '../../html/html.ts';
 import { findLanguage, inLanguage, type Language } from '../../language/language.ts';
+import { withCommands } from '../page/commands.ts';
 import { layout } from '../page/layout.ts';
-import type { Continuation, DeskDependencies, Form, Page, Screen, Session } from '../visit/screen.ts';
+import type { Continuation, DeskDependencies, Form, Page, Session } from '../visit/screen.ts';
 import { readAssets } from './assets.ts';
 import { chooseLanguage } from './choose-language.ts';
 import { forget, languageCookie, readCookie, sessionCookie, setCookie, setLasting } from './cookies.ts';
@@ -28,7 +29,6 @@ const [HEADERS_MS, REQUEST_MS] = [10_000, 30 * 60_000];
 const MAX_CONNECTIONS = 64;
 
 export interface DeskServerOptions extends DeskDependencies {
-  readonly screens: readonly Screen[];
   /** Takes a line about what should not have happened: never a name, number or address. */
   readonly report: (line: string) => void;
   /** Who knows it may ask for links: another `registry desk` of the same user. */
@@ -271,7 +271,7 @@ const LEFT: Notice = [
 /** A page without a session. */
 function notice(language: Language, [heading, sentence]: Notice) {
   const [title, text] = [inLanguage(heading, language), inLanguage(sentence, language)];
-  return layout({ language, title: heading, body: html`<h1>${title}</h1><p>${text}</p>` });
+  return layout({ language, title: heading, body: html`<h1>${title}</h1><p>${withCommands(text)}</p>` });
 }
 
 const entrance = (language: Language) =>

@@ -36,6 +36,8 @@ export interface DeskDependencies {
   readonly config: Pick<Config, 'storage' | 'zone' | 'accessLedger'>;
   readonly clock: Clock;
   readonly storage: Storage;
+  /** All that there are, in the order of the menu. */
+  readonly screens: readonly Screen[];
   /** Where it is recorded who has seen whose data; undefined where none is kept. */
   readonly ledger?: AccessLedger | undefined;
   /** Files to be imported. */

@@ -4,6 +4,7 @@ import { findAttention, type StatusFacts } from '../../../app/condition/attentio
 import { readFacts } from '../../../app/condition/read-facts.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
+import { typed } from '../../page/commands.ts';
 import { form, input, table } from '../../page/parts.ts';
 import { workUnderWay } from '../../page/under-way.ts';
 import type { Page, Screen, Visit } from '../../visit/screen.ts';
@@ -35,7 +36,7 @@ export const HEALTH: Screen = {
     const check = work.find('check');
     if (check !== undefined && isUnderWay(check))
       return workUnderWay(visit, heading, visit.say('Reading everything…'));
-    const facts = await readFacts(storage, { ...config, clock }, (text) => `registry ${text}`);
+    const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
     return {
       body: html`${heading}${attention(visit, findAttention(facts))}
 ${conditionOf(visit, facts)}

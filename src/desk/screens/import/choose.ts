@@ -38,7 +38,7 @@ export async function choicesForm(
   faults: readonly string[],
 ): Promise<Html> {
   const { kind } = proposal.document;
-  const decisions = await open(visit, proposal);
+  const decisions = await open(visit, file, proposal);
   const { missing, headings } = proposal;
   const asked = askedHeadings(proposal);
   const rest = headings.filter(({ text }) => text !== '').length - asked.length;
@@ -84,7 +84,7 @@ function heading(
 }
 
 /** What the file does not settle. */
-async function open(visit: Visit, proposal: MapProposal): Promise<Html[]> {
+async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promise<Html[]> {
   const { document, unknownWords } = proposal;
   const choose = visit.say('Choose…');
   const choicesOf = (column: string): Choice[] =>
@@ -95,7 +95,8 @@ async function open(visit: Visit, proposal: MapProposal): Promise<Html[]> {
   const constants: Html[] = [];
   for (const column of askedConstants(proposal)) {
     const name = FIELD.constant(column);
-    if (column === 'cooperative_code') constants.push(await cooperative(visit, name));
+    if (column === 'cooperative_code')
+      constants.push(await cooperative(visit, name, [file.name, ...proposal.examples.flat()]));
     else if (column === 'paid_until') {
       const label = visit.say('Until when does the file count what was paid back?');
       const hint = visit.say('Payments after this day are imported by themselves. May be empty.');
@@ -147,11 +148,15 @@ async function open(visit: Visit, proposal: MapProposal): Promise<Html[]> {
   ];
 }
 
-async function cooperative(visit: Visit, name: string): Promise<Html> {
+/** @param texts of the file: one code that stands in them as a word is probably meant */
+async function cooperative(visit: Visit, name: string, texts: readonly string[]): Promise<Html> {
   const registry = visit.use((storage) => storage.openRegistry());
   const { rows, count } = await registry.cooperatives.list({}, { page: 1, pageSize: MOST_CHOICES });
   const label = visit.say('The cooperative of every row');
   if (count > rows.length) return input({ name, label, maxLength: 32 });
+  const given = texts.map((text) => `-${text.toUpperCase().replace(/[^\p{L}\p{N}]+/gu, '-')}-`).join();
+  const named = rows.filter(({ code }) => given.includes(`-${code}-`));
+  const chosen = named.length === 1 ? named[0]?.code : undefined;
   return select(
     name,
     label,
@@ -159,7 +164,7 @@ async function cooperative(visit: Visit, name: string): Promise<Html> {
       ['', visit.say('Choose…')],
       ...rows.map(({ code, name: called }): Choice => [code, `${called} (${code})`]),
     ],
-    { isRequired: true },
+    { isRequired: true, chosen, hint: chosen !== undefined && visit.say('Guessed: check it.') },
   );
 }
 

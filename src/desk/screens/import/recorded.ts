@@ -6,6 +6,7 @@ import { formatStored } from '../../../import/columns/stored-values.ts';
 import { FIELD_GROUPS } from '../../../store/ports/access-ledger.ts';
 import type { ImportLog, RecordedImport } from '../../../store/ports/journal/operations.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
+import { withCommands } from '../../page/commands.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, table } from '../../page/parts.ts';
 import type { Screen, Shows, Visit } from '../../visit/screen.ts';
@@ -123,6 +124,6 @@ async function changesOf(visit: Visit, log: ImportLog, id: number): Promise<Html
     rows,
   )}${
     isMore &&
-    html`<p>${visit.say('There are more: `registry imports changes {id}` lists all of them.', { id })}</p>`
+    html`<p>${withCommands(visit.say('There are more: `registry imports changes {id}` lists all of them.', { id }))}</p>`
   }`;
 }

@@ -1,7 +1,8 @@
 /** `/person/…/readers`: who has seen the data of a person, as the access ledger has it (docs/ledger.md). */
 import { findPersonReadings, type PersonReading } from '../../../app/readings/person-readings.ts';
-import { asMessage, say, type Text } from '../../../domain/values/message.ts';
+import { asMessage, type Message, say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
+import { withCommands } from '../../page/commands.ts';
 import { table } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
@@ -35,9 +36,9 @@ ${
 }
 ${
   readings.length > SHOWN &&
-  html`<p><small>${visit.say('{n} older ones: `registry ledger person` shows them.', {
-    n: readings.length - SHOWN,
-  })}</small></p>`
+  html`<p><small>${withCommands(
+    visit.say('{n} older ones: `registry ledger person` shows them.', { n: readings.length - SHOWN }),
+  )}</small></p>`
 }
 ${segmentsWithoutKey > 0 && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}`;
     return { body, shows: showing(person) };
@@ -55,6 +56,24 @@ const HOW: { readonly [how in PersonReading['how']]: Text } = {
   member: say('a member'),
   everybody: say('everybody'),
 };
+
+/** What a program did, by the first that fits. */
+const REQUESTS: readonly (readonly [route: RegExp, what: Message])[] = [
+  [/^(?!GET )/, say('a change by a program')],
+  [/\/export$/, say('an export by a program')],
+  [/\/\{(?:nid|id)\}\/?$/, say('a lookup by a program')],
+  [/^/, say('a list for a program')],
+];
+
+/** A route in words: of the service, a command, or a screen of the desk. */
+function describeRoute({ desk }: Visit, route: string): Message {
+  if (route.startsWith('desk ')) {
+    const screen = desk.screens.find(({ path }) => route === `desk ${path}`);
+    return say('the desk: {page}', { page: screen?.title ?? route.slice(5) });
+  }
+  const [, what] = REQUESTS.find(([pattern]) => / \//.test(route) && pattern.test(route)) ?? [];
+  return what ?? say('the command {command}', { command: route });
+}
 
 function readers(visit: Visit, readings: readonly PersonReading[], names: ReadonlyMap<number, string>): Html {
   const who = ({ entry: { key_id: id, user = '' } }: PersonReading): Text => {
@@ -77,7 +96,7 @@ function readers(visit: Visit, readings: readonly PersonReading[], names: Readon
       visit.write.moment(Math.floor(Date.parse(reading.entry.time) / 1000)),
       visit.translate(who(reading)),
       visit.translate(HOW[reading.how]),
-      reading.entry.route,
+      visit.translate(describeRoute(visit, reading.entry.route)),
       [reading.entry.purpose, reading.entry.end_user].filter((text) => text !== undefined).join('; '),
       html`<code>${reading.entry.receipt}</code>`,
     ]),

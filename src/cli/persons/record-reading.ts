@@ -44,12 +44,15 @@ export async function recordReading(
       ...{ route: reading.command, fields, subject, status: 200 },
       ...{ address: null, purpose: null, endUser: null },
     };
+    const ledger = openMomentaryLedger(storage);
     try {
-      await openMomentaryLedger(storage).record([recorded]);
+      await ledger.record([recorded]);
     } catch (error) {
       if (error instanceof RegistryError || error instanceof StorageError)
         throw new CommandError(EXIT.refused, error.message);
       throw error;
+    } finally {
+      await ledger.close();
     }
   }
   recordNobody(context);

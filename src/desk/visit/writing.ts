@@ -23,8 +23,18 @@ export interface Writing {
   month(text: string): string;
 }
 
+/** Making them takes longer than a page uses them. */
+const known = new Map<string, Writing>();
+
 /** @param zone in which instants are shown */
 export function writingIn(language: Language, zone: TimeZone): Writing {
+  const name = `${language} ${zone.suffix}`;
+  const writing = known.get(name) ?? newWriting(language, zone);
+  known.set(name, writing);
+  return writing;
+}
+
+function newWriting(language: Language, zone: TimeZone): Writing {
   // The day before the month, as Rwanda writes it in English too.
   const locale = language === 'en' ? 'en-GB' : language;
   const count = new Intl.NumberFormat(locale);

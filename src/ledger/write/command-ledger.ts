@@ -35,18 +35,36 @@ function openWriter(state: ChainState, lock: ClaimedChain['lock']): ChainWriter 
   }
 }
 
+/** Taking a chain reads its last segment: who goes from page to page does not wait for that. */
+const HELD_MS = 60_000;
+
 /**
- * Takes a chain for each recording only: for what records now and then over hours, such as the desk.
+ * Takes a chain when there is something to record, and gives it back a minute after the last recording: for
+ * what records now and then over hours, such as the desk.
  * `record` rejects with a StorageError when the ledger cannot be used.
  */
-export const openMomentaryLedger = (place: LedgerPlace): AccessLedger => ({
-  async record(readings) {
-    const ledger = openCommandLedger(place);
-    try {
-      return await ledger.record(readings);
-    } finally {
-      await ledger.close();
-    }
-  },
-  close: async () => undefined,
-});
+export function openMomentaryLedger(place: LedgerPlace): AccessLedger {
+  let held: AccessLedger | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const giveBack = async () => {
+    const ledger = held;
+    held = undefined;
+    clearTimeout(timer);
+    await ledger?.close();
+  };
+  return {
+    async record(readings) {
+      clearTimeout(timer);
+      held ??= openCommandLedger(place);
+      try {
+        const receipts = await held.record(readings);
+        timer = setTimeout(() => void giveBack(), HELD_MS).unref();
+        return receipts;
+      } catch (error) {
+        await giveBack();
+        throw error;
+      }
+    },
+    close: giveBack,
+  };
+}

@@ -124,6 +124,8 @@ async function changesOf(visit: Visit, log: ImportLog, id: number): Promise<Html
     rows,
   )}${
     isMore &&
-    html`<p>${withCommands(visit.say('There are more: `registry imports changes {id}` lists all of them.', { id }))}</p>`
+    html`<p>${withCommands(
+      visit.say('There are more: `registry imports changes {id}` lists all of them.', { id }),
+    )}</p>`
   }`;
 }

@@ -31,11 +31,16 @@ export const SCREENS: readonly Screen[] = [
 export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files' | 'work'> {
   /** Path of the executable, which imports files in processes of its own. */
   readonly program: string;
+  /** Of these processes; that of this one when not given. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /** @throws (as rejection) the system's error when the port cannot be listened on */
-export async function openDesk({ program, ...options }: DeskOptions, port: number): Promise<DeskServer> {
-  const files = new DeskFiles({ program, storage: options.config.storage });
+export async function openDesk(
+  { program, environment = process.env, ...options }: DeskOptions,
+  port: number,
+): Promise<DeskServer> {
+  const files = new DeskFiles({ program, environment, storage: options.config.storage });
   const work = new LongWork(options.config);
   const server = await listenForDesk({ ...options, files, work, screens: SCREENS }, port);
   const close = async () => {

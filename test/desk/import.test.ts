@@ -201,7 +201,7 @@ test('what would change otherwise by now is not imported but shown again', async
   assert.match(refused.text, /Nothing of this file was imported.*no longer agrees with it/s);
   assert.equal(value("SELECT full_name FROM members WHERE member_code = 'M-4'"), 'Somebody 4');
   const again = await submit(browser, path, 'again');
-  assert.match(again.text, /full_name changes in 1 row/);
+  assert.match(again.text, /Name changes in 1 row/);
   await submit(browser, path, 'import');
   assert.equal(value("SELECT full_name FROM members WHERE member_code = 'M-4'"), 'Person 4');
 });

@@ -7,6 +7,7 @@ import { openConfiguredStorage } from '../../src/app/storage.ts';
 import { type DeskOptions, openDesk } from '../../src/desk/desk.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { NOON, type TestClock, testClock } from './app.ts';
+import { plainEnvironment } from './command.ts';
 
 export interface DeskResponse {
   readonly status: number;
@@ -63,7 +64,16 @@ export async function testDesk(
   const storage = openConfiguredStorage(config, clock);
   const report = (line: string) => void reported.push(line);
   const server = await openDesk(
-    { config, clock, storage, report, secret: 'secret', program: PROGRAM, ...more },
+    {
+      config,
+      clock,
+      storage,
+      report,
+      secret: 'secret',
+      program: PROGRAM,
+      environment: plainEnvironment,
+      ...more,
+    },
     0,
   );
   context.after(() => server.close());

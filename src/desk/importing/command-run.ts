@@ -12,6 +12,8 @@ export interface CommandOptions {
   /** Path of the program. */
   readonly program: string;
   readonly storage: string;
+  /** Of its process. */
+  readonly environment: NodeJS.ProcessEnv;
   /** Such as `root`, or `N. N. (root)`: under whom changes are recorded. */
   readonly user: string;
   /** Of errors; what the command tells of a file is translated when it is shown. */
@@ -57,9 +59,9 @@ export class CommandRun {
   }
 
   begin(): void {
-    const { program, storage, user, language } = this.options;
+    const { program, storage, user, language, environment } = this.options;
     const named = /^(.*) \([^()]*\)$/s.exec(user)?.[1];
-    const { REGISTRY_USER: _, ...env } = process.env;
+    const { REGISTRY_USER: _, ...env } = environment;
     this.hasBegun = true;
     const child = fork(program, this.args, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -44,7 +44,7 @@ const [MOST_AT_WORK, MOST_ASKING] = [2, 3];
 const MAX_NAME_CHARACTERS = 120;
 
 export class DeskFiles {
-  private readonly options: Pick<CommandOptions, 'program' | 'storage'>;
+  private readonly options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>;
   private readonly files = new Map<number, DeskFile>();
   private readonly undos = new Map<number, CommandRun>();
   /** Those that have not ended, in the order in which they begin. */
@@ -52,7 +52,7 @@ export class DeskFiles {
   private folder: string | undefined;
   private lastId = 0;
 
-  constructor(options: Pick<CommandOptions, 'program' | 'storage'>) {
+  constructor(options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>) {
     this.options = options;
   }
 

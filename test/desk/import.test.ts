@@ -236,6 +236,9 @@ test('what is chosen twice is said, and a wrong kind is chosen again', async (co
   const refused = await browser.post(path, twice);
   assert.equal(refused.status, 422);
   assert.match(refused.text, /Another heading is read as identity_card, too\./);
+  // What was chosen stays chosen.
+  assert.equal(fill(refused.text, 'check')['heading-2'], 'identity_card');
+  assert.equal(fill((await browser.get(path)).text, 'check')['heading-2'], 'identity_card');
   const other = await submit(browser, path, 'kind', { kind: 'savings' });
   assert.match(other.text, /<option value="savings" selected>/);
 });

@@ -32,6 +32,8 @@ export interface DeskFile {
   kind: ImportKind | undefined;
   /** Proposes how it is read. */
   proposing: CommandRun;
+  /** What was last chosen in each field of the form. */
+  given?: ((field: string) => string) | undefined;
   choices: ImportChoices | undefined;
   /** The import of these choices, which asks when it has checked the file. */
   check: CommandRun | undefined;
@@ -92,7 +94,7 @@ export class DeskFiles {
   /** Reads the file as another kind than the one that was guessed. */
   readAs(file: DeskFile, kind: ImportKind, as: RunAs): void {
     file.proposing.stop();
-    Object.assign(file, { kind, choices: undefined, check: undefined, import: undefined });
+    Object.assign(file, { kind, given: undefined, choices: undefined, check: undefined, import: undefined });
     file.proposing = this.propose(file.id, file.name, kind, as);
   }
 

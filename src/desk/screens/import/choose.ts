@@ -48,10 +48,10 @@ export async function choicesForm(
 <div class="choices">${decisions}</div></section>`
   }
 <h2>${visit.say('The columns of the file')}</h2>
-<div class="choices">${asked.map((place) => heading(visit, proposal, place))}</div>
+<div class="choices">${asked.map((place) => heading(visit, file, proposal, place))}</div>
 ${rest > 0 && html`<p>${visit.say('{n} more columns are ignored.', { n: visit.write.number(rest) })}</p>`}
 <h2>${visit.say('Another version of a file?')}</h2>
-<div class="narrow">${await earlier(visit, kind)}</div>`;
+<div class="narrow">${await earlier(visit, file, kind)}</div>`;
   const refused = html`<ul class="refused" role="alert">${faults.map((each) => html`<li>${each}</li>`)}</ul>`;
   return html`${faults.length > 0 && refused}
 ${
@@ -66,6 +66,7 @@ ${form(visit, { path: `/import/${file.id}`, action: 'check', body, button: visit
 
 function heading(
   visit: Visit,
+  file: DeskFile,
   { document, headings, examples, headerLine: _ }: MapProposal,
   place: number,
 ): Html {
@@ -78,7 +79,7 @@ function heading(
     `${visit.translate(nameOf(name))}${isRequired || ALTERNATIVES[kind]?.column === name ? ' *' : ''}`,
   ]);
   return select(FIELD.heading(place), text, [['', visit.say('(ignored)')], ...choices], {
-    chosen: column ?? '',
+    chosen: file.given?.(FIELD.heading(place)) ?? column ?? '',
     hint: html`${isGuessed && html`<b>${visit.say('Guessed: check it.')}</b> `}${values}`,
   });
 }
@@ -96,18 +97,19 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
   for (const column of askedConstants(proposal)) {
     const name = FIELD.constant(column);
     if (column === 'cooperative_code')
-      constants.push(await cooperative(visit, name, [file.name, ...proposal.examples.flat()]));
+      constants.push(await cooperative(visit, file, name, [file.name, ...proposal.examples.flat()]));
     else if (column === 'paid_until') {
       const label = visit.say('Until when does the file count what was paid back?');
       const hint = visit.say('Payments after this day are imported by themselves. May be empty.');
-      constants.push(input({ name, label, hint, type: 'date', isOptional: true }));
+      const value = file.given?.(name) ?? '';
+      constants.push(input({ name, label, hint, value, type: 'date', isOptional: true }));
     } else
       constants.push(
         select(
           name,
           `${visit.translate(nameOf(column))}, ${visit.say('of every row')}`,
           [['', choose], ...choicesOf(column)],
-          { isRequired: true },
+          { isRequired: true, chosen: file.given?.(name) },
         ),
       );
   }
@@ -117,6 +119,7 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
         FIELD.word(column, place),
         visit.say('{column}: what does “{word}” mean?', { column: visit.translate(nameOf(column)), word }),
         [['', choose], ...choicesOf(column)],
+        { chosen: file.given?.(FIELD.word(column, place)) },
       ),
     ),
   );
@@ -135,6 +138,7 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
       ? [
           select('dates', visit.say('How are dates written?'), [['', choose], ...orders], {
             isRequired: true,
+            chosen: file.given?.('dates'),
           }),
         ]
       : []),
@@ -142,6 +146,7 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
       ? [
           select('decimal', visit.say('What stands before decimals?'), [['', choose], ...marks], {
             isRequired: true,
+            chosen: file.given?.('decimal'),
           }),
         ]
       : []),
@@ -149,14 +154,20 @@ async function open(visit: Visit, file: DeskFile, proposal: MapProposal): Promis
 }
 
 /** @param texts of the file: one code that stands in them as a word is probably meant */
-async function cooperative(visit: Visit, name: string, texts: readonly string[]): Promise<Html> {
+async function cooperative(
+  visit: Visit,
+  file: DeskFile,
+  name: string,
+  texts: readonly string[],
+): Promise<Html> {
   const registry = visit.use((storage) => storage.openRegistry());
   const { rows, count } = await registry.cooperatives.list({}, { page: 1, pageSize: MOST_CHOICES });
   const label = visit.say('The cooperative of every row');
-  if (count > rows.length) return input({ name, label, maxLength: 32 });
+  if (count > rows.length) return input({ name, label, maxLength: 32, value: file.given?.(name) ?? '' });
   const given = texts.map((text) => `-${text.toUpperCase().replace(/[^\p{L}\p{N}]+/gu, '-')}-`).join();
   const named = rows.filter(({ code }) => given.includes(`-${code}-`));
-  const chosen = named.length === 1 ? named[0]?.code : undefined;
+  const guessed = named.length === 1 ? named[0]?.code : undefined;
+  const chosen = file.given?.(name) ?? guessed;
   return select(
     name,
     label,
@@ -164,11 +175,15 @@ async function cooperative(visit: Visit, name: string, texts: readonly string[])
       ['', visit.say('Choose…')],
       ...rows.map(({ code, name: called }): Choice => [code, `${called} (${code})`]),
     ],
-    { isRequired: true, chosen, hint: chosen !== undefined && visit.say('Guessed: check it.') },
+    {
+      isRequired: true,
+      chosen,
+      hint: chosen !== undefined && chosen === guessed && visit.say('Guessed: check it.'),
+    },
   );
 }
 
-async function earlier(visit: Visit, kind: ImportKind): Promise<Html> {
+async function earlier(visit: Visit, file: DeskFile, kind: ImportKind): Promise<Html> {
   const log = visit.use((storage) => storage.openImportLog());
   const isEarlier = (each: RecordedImport) =>
     each.kind === kind && each.undoneAt === null && each.replacedBy === null;
@@ -185,6 +200,9 @@ async function earlier(visit: Visit, kind: ImportKind): Promise<Html> {
         ],
       ),
     ],
-    { hint: visit.say('What the earlier version had and this one has not is removed or listed.') },
+    {
+      chosen: file.given?.('replaces'),
+      hint: visit.say('What the earlier version had and this one has not is removed or listed.'),
+    },
   );
 }

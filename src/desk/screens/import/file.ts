@@ -179,6 +179,7 @@ export const IMPORT_FILE: Screen = {
     check: settled((visit, file, given) => {
       const { proposal } = file.proposing;
       if (proposal === undefined) return { goTo: pathOf(file) };
+      file.given = (field) => given.get(field);
       const { kind } = proposal.document;
       const map = chosenMap(proposal, given);
       const read = parseReadingMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });

@@ -1,8 +1,9 @@
 /** Duplicates at the desk: side by side, each settled after its dry run. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { Reading } from '../../src/store/ports/access-ledger.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
-import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
+import { nid, preparedPlace } from '../support/importing.ts';
 
 const start = preparedPlace(async (place) => {
   await place.load('cooperatives', 'code,name\nA-1,Abahuje\nB-2,Biringaniye\n');
@@ -16,9 +17,18 @@ const start = preparedPlace(async (place) => {
   await place.load('members', `${[header, ...rows].join('\n')}\n`);
 });
 
-async function begin(context: TestContext): Promise<{ place: ImportPlace; browser: Browser }> {
+async function begin(context: TestContext) {
   const place = await start(context);
-  return { place, browser: await (await testDesk(context, place.databaseFile)).enter() };
+  const shown: unknown[] = [];
+  const ledger = {
+    record: async (readings: readonly Reading[]) => {
+      shown.push(...readings.map(({ subject }) => subject));
+      return [];
+    },
+    close: async () => {},
+  };
+  const browser = await (await testDesk(context, place.databaseFile, { ledger })).enter();
+  return { place, browser, shown };
 }
 
 const settle = async (browser: Browser, form: { [name: string]: string }) => {
@@ -29,8 +39,9 @@ const settle = async (browser: Browser, form: { [name: string]: string }) => {
 };
 
 test('pairs stand side by side, and what differs has a sign', async (context) => {
-  const { browser } = await begin(context);
+  const { browser, shown } = await begin(context);
   const { text } = await browser.whenDone('/duplicates');
+  assert.deepEqual(shown.at(-1), { memberIds: [2, 1, 4, 3] });
   assert.match(text, /2 pairs of members may be one person/);
   assert.match(text, /class="differs"><th scope="row">National ID <b [^>]*aria-label="differs"[^>]*>≠<\/b>/);
   assert.match(text, /<tr><th scope="row">Name<\/th><td>Keza Aline<\/td>\s*<td>Keza Aline</);

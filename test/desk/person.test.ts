@@ -125,6 +125,11 @@ test('whose data a page shows is recorded before it is sent; it is not sent othe
       [{ user: 'N. N. (tester)' }, 'desk /found/:search', { identityCards: [nid(9)] }],
     ],
   );
+  await browser.get('/person/1/held');
+  assert.equal(recorded.at(-1)?.route, 'desk /person/:person/held');
+  // Who is named by the dry run of a correction is shown, too.
+  await browser.post('/person/1', { action: 'merge', from: '1', into: 'A-1/M-2' });
+  assert.deepEqual(recorded.at(-1)?.subject, { identityCards: [nid(1)], memberIds: [1, 2, 3] });
   isFull = true;
   const refused = await browser.get('/person/1');
   assert.equal(refused.status, 500);

@@ -1,8 +1,9 @@
 /** Who may ask the desk for a page, and what every answer has (docs/desk.md#security). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { SCREENS } from '../../src/desk/desk.ts';
 import { isOurForm } from '../../src/desk/server/guard.ts';
-import { IDLE_MS } from '../../src/desk/server/sessions.ts';
+import { createRouter } from '../../src/desk/server/router.ts';
 import { OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { startedPlace } from '../support/importing.ts';
 
@@ -30,10 +31,10 @@ test('a session ends after half an hour without a request, or when it is left', 
   const { enter, clock } = await desk(context);
   const browser = await enter();
   for (let i = 0; i < 3; i++) {
-    clock.advance(IDLE_MS - 1);
+    clock.advance(30 * 60_000 - 1);
     assert.equal((await browser.get('/')).status, 200);
   }
-  clock.advance(IDLE_MS);
+  clock.advance(30 * 60_000);
   const closed = await browser.get('/');
   assert.equal(closed.status, 401);
   assert.match(closed.text, /Run <code>npm run -s registry -- desk<\/code> again/);
@@ -67,6 +68,19 @@ test('a path is a path, however many slashes it begins with', async (context) =>
     assert.equal((await send('GET', path, { host: `127.0.0.1:${port}` })).status, 401, path);
   }
   assert.deepEqual(reported, []);
+});
+
+test('an address with a national ID leads nowhere', () => {
+  const find = createRouter(SCREENS);
+  assert.equal(find('/person/12')?.screen.path, '/person/:person');
+  for (const path of ['/person/1198000000000001', '/found/1198000000000001', '/cooperative/1198000000000001'])
+    assert.equal(find(path), undefined);
+});
+
+test('it listens on 127.0.0.1 only, not on another address of the machine', async (context) => {
+  const { port } = await desk(context);
+  // Linux answers on all of 127.0.0.0/8.
+  await assert.rejects(fetch(`http://127.0.0.2:${port}/`), { message: 'fetch failed' });
 });
 
 test('another name than its own gets nothing: a name of another site may lead to this machine', async (context) => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../support/app.ts';
 import { type Browser, OWN_FORM, testDesk, tokenOf } from '../support/desk.ts';
 import { COOPERATIVES, importPlace, member, members, nid, startedPlace } from '../support/importing.ts';
+import { rowsOf, workbookOf } from '../support/workbook.ts';
 
 const SAMPLES = fileURLToPath(new URL('../../data/samples/', import.meta.url));
 /** After the newest date in them. */
@@ -164,6 +165,26 @@ test('a newer version replaces an earlier file', async (context) => {
   assert.match(checked.text, /1 row of the replaced import is not in this file/);
   await submit(browser, path, 'import');
   assert.equal(value('SELECT count(*) FROM production_entries'), 1);
+});
+
+test('another sheet of a workbook is chosen', async (context) => {
+  const { databaseFile } = await startedPlace(context);
+  const browser = await openedDesk(context, databaseFile);
+  const rows = (first: string, n: number) =>
+    rowsOf(['cooperative_code', first, 'full_name'], ['A-1', nid(n), `Person ${n}`]);
+  const named = [
+    { name: '2026', rows: rows('identity_card', 4) },
+    { name: 'Old', rows: rows('Xyz', 5) },
+  ];
+  const { path, page } = await give(browser, 'members.xlsx', workbookOf({ sheets: named }));
+  assert.match(page.text, /<option value="2026" selected>2026<\/option><option value="Old">/);
+  const other = await submit(browser, path, 'kind', { sheet: 'Old' });
+  assert.match(other.text, /<option value="Old" selected>.*Person 5/s);
+  const several = [named[0], { ...named[0], name: '2025' }] as typeof named;
+  const open = await give(browser, 'members.xlsx', workbookOf({ sheets: several }));
+  assert.match(open.page.text, /Several sheets may be meant/);
+  const chosen = await submit(browser, open.path, 'kind', { kind: 'members', sheet: '2025' });
+  assert.match(chosen.text, /<option value="2025" selected>/);
 });
 
 test('the cooperative is guessed where the file names one', async (context) => {

@@ -91,16 +91,17 @@ export class DeskFiles {
     return file;
   }
 
-  /** Reads the file as another kind than the one that was guessed. */
-  readAs(file: DeskFile, kind: ImportKind, as: RunAs): void {
+  /** Reads the file as another kind than the one that was guessed, or another sheet of a workbook. */
+  readAs(file: DeskFile, kind: ImportKind, sheet: string, as: RunAs): void {
     file.proposing.stop();
     Object.assign(file, { kind, given: undefined, choices: undefined, check: undefined, import: undefined });
-    file.proposing = this.propose(file.id, file.name, kind, as);
+    file.proposing = this.propose(file.id, file.name, kind, as, sheet);
   }
 
-  private propose(id: number, name: string, kind: ImportKind | undefined, as: RunAs): CommandRun {
+  private propose(id: number, name: string, kind: ImportKind | undefined, as: RunAs, sheet = ''): CommandRun {
     const kinds = kind === undefined ? [] : [kind];
-    return this.start(['import', 'map', ...kinds, this.pathOf(id), '--file-name', name], as);
+    const sheets = sheet === '' ? [] : [`--sheet=${sheet}`];
+    return this.start(['import', 'map', ...kinds, this.pathOf(id), '--file-name', name, ...sheets], as);
   }
 
   /** Checks the file with these choices, and asks. */

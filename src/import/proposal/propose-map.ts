@@ -32,6 +32,9 @@ export interface MapProposal {
   readonly examples: readonly (readonly string[])[];
   /** Columns that an import of the file needs, and that neither a heading nor a constant gives. */
   readonly missing: readonly string[];
+  /** Of a workbook: the sheet that was read, and all that it has. */
+  readonly sheet: string | undefined;
+  readonly sheets: readonly string[];
 }
 
 interface ProposeOptions {
@@ -72,7 +75,8 @@ export async function proposeMap(source: RecordSource, options: ProposeOptions):
   };
   const missing = missingColumns(kind, new Set([...given, ...constants]));
   const examples = headings.map((_, place) => examplesOf(sample, place));
-  return { document, headerLine: line, headings, unknownWords, examples, missing };
+  const read = { sheet: format.type === 'workbook' ? format.sheet : undefined, sheets: source.sheets ?? [] };
+  return { document, headerLine: line, headings, unknownWords, examples, missing, ...read };
 }
 
 const [EXAMPLES, EXAMPLE_CHARACTERS, SEARCHED_ROWS] = [3, 40, 20];

@@ -18,17 +18,38 @@ type Choice = readonly [value: string, shown: string];
 /** Cooperatives and earlier imports in a list to choose from; what is longer is typed. */
 const MOST_CHOICES = 500;
 
-/** The kind, which may have been guessed wrongly. */
-export const kindForm = (visit: Visit, { id }: DeskFile, kind: ImportKind | undefined): Html =>
+/** The kind and the sheet, which may have been guessed wrongly. */
+export const kindForm = (
+  visit: Visit,
+  { id, name, proposing }: DeskFile,
+  kind: ImportKind | undefined,
+): Html =>
   form(visit, {
     ...{ path: `/import/${id}`, action: 'kind', look: 'plain', button: visit.say('Read it as this') },
-    body: select(
+    body: html`${select(
       'kind',
       visit.say('What are the rows of this file?'),
       IMPORT_KINDS.map((each) => [each, visit.translate(nameOf(each))]),
       { chosen: kind },
-    ),
+    )}${sheetChoice(visit, name, proposing.proposal)}`,
   });
+
+/** Typed where several may be meant: then the fault names them. */
+function sheetChoice(visit: Visit, name: string, proposal: MapProposal | undefined): Html | false {
+  const label = visit.say('Which sheet of the workbook?');
+  if (proposal === undefined)
+    return /\.xlsx$/i.test(name) && input({ name: 'sheet', label, isOptional: true });
+  const { sheet, sheets } = proposal;
+  return (
+    sheets.length > 1 &&
+    select(
+      'sheet',
+      label,
+      sheets.map((each) => [each, each]),
+      { chosen: sheet },
+    )
+  );
+}
 
 /** @param fault why what was chosen before cannot be meant */
 export async function choicesForm(

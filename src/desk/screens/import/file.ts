@@ -173,7 +173,7 @@ export const IMPORT_FILE: Screen = {
     kind: settled((visit, file, given) => {
       const kind = IMPORT_KINDS.find((each) => each === given.get('kind'));
       if (kind === undefined) return undefined;
-      visit.desk.files.readAs(file, kind, runAs(visit));
+      visit.desk.files.readAs(file, kind, given.get('sheet'), runAs(visit));
       return { goTo: pathOf(file) };
     }),
     check: settled((visit, file, given) => {

@@ -41,6 +41,8 @@ export interface RecordSource {
   /** SHA-256 of the bytes of the file, in hex. */
   readonly sha256: string;
   readonly format: SourceFormat;
+  /** Names of all sheets of a workbook. */
+  readonly sheets?: readonly string[];
   /**
    * Reads from the start; can be called again once a reading has ended. Empty records are left out.
    * @throws FileFault after the records before the unreadable one

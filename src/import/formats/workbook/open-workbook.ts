@@ -46,6 +46,7 @@ export async function openWorkbook(
     bytes: content.bytes,
     sha256: content.sha256,
     format: { type: 'workbook', sheet: sheet.name },
+    sheets: workbook.sheets.map(({ name }) => name),
     read: () => readSheet(archive, workbook, sheet, width, content.bytes),
     close: () => handle.close(),
   };

@@ -1,6 +1,4 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
-import { isDeepStrictEqual } from 'node:util';
-import { RegistryError } from '../../../domain/values/errors.ts';
 import type { ImportRecord } from '../../ports/import/import-record.ts';
 import type {
   CheckedFile,
@@ -21,6 +19,7 @@ import { addPaidAmounts } from '../journal/paid-amounts.ts';
 import { countAndAnnounce, insertChanges, insertRemovedRows } from '../journal/record-changes.ts';
 import { tidyUp } from '../journal/tidy-up.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
+import { checkAgain } from './check-again.ts';
 import { keepCorrections, keepRelated } from './checks/corrections.ts';
 import { keepRepeatedRows } from './checks/equal-entries.ts';
 import { KEEP_LOANS } from './checks/payment-checks.ts';
@@ -39,7 +38,7 @@ import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges
 import { hasDerivedReferences } from './staged/derived-references.ts';
 import type { FileScope } from './staged/file-scope.ts';
 import { listFaults, NOTHING_IMPORTED } from './staged/tables.ts';
-import { findWarnings, hasNewStops, lastWarning, listWarnings } from './warnings/find-warnings.ts';
+import { findWarnings, listWarnings } from './warnings/find-warnings.ts';
 import { warnOfPeopleElsewhere } from './warnings/ledger-of-another-cooperative.ts';
 
 /**
@@ -231,32 +230,4 @@ function stageTouchedMembers(scope: FileScope): void {
     SELECT member_id FROM staging.resolved_references
     WHERE id IS NULL OR line IN (SELECT line FROM staging.changed_rows)`);
   addMembersOfMissing(scope);
-}
-
-const CHANGED_VALUES = 'SELECT line, row_id, field, old, new FROM staging.changes';
-
-/** What was checked without the lock is still right unless another writer committed: then it is repeated. */
-function checkAgain(scope: FileScope, compare: () => void, onlyAsShown: boolean): void {
-  const { db } = scope;
-  const shown = { ...countChanges(scope), values: db.count('staging.changes') };
-  if (onlyAsShown)
-    db.exec(`DROP TABLE IF EXISTS staging.shown; CREATE TABLE staging.shown AS ${CHANGED_VALUES}`);
-  const before = db.value('SELECT coalesce(max(rowid), 0) FROM staging.faults');
-  resolveAndCheck(scope);
-  db.exec('DELETE FROM staging.resolved_references WHERE line NOT IN (SELECT line FROM staging.rows)');
-  const isNewFault = `rowid > ${before} AND
-    (refuses = 'file' OR line IN (SELECT line FROM staging.rows))`;
-  if (db.count(`staging.faults WHERE ${isNewFault}`) === 0) {
-    const lastSeen = lastWarning(db);
-    compare();
-    const found = { ...countChanges(scope), values: db.count('staging.changes') };
-    const isAsShown = () =>
-      isDeepStrictEqual(found, shown) && !db.has(`(${CHANGED_VALUES} EXCEPT SELECT * FROM staging.shown)`);
-    // Nobody has seen a new one, and so nobody has accepted it.
-    if (!hasNewStops(db, lastSeen) && (!onlyAsShown || isAsShown())) return;
-  }
-  throw new RegistryError(
-    'unavailable',
-    'The registry was changed while the file was checked and no longer agrees with it. Import it again.',
-  );
 }

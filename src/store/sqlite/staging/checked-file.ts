@@ -31,7 +31,7 @@ import {
   removeEmptied,
   removeMissing,
 } from './checks/replacement.ts';
-import { readDataVersion, resolveAndCheck } from './checks/run-checks.ts';
+import { readDataVersion } from './checks/run-checks.ts';
 import { keepTimeZone } from './checks/time-zone.ts';
 import { stagePaidAmounts } from './paid-amounts.ts';
 import { countByColumn, countChanges, listChanges, recordedChanges, stageChanges } from './staged/changes.ts';

@@ -77,7 +77,7 @@ export const findBox = (
 <input type="hidden" name="token" value="${token}"><input type="hidden" name="action" value="find">
 <label for="find" class="unseen">${say('Find a person or a cooperative')}</label>
 <input id="find" name="text" type="search" required maxlength="200" autocomplete="off" spellcheck="false"
- aria-keyshortcuts="/" placeholder="${say('National ID, name, telephone, KOAKAMA/11')}">
+ aria-keyshortcuts="/" placeholder="${say('Number, name, phone')}">
 <button>${say('Find')}</button>
 </form>`;
 

@@ -23,7 +23,8 @@ export const START: Screen = {
     const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
     const operations = await visit.use(() => storage.openImportLog()).list();
     const body = html`<h1 class="unseen">${visit.say('Start')}</h1>
-<div class="big">${findBox(visit.translate, visit.session.token)}</div>
+<div class="big">${findBox(visit.translate, visit.session.token)}
+<small>${visit.say('National ID, name, telephone, KOAKAMA/11')}</small></div>
 ${attention(visit, findAttention(facts))}
 <div class="beside"><section><h2>${visit.say('The registry')}</h2>${registry(visit, facts)}</section>
 <section><h2>${visit.say('Last imports and corrections')}</h2>

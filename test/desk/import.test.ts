@@ -68,11 +68,14 @@ test('another sheet of a workbook is chosen', async (context) => {
   const named = [
     { name: '2026', rows: rows('identity_card', 4) },
     { name: 'Old', rows: rows('Xyz', 5) },
+    { name: 'Notes', rows: rowsOf(['Nothing to import']) },
   ];
   const { path, page } = await give(browser, 'members.xlsx', workbookOf({ sheets: named }));
   assert.match(page.text, /<option value="2026" selected>2026<\/option><option value="Old">/);
   const other = await submit(browser, path, 'kind', { sheet: 'Old' });
   assert.match(other.text, /<option value="Old" selected>.*Person 5/s);
+  const wrong = await submit(browser, path, 'kind', { sheet: 'Notes' });
+  assert.match(wrong.text, /<option value="Old">/);
   const several = [named[0], { ...named[0], name: '2025' }] as typeof named;
   const open = await give(browser, 'members.xlsx', workbookOf({ sheets: several }));
   assert.match(open.page.text, /Several sheets may be meant/);

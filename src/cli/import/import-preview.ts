@@ -56,13 +56,14 @@ function describeExample(
 }
 
 /** The first rows as they were understood, without national IDs. */
-export const describeFirstRows = ({ file, reading }: FileToShow, zone: TimeZone): FirstRow[] =>
+export const listFirstRows = ({ file, reading }: FileToShow): FirstRow[] =>
   reading.firstRows.map(({ line, values }) => ({
     line,
     values: Object.fromEntries(
       IMPORT_COLUMNS[file.kind].flatMap(({ name }, i) => {
-        const text = name === 'identity_card' ? null : formatStored(name, values[i] ?? null, zone);
-        return text === null ? [] : [[name, hideIdentityCards(text)]];
+        const value = values[i] ?? null;
+        if (value === null || name === 'identity_card') return [];
+        return [[name, typeof value === 'string' ? hideIdentityCards(value) : value]];
       }),
     ),
   }));

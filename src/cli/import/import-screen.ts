@@ -16,7 +16,7 @@ import type { SettingOptions } from '../terminal/settings.ts';
 import { SHOWN_FAULTS, type Show, showFaults } from './import-faults.ts';
 import { describeLines, describeNotes, SHOWN_LINES } from './import-notes.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED, STOPS_TOO } from './import-output.ts';
-import { describeFirstRows, describePreview } from './import-preview.ts';
+import { describePreview, listFirstRows } from './import-preview.ts';
 
 /** Rows shown that the replaced import had and the file has not. */
 const SHOWN_MISSING = 3;
@@ -60,7 +60,7 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
         tell(context, say('{file}: note: {note}', { file: name, note }));
         inform('note', note);
       }
-      if (context.news !== undefined) context.news({ firstRows: describeFirstRows(shown, zone) });
+      if (context.news !== undefined) context.news({ firstRows: listFirstRows(shown) });
       for (const found of checked.warnings) {
         const warning = await describeWarning(found);
         tell(context, say('{file}: warning: {warning}', { file: name, warning }));

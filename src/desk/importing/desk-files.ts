@@ -32,6 +32,8 @@ export interface DeskFile {
   kind: ImportKind | undefined;
   /** Proposes how it is read. */
   proposing: CommandRun;
+  /** Of a workbook, as of an earlier proposal: there may be none for the sheet that was chosen. */
+  sheets?: readonly string[] | undefined;
   /** What was last chosen in each field of the form. */
   given?: ((field: string) => string) | undefined;
   choices: ImportChoices | undefined;
@@ -49,6 +51,7 @@ export class DeskFiles {
   private readonly options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>;
   private readonly files = new Map<number, DeskFile>();
   private readonly undos = new Map<number, CommandRun>();
+  private readonly confirmedUndos = new Map<number, CommandRun>();
   /** Those that have not ended, in the order in which they begin. */
   private readonly runs = new Set<CommandRun>();
   private folder: string | undefined;
@@ -94,6 +97,7 @@ export class DeskFiles {
   /** Reads the file as another kind than the one that was guessed, or another sheet of a workbook. */
   readAs(file: DeskFile, kind: ImportKind, sheet: string, as: RunAs): void {
     file.proposing.stop();
+    file.sheets = file.proposing.proposal?.sheets ?? file.sheets;
     Object.assign(file, { kind, given: undefined, choices: undefined, check: undefined, import: undefined });
     file.proposing = this.propose(file.id, file.name, kind, as, sheet);
   }
@@ -142,10 +146,14 @@ export class DeskFiles {
   }
 
   startUndo(importId: number, isDryRun: boolean, as: RunAs): void {
-    this.undos.set(
-      importId,
-      this.start(['imports', 'undo', String(importId), isDryRun ? '--dry-run' : '--yes'], as),
-    );
+    const run = this.start(['imports', 'undo', String(importId), isDryRun ? '--dry-run' : '--yes'], as);
+    this.undos.set(importId, run);
+    if (!isDryRun) this.confirmedUndos.set(importId, run);
+  }
+
+  /** Whether it was undone here. */
+  isUndone({ import: importing }: DeskFile): boolean {
+    return this.confirmedUndos.get(importing?.report?.importId ?? 0)?.status === 0;
   }
 
   /** Where the refused rows are written; there is no such file while none is refused. */

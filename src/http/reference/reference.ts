@@ -80,6 +80,7 @@ const introduction = ({ info }: Description, baseUrl: string): Html => html`<h2 
 <p>Every request under <code>${API_PREFIX}</code> carries a key, which the operator of this registry issues.
 The commands on this page take it from a variable. What your key may do, and what is left of its limits:</p>
 ${tryKey(baseUrl)}
+<p>The examples are invented. In the demo data, <code>1198079244288038</code> is somebody's national ID.</p>
 <p>A key may be narrow: a lookup-only key finds persons by their full national ID and nothing else; for a key
 that is limited to some cooperatives, no others exist. Exports need a right of their own.</p>
 <h2 id="scopes">${BEFORE.scopes}</h2>

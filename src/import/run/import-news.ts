@@ -10,10 +10,10 @@ export type ReportNews = Pick<
   'outcome' | 'rows' | 'refusedRows' | 'isFileFaulty' | 'changes' | 'importId' | 'sameAsImport'
 >;
 
-/** A row of the file as it was understood, without its national ID. */
+/** A row of the file as it was understood, without its national ID: values as they are stored. */
 export interface FirstRow {
   readonly line: number;
-  readonly values: { readonly [column: string]: string };
+  readonly values: { readonly [column: string]: string | number };
 }
 
 export type ImportNews =
@@ -21,7 +21,6 @@ export type ImportNews =
   | { readonly progress: number }
   /** A packed message (src/domain/values/message.ts): it is shown in the language of whoever reads it. */
   | { readonly part: NewsPart; readonly text: string }
-  /** By columns, as the API shows them. */
   | { readonly firstRows: readonly FirstRow[] }
   | { readonly report: ReportNews }
   /** It has reported what it would do, and waits for the message `yes`. */

@@ -19,27 +19,22 @@ type Choice = readonly [value: string, shown: string];
 const MOST_CHOICES = 500;
 
 /** The kind and the sheet, which may have been guessed wrongly. */
-export const kindForm = (
-  visit: Visit,
-  { id, name, proposing }: DeskFile,
-  kind: ImportKind | undefined,
-): Html =>
+export const kindForm = (visit: Visit, file: DeskFile, kind: ImportKind | undefined): Html =>
   form(visit, {
-    ...{ path: `/import/${id}`, action: 'kind', look: 'plain', button: visit.say('Read it as this') },
+    ...{ path: `/import/${file.id}`, action: 'kind', look: 'plain', button: visit.say('Read it as this') },
     body: html`${select(
       'kind',
       visit.say('What are the rows of this file?'),
       IMPORT_KINDS.map((each) => [each, visit.translate(nameOf(each))]),
       { chosen: kind },
-    )}${sheetChoice(visit, name, proposing.proposal)}`,
+    )}${sheetChoice(visit, file)}`,
   });
 
 /** Typed where several may be meant: then the fault names them. */
-function sheetChoice(visit: Visit, name: string, proposal: MapProposal | undefined): Html | false {
+function sheetChoice(visit: Visit, { name, proposing, sheets: earlier }: DeskFile): Html | false {
   const label = visit.say('Which sheet of the workbook?');
-  if (proposal === undefined)
-    return /\.xlsx$/i.test(name) && input({ name: 'sheet', label, isOptional: true });
-  const { sheet, sheets } = proposal;
+  const { sheet, sheets = earlier } = proposing.proposal ?? {};
+  if (sheets === undefined) return /\.xlsx$/i.test(name) && input({ name: 'sheet', label, isOptional: true });
   return (
     sheets.length > 1 &&
     select(

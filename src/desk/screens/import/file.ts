@@ -28,6 +28,7 @@ const lastRunOf = ({ proposing, check, import: importing }: DeskFile): CommandRu
 export function stateOf(visit: Visit, file: DeskFile): string {
   const run = lastRunOf(file);
   if (run.isAtWork) return run === file.import ? visit.say('being imported') : visit.say('being read');
+  if (visit.desk.files.isUndone(file)) return visit.say('undone');
   if (file.import?.report?.outcome === 'imported') return visit.say('imported');
   if (file.check === undefined && file.proposing.proposal !== undefined) return visit.say('to be looked at');
   if (run.report?.outcome === 'accepted') return visit.say('ready to import');
@@ -40,7 +41,7 @@ const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
     canChoose && html`<a href="${pathOf(file)}?choose=yes">${visit.say('Read it another way')}</a> `
   }${form(visit, {
     ...{ path: pathOf(file), action: 'remove', body: '', look: 'plain' },
-    button: visit.say('Put the file away'),
+    button: visit.say('Remove the file from this list'),
   })}<a href="/import">${visit.say('All files and imports')}</a></div>`;
 
 function page(visit: Visit, file: DeskFile, body: Html, more: Partial<Page> = {}): Page {
@@ -113,9 +114,13 @@ function imported(visit: Visit, file: DeskFile, run: CommandRun): Page {
       html`<p><b>${nothing}</b></p>${why}${again(visit, file)}${aside(visit, file, true)}`,
     );
   }
-  const body = html`<p class="told" role="status">${visit.say('The file is imported.')}
-<a href="/imports/${report.importId}">${visit.say('What it changed, and how to undo it')}</a></p>
-${counts(visit, report)}${report.refusedRows > 0 && rejectsLink(visit, file)}${details(visit, run)}
+  const isUndone = visit.desk.files.isUndone(file);
+  const [what, more] = isUndone
+    ? [visit.say('The file was imported, and the import undone.'), visit.say('What it changed')]
+    : [visit.say('The file is imported.'), visit.say('What it changed, and how to undo it')];
+  const body = html`<p class="told" role="status">${what}
+<a href="/imports/${report.importId}">${more}</a></p>
+${isUndone && again(visit, file)}${counts(visit, report)}${report.refusedRows > 0 && rejectsLink(visit, file)}${details(visit, run)}
 ${aside(visit, file, false)}`;
   return page(visit, file, body);
 }

@@ -7,6 +7,7 @@ import type { CommandRun } from '../../importing/command-run.ts';
 import type { DeskFile } from '../../importing/desk-files.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, table } from '../../page/parts.ts';
+import { writeStored } from '../../page/write-stored.ts';
 import type { Visit } from '../../visit/screen.ts';
 
 /** A sentence that lists ten thousand columns is not read to its end. */
@@ -59,7 +60,10 @@ function firstRows(visit: Visit, rows: readonly FirstRow[]): Html {
     [visit.say('Line'), ...columns.map((column) => visit.translate(nameOf(column)))].map((heading) => ({
       heading,
     })),
-    rows.map(({ line, values }) => [line, ...columns.map((column) => values[column])]),
+    rows.map(({ line, values }) => [
+      line,
+      ...columns.map((column) => writeStored(visit, column, values[column])),
+    ]),
   )}</section>`;
 }
 

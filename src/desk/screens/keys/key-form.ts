@@ -153,7 +153,7 @@ ${box(
   say('It finds persons by the full national ID only, and shows nobody otherwise.'),
   values.isLookupOnly,
 )}
-${box('mayExport', say('It may take away all rows that its scopes show, at once.'), values.mayExport)}
+${box('mayExport', say('It may also export all rows that its scopes show, at once.'), values.mayExport)}
 ${input({
   ...{ name: 'cooperatives', label: label('cooperatives'), value: values.cooperatives, ...optional },
   hint: say('With commas between them; empty: all of them'),

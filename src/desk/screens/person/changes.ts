@@ -9,8 +9,8 @@ import type { HeldChange } from '../../../store/ports/journal/held-data.ts';
 import { type Actor, CREATED } from '../../../store/ports/journal/history.ts';
 import { nameOf } from '../../page/names.ts';
 import { table } from '../../page/parts.ts';
+import { writeStored } from '../../page/write-stored.ts';
 import type { Visit } from '../../visit/screen.ts';
-import { writeStored } from './held-values.ts';
 
 const SHOWN = 30;
 

@@ -5,10 +5,14 @@ import { type Html, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/ports/journal/held-data.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
+import { writeStored } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { actorNames, type NameActor } from './changes.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
-import { textOf, writeStored } from './held-values.ts';
+import { textOf } from './held-values.ts';
+
+/** As many fit a sheet of paper; the values of wider rows stand below each other. */
+const MOST_COLUMNS = 8;
 
 export const HELD: Screen = {
   path: '/person/:person/held',
@@ -72,10 +76,19 @@ ${fields(Object.keys(member).map((field) => [translate(nameOf(field)), shown(mem
 ${lists.map(
   ([heading, rows]) =>
     rows.length > 0 &&
-    html`<h3>${heading}</h3>${table(
-      heading,
-      fieldsOf(rows).map((field) => ({ heading: translate(nameOf(field)) })),
-      rows.map((row) => fieldsOf(rows).map((field) => shown(row, field))),
-    )}`,
+    html`<h3>${heading}</h3>${
+      fieldsOf(rows).length > MOST_COLUMNS
+        ? rows.map(
+            (row) =>
+              html`<div class="card">${fields(
+                fieldsOf(rows).map((field) => [translate(nameOf(field)), shown(row, field)]),
+              )}</div>`,
+          )
+        : table(
+            heading,
+            fieldsOf(rows).map((field) => ({ heading: translate(nameOf(field)) })),
+            rows.map((row) => fieldsOf(rows).map((field) => shown(row, field))),
+          )
+    }`,
 )}`;
 }

@@ -101,6 +101,14 @@ const FAULTS: { [what: string]: [number, RegExp, (written: Written) => void] } =
     /segment 4, after 14/,
     ({ folder }) => edit(segmentFileOf(folder, 4), (text) => text.replace('{"first":15', '{"f1rst":15')),
   ],
+  'a length that no file has in the header of the last batch': [
+    14,
+    /segment 4, after 14/,
+    ({ folder }) =>
+      edit(segmentFileOf(folder, 4), (text) =>
+        text.replace(/(?<="first":15,"count":\d+,"bytes":)(\d+)/, '9999999999'),
+      ),
+  ],
   'a header changed before the last batch': [
     12,
     /segment 4, after 12/,

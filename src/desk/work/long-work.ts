@@ -39,6 +39,13 @@ export class LongWork {
     return this.last[name];
   }
 
+  /** What has failed is told once: the page then offers to start it again. */
+  takeError(name: Name): unknown {
+    const error = this.last[name]?.error;
+    if (error !== undefined) delete this.last[name];
+    return error;
+  }
+
   /** Starts it, unless it is under way; resolves when it has ended, at the latest after a second. */
   async start<N extends Name>(name: N, input: Input<N>, now: number): Promise<Work<N>> {
     const last = this.find(name);

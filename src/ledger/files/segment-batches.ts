@@ -1,5 +1,5 @@
 /** The batches of one segment, from its beginning, in bounded memory. */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type BatchHeader, HEADER_START, MAX_HEADER_BYTES, parseHeader } from './batch.ts';
 
 export interface Batch extends BatchHeader {
@@ -51,7 +51,9 @@ class Window {
     this.offset += bytes;
   }
 
-  private fill(bytes: number): void {
+  private fill(asked: number): void {
+    // A damaged header may claim any length.
+    const bytes = Math.min(asked, Math.max(fstatSync(this.handle).size - this.offset, 0));
     const kept = this.buffer.subarray(this.begin, this.end);
     const target = bytes > this.buffer.length ? Buffer.allocUnsafe(bytes * 2) : this.buffer;
     kept.copy(target);

@@ -33,7 +33,7 @@ export const DUPLICATES: Screen = {
         ...workUnderWay(visit, heading, visit.say('Looking for members who may be one person…')),
         shows: 'nobody',
       };
-    if (work.result === undefined) throw work.error;
+    if (work.result === undefined) throw desk.work.takeError('duplicates');
     const number = Number(query.get('page'));
     const page = { page: number >= 1 ? Math.floor(number) : 1, pageSize: PAGE_SIZE };
     const all = work.result;

@@ -104,7 +104,7 @@ ${say('Backed up in {folder}, and read back: it is sound.', { folder })}</p>`
 function checks(visit: Visit): Html {
   const { say, desk, write, translate } = visit;
   const work = desk.work.find('check');
-  if (work !== undefined && work.result === undefined) throw work.error;
+  if (work !== undefined && work.result === undefined) throw desk.work.takeError('check');
   const found = work?.result ?? [];
   const faults = found.filter(({ fault }) => fault !== null).length;
   return html`<h2>${say('Check everything')}</h2>

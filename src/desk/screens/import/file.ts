@@ -14,6 +14,7 @@ import type { Action, Page, Screen, Visit } from '../../visit/screen.ts';
 import { choicesForm, kindForm } from './choose.ts';
 import { again, counts, details, failure, nextSteps, rejectsLink } from './findings.ts';
 import { chosenMap } from './map-choices.ts';
+import { showingAll } from './showing-all.ts';
 
 const fileOf = ({ desk, places }: Visit): DeskFile | undefined => desk.files.find(Number(places.file));
 const pathOf = ({ id }: DeskFile): string => `/import/${id}`;
@@ -120,7 +121,8 @@ function imported(visit: Visit, file: DeskFile, run: CommandRun): Page {
     : [visit.say('The file is imported.'), visit.say('What it changed, and how to undo it')];
   const body = html`<p class="told" role="status">${what}
 <a href="/imports/${report.importId}">${more}</a></p>
-${isUndone && again(visit, file)}${counts(visit, report)}${report.refusedRows > 0 && rejectsLink(visit, file)}${details(visit, run)}
+${isUndone && again(visit, file)}${counts(visit, report)}
+${report.refusedRows > 0 && rejectsLink(visit, file)}${details(visit, run)}
 ${aside(visit, file, false)}`;
   return page(visit, file, body);
 }
@@ -172,7 +174,10 @@ export const IMPORT_FILE: Screen = {
     if (run.isAtWork) return waiting(visit, file, run);
     const wantsChoices = visit.query.get('choose') !== null && file.import?.report?.outcome !== 'imported';
     if (file.check === undefined || wantsChoices) return choices(visit, file);
-    return file.import === undefined ? checked(visit, file, file.check) : imported(visit, file, file.import);
+    const shown =
+      file.import === undefined ? checked(visit, file, file.check) : imported(visit, file, file.import);
+    // The command has recorded what it found of the registry for whoever began it.
+    return run.user === visit.session.user ? shown : { ...shown, shows: await showingAll(visit) };
   },
   actions: {
     kind: settled((visit, file, given) => {

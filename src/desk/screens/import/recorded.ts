@@ -3,26 +3,19 @@ import { hideIdentityCards } from '../../../app/wording/hide-identity-cards.ts';
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { formatStored } from '../../../import/columns/stored-values.ts';
-import { FIELD_GROUPS } from '../../../store/ports/access-ledger.ts';
 import type { ImportLog, RecordedImport } from '../../../store/ports/journal/operations.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import { withCommands } from '../../page/commands.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, table } from '../../page/parts.ts';
-import type { Screen, Shows, Visit } from '../../visit/screen.ts';
+import type { Screen, Visit } from '../../visit/screen.ts';
 import { runAs } from './file.ts';
 import { failure, sentences } from './findings.ts';
+import { showingAll } from './showing-all.ts';
 
 const SHOWN_CHANGES = 200;
 
 const idOf = ({ places }: Visit): number => Number(places.import);
-
-/** Values of anybody may be among the changes. */
-async function showingAll({ desk }: Visit): Promise<Shows> {
-  const { sequence } = await desk.storage.readCondition();
-  const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };
-  return { fields: FIELD_GROUPS, subject: { all } };
-}
 
 export const RECORDED_IMPORT: Screen = {
   path: '/imports/:import',
@@ -64,7 +57,7 @@ function record(visit: Visit, found: RecordedImport): Html {
   const { number, moment } = visit.write;
   const link = (id: number | null) => id !== null && html`<a href="/imports/${id}">${id}</a>`;
   return fields([
-    [visit.say('File'), found.fileName],
+    [visit.say('File'), hideIdentityCards(found.fileName)],
     [visit.say('Why'), found.reason && hideIdentityCards(found.reason)],
     [visit.say('When, and by whom'), `${moment(found.importedAt)}, ${found.systemUser}`],
     [visit.say('New'), number(found.created)],

@@ -9,7 +9,7 @@ import { MAX_LENGTH, parseCooperativeCode, parseText } from '../../../domain/val
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldPerson } from '../../../store/ports/journal/held-data.ts';
 import { form, input, select } from '../../page/parts.ts';
-import type { Action, Continuation, Form, Page, Visit } from '../../visit/screen.ts';
+import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
 import { type Proposal, proposeCorrection, refuseGiven } from '../propose-correction.ts';
 import type { RowEnd } from './entries.ts';
 import { findVisited, pathOf, showing } from './find-visited.ts';
@@ -61,7 +61,7 @@ const action =
     const heading = HEADINGS[name];
     try {
       return await proposeCorrection(visit, given, {
-        ...{ heading, path, action: name, shows: showing(person) },
+        ...{ heading, path, action: name, shows: await showingAlso(visit, name, person, given) },
         back: path,
         // Nobody is left to be shown.
         ...(name === 'erase' ? { afterwards: '/' } : {}),
@@ -77,6 +77,19 @@ const action =
       throw error;
     }
   };
+
+/** A dry run also tells whether somebody has the other number, or is the other member. */
+async function showingAlso(visit: Visit, name: Name, person: HeldPerson, given: Form): Promise<Shows> {
+  const { fields, subject } = showing(person);
+  const { identityCards = [], memberIds = [] } = subject;
+  if (name === 'number') {
+    const other = read(parseIdentityCard(given.get('number').replace(/\s/g, '')));
+    return { fields, subject: { memberIds, identityCards: [...identityCards, other] } };
+  }
+  if (name !== 'merge') return { fields, subject };
+  const other = await readOtherMember(visit, given.get('into'));
+  return { fields, subject: { identityCards, memberIds: [...memberIds, other] } };
+}
 
 const labelled = ({ translate, write }: Visit, label: Message, given: string) =>
   [translate(label), /^\d{4}-\d{2}-\d{2}$/.test(given) ? write.date(given) : given] as const;

@@ -1,5 +1,6 @@
 /** What a search by name asks for: the beginnings of words (docs/api.md#search). */
 import { FieldError } from './errors.ts';
+import { say } from './message.ts';
 import { BLANK, MAX_LENGTH, parseText } from './text.ts';
 
 const SHORTEST_WORD = 3;
@@ -23,7 +24,7 @@ export function parseSearch(text: string): readonly string[] | FieldError {
   if (words.length === 0) return BLANK;
   const folded = words.map((word) => word.normalize('NFD').replace(ACCENTS, '').toLowerCase());
   if (folded.some((word) => [...word].length < SHORTEST_WORD))
-    return new FieldError(`Ensure each word has at least ${SHORTEST_WORD} characters.`);
+    return new FieldError(say('Ensure each word has at least {count} characters.', { count: SHORTEST_WORD }));
   if (words.length > MOST_WORDS) return new FieldError(`Ensure there are no more than ${MOST_WORDS} words.`);
   return words.map((word, i) => (PLAIN.test(folded[i] ?? '') ? (folded[i] as string) : word));
 }

@@ -51,9 +51,10 @@ const ADDRESSES = ['href', 'src', 'action', 'formaction'];
 /** @param markup of the template, up to the value */
 function placeAfter(markup: string): Place {
   if (IN_CODE.test(markup)) throw new Error('No value belongs in a script or a style.');
-  // An attribute without quotes would end at the first space of its value, whatever is escaped.
-  if (UNQUOTED.test(markup)) throw new Error(`Write quotes around the value after "${markup.trim()}".`);
   const [, name, before] = IN_ATTRIBUTE.exec(markup) ?? [];
+  // An attribute without quotes would end at the first space of its value, whatever is escaped.
+  if (name === undefined && UNQUOTED.test(markup))
+    throw new Error(`Write quotes around the value after "${markup.trim()}".`);
   if (name === undefined) return IN_TAG.test(markup) ? 'tag' : 'text';
   if (/^(?:on\w+|style)$/i.test(name)) throw new Error(`No value belongs in the attribute ${name}.`);
   return before === '' && ADDRESSES.includes(name.toLowerCase()) ? 'address' : 'attribute';

@@ -46,6 +46,17 @@ test('of a file with bad rows the good ones come in, and the others are download
   assert.equal(value('SELECT count(*) FROM members'), 4);
 });
 
+test('earlier imports are on pages of their own', async (context) => {
+  const { databaseFile, load } = await startedPlace(context);
+  for (let n = 0; n < 24; n++)
+    assert.equal((await load('members', members(member(n % 2 ? 3 : 4)))).status, 0);
+  const browser = await openedDesk(context, databaseFile);
+  const first = await browser.get('/import');
+  assert.equal(first.status, 200);
+  const [, address = ''] = /<a href="(\/import\?before=\d+)">Earlier ones/.exec(first.text) ?? [];
+  assert.match((await browser.get(address)).text, /<a href="\/imports\/1">/);
+});
+
 test('a newer version replaces an earlier file', async (context) => {
   const { databaseFile, load, value } = await startedPlace(context);
   const first = 'cooperative_code,member_code,reference,delivered_at,kg\n';

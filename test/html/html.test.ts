@@ -32,6 +32,12 @@ test('an address is a path or on the web', () => {
   assert.throws(() => html`<a${html` href="${'javascript:alert(1)'}"`}>`, /An address begins/);
 });
 
+test('a value may follow the beginning of an attribute, such as the query of an address', () => {
+  assert.equal(String(html`<a href="/import?before=${7}">`), '<a href="/import?before=7">');
+  assert.equal(String(html`<a title="a = ${'"b"'}">`), '<a title="a = &quot;b&quot;">');
+  assert.throws(() => html`<a href="/" class=${'a'}>`, /Write quotes around/);
+});
+
 test('markup may add an attribute to a tag, and a text may not', () => {
   const cell = (isNumber: boolean) => html`<td id="${1}"${isNumber && html` class="n"`}>${'a="b"'}</td>`;
   assert.equal(String(cell(true)), '<td id="1" class="n">a=&quot;b&quot;</td>');

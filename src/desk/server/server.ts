@@ -227,7 +227,7 @@ function switchLanguage({ response, port }: Asked, form: Form): void {
   const language = findLanguage(form.get('language'));
   const back = form.get('back');
   // Only a path of the desk, never the address of another site.
-  const path = /^\/(?:[A-Za-z0-9-]+\/?)*$/.test(back) ? back : '/';
+  const path = /^\/(?:[A-Za-z0-9-]+\/)*[A-Za-z0-9-]*$/.test(back) ? back : '/';
   const cookie = language && setLasting(languageCookie(port), language);
   goTo(response, path, cookie === undefined ? {} : { 'Set-Cookie': cookie });
 }

@@ -71,6 +71,26 @@ test('a person is shown with memberships, deliveries, savings and what has chang
   assert.match(held.text, /P-1[\s\S]*10\.5 kg/);
 });
 
+test('the cooperative that a member was moved from is shown as a number, not as a date', async (context) => {
+  const place = await start(context);
+  const { status } = await place.command(
+    'members',
+    'move',
+    '3',
+    '--to',
+    'B-2',
+    '--reason',
+    'Typed wrongly',
+    '--yes',
+  );
+  assert.equal(status, 0);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  for (const { text } of [await browser.find(nid(2)), await browser.get('/person/1/held')]) {
+    assert.match(text, />Number of the cooperative<\/td>\s*<td[^>]*>1<\/td>\s*<td[^>]*>2</);
+    assert.doesNotMatch(text, /1970/);
+  }
+});
+
 test('no address and no title holds a name or number; what is hostile is text', async (context) => {
   const { databaseFile } = await start(context);
   const browser = await (await testDesk(context, databaseFile)).enter();

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { openConfiguredStorage } from '../src/app/storage.ts';
 import { openDesk } from '../src/desk/desk.ts';
 import { KIGALI } from '../src/domain/values/date-time.ts';
-import { openMomentaryLedger } from '../src/ledger/write/command-ledger.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { MAIN, runRegistry } from './dataset.ts';
 import { median, removeFolder, temporaryFolder } from './load.ts';
@@ -30,7 +29,7 @@ try {
 async function visitPersons(): Promise<void> {
   const config = { storage: databaseFile, zone: KIGALI, accessLedger: true };
   const storage = openConfiguredStorage(config, systemClock);
-  const ledger = openMomentaryLedger(storage);
+  const ledger = storage.openCommandLedger();
   const report = (line: string) => void process.stderr.write(line);
   const given = { config, clock: systemClock, storage, ledger, report, secret: 'secret', program: MAIN };
   const desk = await openDesk(given, 0);

@@ -38,6 +38,10 @@ there() { if [ -n "$PRIMARY" ]; then ssh $SSH_OPTIONS "$PRIMARY" "$1"; else sh -
 # shellcheck disable=SC2086
 fetch() { if [ -n "$PRIMARY" ]; then scp -rpqC $SSH_OPTIONS "$PRIMARY:$1" "$2"; else cp -Rp "$1" "$2"; fi; }
 
+# Status 3: done, but not with all of the access ledger (docs/ledger.md#damage). What was said of it is not lost.
+damaged=
+but_ledger() { [ "$1" -eq 3 ] && damaged=yes; }
+
 fence() { there "$REGISTRY fence --db '$PRIMARY_DB'"; }
 # Backups are named by their instant, so that the last name is the newest.
 backups() { grep -E '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9-]+Z$' | sort; }
@@ -48,10 +52,10 @@ serves_here() { [ -e "$REGISTRY_DB" ] && [ ! -e "${REGISTRY_DB%.db}.fenced" ] &&
 # Each step only after the one before: a caller that asks for the result switches `set -e` off.
 copy() {
   rm -rf "$COPIES"/*.incoming &&
-    there "$REGISTRY backup '$PRIMARY_OUT' --keep 1 --verify --db '$PRIMARY_DB'" >/dev/null &&
+    { there "$REGISTRY backup '$PRIMARY_OUT' --keep 1 --verify --db '$PRIMARY_DB'" >/dev/null || but_ledger $?; } &&
     name=$(there "ls '$PRIMARY_OUT'" | backups | tail -n 1) && [ -n "$name" ] &&
     fetch "$PRIMARY_OUT/$name" "$COPIES/$name.incoming" &&
-    $REGISTRY backup verify "$COPIES/$name.incoming" --db "$REGISTRY_DB" >/dev/null &&
+    { $REGISTRY backup verify "$COPIES/$name.incoming" --db "$REGISTRY_DB" >/dev/null || but_ledger $?; } &&
     mv "$COPIES/$name.incoming" "$COPIES/$name" && say "Copied and verified: $COPIES/$name" || return 1
   ls "$COPIES" | backups | sort -r | tail -n "+$((KEEP + 1))" | while read -r old; do rm -rf "${COPIES:?}/$old"; done
 }
@@ -77,9 +81,12 @@ run_promote() {
   fi
   from=$(newest)
   [ -n "$from" ] || die "There is no copy in $COPIES."
-  $REGISTRY restore "$COPIES/$from" --replace --db "$REGISTRY_DB"
+  $REGISTRY restore "$COPIES/$from" --replace --db "$REGISTRY_DB" || but_ledger $?
   say 'Start the service, and send clients here.'
 }
+
+# The status says it to the timer, which reports the unit as failed.
+finish() { if [ -n "$damaged" ]; then say 'The access ledger is damaged: see docs/ledger.md#damage.'; exit 3; fi; }
 
 mkdir -p "$COPIES"
 exec 9>"$COPIES/.lock"
@@ -89,3 +96,4 @@ case "${1-} ${2-}" in
   'promote ' | 'promote --unreachable') run_promote "${2-}" ;;
   *) die 'Usage: standby.sh copy | promote [--unreachable]' ;;
 esac
+finish

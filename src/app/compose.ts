@@ -17,7 +17,6 @@ import { createHandler, type Handler, type HandlerDependencies } from '../http/s
 import { createSender, type SenderDependencies } from '../http/server/send.ts';
 import { listen, type RunningServer, type ServerTimeouts } from '../http/server/server.ts';
 import { openCreate } from '../http/writes/idempotency.ts';
-import { openServiceLedger } from '../ledger/write/service-ledger.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
 import type { AccessLedger } from '../store/ports/access-ledger.ts';
@@ -71,6 +70,8 @@ export interface ComposedRegistry extends Service {
   readonly store: RegistryStore;
   /** Where metrics are served, once the service listens; undefined when they are off. */
   metricsAddress(): AddressInfo | undefined;
+  /** False while the disk of the access ledger does not answer: the process cannot end by itself then. */
+  isRecording(): boolean;
   /** Logs what an operator should know. */
   note(message: string): void;
 }
@@ -84,7 +85,6 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const { config, clock = systemClock, timeouts } = dependencies;
   const { writeLog = (lines) => process.stdout.write(lines) } = dependencies;
   let draining = false;
-  const isDraining = () => draining;
   const scheduler = new Scheduler();
   const metrics = config.metrics === undefined ? undefined : new ServiceMetrics();
   const storage = openConfiguredStorage(config, clock, scheduler, metrics?.measureCommit);
@@ -99,8 +99,10 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
   const { host, port, trustedProxies } = config;
   const overload = openOverloadGuard(clock, trustedProxies);
   const exporter = createExporter(storage, config.zone);
-  const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, isDraining });
-  const shared = { ...config, storage, keys, clock, routes, isDraining, ledger };
+  const isRecording = () => ledger?.isRecording() ?? true;
+  const findUnready = async () => (draining ? 'stopping' : await findFailing(store, isRecording));
+  const routes = createRoutes({ exporter, store, limiter, clock, zone: config.zone, findUnready });
+  const shared = { ...config, storage, keys, clock, routes, isDraining: () => draining, ledger };
   const checking = { scheduler, limiter, overload, noteAddress };
   const handler = composeHandler({ ...shared, ...checking, log, responses: store.responses });
   const embedding = createEmbedded(shared);
@@ -130,12 +132,13 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
     store,
     failed: store.failed,
     embedded: embedding.embedded,
+    isRecording,
     note: (message) => log.note(message),
     metricsAddress: () => metricsServer?.address,
     async listen() {
       if (config.metrics !== undefined && metrics !== undefined && metricsServer === undefined) {
         const onError = (error: unknown) => log.unexpected('metrics', error);
-        const measured = { clock, exporter, limiter, storage, store };
+        const measured = { clock, exporter, findUnready, limiter, storage, store };
         metricsServer = await metrics.listen(config.metrics, measured, onError);
         running.push(metricsServer);
       }
@@ -144,8 +147,7 @@ export function composeRegistry(dependencies: RegistryDependencies): ComposedReg
       running.push(server);
       overload.start();
       const note = (message: string) => log.note(message);
-      const settings = dependencies.webhooks;
-      const stores = store;
+      const [stores, settings] = [store, dependencies.webhooks];
       webhooks ??= new WebhookService({ storage, stores, keys, clock, zone: config.zone, note, settings });
       return server;
     },
@@ -209,7 +211,7 @@ function noteRefused(address: string, log: AccessLog, metrics: ServiceMetrics | 
 /** @throws StorageError */
 function openLedger(
   { accessLedger, accessLedgerDays }: Config,
-  place: Storage,
+  storage: Storage,
   clock: Clock,
   log: AccessLog,
   metrics: ServiceMetrics | undefined,
@@ -217,7 +219,12 @@ function openLedger(
   if (!accessLedger) return undefined;
   const note = (message: string) => log.note(message);
   const measure = metrics?.measureReadings;
-  return openServiceLedger({ place, clock, days: accessLedgerDays, note, measure });
+  return storage.serveLedger({ clock, days: accessLedgerDays, note, measure });
+}
+
+async function findFailing(store: RegistryStore, isRecording: () => boolean) {
+  if (!(await store.isReady())) return 'not_ready';
+  return isRecording() ? undefined : 'ledger';
 }
 
 function openStores(storage: Storage, openLedger: () => AccessLedger | undefined) {

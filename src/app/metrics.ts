@@ -28,7 +28,9 @@ export interface MeasuredService {
   readonly exporter: Pick<Exporter, 'running'>;
   readonly limiter: Pick<InProcessRateLimiter, 'size'>;
   readonly storage: Pick<Storage, 'readCondition'>;
-  readonly store: Pick<RegistryStore, 'isReady' | 'searchesWaiting'>;
+  readonly store: Pick<RegistryStore, 'searchesWaiting'>;
+  /** Undefined when requests can be answered. */
+  readonly findUnready: () => Promise<string | undefined>;
 }
 
 export class ServiceMetrics {
@@ -91,10 +93,10 @@ export class ServiceMetrics {
   }
 
   private async collect(
-    { clock, exporter, limiter, store }: MeasuredService,
+    { clock, exporter, findUnready, limiter, store }: MeasuredService,
     readCondition: () => Promise<Condition | undefined>,
   ): Promise<Metrics> {
-    const isReady = await store.isReady();
+    const isReady = (await findUnready()) === undefined;
     const condition = await readCondition();
     const { keys, bytes } = limiter.size;
     return {

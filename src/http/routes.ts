@@ -5,13 +5,13 @@ import type { TimeZone } from '../domain/values/date-time.ts';
 import type { Exporter } from '../export/exporter.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { RateLimiter } from '../store/ports/rate-limiter.ts';
-import type { NarrowableStore, RegistryStore } from '../store/ports/registry.ts';
+import type { NarrowableStore } from '../store/ports/registry.ts';
 import type { Route } from './declare/route.ts';
 import { withOpenApi } from './openapi/openapi.ts';
 import { pageRoutes } from './reference/pages.ts';
 import { cooperativeRoutes } from './resources/cooperatives.ts';
 import { eventRoutes } from './resources/events.ts';
-import { healthRoutes } from './resources/health.ts';
+import { healthRoutes, type Unready } from './resources/health.ts';
 import { loanRoutes } from './resources/lending/loans.ts';
 import { paymentRoutes } from './resources/lending/payments.ts';
 import { meRoutes } from './resources/me.ts';
@@ -23,16 +23,15 @@ import { statisticsRoutes } from './resources/statistics.ts';
 /** Version of the API's description: the major one is the `v1` of the address (docs/api.md#versions). */
 export const API_VERSION = '1.0.0';
 
-/** Rows only by what the caller sees. */
-export type ServedStore = NarrowableStore & Pick<RegistryStore, 'isReady'>;
-
 export interface RouteDependencies {
   readonly exporter: Exporter;
-  readonly store: ServedStore;
+  /** Rows only by what the caller sees. */
+  readonly store: NarrowableStore;
   readonly limiter: Pick<RateLimiter, 'usage'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
-  readonly isDraining: () => boolean;
+  /** Why requests cannot be answered now; undefined when they can. */
+  readonly findUnready: () => Promise<Unready | undefined>;
 }
 
 export function createRoutes({
@@ -41,7 +40,7 @@ export function createRoutes({
   limiter,
   clock,
   zone,
-  isDraining,
+  findUnready,
 }: RouteDependencies): Route[] {
   const exports = { exporter, eventsOf: (visible: Visible) => store.narrowedTo(visible).events };
   const routes = [
@@ -54,9 +53,9 @@ export function createRoutes({
     ...statisticsRoutes(store, clock, zone),
     ...eventRoutes(store, zone),
     ...meRoutes(store, limiter, zone),
-    ...healthRoutes(store, isDraining),
+    ...healthRoutes(findUnready),
   ];
   const described = withOpenApi(routes, API_VERSION);
-  const isReady = async () => !isDraining() && (await store.isReady());
+  const isReady = async () => (await findUnready()) === undefined;
   return [...described, ...pageRoutes(described, API_VERSION, isReady)];
 }

@@ -80,7 +80,7 @@ export const DECLARATIONS = {
   },
   registry_ready: {
     type: 'gauge',
-    help: '1 if the database answers and takes writes, as `/readyz` says; else 0',
+    help: '1 if the database and the access ledger answer and take writes, as `/readyz` says; else 0',
   },
   registry_rows: {
     type: 'gauge',

@@ -129,11 +129,12 @@ export class TaskThread<T extends Tasks> {
 /**
  * Serves the tasks of the thread that has loaded the calling module.
  * @param open takes the `setup` of the thread, and may open files; an error ends the thread
+ * @param isWaitedFor whether responses wait for each task: it does not yield to the event loop then
  */
-export function serveTasks<Setup>(open: (setup: Setup) => Tasks): void {
+export function serveTasks<Setup>(open: (setup: Setup) => Tasks, isWaitedFor = false): void {
   const port = parentPort;
   if (port === null) throw new Error('This module is for a thread of its own.');
-  yieldToOthers();
+  if (!isWaitedFor) yieldToOthers();
   const tasks = open(workerData as Setup);
   const serve = async ({ id, name, input }: Asked): Promise<void> => {
     try {

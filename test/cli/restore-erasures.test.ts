@@ -73,7 +73,7 @@ test('a person who was erased after the backup is erased again by a restore, whi
 test('it is erased again also when the registry itself is lost or damaged', async (context) => {
   const place = await start(context);
   rmSync(place.databaseFile);
-  const lost = await run(place, 'restore', join(place.folder, 'before'));
+  const lost = await restore(place, 'before');
   assert.match(lost.out, /members 1\.$/m);
   assert.doesNotMatch(lost.err, /unknown/);
   writeFileSync(place.databaseFile, 'not a database');

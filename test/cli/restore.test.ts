@@ -133,7 +133,7 @@ test('a backup that is not sound is not restored, and the old registry stays', a
   assert.equal(
     refused.err,
     `${backup} is not a sound backup. Nothing was restored. ` +
-      'registry.keys.db: it has 4096 bytes instead of 20480.\n',
+      'registry.keys.db: it has 4096 bytes instead of 24576.\n',
   );
   const flipped = join(root, 'flipped');
   assert.equal((await command(['backup', flipped, '--db', db])).status, 0);

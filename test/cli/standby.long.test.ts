@@ -144,3 +144,20 @@ test('a copy that is damaged or cannot be made is no copy, and the newest ones s
   assert.equal((await standby('nothing')).status, 1);
   assert.ok(!existsSync(second));
 });
+
+test('a damaged ledger stops neither a copy nor a promotion: all that was acknowledged is there, status 3', async (context) => {
+  const { first, second, key, server, port, standby, backups } = await prepare(context);
+  await add(port, key, 'A-1');
+  const reader = await on(first, 'keys', 'create', '--name', 'reader', '--scope', 'members:read', '--json');
+  await get(port, JSON.parse(reader.out).key, '/members/1199080000000001');
+  writeFileSync(first.replace('.db', '.ledger.db'), 'damaged');
+  const copied = await standby('copy');
+  assert.deepEqual([copied.status, backups().length], [3, 1], copied.output);
+  assert.match(copied.output, /Copied and verified.*\n.*The access ledger is damaged/);
+  await add(port, key, 'B-2');
+  const promoted = await standby('promote');
+  assert.equal(promoted.status, 3, promoted.output);
+  assert.equal(await server.ended, 2);
+  const next = await serveProcess(context, second);
+  assert.deepEqual(await codesAt(next.port, key), ['A-1', 'B-2']);
+});

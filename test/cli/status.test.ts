@@ -137,10 +137,18 @@ const CONDITION: Condition = {
   },
   endpoints: [ENDPOINT],
 };
-const LEDGER = { chains: 1, entries: 2, bytes: 3, newestMs: NOW * 1000, fault: null };
+const LEDGER = {
+  chains: 1,
+  entries: 2,
+  bytes: 3,
+  newestMs: NOW * 1000,
+  removed: 0,
+  removedAtMs: null,
+  fault: null,
+};
 const of = (condition: Partial<Condition>, facts: Partial<StatusFacts> = {}): StatusFacts => ({
   ...{ location: 'data/registry.db', keys: [KEY], uses: [], isServed: true, now: NOW, zone: KIGALI },
-  ...{ ledgerFolder: 'data/registry.ledger', isLedgerOn: true, ledger: undefined },
+  ...{ ledgerFile: 'data/registry.ledger.db', isLedgerOn: true, ledger: undefined },
   command: (text) => text,
   ...{ condition: { ...CONDITION, ...condition } },
   ...facts,
@@ -162,12 +170,17 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   [
     'a ledger that others may read',
     of({}, { ledger: { ...LEDGER, fault: 'open to others' } }),
-    [[/^Others than its owner/, 'chmod -R go-rwx data/registry.ledger']],
+    [[/^Others than its owner/, 'chmod go-rwx data/registry.ledger.db']],
   ],
   [
     'a ledger of another user',
     of({}, { ledger: { ...LEDGER, fault: 'not writable' } }),
-    [[/^This user cannot write/, 'ls -la data/registry.ledger']],
+    [[/^This user cannot write/, 'ls -la data/registry.ledger.db']],
+  ],
+  [
+    'a ledger whose disk does not answer',
+    of({}, { ledger: { ...LEDGER, fault: 'does not answer' } }),
+    [[/^The disk of the access ledger does not answer/, 'ls -la data/registry.ledger.db']],
   ],
   ['such a one that is off', of({}, { isLedgerOn: false, ledger: { ...LEDGER, fault: 'not writable' } }), []],
   [

@@ -32,6 +32,7 @@ async function begin(
       readings.push(...recorded);
       return Promise.resolve(recorded.map(() => '1-0'));
     },
+    isRecording: () => true,
     close: () => Promise.resolve(),
   };
   return {

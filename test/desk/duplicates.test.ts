@@ -25,6 +25,7 @@ async function begin(context: TestContext) {
       shown.push(...readings.map(({ subject }) => subject));
       return [];
     },
+    isRecording: () => true,
     close: async () => {},
   };
   const browser = await (await testDesk(context, place.databaseFile, { ledger })).enter();

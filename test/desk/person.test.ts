@@ -1,13 +1,11 @@
 /** The screens that show people: what they show, and what they keep out of addresses and titles. */
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { openConfiguredStorage } from '../../src/app/storage.ts';
-import { KIGALI } from '../../src/domain/values/date-time.ts';
-import { openMomentaryLedger } from '../../src/ledger/write/command-ledger.ts';
 import type { Reading } from '../../src/store/ports/access-ledger.ts';
-import { testClock } from '../support/app.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
+import { ledgerPlaceIn } from '../support/sqlite-ledger.ts';
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>';
 const HEADER = 'cooperative_code,identity_card,member_code,full_name,status,mobile,date_of_birth';
@@ -71,26 +69,6 @@ test('a person is shown with memberships, deliveries, savings and what has chang
   assert.match(held.text, /P-1[\s\S]*10\.5 kg/);
 });
 
-test('the cooperative that a member was moved from is shown as a number, not as a date', async (context) => {
-  const place = await start(context);
-  const { status } = await place.command(
-    'members',
-    'move',
-    '3',
-    '--to',
-    'B-2',
-    '--reason',
-    'Typed wrongly',
-    '--yes',
-  );
-  assert.equal(status, 0);
-  const browser = await (await testDesk(context, place.databaseFile)).enter();
-  for (const { text } of [await browser.find(nid(2)), await browser.get('/person/1/held')]) {
-    assert.match(text, />Number of the cooperative<\/td>\s*<td[^>]*>1<\/td>\s*<td[^>]*>2</);
-    assert.doesNotMatch(text, /1970/);
-  }
-});
-
 test('no address and no title holds a name or number; what is hostile is text', async (context) => {
   const { databaseFile } = await start(context);
   const browser = await (await testDesk(context, databaseFile)).enter();
@@ -125,6 +103,7 @@ test('whose data a page shows is recorded before it is sent; it is not sent othe
       recorded.push(...readings);
       return [];
     },
+    isRecording: () => true,
     close: async () => {},
   };
   const browser = await (await testDesk(context, databaseFile, { ledger })).enter();
@@ -162,9 +141,7 @@ test('whose data a page shows is recorded before it is sent; it is not sent othe
 
 test('who has seen the data of a person is shown, this page included the next time', async (context) => {
   const { databaseFile } = await start(context);
-  const ledger = openMomentaryLedger(
-    openConfiguredStorage({ storage: databaseFile, zone: KIGALI }, testClock()),
-  );
+  const ledger = ledgerPlaceIn(dirname(databaseFile)).openLedger();
   const browser = await (await testDesk(context, databaseFile, { ledger })).enter();
   await browser.find(nid(1));
   const readers = async () => (await browser.get('/person/1/readers')).text;

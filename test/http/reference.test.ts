@@ -58,19 +58,17 @@ test('the address of the service says what it is, to browsers as a page and to p
     assert.ok(text.includes(shown), shown);
 });
 
-test('a service that is stopping, or whose database does not answer, is not ready', async () => {
+test('a service that is stopping, or whose database or ledger does not answer, is not ready', async () => {
   const request = { incoming: { headers: {} }, baseUrl: '', prefix: '' } as unknown as RouteRequest;
-  const isReady = async (isDraining: boolean, answers: boolean) => {
-    const store = { isReady: async () => answers } as never;
-    const routes = createRoutes({ ...routeDependencies, store, isDraining: () => isDraining });
+  const isReady = async (unready: 'stopping' | 'not_ready' | 'ledger' | undefined) => {
+    const routes = createRoutes({ ...routeDependencies, findUnready: async () => unready });
     const route = routes.find(({ operationId }) => operationId === 'getService');
     assert.ok(route?.method === 'GET');
     return ((await route.handle(request)).body as { ready: boolean }).ready;
   };
-  assert.deepEqual(
-    [await isReady(false, true), await isReady(true, true), await isReady(false, false)],
-    [true, false, false],
-  );
+  assert.equal(await isReady(undefined), true);
+  for (const unready of ['stopping', 'not_ready', 'ledger'] as const)
+    assert.equal(await isReady(unready), false, unready);
 });
 
 test('the reference is one page without scripts, at most 150 KB compressed, that loads nothing', async (context) => {

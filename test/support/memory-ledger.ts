@@ -34,6 +34,7 @@ export function memoryLedger(): MemoryLedger {
       held = undefined;
     },
     next: () => coming.promise,
+    isRecording: () => true,
     async record(given) {
       const first = readings.length + 1;
       readings.push(...given);

@@ -19,7 +19,7 @@ export const routeDependencies = {
   limiter: new InProcessRateLimiter(systemClock),
   clock: systemClock,
   zone: KIGALI,
-  isDraining: () => false,
+  findUnready: async () => undefined,
 };
 
 /** Every route. */

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { command } from '../support/command.ts';
+import { findLedgerFaults } from '../support/sqlite-ledger-faults.ts';
 import type { Client } from './client.ts';
 import { FAULTS, type Fault, steppedClock } from './faults.ts';
 import type { Outcome, TortureOptions } from './figures.ts';
 import { startReceiver } from './kills/receiver.ts';
-import { findLedgerFaults, ledgerFiles } from './ledger.ts';
 import { startLookups } from './lookups.ts';
 import { createRandom } from './random.ts';
 import { createRegistry } from './registry.ts';
@@ -148,7 +148,7 @@ async function step(
   const sequences = [...lookups.receipts].map((receipt) => Number(receipt.split('-')[0]));
   if (sequences.some((sequence, i) => i > 0 && sequence <= (sequences[i - 1] ?? 0)))
     faults.push(`The ledger is out of order: ${sequences.join(' ')}`);
-  faults.push(...findLedgerFaults(ledgerFiles(db), lookups.receipts), ...(await checkSound(db)));
+  faults.push(...findLedgerFaults(db, lookups.receipts), ...(await checkSound(db)));
   const verified = await command(['ledger', 'verify', '--db', db]);
   if (verified.status !== 0) faults.push(`${verified.out}${verified.err}`);
   return { faults, webhookFaults };

@@ -1,11 +1,11 @@
 /** A disk whose fsync fails: nothing is acknowledged from then on, the service says so and ends. */
 import { join } from 'node:path';
 import { missing } from '../deploy/programs.ts';
+import { findLedgerFaults } from '../support/sqlite-ledger-faults.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import type { Outcome, TortureOptions } from './figures.ts';
 import { startPayments } from './kills/payments.ts';
 import { findLosses, totalsOf } from './kills/verify.ts';
-import { findLedgerFaults, ledgerFiles } from './ledger.ts';
 import { startLookups } from './lookups.ts';
 import { createRandom } from './random.ts';
 import { createRegistry } from './registry.ts';
@@ -79,12 +79,12 @@ const LOOKUPS = 40;
 async function failLedger(folder: string, nth: number, random: () => number, planted: readonly Fault[] = []) {
   const db = join(folder, 'registry.db');
   const { key } = await createRegistry(db);
-  // It creates the first segment, which the next one goes on with.
+  // It creates the file, and its log is left to the next one.
   await kill((await serve(db)).server);
-  const segment = join(folder, 'registry.ledger', '1', '000001.ndjson');
+  const log = join(folder, 'registry.ledger.db-wal');
   const { server, client } = await serve(db, {
     faults: planted,
-    runner: failing('fdatasync', segment, String(nth)),
+    runner: failing('fdatasync', log, String(nth)),
   });
   const lookups = startLookups(key, random);
   let refused = 0;
@@ -93,7 +93,7 @@ async function failLedger(folder: string, nth: number, random: () => number, pla
   } finally {
     await kill(server);
   }
-  const faults = findLedgerFaults(ledgerFiles(db), lookups.receipts);
+  const faults = findLedgerFaults(db, lookups.receipts);
   if (refused !== 1) faults.push(`${refused} lookups were refused because one sync of the ledger failed.`);
   if (lookups.unrecorded > 0) faults.push(`${lookups.unrecorded} responses had no receipt.`);
   return faults;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missing } from '../deploy/programs.ts';
 import type { RunningCommand } from '../support/command.ts';
+import { findLedgerFaults } from '../support/sqlite-ledger-faults.ts';
 import type { Client } from './client.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import type { Outcome, TortureOptions } from './figures.ts';
 import { startPayments } from './kills/payments.ts';
 import { findLosses, totalsOf } from './kills/verify.ts';
-import { findLedgerFaults, ledgerFiles } from './ledger.ts';
 import { type Lookups, startLookups } from './lookups.ts';
 import { createRandom } from './random.ts';
 import { createRegistry } from './registry.ts';
@@ -147,7 +147,7 @@ async function fillDisk(root: string, rounds: number, random: () => number, plan
     await payments.finish(client).catch((error: Error) => faults.push(error.message));
     await kill(server);
     faults.push(...(await checkSound(db)), ...findLosses(db, payments, before));
-    const ledgerFaults = findLedgerFaults(ledgerFiles(db), lookups.receipts);
+    const ledgerFaults = findLedgerFaults(db, lookups.receipts);
     if (lookups.unrecorded > 0) ledgerFaults.push(`${lookups.unrecorded} responses had no receipt.`);
     return { faults, ledgerFaults, reserve, acknowledged: payments.acknowledged.length };
   } finally {

@@ -4,10 +4,10 @@ import { type ApiKey, hasExpired } from '../../domain/access/api-keys.ts';
 import { DAY_SECONDS, formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { FAILURES_TO_REPORT } from '../../domain/webhooks/retries.ts';
+import type { LedgerCondition } from '../../store/ports/access-ledger.ts';
 import type { KeyUse } from '../../store/ports/api-keys.ts';
 import { type Condition, type EndpointCondition, STALE_COUNTED } from '../../store/ports/condition.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
-import type { LedgerCondition } from '../readings/ledger-condition.ts';
 import { formatBytes } from '../wording/bytes.ts';
 import { quoted } from '../wording/shell.ts';
 
@@ -15,7 +15,7 @@ import { quoted } from '../wording/shell.ts';
 export interface StatusFacts {
   readonly location: string;
   readonly condition: Condition;
-  readonly ledgerFolder: string;
+  readonly ledgerFile: string;
   /** Whether readings are recorded. */
   readonly isLedgerOn: boolean;
   /** Undefined where there is none yet. */
@@ -92,16 +92,17 @@ const ofSequence = ({ condition, command }: StatusFacts): readonly Attention[] =
     : [];
 
 const LEDGER_FAULTS: { readonly [fault in NonNullable<LedgerCondition['fault']>]: Message } = {
-  'open to others': say('Others than its owner may enter the folder of the access ledger.'),
+  'open to others': say('Others than its owner may open the file of the access ledger.'),
   'not writable': say('This user cannot write the access ledger: no personal data is shown then.'),
-  'not readable': say('This user cannot read the access ledger.'),
+  'not readable': say('The access ledger cannot be read: it is damaged, or this user may not open it.'),
+  'does not answer': say('The disk of the access ledger does not answer: no personal data is shown then.'),
 };
 
-function ofLedger({ isLedgerOn, ledger, ledgerFolder }: StatusFacts): readonly Attention[] {
+function ofLedger({ isLedgerOn, ledger, ledgerFile }: StatusFacts): readonly Attention[] {
   const fault = ledger?.fault ?? null;
   if (!isLedgerOn || fault === null) return [];
-  const folder = quoted(ledgerFolder);
-  const command = fault === 'open to others' ? `chmod -R go-rwx ${folder}` : `ls -la ${folder}`;
+  const file = quoted(ledgerFile);
+  const command = fault === 'open to others' ? `chmod go-rwx ${file}` : `ls -la ${file}`;
   return [{ about: 'ledger', text: LEDGER_FAULTS[fault], command }];
 }
 

@@ -4,7 +4,6 @@ import type { Config } from '../../config.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { Storage } from '../../store/ports/storage.ts';
-import { readLedgerCondition } from '../readings/ledger-condition.ts';
 import type { StatusFacts } from './attention.ts';
 
 /**
@@ -28,8 +27,8 @@ export async function readFacts(
   const store = hasKeys ? storage.openKeys('manage') : undefined;
   try {
     const [keys, uses] = [(await store?.list(now)) ?? [], (await store?.uses(now)) ?? []];
-    const { location, ledgerFolder } = storage;
-    const ledger = { isLedgerOn, ledgerFolder, ledger: readLedgerCondition(ledgerFolder) };
+    const { location, ledgerFile } = storage;
+    const ledger = { isLedgerOn, ledgerFile, ledger: storage.readLedgerCondition() };
     return { location, condition, ...ledger, keys, uses, isServed, now, zone, command };
   } finally {
     await store?.close();

@@ -1,7 +1,5 @@
 /** Whom a key has read, as the access ledger has it (docs/ledger.md#whom-has-a-key-read). */
-import { type HashPerson, openPersonHash } from '../../ledger/files/identity-hash.ts';
-import { chainFolderOf } from '../../ledger/files/paths.ts';
-import { entriesWith, type LedgerEntry, readLedger } from '../../ledger/read/read-ledger.ts';
+import type { HashPerson, LedgerEntry, LedgerReader } from '../../store/ports/access-ledger.ts';
 import type { HeldDataStore } from '../../store/ports/journal/held-data.ts';
 
 /** Which entries are meant; those of all times and keys when nothing is given. */
@@ -32,63 +30,64 @@ export interface KeyReadings {
   readonly exported: ReadonlySet<number> | null;
   /** Readings of numbers that nobody has, or of members who are not there any more. */
   readonly unknown: number;
-  /** Readings of numbers in segments that have lost their key: whose they were cannot be found out. */
+  /** Readings of numbers whose key is lost: whose they were cannot be found out. */
   readonly withoutKey: number;
 }
 
-interface FoundEntry extends LedgerEntry {
-  readonly segment: number;
+/** An entry, and the id of the key that has hashed its national IDs. */
+interface FoundEntry {
+  readonly entry: LedgerEntry;
+  readonly hashedWith: string;
 }
 
-/** Entries with the segment that they are in, chain by chain. @throws the system's error */
-export function* findEntries(ledgerFolder: string, { keyId, from, to }: EntryFilter): Generator<FoundEntry> {
+/** Entries chain by chain. @throws StorageError where the ledger cannot be read */
+export function* findEntries(ledger: LedgerReader, { keyId, from, to }: EntryFilter): Generator<FoundEntry> {
   const [begin, end] = [from, to === undefined ? undefined : to + 1].map((seconds) =>
     seconds === undefined ? undefined : new Date(seconds * 1000).toISOString(),
   );
-  for (const batch of readLedger(ledgerFolder)) {
+  for (const batch of ledger.batches()) {
     const ofKey = keyId === undefined ? '' : `"key_id":${keyId},`;
     if (!batch.lines.includes(ofKey)) continue;
-    for (const entry of entriesWith(batch, ofKey)) {
+    for (const entry of ledger.entriesOf(batch, ofKey)) {
       if (keyId !== undefined && entry.key_id !== keyId) continue;
       if ((begin !== undefined && entry.time < begin) || (end !== undefined && entry.time >= end)) continue;
-      yield { ...entry, segment: batch.segment };
+      yield { entry, hashedWith: batch.keyId };
     }
   }
 }
 
-/** In one segment: the numbers of now by the hashes that its entries have; undefined for what is unknown. */
+/** Of one key: the numbers of now by the hashes that entries have; undefined for what is unknown. */
 interface Hashes {
   readonly hash: HashPerson | undefined;
   readonly numbers: Map<string, string | undefined>;
 }
 
-/** @throws the system's error when the ledger cannot be read */
+/** @throws StorageError when the ledger cannot be read */
 export async function findKeyReadings(
-  ledgerFolder: string,
+  ledger: LedgerReader,
   filter: EntryFilter,
   store: Pick<HeldDataStore, 'listNumbers' | 'findNumbers'>,
 ): Promise<KeyReadings> {
-  const segments = new Map<string, Hashes>();
+  const keys = new Map<string, Hashes>();
   const members = new Set<number>();
-  for (const { chain, segment, persons = [], members: shown = [] } of findEntries(ledgerFolder, filter)) {
+  for (const { entry, hashedWith } of findEntries(ledger, filter)) {
+    const { persons = [], members: shown = [] } = entry;
     for (const id of shown) members.add(id);
     if (persons.length === 0) continue;
-    const place = `${chain}/${segment}`;
-    const hash = () => openPersonHash(chainFolderOf(ledgerFolder, chain), segment);
-    const known = segments.get(place) ?? { hash: hash(), numbers: new Map() };
-    segments.set(place, known);
+    const known = keys.get(hashedWith) ?? { hash: ledger.findPersonHash(hashedWith), numbers: new Map() };
+    keys.set(hashedWith, known);
     for (const person of persons) known.numbers.set(person, undefined);
   }
-  resolve([...segments.values()], store);
-  return count(findEntries(ledgerFolder, filter), segments, await store.findNumbers(members));
+  resolve([...keys.values()], store);
+  return count(findEntries(ledger, filter), keys, await store.findNumbers(members));
 }
 
 /** Hashes every number that the registry knows: the ledger itself leads to nobody. */
-function resolve(segments: readonly Hashes[], store: Pick<HeldDataStore, 'listNumbers'>): void {
-  let missing = segments.reduce((sum, { hash, numbers }) => sum + (hash === undefined ? 0 : numbers.size), 0);
+function resolve(keys: readonly Hashes[], store: Pick<HeldDataStore, 'listNumbers'>): void {
+  let missing = keys.reduce((sum, { hash, numbers }) => sum + (hash === undefined ? 0 : numbers.size), 0);
   if (missing === 0) return;
   for (const { number, current } of store.listNumbers()) {
-    for (const { hash, numbers } of segments) {
+    for (const { hash, numbers } of keys) {
       const hashed = hash?.(number);
       // The numbers of now come first: a former one of somebody else does not replace them.
       if (hashed === undefined || !numbers.has(hashed) || numbers.get(hashed) !== undefined) continue;
@@ -101,15 +100,16 @@ function resolve(segments: readonly Hashes[], store: Pick<HeldDataStore, 'listNu
 
 function count(
   entries: Iterable<FoundEntry>,
-  segments: ReadonlyMap<string, Hashes>,
+  keys: ReadonlyMap<string, Hashes>,
   ofMembers: ReadonlyMap<number, string>,
 ): KeyReadings {
   const persons = new Map<string, { identityCard: string; times: number; first: string; last: string }>();
   const exported = new Set<number>();
   const counts = { pages: 0, exports: 0, unknown: 0, withoutKey: 0 };
   let isAll = false;
-  for (const { chain, segment, time, page, persons: hashes = [], members = [], all } of entries) {
-    const { hash, numbers } = segments.get(`${chain}/${segment}`) ?? {};
+  for (const { entry, hashedWith } of entries) {
+    const { time, page, persons: hashes = [], members = [], all } = entry;
+    const { hash, numbers } = keys.get(hashedWith) ?? {};
     if (all !== undefined) {
       counts.exports++;
       isAll ||= all.cooperatives === null;

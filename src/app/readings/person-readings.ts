@@ -1,7 +1,5 @@
 /** Who has read the data of a person, as the access ledger has it (docs/ledger.md#who-has-read-a-person). */
-import { openPersonHash } from '../../ledger/files/identity-hash.ts';
-import { chainFolderOf } from '../../ledger/files/paths.ts';
-import { entriesOf, type LedgerBatch, type LedgerEntry, readLedger } from '../../ledger/read/read-ledger.ts';
+import type { LedgerEntry, LedgerReader } from '../../store/ports/access-ledger.ts';
 import type { PersonTraces } from '../../store/ports/journal/held-data.ts';
 
 /**
@@ -18,8 +16,8 @@ export interface PersonReading {
 export interface PersonReadings {
   /** The oldest first. */
   readonly readings: readonly PersonReading[];
-  /** Segments without their key: in them no number is found any more. */
-  readonly segmentsWithoutKey: number;
+  /** Whether a key is lost: in the entries that it has hashed no number is found any more. */
+  readonly isKeyLost: boolean;
 }
 
 /** Of everybody: what could have shown the person, while the others did. */
@@ -34,30 +32,27 @@ export const ofPerson = (readings: readonly PersonReading[]): PersonReading[] =>
 const naming = (memberIds: readonly number[]): RegExp =>
   new RegExp(`"members":\\[(?:[0-9]+,)*(?:${memberIds.join('|')})[,\\]]`);
 
-/** @throws the system's error when the ledger cannot be read */
-export function findPersonReadings(ledgerFolder: string, traces: PersonTraces): PersonReadings {
+/** @throws StorageError when the ledger cannot be read */
+export function findPersonReadings(ledger: LedgerReader, traces: PersonTraces): PersonReadings {
   const readings: PersonReading[] = [];
   const members = new Set(traces.memberIds);
   const named = naming(traces.memberIds);
-  let segmentsWithoutKey = 0;
-  let segment: { readonly of: LedgerBatch; readonly hashes: readonly string[] } | undefined;
-  for (const batch of readLedger(ledgerFolder)) {
-    if (segment?.of.segment !== batch.segment || segment.of.chain !== batch.chain) {
-      const hash = openPersonHash(chainFolderOf(ledgerFolder, batch.chain), batch.segment);
-      if (hash === undefined) segmentsWithoutKey++;
-      segment = { of: batch, hashes: hash === undefined ? [] : traces.identityCards.map(hash) };
+  const hashesOf = new Map<string, readonly string[] | undefined>();
+  for (const batch of ledger.batches()) {
+    const { keyId, lines } = batch;
+    if (!hashesOf.has(keyId)) {
+      const hashPerson = ledger.findPersonHash(keyId);
+      hashesOf.set(keyId, hashPerson && traces.identityCards.map(hashPerson));
     }
-    const { hashes } = segment;
-    const { lines } = batch;
-    if (![...hashes, '"all":'].some((text) => lines.includes(text)) && !named.test(lines.toString('latin1')))
-      continue;
-    for (const entry of entriesOf(batch)) {
+    const hashes = hashesOf.get(keyId) ?? [];
+    if (![...hashes, '"all":'].some((text) => lines.includes(text)) && !named.test(lines)) continue;
+    for (const entry of ledger.entriesOf(batch)) {
       const how = howRead(entry, { traces, hashes, members });
       if (how !== undefined) readings.push({ entry, how });
     }
   }
   readings.sort((a, b) => (a.entry.time < b.entry.time ? -1 : Number(a.entry.time > b.entry.time)));
-  return { readings, segmentsWithoutKey };
+  return { readings, isKeyLost: [...hashesOf.values()].includes(undefined) };
 }
 
 interface Sought {

@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { packageVersion } from '../../runtime/version.ts';
-import { type Backup, datedNameOf, type PrunedBackups } from '../../store/ports/backup.ts';
+import {
+  type Backup,
+  datedNameOf,
+  type PrunedBackups,
+  type WrittenBackup,
+} from '../../store/ports/backup.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
-import { copyLedgerInto, faultOfLedgerIn } from './ledger-copy.ts';
 
 interface BackupCommandOptions extends PrintOptions {
   readonly keep?: number;
@@ -50,10 +54,8 @@ async function runBackup(context: CliContext, folder: string, options: BackupCom
   const storage = openConfiguredStorage(configOf(context, options), context.clock);
   const target = keep === undefined ? folder : join(folder, datedNameOf(context.clock.now()));
   const backup = await writeBackup(context, storage, target);
-  const fault =
-    options.verify === true
-      ? ((await storage.verifyBackup(target, context.clock.now)).fault ?? faultOfLedgerIn(target))
-      : null;
+  const { fault, ledgerFault } =
+    options.verify === true ? await storage.verifyBackup(target, context.clock.now) : NOT_CHECKED;
   if (fault !== null)
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
@@ -66,10 +68,19 @@ async function runBackup(context: CliContext, folder: string, options: BackupCom
     const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
     context.out(options.json === true ? formatJson(printed) : formatWritten(storage, target, backup, pruned));
   }
+  assertLedger(backup.ledgerFault ?? ledgerFault);
+}
+
+const NOT_CHECKED = { fault: null, ledgerFault: null };
+
+/** @throws CommandError when a backup was made, but the ledger in it is not all there or not sound */
+function assertLedger(fault: string | null): void {
+  if (fault === null) return;
+  throw new CommandError(EXIT.partly, `The access ledger is NOT sound: ${fault} See docs/ledger.md#damage.`);
 }
 
 /** At SIGINT or SIGTERM what was written is removed. */
-async function writeBackup(context: CliContext, storage: Storage, folder: string): Promise<Backup> {
+async function writeBackup(context: CliContext, storage: Storage, folder: string): Promise<WrittenBackup> {
   const interruption = new AbortController();
   const onSignal = () =>
     interruption.abort(new CommandError(EXIT.refused, 'Interrupted. No backup was written.'));
@@ -78,7 +89,6 @@ async function writeBackup(context: CliContext, storage: Storage, folder: string
     return await storage.backUp(folder, {
       program: packageVersion(),
       now: context.clock.now,
-      addTo: (work) => copyLedgerInto(work, storage),
       signal: interruption.signal,
     });
   } finally {
@@ -96,21 +106,24 @@ function formatWritten(storage: Storage, folder: string, backup: Backup, pruned?
 
 function declareVerify(command: Command, context: CliContext): void {
   addPrintOptions(command)
-    .description('check every byte of a backup; status 0 sound, 1 not, 2 no backup')
+    .description(
+      'check every byte of a backup; status 0 sound, 1 not, 2 no backup, 3 all but the access ledger',
+    )
     .argument('<dir>', 'the folder of a backup')
     .action(async (folder: string) => {
       // Commander takes an option that both commands have for one of `backup`.
       const options = command.optsWithGlobals<BackupCommandOptions>();
       const storage = openConfiguredStorage(configOf(context, options), context.clock);
-      const { backup, fault: ofFiles } = await storage.verifyBackup(folder, context.clock.now);
-      const fault = ofFiles ?? faultOfLedgerIn(folder);
+      const { backup, fault, ledgerFault } = await storage.verifyBackup(folder, context.clock.now);
       const description = backup === undefined ? { folder } : describeBackup(folder, backup);
-      if (options.json === true) context.out(formatJson({ ...description, sound: fault === null, fault }));
+      if (options.json === true)
+        context.out(formatJson({ ...description, sound: fault === null, fault, ledger_fault: ledgerFault }));
       else if (fault !== null) context.out(`${folder} is NOT sound.\n${fault}\n`);
       else if (backup !== undefined) {
         const written = `written by ${backup.program} at ${formatInstant(backup.instantMs)}`;
         context.out(`${formatBackup(backup)}\n${folder} is a sound backup, ${written}.\n`);
       }
       if (fault !== null) throw new CommandError(EXIT.refused, '');
+      assertLedger(ledgerFault);
     });
 }

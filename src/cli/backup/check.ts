@@ -6,12 +6,11 @@ import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson, formatTable } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
-import { checkLedger } from './ledger-copy.ts';
 
 export function declareCheck(command: Command, context: CliContext): void {
   addPrintOptions(command).action(async (options: PrintOptions) => {
     const storage = openConfiguredStorage(configOf(context, options), context.clock);
-    const checks = [...(await storage.check()), ...checkLedger(storage.ledgerFolder)];
+    const checks = await storage.check();
     const database = storage.location;
     const sound = checks.every(({ fault }) => fault === null);
     const isJson = options.json === true;

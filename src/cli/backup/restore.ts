@@ -1,7 +1,7 @@
 /** `restore`: puts a backup where the registry is configured to be (docs/backup.md#restore). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Restored, RestoredErasures } from '../../store/ports/backup.ts';
+import type { Restored, RestoredErasures, RestoredLedger } from '../../store/ports/backup.ts';
 import type { Finding } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -10,7 +10,6 @@ import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } fro
 import { describeUser } from '../terminal/system-user.ts';
 import { describeBackup, formatInstant } from './backup-text.ts';
 import { formatFindings } from './check.ts';
-import { restoreLedgerFrom } from './ledger-copy.ts';
 
 interface RestoreCommandOptions extends PrintOptions {
   readonly replace?: true;
@@ -43,12 +42,11 @@ async function restore(context: CliContext, folder: string, options: RestoreComm
     systemUser: describeUser(config),
     now: context.clock.now,
   });
-  restoreLedgerFrom(folder, storage);
   // An older release's rows are checked when the first start has migrated them.
   const checks = restored.isOlder ? [] : await storage.check();
-  const sound = checks.every(({ fault }) => fault === null);
+  const sound = checks.every(({ fault, isOfLedger }) => fault === null || isOfLedger === true);
   if (options.json === true) {
-    const { backup, replacedFolder, isOlder, erasures } = restored;
+    const { backup, replacedFolder, isOlder, erasures, ledger } = restored;
     context.out(
       formatJson({
         database,
@@ -56,6 +54,7 @@ async function restore(context: CliContext, folder: string, options: RestoreComm
         replaced: replacedFolder ?? null,
         migrates_at_next_start: isOlder,
         erasures: describeErasures(erasures),
+        ledger,
         sound,
         checks,
       }),
@@ -66,10 +65,13 @@ async function restore(context: CliContext, folder: string, options: RestoreComm
   }
   context.err(unknownNote(restored) + keysNote(restored, options) + webhooksNote(restored, options));
   if (!sound) throw new CommandError(EXIT.refused, '');
+  const faults = [...restored.ledger.faults, ...checks.flatMap(({ fault }) => fault ?? [])];
+  if (faults.length > 0)
+    throw new CommandError(EXIT.partly, `The access ledger was not restored as it was: ${faults.join(' ')}`);
 }
 
 function formatRestored(
-  { backup, replacedFolder, isOlder, erasures }: Restored,
+  { backup, replacedFolder, isOlder, erasures, ledger }: Restored,
   folder: string,
   { database, checks }: { readonly database: string; readonly checks: readonly Finding[] },
 ): string {
@@ -79,6 +81,7 @@ function formatRestored(
     ...(replacedFolder === undefined ? [] : [`The files that were there are in ${replacedFolder}.`]),
     ...(isOlder ? [`An older release (${backup.program}) has written it: the next start migrates it.`] : []),
     ...erasureLines(erasures),
+    ...ledgerLines(ledger),
   ];
   const table = checks.length === 0 ? '' : `${formatFindings(checks)}\n`;
   return `${table}${lines.join('\n')}\n`;
@@ -89,6 +92,13 @@ const describeErasures = ({ members, unknownSinceMs, lastSeconds }: RestoredEras
   last: lastSeconds === undefined ? null : formatInstant(lastSeconds * 1000),
   unknown_since: unknownSinceMs === undefined ? null : formatInstant(unknownSinceMs),
 });
+
+function ledgerLines({ added, differing }: RestoredLedger): string[] {
+  return [
+    ...(added === 0 ? [] : [`Readings that were added to the access ledger here: ${added}.`]),
+    ...differing.map((origin) => `Chain ${origin} went on apart here and in the backup: both are kept.`),
+  ];
+}
 
 /** Ids of rows that have nobody any more are no personal data. */
 function erasureLines({ members, lastSeconds }: RestoredErasures): string[] {

@@ -5,7 +5,6 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import { say } from '../../domain/values/message.ts';
 import { FIELD_GROUPS } from '../../store/ports/access-ledger.ts';
 import { readKeyNames } from '../persons/key-names.ts';
-import { fromLedger } from '../persons/read-ledger.ts';
 import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';
 import { recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
@@ -61,7 +60,9 @@ async function show(context: CliContext, nid: string, options: PrintOptions): Pr
     person: await store.findPerson(identityCard),
     traces: await store.findTraces(identityCard),
   }));
-  const { readings } = await fromLedger(storage, (folder) => findPersonReadings(folder, traces));
+  const { readings } = await withStore(storage.openLedgerReader(), (ledger) =>
+    findPersonReadings(ledger, traces),
+  );
   const shown = { zone, keyNames: await readKeyNames(context, storage) };
   // A lookup of nobody is recorded too.
   const memberIds = traces.memberIds;

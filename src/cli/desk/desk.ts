@@ -4,7 +4,6 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { openDesk } from '../../desk/desk.ts';
 import { say } from '../../domain/values/message.ts';
-import { openMomentaryLedger } from '../../ledger/write/command-ledger.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
@@ -65,7 +64,7 @@ async function open(context: CliContext, config: Config, options: DeskOptions, u
   if (owner !== undefined)
     tell(context, say('Another user (uid {uid}) may have a desk open. This one is yours.', { uid: owner }));
   const secret = newSecret();
-  const ledger = config.accessLedger ? openMomentaryLedger(storage) : undefined;
+  const ledger = config.accessLedger ? storage.openCommandLedger() : undefined;
   const program = process.argv[1] ?? '';
   const desk = { config, clock, storage, ledger, report: context.err, secret, program };
   try {

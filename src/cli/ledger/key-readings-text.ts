@@ -12,7 +12,7 @@ interface Showing {
 }
 
 export const WITHOUT_KEY = say(
-  'Some files of the ledger have lost their key: whose numbers were asked for in them cannot be found out.',
+  'A key of the ledger is lost: whose numbers were asked for while it was used cannot be found out.',
 );
 
 /** Codes of the cooperatives of which everybody was exported; null: of all. */

@@ -6,10 +6,10 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { parseDateTime, parseLastSecond, type TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
+import { say } from '../../domain/values/message.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { readNumber } from '../corrections/correction-command.ts';
 import { readKeyNames } from '../persons/key-names.ts';
-import { fromLedger } from '../persons/read-ledger.ts';
 import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';
 import { NAMES, recordAll, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT, print, tell, translate } from '../terminal/context.ts';
@@ -30,6 +30,10 @@ interface ExportOptions extends TimeOptions {
   readonly key?: number;
 }
 
+interface RepairOptions extends PrintOptions {
+  readonly backup?: string;
+}
+
 const parseKeyId = parseIdOf('a key, as `keys list`');
 
 export function declareLedger(ledger: Command, context: CliContext): void {
@@ -45,8 +49,12 @@ export function declareLedger(ledger: Command, context: CliContext): void {
     .description('whether the ledger is as it was written; or whether it has the reading of a receipt')
     .option('--receipt <receipt>', 'the `X-Access-Receipt` of a response')
     .action((options: VerifyOptions) => verify(context, options));
+  addPrintOptions(ledger.command('repair'), 'REGISTRY_USER')
+    .description('replace a damaged ledger by what can be read of it; the damaged file is kept')
+    .option('--backup <dir>', 'the folder of a backup: its readings are added')
+    .action((options: RepairOptions) => repair(context, options));
   addTimeOptions(addSettingOptions(ledger.command('export'), 'REGISTRY_DB', 'REGISTRY_USER'))
-    .description('all entries as NDJSON, with chain, sequence and receipt')
+    .description('all entries as NDJSON, with origin, sequence and receipt')
     .option('--key <id>', 'only those of this key', parseKeyId)
     .action((options: ExportOptions) => exportEntries(context, options));
 }
@@ -70,8 +78,8 @@ async function showPerson(context: CliContext, nid: string, options: PrintOption
   const identityCard = readNumber(nid);
   const { config, storage } = startRun(context, options);
   const traces = await withStore(storage.openHeldData(), (store) => store.findTraces(identityCard));
-  const { readings, segmentsWithoutKey } = await fromLedger(storage, (folder) =>
-    findPersonReadings(folder, traces),
+  const { readings, isKeyLost } = await withStore(storage.openLedgerReader(), (ledger) =>
+    findPersonReadings(ledger, traces),
   );
   const shown = { zone: config.zone, keyNames: await readKeyNames(context, storage) };
   await recordReading(context, options, { identityCards: [identityCard], fields: [] });
@@ -87,7 +95,23 @@ async function showPerson(context: CliContext, nid: string, options: PrintOption
       context.out(table(others));
     }
   }
-  if (segmentsWithoutKey > 0) tell(context, WITHOUT_KEY);
+  if (isKeyLost) tell(context, WITHOUT_KEY);
+}
+
+async function repair(context: CliContext, options: RepairOptions): Promise<void> {
+  const { storage } = startRun(context, options);
+  const { kept, readings, added } = await storage.repairLedger(options.backup);
+  await recordReading(context, options, { fields: [] });
+  if (options.json === true) context.out(formatJson({ kept, readings, added }));
+  else
+    print(
+      context,
+      say('{n|# reading|# readings} taken over, {added} added from the backup; the old file is {kept}.', {
+        n: readings,
+        added,
+        kept,
+      }),
+    );
 }
 
 /** @throws CommandError `usage` */
@@ -108,7 +132,7 @@ async function showKey(context: CliContext, keyId: number, options: TimeOptions)
   const { zone } = config;
   const filter = { ...filterOf(options, zone), keyId };
   const { readings, cooperatives } = await withStore(storage.openHeldData(), async (store) => ({
-    readings: await fromLedger(storage, (folder) => findKeyReadings(folder, filter, store)),
+    readings: await withStore(storage.openLedgerReader(), (ledger) => findKeyReadings(ledger, filter, store)),
     cooperatives: await store.listCooperatives(),
   }));
   const identityCards = readings.persons.map(({ identityCard }) => identityCard);
@@ -125,9 +149,8 @@ async function exportEntries(context: CliContext, { key, ...options }: ExportOpt
   const filter = { ...filterOf(options, config.zone), keyId: key };
   await recordAll(context, options, []);
   const writer = createJsonWriter(context.out);
-  await fromLedger(storage, (folder) => {
-    for (const { segment: _, ...entry } of findEntries(folder, filter))
-      writer.write(`${JSON.stringify(entry)}\n`);
+  await withStore(storage.openLedgerReader(), (ledger) => {
+    for (const { entry } of findEntries(ledger, filter)) writer.write(`${JSON.stringify(entry)}\n`);
   });
   writer.flush();
 }

@@ -2,7 +2,7 @@
 import type { PersonReading } from '../../app/readings/person-readings.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { asMessage, type Message, say, type Text } from '../../domain/values/message.ts';
-import type { LedgerEntry } from '../../ledger/read/read-ledger.ts';
+import type { LedgerEntry } from '../../store/ports/access-ledger.ts';
 import { formatTable } from '../terminal/output.ts';
 
 /** Names of keys by their ids. */
@@ -21,6 +21,7 @@ export const shownTime = (time: string, zone: TimeZone): string =>
 export const describeEntry = (entry: LedgerEntry, { zone, keyNames }: ReadingContext) => ({
   sequence: entry.sequence,
   chain: entry.chain,
+  origin: entry.origin,
   time: shownTime(entry.time, zone),
   request_id: entry.request_id,
   key_id: entry.key_id ?? null,

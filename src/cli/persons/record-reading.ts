@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { RegistryError } from '../../domain/values/errors.ts';
-import { openMomentaryLedger } from '../../ledger/write/command-ledger.ts';
 import { FIELD_GROUPS, type FieldGroup, type Subject } from '../../store/ports/access-ledger.ts';
 import { StorageError } from '../../store/ports/storage-error.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
@@ -44,13 +43,14 @@ export async function recordReading(
       ...{ route: reading.command, fields, subject, status: 200 },
       ...{ address: null, purpose: null, endUser: null },
     };
-    const ledger = openMomentaryLedger(storage);
+    const ledger = storage.openCommandLedger();
     try {
       await ledger.record([recorded]);
     } catch (error) {
-      if (error instanceof RegistryError || error instanceof StorageError)
-        throw new CommandError(EXIT.refused, error.message);
-      throw error;
+      if (error instanceof RegistryError) throw new CommandError(EXIT.refused, error.message);
+      if (!(error instanceof StorageError)) throw error;
+      const message = `The access ledger cannot be written, so nothing is shown: ${error.message}`;
+      throw new CommandError(EXIT.refused, message);
     } finally {
       await ledger.close();
     }

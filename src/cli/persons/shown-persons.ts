@@ -54,6 +54,7 @@ export const SHOWN_PERSONS: { readonly [command: string]: Shown } = {
   'ledger person': 'ledger',
   'ledger key': 'ledger',
   'ledger verify': 'ledger',
+  'ledger repair': 'ledger',
   'ledger export': 'ledger',
   'webhooks add': 'none',
   'webhooks list': 'none',

@@ -129,10 +129,11 @@ function backupText({ condition: { backups }, zone }: StatusFacts): string {
 function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
   const isOn = isLedgerOn ? 'on' : 'OFF';
   if (ledger === undefined) return `${isOn}, nothing recorded yet`;
-  const { entries, chains, bytes, newestMs } = ledger;
+  const { entries, bytes, newestMs, removed, removedAtMs } = ledger;
   const newest = newestMs === null ? '' : `, the last one ${instant(newestMs, zone)}`;
-  const held = `${counted(entries, 'entry', 'entries')} in ${counted(chains, 'chain')}`;
-  return `${isOn}, ${held}, ${formatBytes(bytes)}${newest}`;
+  const held = `${counted(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
+  const gone = removedAtMs === null ? '' : `; ${removed} removed, the last ${instant(removedAtMs, zone)}`;
+  return `${isOn}, ${held}${newest}${gone}`;
 }
 
 /** The document of `--json`. */
@@ -178,6 +179,8 @@ export function describeStatus(facts: StatusFacts, attention: readonly Attention
       entries: facts.ledger?.entries ?? 0,
       bytes: facts.ledger?.bytes ?? 0,
       newest_at: facts.ledger?.newestMs ? instant(facts.ledger.newestMs, zone) : null,
+      removed: facts.ledger?.removed ?? 0,
+      removed_at: facts.ledger?.removedAtMs ? instant(facts.ledger.removedAtMs, zone) : null,
     },
     keys: {
       count: keys.length,

@@ -49,7 +49,8 @@ export const tell = (context: CliContext, text: Text): void => context.err(`${tr
 export const print = (context: CliContext, text: Text): void => context.out(`${translate(context, text)}\n`);
 
 /** Exit statuses of every command (docs/operating.md#commands). */
-export const EXIT = { done: 0, refused: 1, usage: 2 } as const;
+/** `partly`: it was done, but not with all of the access ledger. */
+export const EXIT = { done: 0, refused: 1, usage: 2, partly: 3 } as const;
 
 /** Ends a command with this exit status; its message, unless empty, is printed to standard error. */
 export class CommandError extends Error {

@@ -2,17 +2,23 @@
 
 import type { UnavailableReason } from '../../domain/values/errors.ts';
 import { literal, object } from '../../json/schema.ts';
-import type { RegistryStore } from '../../store/ports/registry.ts';
 import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
 import { ok, refusal } from '../declare/response.ts';
 import type { Route } from '../declare/route.ts';
 
-const notReady = (reason: UnavailableReason, detail: string) =>
-  refusal(503, detail, { 'Retry-After': '5' }, reason);
+/** Why requests cannot be answered now. */
+export type Unready = Extract<UnavailableReason, 'stopping' | 'not_ready' | 'ledger'>;
+
+const UNREADY: { readonly [reason in Unready]: string } = {
+  stopping: 'The server is shutting down.',
+  not_ready: 'The database does not answer.',
+  ledger: 'The disk of the access ledger does not answer: no personal data is shown.',
+};
 
 const HEALTH = object({ status: literal('ok') }, { title: 'Health' });
 
-export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: () => boolean): Route[] {
+/** @param findUnready undefined when requests can be answered */
+export function healthRoutes(findUnready: () => Promise<Unready | undefined>): Route[] {
   return [
     {
       method: 'GET',
@@ -34,7 +40,7 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       isOutsideApi: true,
       isAlwaysAnswered: true,
       operationId: 'getReadiness',
-      summary: 'Whether the database answers and the server is not shutting down',
+      summary: 'Whether the registry and its access ledger answer, and the server is not shutting down',
       tag: 'operation',
       access: 'public',
       narrowed: SHOWS_NO_ROWS,
@@ -42,9 +48,10 @@ export function healthRoutes(store: Pick<RegistryStore, 'isReady'>, isDraining: 
       responses: { 200: { description: 'Yes.', schema: HEALTH, example: { status: 'ok' } } },
       refusals: [503],
       async handle() {
-        if (isDraining()) return notReady('stopping', 'The server is shutting down.');
-        if (!(await store.isReady())) return notReady('not_ready', 'The database does not answer.');
-        return ok({ status: 'ok' });
+        const reason = await findUnready();
+        return reason === undefined
+          ? ok({ status: 'ok' })
+          : refusal(503, UNREADY[reason], { 'Retry-After': '5' }, reason);
       },
     },
   ];

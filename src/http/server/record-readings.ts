@@ -32,9 +32,6 @@ export type Recorder = (
   outcome: Outcome,
 ) => void;
 
-/** So many are recorded at once: the ledger writes them while the event loop goes on with the others. */
-const ENOUGH = 16;
-
 /** What is ready in one iteration of the event loop is recorded together, as it is sent together. */
 export function createRecorder({ ledger, scheduler, clock, trustedProxies }: RecorderDependencies): Recorder {
   let waiting: (Outcome & { readonly reading: Reading })[] = [];
@@ -58,9 +55,7 @@ export function createRecorder({ ledger, scheduler, clock, trustedProxies }: Rec
 
   return (request, response, subject, outcome) => {
     const reading = toReading(request, response, subject, { timeMs: clock.now(), trustedProxies });
-    const count = waiting.push({ ...outcome, reading });
-    if (count === 1) scheduler.atEnd('send', () => void recordAll());
-    else if (count === ENOUGH) void recordAll();
+    if (waiting.push({ ...outcome, reading }) === 1) scheduler.atEnd('send', () => void recordAll());
   };
 }
 

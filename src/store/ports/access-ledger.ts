@@ -47,6 +47,7 @@ export interface Reading {
   readonly subject: Subject;
 }
 
+/** What records readings. */
 export interface AccessLedger {
   /**
    * Records readings together.
@@ -55,6 +56,152 @@ export interface AccessLedger {
    * recorded: nothing of them may be shown then
    */
   record(readings: readonly Reading[]): Promise<readonly string[]>;
-  /** Ends after what was given to `record`. */
+  /** False while the disk does not answer: nothing can be recorded then. */
+  isRecording(): boolean;
+  /** Ends after what was given to `record`, but does not wait for a disk that does not answer. */
   close(): Promise<void>;
+}
+
+/** What the ledger of a service needs. */
+export interface ServedLedgerOptions {
+  readonly clock: { now(): number; monotonicMs(): number };
+  /** For how many days readings are kept. */
+  readonly days: number;
+  /** Logs what an operator should know. */
+  readonly note: (message: string) => void;
+  /** @param durationMs until the readings were on disk, or could not be recorded; it must not throw */
+  readonly measure?: ((readings: number, durationMs: number, isRecorded: boolean) => void) | undefined;
+}
+
+/** One row of readings without a gap, each of which commits to those before it. */
+export interface LedgerChain {
+  readonly chain: number;
+  /** Where it was begun, as 32 random hexadecimal digits: the same in every copy. */
+  readonly origin: string;
+  /** Whether this location adds its readings to it. */
+  readonly isOpen: boolean;
+  /** The last sequence that retention has removed, and the hash of its batch; 0 when nothing was removed. */
+  readonly removedThrough: number;
+  readonly removedHash: string;
+  /** Epoch milliseconds. */
+  readonly removedAtMs: number | null;
+}
+
+/** As a person is named in entries. @param identityCard 16 digits; hashed as it is */
+export type HashPerson = (identityCard: string) => string;
+
+/** Readings that were recorded together. */
+export interface LedgerBatch {
+  readonly chain: number;
+  readonly origin: string;
+  /** The sequence of its first entry. */
+  readonly first: number;
+  readonly count: number;
+  /** In hexadecimal digits. */
+  readonly hash: string;
+  /** Of the key that has hashed its national IDs. */
+  readonly keyId: string;
+  /** The lines of its entries: to look for something in them is faster than to parse them. */
+  readonly lines: string;
+}
+
+/** What is written of a reading; what is not there was not given, or does not apply. */
+export interface StoredReading {
+  /** In UTC, with milliseconds. */
+  readonly time: string;
+  readonly request_id: string;
+  readonly key_id?: number;
+  readonly user?: string;
+  readonly route: string;
+  readonly fields: readonly FieldGroup[];
+  readonly status: number;
+  readonly address?: string;
+  readonly purpose?: string;
+  readonly end_user?: string;
+  /** Hashes of national IDs, with the key of the batch. */
+  readonly persons?: readonly string[];
+  readonly members?: readonly number[];
+  /** A page of a list. */
+  readonly page?: true;
+  readonly all?: { readonly as_of: number; readonly cooperatives: readonly number[] | null };
+}
+
+export interface LedgerEntry extends StoredReading {
+  readonly chain: number;
+  readonly origin: string;
+  readonly sequence: number;
+  readonly receipt: string;
+}
+
+export interface VerifiedChain {
+  readonly chain: number;
+  readonly origin: string;
+  /** Entries before the first place that is not sound. */
+  readonly entries: number;
+  /** Of the last entry that is sound: what a print or a copy elsewhere proves later. 0 without any. */
+  readonly lastSequence: number;
+  readonly lastHash: string;
+  /** The last sequence that retention has removed; 0 when nothing was removed. */
+  readonly removedThrough: number;
+  /** What is not sound there, what it means, and what to do; null when all is sound. */
+  readonly fault: string | null;
+}
+
+export interface LedgerVerification {
+  /** Entries that are sound. */
+  readonly entries: number;
+  readonly chains: readonly VerifiedChain[];
+  /** What is not sound: what it means, and what to do. Empty: all is sound. */
+  readonly faults: readonly string[];
+}
+
+export interface CheckedReceipt {
+  /** The reading that the receipt is of; undefined when the ledger does not hold it. */
+  readonly entry: LedgerEntry | undefined;
+  /** What the check means, in a sentence. */
+  readonly message: string;
+}
+
+/** Reads what is in the ledger, also while others write it: batch by batch, in bounded memory. */
+export interface LedgerReader {
+  /**
+   * Every batch of every chain, in the order in which each chain was written. Whether they are sound is for
+   * `verify` to say.
+   * @throws StorageError where the file is damaged
+   */
+  batches(): Iterable<LedgerBatch>;
+  /** @param text only entries whose lines contain it: the others are not parsed */
+  entriesOf(batch: LedgerBatch, text?: string): LedgerEntry[];
+  /** @returns undefined for a key that was lost or damaged: whose numbers it has hashed is unknown then */
+  findPersonHash(keyId: string): HashPerson | undefined;
+  /** Reads every byte and changes nothing; others may write meanwhile. */
+  verify(): LedgerVerification;
+  /** Whether the ledger holds the reading of a receipt, and everything before it is as it was. */
+  verifyReceipt(text: string): CheckedReceipt;
+  close(): void;
+}
+
+/** What was added of another copy of a ledger. */
+export interface AddedLedger {
+  /** Readings. */
+  readonly added: number;
+  /** Origins that went on apart in two copies: both are kept. */
+  readonly differing: readonly string[];
+  /** Whether a part of the other copy could not be read. */
+  readonly isDamaged: boolean;
+}
+
+/** How the ledger is doing, in a few milliseconds. */
+export interface LedgerCondition {
+  readonly chains: number;
+  /** Those that are kept. */
+  readonly entries: number;
+  readonly bytes: number;
+  /** Epoch milliseconds; null when there is none. */
+  readonly newestMs: number | null;
+  /** When retention has last removed readings, in epoch milliseconds, and how many in all. */
+  readonly removedAtMs: number | null;
+  readonly removed: number;
+  /** What is wrong with it; null when nothing is. */
+  readonly fault: 'open to others' | 'not writable' | 'not readable' | 'does not answer' | null;
 }

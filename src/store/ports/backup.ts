@@ -49,12 +49,16 @@ export interface BackupOptions {
   readonly program: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Adds what is not of the databases to the folder, before it gets its name. */
-  readonly addTo?: (folder: string) => void;
   /** Ends the work before its next step; nothing is left behind then. */
   readonly signal?: AbortSignal;
   /** @param part how much of the databases is copied, up to 1; reading it back takes about as long again */
   readonly onProgress?: (part: number) => void;
+}
+
+/** A backup as it was written. */
+export interface WrittenBackup extends Backup {
+  /** What of the access ledger could not be copied; null when all was. */
+  readonly ledgerFault: string | null;
 }
 
 /** The result of checking a backup. */
@@ -63,6 +67,11 @@ export interface CheckedBackup {
   readonly backup: Backup | undefined;
   /** The first difference, beginning with the name of its file; null when the backup is sound. */
   readonly fault: string | null;
+  /**
+   * What is wrong with the access ledger in it, which was copied as it was: the backup can be relied on all
+   * the same. Null when nothing is.
+   */
+  readonly ledgerFault: string | null;
 }
 
 export interface RestoreOptions {
@@ -93,6 +102,27 @@ export interface Restored {
   /** Whether an older release has written the backup: it is migrated when the registry is opened. */
   readonly isOlder: boolean;
   readonly erasures: RestoredErasures;
+  readonly ledger: RestoredLedger;
+}
+
+/** A damaged access ledger that was replaced by what can be read of it. */
+export interface RepairedLedger {
+  /** The path of the damaged file. */
+  readonly kept: string;
+  /** How many were taken over. */
+  readonly readings: number;
+  /** How many were added from a backup. */
+  readonly added: number;
+}
+
+/** What became of the access ledger of a backup: its readings are added to those at the location. */
+export interface RestoredLedger {
+  /** Readings. */
+  readonly added: number;
+  /** Origins of chains that went on apart here and there: both are kept. */
+  readonly differing: readonly string[];
+  /** What could not be read or written, and what became of it. */
+  readonly faults: readonly string[];
 }
 
 /** What became of the backups in a folder that are named by their instants. */

@@ -6,15 +6,17 @@
 
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import type { AccessLedger, LedgerCondition, LedgerReader, ServedLedgerOptions } from './access-ledger.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type {
-  Backup,
   BackupOptions,
   CheckedBackup,
   KeptFile,
   PrunedBackups,
+  RepairedLedger,
   Restored,
   RestoreOptions,
+  WrittenBackup,
 } from './backup.ts';
 import type { Condition } from './condition.ts';
 import type { ExportSession } from './exports.ts';
@@ -46,11 +48,6 @@ export interface StorageDependencies {
   readonly measureCommit?: CommitMeasure | undefined;
 }
 
-/** A file that this process has locked. The system takes the lock back when the process ends. */
-export interface FileLock {
-  release(): void;
-}
-
 /**
  * One storage location: everything that a command or the service does with it. Nothing is opened before it is
  * asked for.
@@ -67,14 +64,22 @@ export interface Storage {
    * or may create. Nothing else may write to it.
    */
   ownsFile(path: string): boolean;
-  /** The folder of the access ledger, whether or not it exists. */
-  readonly ledgerFolder: string;
+  /** The file of the access ledger, whether or not it exists. */
+  readonly ledgerFile: string;
+  /** Records the readings of a service. Creates what is missing. @throws StorageError */
+  serveLedger(options: ServedLedgerOptions): AccessLedger;
+  /** Records the readings of a command or of the desk, which rejects with a StorageError where it cannot. */
+  openCommandLedger(): AccessLedger;
+  /** Where there is no ledger, one without entries. @throws StorageError when it cannot be read */
+  openLedgerReader(): LedgerReader;
   /**
-   * Locks a file in which nothing is stored, and creates it when it is missing.
-   * @returns undefined while somebody else has it locked, in this process or another one
-   * @throws the system's error
+   * Replaces a damaged access ledger by what can be read of it. Nobody may use the registry.
+   * @param backup the folder of a backup whose readings are added
+   * @throws StorageError (as a rejection)
    */
-  lock(file: string): FileLock | undefined;
+  repairLedger(backup?: string): Promise<RepairedLedger>;
+  /** How the access ledger is doing. @returns undefined where there is none yet */
+  readLedgerCondition(): LedgerCondition | undefined;
   /** Creates what is missing. @throws StorageError */
   openRegistry(): RegistryStore;
   /**
@@ -154,7 +159,7 @@ export interface Storage {
    * @param folder new or empty; it gets this name only when it is complete, checked and on disk
    * @throws StorageError (as rejection), or the reason of the signal
    */
-  backUp(folder: string, options: BackupOptions): Promise<Backup>;
+  backUp(folder: string, options: BackupOptions): Promise<WrittenBackup>;
   /**
    * Reads every byte of a backup and changes nothing in it. The result is remembered if it is about the last
    * backup that was made of this location.
@@ -188,6 +193,8 @@ export interface Storage {
 /** One result of a check. */
 export interface Finding {
   readonly check: string;
+  /** Of the access ledger, on which nothing else depends. */
+  readonly isOfLedger?: true;
   /** Null when the check passed. */
   readonly fault: string | null;
   /** What was counted or read. */

@@ -3,6 +3,7 @@ import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { pruneDatedBackups } from './backup/dated-backups.ts';
 import { assertNotFenced, fence, isFenced } from './backup/fence.ts';
 import { isInService } from './backup/in-use.ts';
+import { repairLedger } from './backup/ledger-copy.ts';
 import { verifyRemembered, writeRememberedBackup } from './backup/remembered-backups.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
 import { assertNotRestoring } from './backup/restoring-folder.ts';
@@ -13,11 +14,14 @@ import { withDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
 import { openExportSession } from './exports/session.ts';
-import { lockPrivateFile } from './files/lock.ts';
-import { exists, KEPT_FILES, keysFileOf, ledgerFolderOf, ownsFile } from './files/registry-files.ts';
+import { exists, KEPT_FILES, keysFileOf, ledgerFileOf, ownsFile } from './files/registry-files.ts';
 import { openSpool } from './files/spool.ts';
 import { openHistory } from './journal/history.ts';
 import { openImportLog } from './journal/log.ts';
+import { openCommandLedger } from './ledger/command-ledger.ts';
+import { readLedgerCondition } from './ledger/condition.ts';
+import { openLedgerReader } from './ledger/ledger-reader.ts';
+import { openServiceLedger } from './ledger/service-ledger.ts';
 import { openHeldData } from './persons/held-data.ts';
 import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
 import { createReadModelFormat } from './read-model/version.ts';
@@ -51,8 +55,13 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     exists: () => exists(file),
     files: KEPT_FILES,
     ownsFile: (path) => ownsFile(file, path),
-    ledgerFolder: ledgerFolderOf(file),
-    lock: lockPrivateFile,
+    ledgerFile: ledgerFileOf(file),
+    serveLedger: (options) => openServiceLedger(settled(), options),
+    openCommandLedger: () => openCommandLedger(settled()),
+    openLedgerReader: () =>
+      openLedgerReader({ ledgerFile: ledgerFileOf(complete()), keysFile: keysFileOf(file) }),
+    repairLedger: (backup) => repairLedger(settled(), backup),
+    readLedgerCondition: () => readLedgerCondition(file),
     openRegistry: () =>
       openSqliteRegistry({ file: settled(), monotonicMs, scheduler, format, measureCommit }),
     openKeys: (use) =>

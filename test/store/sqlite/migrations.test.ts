@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { KEYS_SCHEMA } from '../../../src/store/sqlite/schema/migrations/keys.ts';
+import { LEDGER_SCHEMA } from '../../../src/store/sqlite/schema/migrations/ledger.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
@@ -17,6 +18,7 @@ const fingerprint = (sql: string): string => createHash('sha256').update(sql).di
 test('no released migration was edited: files in use have run it', () => {
   assert.deepEqual(REGISTRY_SCHEMA.migrations.map(fingerprint), REGISTRY_FINGERPRINTS);
   assert.deepEqual(KEYS_SCHEMA.migrations.map(fingerprint), KEYS_FINGERPRINTS);
+  assert.deepEqual(LEDGER_SCHEMA.migrations.map(fingerprint), LEDGER_FINGERPRINTS);
 });
 
 test('a file of the first schema keeps its data and answers lookups, with and without read model', async (context) => {
@@ -72,4 +74,5 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
 });
 
 const REGISTRY_FINGERPRINTS: readonly string[] = ['3d84b49dfd5593a9', 'ed49d2f95b017a6c'];
-const KEYS_FINGERPRINTS: readonly string[] = ['62a3c705c6945c89', 'b1990e3c46c7eab0'];
+const LEDGER_FINGERPRINTS: readonly string[] = ['20020e93676f5cfd'];
+const KEYS_FINGERPRINTS: readonly string[] = ['62a3c705c6945c89', 'b1990e3c46c7eab0', '3190fd530475cc0c'];

@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningCommand } from '../../support/command.ts';
+import { findLedgerFaults } from '../../support/sqlite-ledger-faults.ts';
 import { FAULTS, type Fault } from '../faults.ts';
 import type { Outcome, TortureOptions } from '../figures.ts';
-import { findLedgerFaults, ledgerFiles } from '../ledger.ts';
 import { startLookups } from '../lookups.ts';
 import { createRandom } from '../random.ts';
 import { createRegistry } from '../registry.ts';
@@ -91,7 +91,7 @@ async function killAll(
   return {
     faults,
     ledgerFaults: [
-      ...findLedgerFaults(ledgerFiles(db), lookups.receipts),
+      ...findLedgerFaults(db, lookups.receipts),
       ...(lookups.unrecorded > 0 ? [`${lookups.unrecorded} responses had no receipt.`] : []),
     ],
     responses: lookups.receipts.size,

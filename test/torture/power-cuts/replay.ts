@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { command } from '../../support/command.ts';
 import { openFile } from '../../support/sqlite.ts';
-import { findLedgerFaults } from '../ledger.ts';
+import { findLedgerFaults } from '../../support/sqlite-ledger-faults.ts';
 import { createRandom } from '../random.ts';
 import { Disk } from './disk.ts';
 import { createFate } from './fate.ts';
@@ -71,7 +71,7 @@ async function replay(
     if (isChecked) checked++;
     const files = disk.afterCut(createFate(random));
     const found = await lookAfterCut(files, { ...task, marks, isChecked, soundBackups });
-    const ledger = findLedgerFaults(liveOf(files, task.folder), marks.receipts);
+    const ledger = findLedgerFaults(join(task.scratch, 'registry.db'), marks.receipts);
     ledger.push(...marks.unrecorded);
     if (found.lost > 0) losing++;
     if (found.unsound.length > 0) unsound++;
@@ -86,10 +86,6 @@ async function replay(
   const counts = { cuts: task.cuts, checked, losing, unsound, unrecorded };
   return { ...counts, acknowledged: rows.size, receipts: receipts.size };
 }
-
-/** Without the ledger in the backup. */
-const liveOf = (files: ReadonlyMap<string, Buffer | null>, folder: string) =>
-  [...files].filter(([path]) => path.startsWith(join(folder, 'registry.ledger/')));
 
 interface Look extends Pick<ReplayTask, 'folder' | 'scratch'> {
   readonly marks: Marks;

@@ -73,12 +73,12 @@ function lastBackup({ say, write }: Visit, { condition }: StatusFacts): Entries 
   ];
 }
 
-function ledger({ say, write }: Visit, { ledger: found, isLedgerOn, ledgerFolder }: StatusFacts): Entries {
+function ledger({ say, write }: Visit, { ledger: found, isLedgerOn, ledgerFile }: StatusFacts): Entries {
   return [
     [say('Readings'), isLedgerOn ? say('recorded') : say('not recorded')],
     [say('So far'), write.number(found?.entries ?? 0)],
     [say('Size'), found && write.bytes(found.bytes)],
-    [say('Folder'), found && ledgerFolder],
+    [say('File'), found && ledgerFile],
   ];
 }
 

@@ -8,7 +8,7 @@ import type { Screen, Visit } from '../../visit/screen.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
 
 const WITHOUT_KEY = say(
-  'Some files of the ledger have lost their key: whose numbers were asked for in them cannot be found out.',
+  'A key of the ledger is lost: whose numbers were asked for while it was used cannot be found out.',
 );
 
 /** The latest ones; `ledger person` shows all. */
@@ -24,7 +24,8 @@ export const READERS: Screen = {
     if (person === undefined) return undefined;
     const { storage } = visit.desk;
     const traces = await visit.use(() => storage.openHeldData()).findTraces(person.identityCard);
-    const { readings, segmentsWithoutKey } = findPersonReadings(storage.ledgerFolder, traces);
+    const ledger = visit.use(() => storage.openLedgerReader());
+    const { readings, isKeyLost } = findPersonReadings(ledger, traces);
     const names = await keyNames(visit);
     const shown = readings.slice(-SHOWN).reverse();
     const body = html`<p class="screen"><a href="${pathOf(visit)}">${visit.say('Back')}</a></p>
@@ -40,7 +41,7 @@ ${
     visit.say('{n} older ones: `registry ledger person` shows them.', { n: readings.length - SHOWN }),
   )}</small></p>`
 }
-${segmentsWithoutKey > 0 && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}`;
+${isKeyLost && html`<p><small>${visit.translate(WITHOUT_KEY)}</small></p>`}`;
     return { body, shows: showing(person) };
   },
 };

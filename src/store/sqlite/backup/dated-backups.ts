@@ -3,7 +3,6 @@ import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDatedName, type PrunedBackups } from '../../ports/backup.ts';
 import { syncPath } from '../files/durable-files.ts';
-import { ledgerFolderOf } from '../files/registry-files.ts';
 import { MANIFEST_NAME, readManifest } from './manifest.ts';
 import { incompleteNameOf } from './work-folder.ts';
 
@@ -32,16 +31,12 @@ const listDatedBackups = (parent: string): string[] =>
     .filter((name) => isComplete(join(parent, name)))
     .sort();
 
-/** The access ledger vouches for itself, and is in no manifest. */
-const LEDGER_NAME = ledgerFolderOf('registry.db');
-
 /** Whether it has a manifest that can be relied on, the files that this names, and nothing else. */
 function isComplete(folder: string): boolean {
   try {
     const { files } = readManifest(folder);
     const expected = [MANIFEST_NAME, ...files.map(({ name }) => name)].sort();
-    const found = readdirSync(folder).filter((name) => name !== LEDGER_NAME);
-    return expected.join('/') === found.sort().join('/');
+    return expected.join('/') === readdirSync(folder).sort().join('/');
   } catch {
     return false;
   }

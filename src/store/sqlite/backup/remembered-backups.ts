@@ -1,7 +1,7 @@
 /** What is remembered of the backups of a registry, in a file beside it: for `status` and metrics. */
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Backup, BackupOptions, CheckedBackup } from '../../ports/backup.ts';
+import type { BackupOptions, CheckedBackup, WrittenBackup } from '../../ports/backup.ts';
 import type { FailedBackup, RememberedBackup, RememberedBackups } from '../../ports/condition.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { syncPath, writePrivateFile } from '../files/durable-files.ts';
@@ -46,9 +46,9 @@ export async function writeRememberedBackup(
   databaseFile: string,
   target: string,
   options: BackupOptions,
-): Promise<Backup> {
+): Promise<WrittenBackup> {
   const folder = resolve(target);
-  let backup: Backup;
+  let backup: WrittenBackup;
   try {
     backup = await writeBackup(databaseFile, target, options);
   } catch (error) {

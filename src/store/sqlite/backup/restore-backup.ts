@@ -1,6 +1,6 @@
 /** Restores a backup to a location (docs/backup.md#restore). */
-import { lstatSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, lstatSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import type { Restored, RestoreOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
@@ -11,13 +11,16 @@ import {
   DATABASE_FILES,
   type DatabaseFile,
   erasuresFileOf,
+  keysFileOf,
   RESERVED_BYTES,
   readFreeBytes,
 } from '../files/registry-files.ts';
 import { addToErasuresFile } from '../identity/erasures.ts';
+import { addMonthKeys } from '../ledger/month-keys.ts';
 import { removeStaleStaging } from '../staging/staged/staging-file.ts';
 import { type ErasedAgain, eraseAgain, findErasures, type RestoreScope } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
+import { isLedger, restoreLedger } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
 import { findWrongContent, findWrongFile } from './verify-backup.ts';
@@ -40,7 +43,7 @@ export async function restoreBackup(
   assertNoLinks(databaseFile);
   const restoring = new RestoringFolder(databaseFile);
   try {
-    const { all, report, isMigrated } = await prepare(folder, manifest, restoring, {
+    const { all, report, isMigrated, ledgerFaults } = await prepare(folder, manifest, restoring, {
       ...{ ...options, location, scope, onStep },
     });
     removeStaleStaging(databaseFile);
@@ -49,11 +52,14 @@ export async function restoreBackup(
     restoring.placeCopies(onStep);
     onStep('placed');
     if (addToErasuresFile(erasuresFileOf(databaseFile), all)) onStep('erasures kept');
+    const added = restoreLedger(databaseFile, restoring.copies);
+    onStep('ledger added');
+    const ledger = { ...added, faults: [...ledgerFaults, ...added.faults] };
     const replacedFolder = restoring.finish(options.now());
     const isOlder = manifest.files.some(
       (file) => file.schemaVersion < newestOf(file) && !(isMigrated && file === registryOf(manifest)),
     );
-    return { backup: manifest, replacedFolder, isOlder, erasures: report };
+    return { backup: manifest, replacedFolder, isOlder, erasures: report, ledger };
   } catch (error) {
     throw toRestoreError(error, location);
   } finally {
@@ -74,7 +80,7 @@ async function prepare(
   manifest: Manifest,
   restoring: RestoringFolder,
   { location, scope, onStep, ...options }: Preparation,
-): Promise<ErasedAgain> {
+): Promise<ErasedAgain & { readonly ledgerFaults: readonly string[] }> {
   const { copies } = restoring;
   try {
     onStep('announced');
@@ -87,13 +93,22 @@ async function prepare(
     assertRoom(manifest, location);
     restoring.prepareCopies();
     onStep('prepared');
+    const ledgerFaults: string[] = [];
     for (const file of manifest.files) {
-      await copy(folder, copies, file);
+      if (isLedger(file) && !existsSync(join(folder, file.name))) {
+        ledgerFaults.push(`${file.name}: it is missing.`);
+        continue;
+      }
+      const fault = await copy(folder, copies, file);
+      if (fault !== undefined && !isLedger(file)) throw notSound(folder, fault);
+      if (fault !== undefined) ledgerFaults.push(fault);
       onStep(`copied ${file.name}`);
     }
+    ledgerFaults.push(...keepMonthKeys(restoring));
     const found = await findErasures(restoring, options.erasuresFile);
     const registry = join(copies, registryOf(manifest).name);
-    return eraseAgain(registry, found, scope, { ...options, onStep, instantMs: manifest.instantMs });
+    const erased = eraseAgain(registry, found, scope, { ...options, onStep, instantMs: manifest.instantMs });
+    return { ...erased, ledgerFaults };
   } catch (error) {
     restoring.abandon();
     throw error;
@@ -127,7 +142,7 @@ function readSound(folder: string): Manifest {
     if (error instanceof ManifestError) throw notSound(folder, error.message, error);
     throw error;
   }
-  for (const file of manifest.files) {
+  for (const file of manifest.files.filter((each) => !isLedger(each))) {
     const fault = findWrongFile(join(folder, file.name), file);
     if (fault !== undefined) throw notSound(folder, `${file.name}: ${fault}`);
   }
@@ -161,16 +176,32 @@ function assertRoom({ files }: Manifest, location: string): void {
   );
 }
 
-/** What is checked is the copy itself, and before anything at the location changes. */
-async function copy(folder: string, target: string, file: ManifestFile): Promise<void> {
+/**
+ * What is checked is the copy itself, and before anything at the location changes.
+ * @returns what is wrong with it
+ */
+async function copy(folder: string, target: string, file: ManifestFile): Promise<string | undefined> {
   const path = join(target, file.name);
   const { bytes, sha256 } = await copyPrivately(join(folder, file.name), path);
   if (bytes !== file.bytes || sha256 !== file.sha256)
-    throw notSound(folder, `${file.name}: its content has changed: the SHA-256 differs.`);
+    return `${file.name}: its content has changed: the SHA-256 differs.`;
   // Nothing else will look into a file of an older schema before it is migrated.
   const fault = findWrongContent(path, file, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
-  if (fault !== undefined) throw notSound(folder, `${file.name}: ${fault}`);
+  if (fault !== undefined) return `${file.name}: ${fault}`;
   // As every process of this program would when it opens the file: in WAL mode.
   withDatabase(path, { waitMs: 0 }, renewEpoch);
   syncPath(path);
+  return undefined;
+}
+
+/** What has hashed the readings at the location: the keys that are there are replaced. @returns faults */
+function keepMonthKeys({ copies, databaseFile, oldFolder }: RestoringFolder): string[] {
+  const keys = keysFileOf(databaseFile);
+  try {
+    for (const old of [keys, join(oldFolder, basename(keys))])
+      addMonthKeys(join(copies, keysFileOf('registry.db')), old);
+    return [];
+  } catch (error) {
+    return [`The keys of the ledger's hashes could not be taken over: ${(error as Error).message}`];
+  }
 }

@@ -59,23 +59,24 @@ export function assertNotRestoring(databaseFile: string): void {
 export class RestoringFolder {
   readonly copies: string;
   readonly databaseFile: string;
-  private readonly path: string;
+  /** Where what is replaced is moved to. */
+  readonly oldFolder: string;
   private readonly lock: Database.Database;
 
   /** @throws StorageError when another restore is running, or the folder cannot be created */
   constructor(databaseFile: string) {
     this.databaseFile = databaseFile;
-    this.path = restoringFolderOf(databaseFile);
-    this.copies = join(this.path, NEW);
+    this.oldFolder = restoringFolderOf(databaseFile);
+    this.copies = join(this.oldFolder, NEW);
     try {
-      createFolder(dirname(this.path));
-      if (!existsSync(this.path)) createPrivateFolder(this.path);
-      if (!existsSync(join(this.path, LOCK))) createPrivateFile(join(this.path, LOCK));
+      createFolder(dirname(this.oldFolder));
+      if (!existsSync(this.oldFolder)) createPrivateFolder(this.oldFolder);
+      if (!existsSync(join(this.oldFolder, LOCK))) createPrivateFile(join(this.oldFolder, LOCK));
     } catch (error) {
       const message = `${databaseFile} cannot be restored: ${(error as Error).message}.`;
       throw new StorageError('unusable', message, { cause: error });
     }
-    const lock = lockFile(join(this.path, LOCK));
+    const lock = lockFile(join(this.oldFolder, LOCK));
     if (lock === undefined)
       throw new StorageError('failed', `Another restore into ${databaseFile} is running.`);
     this.lock = lock;
@@ -83,8 +84,8 @@ export class RestoringFolder {
 
   /** Where the old registry is, if there is one: it may have been moved by a restore that was killed. */
   get oldDatabase(): string {
-    const moved = join(this.path, basename(this.databaseFile));
-    return existsSync(moved) || existsSync(join(this.path, MOVED)) ? moved : this.databaseFile;
+    const moved = join(this.oldFolder, basename(this.databaseFile));
+    return existsSync(moved) || existsSync(join(this.oldFolder, MOVED)) ? moved : this.databaseFile;
   }
 
   /** Makes room for the copies; what an earlier restore has copied is copied again. */
@@ -95,13 +96,13 @@ export class RestoringFolder {
 
   /** Moves every file of the old registry into the folder, and has it on disk that all are. */
   moveOldFiles(onStep: (step: string) => void): void {
-    if (existsSync(join(this.path, MOVED))) return;
+    if (existsSync(join(this.oldFolder, MOVED))) return;
     for (const file of filesAt(this.databaseFile)) {
-      renameSync(file, join(this.path, basename(file)));
+      renameSync(file, join(this.oldFolder, basename(file)));
       onStep(`moved ${basename(file)}`);
     }
     this.sync();
-    createPrivateFolder(join(this.path, MOVED));
+    createPrivateFolder(join(this.oldFolder, MOVED));
     this.sync();
   }
 
@@ -124,20 +125,20 @@ export class RestoringFolder {
    */
   finish(nowMs: number): string | undefined {
     const replaced = replacedFolderOf(this.databaseFile, nowMs);
-    renameSync(this.path, replaced);
+    renameSync(this.oldFolder, replaced);
     this.close();
     for (const name of OWN_NAMES) rmSync(join(replaced, name), { recursive: true, force: true });
     const isEmpty = readdirSync(replaced).length === 0;
     if (isEmpty) rmdirSync(replaced);
-    syncPath(dirname(this.path));
+    syncPath(dirname(this.oldFolder));
     return isEmpty ? undefined : replaced;
   }
 
   /** Gives up before anything has changed at the location. */
   abandon(): void {
     this.close();
-    const isUntouched = readdirSync(this.path).every((name) => name === LOCK || name === NEW);
-    if (isUntouched) rmSync(this.path, { recursive: true });
+    const isUntouched = readdirSync(this.oldFolder).every((name) => name === LOCK || name === NEW);
+    if (isUntouched) rmSync(this.oldFolder, { recursive: true });
   }
 
   close(): void {
@@ -145,7 +146,7 @@ export class RestoringFolder {
   }
 
   private sync(): void {
-    syncPath(this.path);
-    syncPath(dirname(this.path));
+    syncPath(this.oldFolder);
+    syncPath(dirname(this.oldFolder));
   }
 }

@@ -27,10 +27,10 @@ const PAGES_PER_STEP = 2_048;
  * Takes a snapshot of each database, one right after the other.
  * @throws StorageError when there is no registry, or one of another program or a newer release
  */
-export function takeSnapshots(databaseFile: string): Snapshot[] {
+export function takeSnapshots(databaseFile: string, files = DATABASE_FILES): Snapshot[] {
   const opened: { readonly file: DatabaseFile; readonly db: Connection }[] = [];
   try {
-    for (const file of DATABASE_FILES) {
+    for (const file of files) {
       const path = file.pathAt(databaseFile);
       if (file.isOptional && !existsSync(path)) continue;
       opened.push({ file, db: openDatabase(path, { readOnly: true, waitMs: WAIT_MS.command }) });
@@ -91,7 +91,7 @@ export async function copySnapshot(
 }
 
 /** A database in WAL mode needs files beside it even to be read, also from a disk that is read-only. */
-function leaveLogMode(file: string): void {
+export function leaveLogMode(file: string): void {
   const copy = new Database(file);
   try {
     copy.pragma('journal_mode = DELETE');

@@ -6,6 +6,7 @@ import { COUNTED } from '../check/check.ts';
 import { hashFile } from '../files/durable-files.ts';
 import { DATABASE_FILES, SIDE_SUFFIXES } from '../files/registry-files.ts';
 import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
+import { findLedgerFault } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
 /**
@@ -17,17 +18,17 @@ export async function verifyBackup(folder: string): Promise<CheckedBackup> {
   try {
     manifest = readManifest(folder);
   } catch (error) {
-    if (error instanceof ManifestError) return { backup: undefined, fault: error.message };
+    if (error instanceof ManifestError) return { backup: undefined, fault: error.message, ledgerFault: null };
     throw error;
   }
   for (const file of manifest.files) {
     const path = join(folder, file.name);
     const fault =
       findWrongFile(path, file) ?? (await findWrongBytes(path, file)) ?? findWrongContent(path, file, 'full');
-    if (fault !== undefined) return { backup: manifest, fault: `${file.name}: ${fault}` };
+    if (fault !== undefined) return { backup: manifest, fault: `${file.name}: ${fault}`, ledgerFault: null };
   }
-  const fault = findWrongRows(folder, manifest);
-  return { backup: manifest, fault: fault ?? null };
+  const fault = findWrongRows(folder, manifest) ?? null;
+  return { backup: manifest, fault, ledgerFault: findLedgerFault(folder) };
 }
 
 /** Whether the file is there as the manifest says, without reading it. */

@@ -1,16 +1,17 @@
 /** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Backup, BackupOptions } from '../../ports/backup.ts';
+import type { BackupOptions, WrittenBackup } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { COUNTED } from '../check/check.ts';
 import { isDiskFull } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { hashFile, writePrivateFile } from '../files/durable-files.ts';
-import { RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
+import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 import { keepErasures } from '../identity/erasures.ts';
 import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
+import { copyLedger, isLedger, takeLedgerSnapshot } from './ledger-copy.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './snapshots.ts';
 import { completeFolder, createWorkFolder } from './work-folder.ts';
@@ -28,26 +29,30 @@ export async function writeBackup(
   target: string,
   options: BackupOptions,
   freeBytes: ReadFreeBytes = readFreeBytes,
-): Promise<Backup> {
+): Promise<WrittenBackup> {
   const instantMs = options.now();
   completeErasures(databaseFile);
-  const snapshots = takeSnapshots(databaseFile);
+  const ledger = takeLedgerSnapshot(databaseFile);
+  const snapshots = takeSnapshots(
+    databaseFile,
+    DATABASE_FILES.filter((file) => !isLedger(file)),
+  );
   let folder: string | undefined;
   try {
     folder = createWorkFolder(target);
-    assertRoom(snapshots, folder, target, freeBytes);
+    assertRoom([...snapshots, ...ledger], folder, target, freeBytes);
     await copySnapshots(snapshots, folder, options);
     closeSnapshots(snapshots);
-    const manifest = await describe(folder, snapshots, { ...options, instantMs });
-    options.addTo?.(folder);
+    const ledgerFault = await copyLedger(databaseFile, ledger, folder, options.signal);
+    const manifest = await describe(folder, { ...options, instantMs });
     writePrivateFile(join(folder, MANIFEST_NAME), formatManifest(manifest));
     completeFolder(folder, target);
-    return manifest;
+    return { ...manifest, ledgerFault };
   } catch (error) {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     throw toBackupError(target, error);
   } finally {
-    closeSnapshots(snapshots);
+    closeSnapshots([...snapshots, ...ledger]);
   }
 }
 
@@ -104,21 +109,21 @@ function assertRoom(
 /** Reads the copies back: what the manifest says of them was seen on the disk. */
 async function describe(
   folder: string,
-  snapshots: readonly Snapshot[],
   { program, instantMs, signal }: BackupOptions & { readonly instantMs: number },
 ): Promise<Manifest> {
   const files: ManifestFile[] = [];
-  for (const { file } of snapshots) {
-    const path = join(folder, file.name);
+  for (const { name } of DATABASE_FILES) {
+    const path = join(folder, name);
+    if (!existsSync(path)) continue;
     const hash = await hashFile(path, undefined, signal);
     const { fault, applicationId, schemaVersion } = inspectDatabase(path, 'quick');
     if (fault !== null) {
       throw new StorageError(
         'failed',
-        `The copy of ${file.name} is damaged: ${fault}. No backup was written. Run check.`,
+        `The copy of ${name} is damaged: ${fault}. No backup was written. Run check.`,
       );
     }
-    files.push({ name: file.name, ...hash, applicationId, schemaVersion });
+    files.push({ name, ...hash, applicationId, schemaVersion });
   }
   const registry = join(folder, (files[0] as ManifestFile).name);
   const rows = countRows(registry, COUNTED);

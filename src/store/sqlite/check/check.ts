@@ -7,8 +7,9 @@ import type { Schema } from '../engine/migrate.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { LOAN_CHECKS } from '../entities/loan-checks.ts';
-import { erasuresFileOf, keysFileOf, webhooksFileOf } from '../files/registry-files.ts';
+import { erasuresFileOf, keysFileOf, ledgerFileOf, webhooksFileOf } from '../files/registry-files.ts';
 import { type Erasures, erasedSince, readErasures } from '../identity/erasures.ts';
+import { withLedger } from '../ledger/ledger-reader.ts';
 import { countChecksOf } from '../lists/count-checks.ts';
 import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
 import { ROW_COUNT_CHECKS } from '../lists/table-sizes.ts';
@@ -16,6 +17,7 @@ import type { ReadModelFormat } from '../read-model/columns.ts';
 import { countOutOfDate, findWrongColumn } from '../read-model/verify.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
+import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 import { TOTALS_CHECKS } from '../statistics/totals.ts';
@@ -53,7 +55,7 @@ export function checkFiles(databaseFile: string, format: ReadModelFormat): Findi
     ...checkErasures(db, erasuresFileOf(databaseFile)),
   ]);
   const keys = checkKeys(keysFileOf(databaseFile));
-  return [...registry, ...keys, ...checkWebhooks(webhooksFileOf(databaseFile))];
+  return [...registry, ...keys, ...checkWebhooks(webhooksFileOf(databaseFile)), ...checkLedger(databaseFile)];
 }
 
 /**
@@ -136,6 +138,16 @@ function checkWebhooks(file: string): Finding[] {
   return checkFile('webhooks', file, WEBHOOKS_SCHEMA, (webhooks) => [
     { check: 'rows of webhook_endpoints', fault: null, value: String(webhooks.count('webhook_endpoints')) },
   ]);
+}
+
+function checkLedger(databaseFile: string): Finding[] {
+  const [ledgerFile, keysFile] = [ledgerFileOf(databaseFile), keysFileOf(databaseFile)];
+  if (!existsSync(ledgerFile)) return [];
+  const findings = checkFile('ledger', ledgerFile, LEDGER_SCHEMA, () => {
+    const { entries, faults } = withLedger({ ledgerFile, keysFile }, (ledger) => ledger.verify());
+    return [{ check: 'access ledger', fault: faults[0] ?? null, value: `${entries} readings` }];
+  });
+  return findings.map((finding) => ({ ...finding, isOfLedger: true }));
 }
 
 function checkForm(name: string, db: Connection): Finding[] {

@@ -1,8 +1,12 @@
 /** Locks that tell processes apart: files in which nothing is stored. */
 import { existsSync } from 'node:fs';
-import type { FileLock } from '../../ports/storage.ts';
 import { lockFile } from '../engine/file-use.ts';
 import { createPrivateFile } from './durable-files.ts';
+
+/** A file that this process has locked. The system takes the lock back when the process ends. */
+export interface FileLock {
+  release(): void;
+}
 
 /**
  * Locks a file that only its owner can read, created when it is missing.

@@ -8,6 +8,7 @@ import type { KeptFile } from '../../ports/backup.ts';
 import type { Schema } from '../engine/migrate.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
+import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 
@@ -26,7 +27,10 @@ export const webhooksLockOf = (databaseFile: string): string => `${stemOf(databa
 /** What is remembered of backups: `registry.db` → `registry.backups.json`. */
 export const backupsFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.backups.json`;
 
-/** The folder of the access ledger: `registry.db` → `registry.ledger`. */
+/** The file of the access ledger: `registry.db` → `registry.ledger.db`. */
+export const ledgerFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger.db`;
+
+/** The folder of the access ledger of before 1.0.0, which is refused: `registry.db` → `registry.ledger`. */
 export const ledgerFolderOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger`;
 
 /** Its existence keeps the registry from being used: `registry.db` → `registry.fenced`. */
@@ -70,6 +74,11 @@ export const DATABASE_FILES: readonly DatabaseFile[] = [
     ...{ name: 'registry.webhooks.db', schema: WEBHOOKS_SCHEMA, isOptional: true, outlivesRestores: false },
     pathAt: webhooksFileOf,
   },
+  // Created with the first reading.
+  {
+    ...{ name: 'registry.ledger.db', schema: LEDGER_SCHEMA, isOptional: true, outlivesRestores: true },
+    pathAt: ledgerFileOf,
+  },
 ];
 
 /** What follows the name of a database in the names of its staging files. */
@@ -100,7 +109,7 @@ export const KEPT_FILES: readonly KeptFile[] = [
     mode: '0600',
     contains: 'keys: name, scopes, restrictions, limits; what their requests did, in numbers',
     personalData: 'names of holders',
-    secrets: 'the SHA-256 of each key, never a key',
+    secrets: 'the SHA-256 of each key, never a key; what hashes the national IDs of the access ledger',
     isBackedUp: true,
   },
   {
@@ -128,11 +137,11 @@ export const KEPT_FILES: readonly KeptFile[] = [
     isBackedUp: false,
   },
   {
-    name: 'registry.ledger/',
-    mode: '0700',
-    contains: 'the access ledger, a folder: who has read whose data, in chains of segments',
+    name: 'registry.ledger.db',
+    mode: '0600',
+    contains: 'the access ledger: who has read whose data; from the first reading on',
     personalData: 'who asked, from where, why; keyed hashes of national IDs, ids of members',
-    secrets: 'the keys of these hashes; the key that signs closed segments',
+    secrets: 'none: the keys of these hashes are in registry.keys.db',
     isBackedUp: true,
   },
   {
@@ -204,16 +213,13 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
-  const others = [webhooksLockOf, ledgerFolderOf, backupsFileOf, fenceFileOf].map((pathOf) =>
-    pathOf(databaseFile),
-  );
+  const others = [webhooksLockOf, backupsFileOf, fenceFileOf].map((pathOf) => pathOf(databaseFile));
   const owned = new Set([...databases.flatMap(withSideFiles), ...others.flatMap(pathsOf)]);
   const starts = pathsOf(databaseFile).flatMap((file) => [
     file + STAGING_INFIX,
     file + SPOOL_INFIX,
     restoringFolderOf(file),
     stemOf(file) + REPLACED_INFIX,
-    `${ledgerFolderOf(file)}/`,
   ]);
   return pathsOf(path).some((file) => owned.has(file) || starts.some((start) => file.startsWith(start)));
 }

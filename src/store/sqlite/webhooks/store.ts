@@ -1,7 +1,6 @@
 /** The endpoints of webhooks in a file of their own (docs/decisions/0028-webhooks.md). */
 import { existsSync } from 'node:fs';
 import type { WebhookType } from '../../../domain/webhooks/types.ts';
-import type { FileLock } from '../../ports/storage.ts';
 import type {
   FeedPosition,
   WebhookAttempt,
@@ -13,6 +12,7 @@ import type {
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { openDatabase } from '../engine/open-database.ts';
+import type { FileLock } from '../files/lock.ts';
 import { lockPrivateFile } from '../files/lock.ts';
 import { webhooksFileOf, webhooksLockOf } from '../files/registry-files.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';

@@ -57,5 +57,16 @@ CREATE TABLE key_uses (
 ) STRICT, WITHOUT ROWID;
 `;
 
+const LEDGER_KEYS = `
+-- What hashes the national IDs of a month's readings; apart from them, and destroyed with them.
+CREATE TABLE ledger_keys (
+  -- The first 16 hexadecimal digits of the SHA-256 of the secret: a changed one is noticed.
+  id TEXT PRIMARY KEY,
+  -- In UTC, as 2026-11.
+  month TEXT NOT NULL,
+  secret BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 /** In the order in which they run. */
-export const KEYS_SCHEMA: Schema = { applicationId: 0x63726b31, migrations: [KEYS_1, USES] };
+export const KEYS_SCHEMA: Schema = { applicationId: 0x63726b31, migrations: [KEYS_1, USES, LEDGER_KEYS] };

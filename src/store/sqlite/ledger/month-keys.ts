@@ -1,0 +1,91 @@
+/** The keys that hash national IDs in the ledger: one for each month, beside the API keys. */
+import { hash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { HashPerson } from '../../ports/access-ledger.ts';
+import { withDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
+import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
+import { createPersonHash } from './identity-hash.ts';
+
+export interface MonthKey {
+  readonly id: string;
+  readonly hashPerson: HashPerson;
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly month: string;
+  readonly secret: Buffer;
+}
+
+const KEY_BYTES = 32;
+const ID_DIGITS = 16;
+
+/** @param ms epoch milliseconds @returns in UTC, as `2026-11` */
+export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, '2026-11'.length);
+
+const idOf = (secret: Uint8Array): string => hash('sha256', secret).slice(0, ID_DIGITS);
+
+const isIntact = ({ id, secret }: KeyRow): boolean => id === idOf(secret);
+
+/** @param keysFile of the API keys, created when it is missing @throws StorageError, the driver's error */
+const change = <T>(keysFile: string, work: Parameters<typeof withDatabase<T>>[2]): T =>
+  withDatabase(keysFile, { schema: KEYS_SCHEMA, waitMs: WAIT_MS.command, create: true }, (db) =>
+    db.transaction.immediate(() => work(db)),
+  );
+
+/** The key of a month, made when there is none that can be used. @param month as `2026-11` */
+export const takeMonthKey = (keysFile: string, month: string): MonthKey =>
+  change(keysFile, (db) => {
+    const known = db.rows<KeyRow>('SELECT id, month, secret FROM ledger_keys WHERE month = ?', [month]);
+    const intact = known.find(isIntact);
+    const secret = intact?.secret ?? randomBytes(KEY_BYTES);
+    const id = idOf(secret);
+    if (intact === undefined)
+      db.run('INSERT INTO ledger_keys (id, month, secret) VALUES (?, ?, ?)', [id, month, secret]);
+    return { id, hashPerson: createPersonHash(secret) };
+  });
+
+/** Every key that can be used, by its id. */
+export function readMonthKeys(keysFile: string): ReadonlyMap<string, HashPerson> {
+  const rows = readRows(keysFile).filter(isIntact);
+  return new Map(rows.map(({ id, secret }) => [id, createPersonHash(secret)]));
+}
+
+/** A backup of before there was a ledger has no such table. */
+function readRows(keysFile: string): KeyRow[] {
+  if (!existsSync(keysFile)) return [];
+  return withDatabase(keysFile, { readOnly: true, waitMs: WAIT_MS.command }, (db) =>
+    db.has("sqlite_schema WHERE name = 'ledger_keys'")
+      ? db.rows<KeyRow>('SELECT id, month, secret FROM ledger_keys')
+      : [],
+  );
+}
+
+export interface RemovedTimes {
+  /** Ids of keys that have hashed what is left. */
+  readonly needed: readonly string[];
+  /** Epoch milliseconds: keys of its month and of later ones stay, as one may have just been made. */
+  readonly beforeMs: number;
+}
+
+/** Destroys the other keys: what they have hashed leads to nobody from then on. */
+export function destroyMonthKeys(keysFile: string, { needed, beforeMs }: RemovedTimes): void {
+  const month = monthOf(beforeMs);
+  const isUnneeded = (row: KeyRow) => row.month < month && !needed.includes(row.id);
+  const unneeded = readRows(keysFile).filter(isUnneeded);
+  if (unneeded.length === 0) return;
+  change(keysFile, (db) => {
+    for (const { id } of unneeded) db.run('DELETE FROM ledger_keys WHERE id = ?', [id]);
+  });
+}
+
+/** Adds the keys that another file has, for the entries that were hashed with them. */
+export function addMonthKeys(keysFile: string, otherFile: string): void {
+  const others = readRows(otherFile).filter(isIntact);
+  if (others.length === 0) return;
+  change(keysFile, (db) => {
+    for (const { id, month, secret } of others)
+      db.run('INSERT OR IGNORE INTO ledger_keys (id, month, secret) VALUES (?, ?, ?)', [id, month, secret]);
+  });
+}

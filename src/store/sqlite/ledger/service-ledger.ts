@@ -1,0 +1,179 @@
+/**
+ * The ledger of a service: a thread writes it. It has one batch at a time; what comes meanwhile is the next
+ * one, as each costs both threads a message and a sync of the disk.
+ */
+import { moduleBeside, TaskThread } from '../../../runtime/task-thread.ts';
+import type { AccessLedger, Reading, ServedLedgerOptions } from '../../ports/access-ledger.ts';
+import type { LedgerSetup, LedgerTasks } from './ledger-thread.ts';
+import { openLedgerFile, type Recorded } from './ledger-writer.ts';
+import { encodeReadings } from './reading-text.ts';
+import { toReceipts, unrecorded } from './unrecorded.ts';
+
+interface Waiting {
+  readonly readings: readonly Reading[];
+  readonly sinceMs: number;
+  resolve(receipts: string[]): void;
+  reject(error: unknown): void;
+}
+
+/** A reading that is not on disk after this is refused (docs/ledger.md#what-it-costs). */
+export const MAX_RECORD_MS = 5_000;
+/** For how long a service that ends waits for the thread. */
+const MAX_END_MS = 1_000;
+const DAY_MS = 24 * 3600 * 1000;
+/** How far the wall clock may be from where the monotonic one has got to. */
+const MAX_DRIFT_MS = 5 * 60 * 1000;
+const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
+
+/** The thread that writes; tests give one that stalls. */
+export interface WritingThread {
+  readonly module: URL;
+  /** What it gets beside its setup. */
+  readonly flag?: Int32Array | undefined;
+}
+
+const WRITING: WritingThread = { module: moduleBeside(import.meta.url, 'ledger-thread') };
+
+/** @throws StorageError when the ledger cannot be used */
+export function openServiceLedger(
+  databaseFile: string,
+  options: ServedLedgerOptions,
+  { module, flag }: WritingThread = WRITING,
+): AccessLedger {
+  openLedgerFile(databaseFile, MAX_RECORD_MS).close();
+  const setup = { databaseFile, waitMs: MAX_RECORD_MS, flag } satisfies LedgerSetup & Partial<WritingThread>;
+  return new ServiceLedger(new TaskThread({ module, setup, maxWaiting: 2 }), options);
+}
+
+class ServiceLedger implements AccessLedger {
+  private readonly thread: TaskThread<LedgerTasks>;
+  private readonly options: ServedLedgerOptions;
+  /** What the thread has; empty when it may be given more. */
+  private given: Waiting[] = [];
+  private next: Waiting[] = [];
+  private readonly daily: NodeJS.Timeout;
+  /** Fires while the thread has a batch for too long. */
+  private readonly stall: NodeJS.Timeout;
+  private isStalled = false;
+  private fault: string | undefined;
+  /** Both clocks when they were last seen to agree. */
+  private agreed: { readonly wallMs: number; readonly monotonicMs: number };
+  private onIdle: () => void = () => undefined;
+
+  constructor(thread: TaskThread<LedgerTasks>, options: ServedLedgerOptions) {
+    this.thread = thread;
+    this.options = options;
+    this.agreed = this.readClocks();
+    this.daily = setInterval(() => void this.removeOld(), DAY_MS).unref();
+    this.stall = setTimeout(() => this.refuseStalled(), MAX_RECORD_MS).unref();
+  }
+
+  record(readings: readonly Reading[]): Promise<readonly string[]> {
+    if (readings.length === 0) return Promise.resolve([]);
+    const sinceMs = this.options.clock.monotonicMs();
+    return new Promise((resolve, reject) => {
+      this.next.push({ readings, sinceMs, resolve, reject });
+      if (this.isStalled) this.settle(this.next.splice(0), STALLED);
+      else if (this.given.length === 0) void this.write();
+    });
+  }
+
+  isRecording(): boolean {
+    return !this.isStalled;
+  }
+
+  /** Gives the thread what waits, until nothing does. */
+  private async write(): Promise<void> {
+    while (this.next.length > 0) {
+      [this.given, this.next] = [this.next, []];
+      const { given } = this;
+      this.stall.refresh();
+      const result = await this.append(given);
+      this.isStalled = false;
+      // Empty when they were refused meanwhile.
+      if (this.given === given) this.settle(given, result);
+      this.given = [];
+    }
+    this.onIdle();
+  }
+
+  private async append(given: readonly Waiting[]): Promise<Recorded | string> {
+    try {
+      return await this.thread.run('append', encodeReadings(given.flatMap(({ readings }) => readings)));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  /** What the thread has may still get to the disk: a reading is recorded then that nobody was shown. */
+  private refuseStalled(): void {
+    if (this.given.length === 0 || this.isStalled) return;
+    this.isStalled = true;
+    this.settle([...this.given, ...this.next.splice(0)], STALLED);
+    this.given = [...this.given];
+    this.onIdle();
+  }
+
+  private settle(all: readonly Waiting[], result: Recorded | string): void {
+    const { clock, measure, note } = this.options;
+    const fault = typeof result === 'string' ? result : undefined;
+    if (fault !== this.fault) note(`access ledger: ${fault ?? 'readings are recorded again'}`);
+    this.fault = fault;
+    let before = 0;
+    for (const { readings, sinceMs, resolve, reject } of all) {
+      const count = readings.length;
+      measure?.(count, clock.monotonicMs() - sinceMs, fault === undefined);
+      // They share a batch, in which they follow each other.
+      if (typeof result === 'string') reject(unrecorded(new Error(result)));
+      else resolve(toReceipts({ first: result.first + before, hash: result.hash }, count));
+      before += count;
+    }
+  }
+
+  private readClocks() {
+    const { clock } = this.options;
+    return { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
+  }
+
+  /** By a wall clock that was set since, what is old cannot be said. */
+  private async removeOld(): Promise<void> {
+    const { days, note } = this.options;
+    const now = this.readClocks();
+    const { agreed } = this;
+    this.agreed = now;
+    const driftMs = now.wallMs - agreed.wallMs - (now.monotonicMs - agreed.monotonicMs);
+    if (Math.abs(driftMs) > MAX_DRIFT_MS) {
+      note('access ledger: the clock was set, so nothing old was removed; it is tried again in a day');
+      return;
+    }
+    const times = { nowMs: now.wallMs, beforeMs: now.wallMs - days * DAY_MS };
+    let removed = 0;
+    try {
+      let part: number;
+      do {
+        part = await this.thread.run('removeOld', times);
+        removed += part;
+      } while (part > 0);
+    } catch (error) {
+      note(`access ledger: old readings could not be removed: ${(error as Error).message}`);
+    }
+    if (removed > 0)
+      note(
+        `access ledger: removed ${removed} readings from before ${new Date(times.beforeMs).toISOString()}`,
+      );
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.daily);
+    if (this.given.length > 0 && !this.isStalled)
+      await new Promise<void>((resolve) => {
+        this.onIdle = resolve;
+      });
+    clearTimeout(this.stall);
+    // A thread that waits for the disk cannot be ended.
+    await Promise.race([
+      this.thread.close(),
+      new Promise((resolve) => setTimeout(resolve, MAX_END_MS).unref()),
+    ]);
+  }
+}

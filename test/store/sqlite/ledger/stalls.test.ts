@@ -1,0 +1,71 @@
+/** A disk that does not answer: readings are refused in time, and the service can end. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../../../src/store/sqlite/engine/open-database.ts';
+import { openCommandLedger } from '../../../../src/store/sqlite/ledger/command-ledger.ts';
+import { readLedgerCondition } from '../../../../src/store/sqlite/ledger/condition.ts';
+import { MAX_RECORD_MS, openServiceLedger } from '../../../../src/store/sqlite/ledger/service-ledger.ts';
+import { testClock } from '../../../support/app.ts';
+import { ledgerPlace, reading } from '../../../support/sqlite-ledger.ts';
+
+/** Refused with the reason that clients and probes see. */
+const REFUSED = { code: 'unavailable', reason: 'ledger' };
+
+function openStalling(context: TestContext) {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const notes: string[] = [];
+  const module = new URL('./stalling-thread.ts', import.meta.url);
+  const options = { clock: testClock(), days: 730, note: (text: string) => void notes.push(text) };
+  const place = ledgerPlace(context);
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const ledger = openServiceLedger(place.databaseFile, options, { module, flag });
+  const answer = () => {
+    Atomics.store(flag, 0, 1);
+    Atomics.notify(flag, 0);
+  };
+  return { ledger, notes, answer, timers: context.mock.timers };
+}
+
+test('a reading that is not on disk after 5 s is refused, and so are others until the disk answers', async (context) => {
+  const { ledger, notes, answer, timers } = openStalling(context);
+  const first = ledger.record([reading()]);
+  const second = ledger.record([reading()]);
+  timers.tick(MAX_RECORD_MS - 1);
+  assert.equal(ledger.isRecording(), true);
+  timers.tick(1);
+  await assert.rejects(first, REFUSED);
+  await assert.rejects(second, REFUSED);
+  assert.equal(ledger.isRecording(), false);
+  await assert.rejects(ledger.record([reading()]), REFUSED);
+  answer();
+  while (!ledger.isRecording()) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal((await ledger.record([reading()])).length, 1);
+  assert.deepEqual(notes, [
+    'access ledger: the disk has not answered for 5 s',
+    'access ledger: readings are recorded again',
+  ]);
+  await ledger.close();
+});
+
+test('a ledger whose disk does not answer can be closed', async (context) => {
+  const { ledger, timers } = openStalling(context);
+  const given = ledger.record([reading()]);
+  const closed = ledger.close();
+  timers.tick(MAX_RECORD_MS);
+  await assert.rejects(given, REFUSED);
+  await new Promise((resolve) => setImmediate(resolve));
+  timers.tick(1_000);
+  await closed;
+  assert.equal(ledger.isRecording(), false);
+});
+
+test('status finds a ledger that takes no entries', async (context) => {
+  const { databaseFile, ledgerFile } = ledgerPlace(context);
+  await openCommandLedger(databaseFile).record([reading()]);
+  assert.equal(readLedgerCondition(databaseFile)?.fault, null);
+  const other = openDatabase(ledgerFile, { waitMs: 0 });
+  other.transaction.immediate(() =>
+    assert.equal(readLedgerCondition(databaseFile)?.fault, 'does not answer'),
+  );
+  other.close();
+});

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { command } from '../support/command.ts';
-import { type ImportPlace, member, members, startedPlace } from '../support/importing.ts';
+import { type ImportPlace, member, members, nid, startedPlace } from '../support/importing.ts';
 
 const COMMANDS = {
   undo: ['imports', 'undo', '2'],
@@ -56,6 +56,21 @@ const everything = (place: ImportPlace) => [
   place.query('SELECT * FROM changes'),
   place.query('SELECT * FROM operations'),
 ];
+
+test('at a terminal nothing is done when it would write other values than were shown', async (context) => {
+  const place = await start(context);
+  const header = 'cooperative_code,member_code,identity_card,full_name,mobile\nA-1,M-1';
+  const telephone = (number: string) => place.load('members', `${header},${nid(1)},Person 1,${number}\n`);
+  await telephone('0780000001');
+  const ask = async () => {
+    await telephone('0780000002');
+    return 'y';
+  };
+  const outcome = await command(COMMANDS.merge, { REGISTRY_DB: place.databaseFile }, undefined, { ask });
+  assert.equal(outcome.status, 1);
+  assert.match(outcome.err, /Nothing was changed: the registry has changed meanwhile/);
+  assert.equal(place.value('SELECT count(*) FROM members'), 3);
+});
 
 for (const [name, args] of Object.entries(COMMANDS)) {
   test(`${name}: without a terminal nothing is done unless --yes is given`, async (context) => {

@@ -73,6 +73,22 @@ test('what has changed since it was shown is shown again', async (context) => {
   assert.equal(place.value('SELECT count(*) FROM production_entries'), 0);
 });
 
+test('what would write another value is shown again, although as many rows would change', async (context) => {
+  const { place, browser } = await begin(context);
+  const header = 'cooperative_code,member_code,identity_card,full_name,mobile';
+  const telephone = (number: string) =>
+    place.load('members', `${header}\nA-1,M-1,${nid(1)},Keza Aline,${number}\n`, '--overwrite-corrections');
+  assert.equal((await telephone('0780000001')).status, 0);
+  const form = { action: 'merge', from: '1', into: 'A-1/M-2' };
+  const plan = await browser.post('/person/1', form);
+  assert.equal((await telephone('0780000002')).status, 0);
+  const again = await browser.post('/person/1', {
+    ...{ ...form, expected: expectedIn(plan.text), reason: 'Registered twice' },
+  });
+  assert.match(again.text, /Something has changed meanwhile/);
+  assert.equal(place.value('SELECT count(*) FROM members'), 3);
+});
+
 test('the number of a page stays that of the person when the national ID is corrected', async (context) => {
   const { browser } = await begin(context);
   const form = { action: 'number', number: ` ${nid(7).slice(0, 4)} ${nid(7).slice(4)} ` };

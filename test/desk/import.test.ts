@@ -134,6 +134,28 @@ test('what would change otherwise by now is not imported but shown again', async
   assert.equal(value("SELECT full_name FROM members WHERE member_code = 'M-4'"), 'Person 4');
 });
 
+test('an undo agrees to the plan that was shown, and to no other', async (context) => {
+  const { databaseFile, load, value } = await startedPlace(context);
+  assert.equal((await load('members', members(member(4)))).status, 0);
+  const desk = await testDesk(context, databaseFile);
+  const browser = await desk.enter();
+  const page = '/imports/3';
+  const earlier = fill((await submit(browser, page, 'plan')).text, 'undo');
+  const stranger = await desk.enter('O. O. (tester)');
+  const theirs = fill((await submit(stranger, page, 'plan')).text, 'undo');
+  assert.notEqual(earlier.plan, theirs.plan);
+  for (const given of [earlier, theirs, { action: 'undo' }]) {
+    assert.equal((await browser.post(page, { ...given, token: earlier.token ?? '' })).status, 303);
+    assert.match((await settled(browser, page)).text, /Something has changed meanwhile/);
+  }
+  assert.equal(value('SELECT count(*) FROM members'), 4);
+  // The row is changed after it was shown.
+  assert.equal((await load('members', members(member(4).replace('Person', 'Somebody')))).status, 0);
+  await stranger.post(page, theirs);
+  assert.match((await settled(stranger, page)).text, /Nothing was undone: other rows build on import 3/);
+  assert.equal(value('SELECT count(*) FROM members'), 4);
+});
+
 test('what is chosen twice is said, and a wrong kind is chosen again', async (context) => {
   const { databaseFile } = await startedPlace(context);
   const browser = await openedDesk(context, databaseFile);

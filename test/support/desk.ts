@@ -24,11 +24,11 @@ export interface TestDesk {
   /** Lines about what should not have happened. */
   readonly reported: string[];
   /** A link, as `registry desk` prints it. */
-  issueLink(): string;
+  issueLink(user?: string): string;
   /** One request, with nothing but these headers and a Host. */
   send(method: string, path: string, headers?: Headers, body?: string | Buffer): Promise<DeskResponse>;
   /** Opens a link, as a browser does. */
-  enter(): Promise<Browser>;
+  enter(user?: string): Promise<Browser>;
 }
 
 export interface Browser {
@@ -91,9 +91,9 @@ export async function testDesk(
       });
       sent.on('error', reject).end(body);
     });
-  const issueLink = () => server.issueLink('N. N. (tester)');
-  const enter = async () => {
-    const opened = await send('GET', new URL(issueLink()).pathname, { host: `127.0.0.1:${port}` });
+  const issueLink = (user = 'N. N. (tester)') => server.issueLink(user);
+  const enter = async (user?: string) => {
+    const opened = await send('GET', new URL(issueLink(user)).pathname, { host: `127.0.0.1:${port}` });
     const cookie = opened.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
     return browse(send, port, cookie);
   };

@@ -17,7 +17,7 @@ import type {
   CorrectionStore,
 } from '../../store/ports/journal/corrections.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
-import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
+import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
@@ -90,13 +90,15 @@ export async function correct(
   const store = openConfiguredStorage(config, context.clock).openCorrections();
   const given = { reason, systemUser: describeUser(config), nowSeconds: nowSeconds(context.clock) };
   await withStore(store, async () => {
-    await confirm(context, options, async () => {
+    const agreed = await confirm(context, options, async () => {
       const result = await work(store, { ...given, isDryRun: true });
       if (result.outcome === 'refused') throw refused(context, result, options);
       for (const line of formatPlan(result)) tell(context, line);
+      return result.fingerprint;
     });
-    const result = await work(store, { ...given, isDryRun });
+    const result = await work(store, { ...given, isDryRun, agreed });
     if (result.outcome === 'refused') throw refused(context, result, options);
+    if (result.correctionId === null && !isDryRun) throw changedMeanwhile();
     if (options.json === true) context.out(formatJson(describeCorrection(result, isDryRun)));
     else for (const line of formatCorrection(result, options)) print(context, line);
     if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;

@@ -8,7 +8,7 @@ import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
 import { recordAll } from '../persons/record-reading.ts';
-import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
+import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
 import { parseIdOf } from '../terminal/options.ts';
@@ -124,16 +124,24 @@ function declareUndo(command: Command, context: CliContext): void {
         const corrections = new Set<number>();
         for (const each of await log.list()) if (each.reason !== null) corrections.add(each.id);
         const undoing = { id, isCorrection: corrections.has(id) };
-        const undo = (dryRun: boolean) =>
-          log.undo(id, nowSeconds(context.clock), listed, { isDryRun: dryRun });
+        const undo = (how: { readonly isDryRun: boolean; readonly agreed?: string | undefined }) =>
+          log.undo(id, nowSeconds(context.clock), listed, how);
         const show = (result: UndoResult, shown: Omit<Shown, 'corrections'>) =>
           printUndo(context, undoing, result, { ...shown, corrections });
-        await confirm(context, options, async () => {
-          const result = await undo(true);
-          if (result.outcome === 'undone') tell(context, describeUndoing(undoing, result, 'plan'));
-          else show(result, { zone, isJson, isDryRun });
+        const agreed = await confirm(context, options, async () => {
+          const result = await undo({ isDryRun: true });
+          if (result.outcome !== 'undone') {
+            show(result, { zone, isJson, isDryRun });
+            return undefined;
+          }
+          const plan = describeUndoing(undoing, result, 'plan');
+          context.news?.({ part: 'changed', text: pack(plan) });
+          tell(context, plan);
+          return result.fingerprint;
         });
-        const result = await undo(isDryRun);
+        const result = await undo({ isDryRun, agreed });
+        if (result.outcome === 'undone' && result.fingerprint !== undefined && !isDryRun)
+          throw changedMeanwhile();
         show(result, { zone, isJson, isDryRun });
         if (result.outcome === 'undone' && result.errorAfterCommit !== undefined)
           throw result.errorAfterCommit;
@@ -165,8 +173,7 @@ function printUndo(
     result.outcome === 'undone' ? [] : describeRefusal(undoing, result, (each) => corrections.has(each));
   for (const text of refusal) context.news?.({ part: 'fault', text: pack(text) });
   if (result.outcome === 'undone') {
-    const text = pack(describeUndoing(undoing, result, isDryRun ? 'plan' : 'done'));
-    context.news?.({ part: 'changed', text });
+    context.news?.({ part: 'changed', text: pack(describeUndoing(undoing, result, 'done')) });
   }
   if (isJson) context.out(formatJson(describeUndo(undoing.id, result, isDryRun)));
   else if (result.outcome === 'undone')

@@ -1,5 +1,6 @@
 /** Asks before something is done that one keystroke should not do (docs/operating.md#commands). */
 import type { Command } from 'commander';
+import { say } from '../../domain/values/message.ts';
 import type { Language } from '../../language/language.ts';
 import { type CliContext, CommandError, EXIT, languageFor, translate } from './context.ts';
 
@@ -34,17 +35,23 @@ export async function asksYes(context: CliContext, question: string, signal: Abo
 /**
  * Shows what would be done, and asks.
  * @param show prints it; throws when it would be refused
+ * @returns what `show` gives, once somebody has agreed to it; undefined where nobody was asked
  * @throws CommandError with status 1 unless somebody at the terminal agrees
  */
-export async function confirm(
+export async function confirm<Shown>(
   context: CliContext,
   { yes, dryRun }: ConfirmOptions,
-  show: () => Promise<void>,
-): Promise<void> {
-  if (yes === true || dryRun === true) return;
-  await show();
+  show: () => Promise<Shown>,
+): Promise<Shown | undefined> {
+  if (yes === true || dryRun === true) return undefined;
+  const shown = await show();
   if (context.ask === undefined)
     throw new CommandError(EXIT.refused, 'Nothing was changed. Without a terminal, add --yes to do this.');
   if (!(await asksYes(context, 'Do it? [y/N]', new AbortController().signal)))
     throw new CommandError(EXIT.refused, 'Nothing was changed.');
+  return shown;
 }
+
+/** What would be done is not what somebody has agreed to. */
+export const changedMeanwhile = () =>
+  new CommandError(EXIT.refused, say('Nothing was changed: the registry has changed meanwhile. Try again.'));

@@ -23,7 +23,11 @@ export interface CommandOptions {
 /** How long one waits for an answer: it keeps what it has checked, in memory and on the disk. */
 const PATIENCE_MS = 30 * 60_000;
 
+let lastId = 0;
+
 export class CommandRun {
+  /** Whoever agrees says to which one: another tab may have started another. */
+  readonly id = ++lastId;
   /** Share that is done; undefined while it waits or nothing is known. */
   progress: number | undefined;
   report: ReportNews | undefined;

@@ -51,7 +51,6 @@ export class DeskFiles {
   private readonly options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>;
   private readonly files = new Map<number, DeskFile>();
   private readonly undos = new Map<number, CommandRun>();
-  private readonly confirmedUndos = new Map<number, CommandRun>();
   /** Those that have not ended, in the order in which they begin. */
   private readonly runs = new Set<CommandRun>();
   private folder: string | undefined;
@@ -140,20 +139,19 @@ export class DeskFiles {
     ];
   }
 
-  /** The undo of an import that was asked for last: its dry run, or what has undone it. */
+  /** The undo of an import that was asked for last: it shows what it would do, and asks. */
   undoOf(importId: number): CommandRun | undefined {
     return this.undos.get(importId);
   }
 
-  startUndo(importId: number, isDryRun: boolean, as: RunAs): void {
-    const run = this.start(['imports', 'undo', String(importId), isDryRun ? '--dry-run' : '--yes'], as);
-    this.undos.set(importId, run);
-    if (!isDryRun) this.confirmedUndos.set(importId, run);
+  startUndo(importId: number, as: RunAs): void {
+    this.undos.get(importId)?.stop();
+    this.undos.set(importId, this.start(['imports', 'undo', String(importId)], as));
   }
 
   /** Whether it was undone here. */
   isUndone({ import: importing }: DeskFile): boolean {
-    return this.confirmedUndos.get(importing?.report?.importId ?? 0)?.status === 0;
+    return this.undos.get(importing?.report?.importId ?? 0)?.status === 0;
   }
 
   /** Where the refused rows are written; there is no such file while none is refused. */

@@ -1,5 +1,4 @@
 /** A correction at the desk: its dry run is shown, a reason asked for, and only then is it made. */
-import { createHash } from 'node:crypto';
 import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
 import { MAX_REASON_LENGTH, parseReason } from '../../domain/corrections.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
@@ -30,18 +29,14 @@ export interface Proposal {
   readonly back: string;
   /** Where it goes on, if not there. */
   readonly afterwards?: string;
+  /** It cannot be undone: a box is to be ticked. */
+  readonly isFinal?: true;
   readonly shows: Shows | 'nobody';
   readonly run: (store: CorrectionStore, options: CorrectionOptions) => Awaitable<CorrectionResult>;
 }
 
 /** Stands in for the reason of a dry run, which nothing keeps. */
 const NO_REASON = 'Dry run at the desk';
-
-/** So that nobody agrees to something else than what is done in the end. */
-const fingerprintOf = ({ rows, members, notes }: CorrectionDone): string =>
-  createHash('sha256')
-    .update(JSON.stringify([rows, members, notes]))
-    .digest('base64url');
 
 /** @returns the dry run with a form that agrees to it; after that form, where it goes on */
 export async function proposeCorrection(
@@ -50,20 +45,26 @@ export async function proposeCorrection(
   proposal: Proposal,
 ): Promise<Page | Continuation> {
   const store = visit.use((storage) => storage.openCorrections());
-  const options = { systemUser: visit.session.user, nowSeconds: visit.now };
-  const plan = await proposal.run(store, { ...options, reason: NO_REASON, isDryRun: true });
-  if (plan.outcome === 'refused') return refusal(visit, proposal, plan);
-  const expected = form.get('expected');
-  if (expected === '') return preview(visit, proposal, plan);
-  if (expected !== fingerprintOf(plan))
-    return preview(visit, proposal, plan, visit.say('Something has changed meanwhile. Look at it again.'));
+  const agreed = form.get('expected');
   const reason = parseReason(form.get('reason'));
-  if (reason instanceof FieldError) return preview(visit, proposal, plan, visit.translate(reason.text));
-  if (plan.isFinal === true && form.get('agreed') === '')
-    return preview(visit, proposal, plan, visit.say('Tick the box first.'));
-  const done = await proposal.run(store, { ...options, reason });
+  const isUnexplained = reason instanceof FieldError;
+  const isUnticked = proposal.isFinal === true && form.get('agreed') === '';
+  const done = await proposal.run(store, {
+    systemUser: visit.session.user,
+    nowSeconds: visit.now,
+    reason: isUnexplained ? NO_REASON : reason,
+    isDryRun: agreed === '' || isUnexplained || isUnticked,
+    agreed,
+  });
   if (done.outcome === 'refused') return refusal(visit, proposal, done);
-  const id = done.correctionId ?? 0;
+  const { correctionId: id } = done;
+  if (id === null) {
+    if (agreed === '') return preview(visit, proposal, done);
+    if (agreed !== done.fingerprint)
+      return preview(visit, proposal, done, visit.say('Something has changed meanwhile. Look at it again.'));
+    const fault = isUnexplained ? visit.translate(reason.text) : visit.say('Tick the box first.');
+    return preview(visit, proposal, done, fault);
+  }
   const isSlow = done.errorAfterCommit !== undefined;
   const told = isSlow
     ? say('Correction {id} is done. Lookups of it are slower until `registry summarize` has run.', { id })
@@ -72,11 +73,11 @@ export async function proposeCorrection(
 }
 
 function preview(visit: Visit, proposal: Proposal, plan: CorrectionDone, fault?: string): Page {
-  const isFinal = plan.isFinal === true;
+  const isFinal = proposal.isFinal === true;
   const agree = formOf(visit, {
     path: proposal.path,
     action: proposal.action,
-    hidden: { ...proposal.given, expected: fingerprintOf(plan) },
+    hidden: { ...proposal.given, expected: plan.fingerprint ?? '' },
     body: html`${input({
       name: 'reason',
       label: visit.say('Why? It is kept in the history. Write no national ID.'),

@@ -100,7 +100,7 @@ function checked(visit: Visit, file: DeskFile, check: CommandRun): Page {
   }
 ${report.outcome !== 'failed' && counts(visit, report)}
 ${details(visit, check)}
-${nextSteps(visit, file, check, serialOf(check))}${aside(visit, file, true)}`;
+${nextSteps(visit, file, check)}${aside(visit, file, true)}`;
   return page(visit, file, body);
 }
 
@@ -133,15 +133,6 @@ function describeFault(visit: Visit, { path, message }: MapFault): string {
   return `${place === path ? path : visit.translate(nameOf(place))}: ${visit.translate(message)}`;
 }
 
-/** Whoever agrees says to which dry run: another tab may have asked for another one. */
-const serials = new WeakMap<CommandRun, number>();
-let lastSerial = 0;
-function serialOf(run: CommandRun): number {
-  const serial = serials.get(run) ?? ++lastSerial;
-  serials.set(run, serial);
-  return serial;
-}
-
 /** An action on a file where no command is at work. */
 const settled =
   (act: (visit: Visit, file: DeskFile, form: Parameters<Action>[1]) => ReturnType<Action>): Action =>
@@ -157,7 +148,7 @@ const settled =
 const agreed = (act: (visit: Visit, file: DeskFile, form: Parameters<Action>[1]) => void): Action =>
   settled((visit, file, given) => {
     const { check } = file;
-    if (check === undefined || String(serialOf(check)) !== given.get('check'))
+    if (check === undefined || String(check.id) !== given.get('check'))
       return { goTo: pathOf(file), told: say('Something has changed meanwhile. Look at it again.') };
     act(visit, file, given);
     return { goTo: pathOf(file) };

@@ -103,12 +103,12 @@ export const again = (visit: Visit, { id }: DeskFile): Html =>
     button: visit.say('Check the file again'),
   });
 
-/** What may follow a check. @param serial of it: whoever agrees has seen this one */
-export function nextSteps(visit: Visit, file: DeskFile, check: CommandRun, serial: number): Html | false {
+/** What may follow a check. */
+export function nextSteps(visit: Visit, file: DeskFile, check: CommandRun): Html | false {
   const { report, isAsking } = check;
   if (report === undefined) return false;
   const path = `/import/${file.id}`;
-  const hidden = { check: String(serial) };
+  const hidden = { check: String(check.id) };
   const { outcome, refusedRows, rows, isFileFaulty } = report;
   const isStopped = outcome === 'stopped';
   const canImport = isStopped || outcome === 'accepted';

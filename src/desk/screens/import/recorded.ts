@@ -27,7 +27,7 @@ export const RECORDED_IMPORT: Screen = {
     if (found === undefined) return undefined;
     const undo = visit.desk.files.undoOf(found.id);
     const changes = await changesOf(visit, log, found.id);
-    const isBusy = undo !== undefined && undo.status === undefined;
+    const isBusy = undo?.isAtWork === true;
     const body = html`<h1>${visit.say('{id}: {what}', {
       ...{ id: found.id, what: visit.translate(nameOf(found.kind)) },
     })}</h1>
@@ -38,20 +38,23 @@ ${record(visit, found)}${undoing(visit, found, undo)}
     return { body, shows, ...(isBusy ? { refreshSeconds: 1 } : {}) };
   },
   actions: {
-    plan: (visit) => start(visit, true),
-    undo: (visit) => {
-      const planned = visit.desk.files.undoOf(idOf(visit));
-      return planned?.status === 0 ? start(visit, false) : { goTo: `/imports/${idOf(visit)}` };
+    plan(visit) {
+      const known = visit.desk.files.undoOf(idOf(visit));
+      if (known?.isAtWork !== true && known?.status !== 0)
+        visit.desk.files.startUndo(idOf(visit), runAs(visit));
+      return { goTo: `/imports/${idOf(visit)}` };
+    },
+    undo(visit, given) {
+      const plan = visit.desk.files.undoOf(idOf(visit));
+      const goTo = `/imports/${idOf(visit)}`;
+      const isSeen = plan?.isAsking === true && String(plan.id) === given.get('plan');
+      if (!isSeen || plan.user !== visit.session.user)
+        return { goTo, told: say('Something has changed meanwhile. Look at it again.') };
+      plan.agree();
+      return { goTo };
     },
   },
 };
-
-function start(visit: Visit, isDryRun: boolean) {
-  const running = visit.desk.files.undoOf(idOf(visit));
-  if (running === undefined || running.status !== undefined)
-    visit.desk.files.startUndo(idOf(visit), isDryRun, runAs(visit));
-  return { goTo: `/imports/${idOf(visit)}` };
-}
 
 function record(visit: Visit, found: RecordedImport): Html {
   const { number, moment } = visit.write;
@@ -74,7 +77,7 @@ function record(visit: Visit, found: RecordedImport): Html {
 
 function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun | undefined): Html | false {
   const path = `/imports/${id}`;
-  if (run !== undefined && run.status === undefined)
+  if (run?.isAtWork === true)
     return html`<p role="status">${visit.say('The undo is at work…')}</p>
 <progress aria-label="${visit.say('Progress')}"></progress>`;
   if (undoneAt !== null) return false;
@@ -84,11 +87,15 @@ function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun
   if (run === undefined) return ask;
   const told = [...run.textsOf('changed'), ...run.textsOf('fault')];
   if (told.length === 0) return html`${failure(visit, run)}${ask}`;
-  const isPlan = run.status === 0;
-  return html`<section class="${isPlan ? 'attention' : 'refused'}" role="alert">
+  // Another user asks for a plan of their own: the undo is recorded under whoever has asked.
+  const isPlan = run.isAsking && run.user === visit.session.user;
+  return html`<section class="${run.isAsking ? 'attention' : 'refused'}" role="alert">
 ${sentences(visit, told)}</section>${
     isPlan
-      ? form(visit, { path, action: 'undo', body: '', button: visit.say('Undo it'), look: 'danger' })
+      ? form(visit, {
+          ...{ path, action: 'undo', hidden: { plan: String(run.id) }, body: '' },
+          ...{ button: visit.say('Undo it'), look: 'danger' },
+        })
       : ask
   }`;
 }

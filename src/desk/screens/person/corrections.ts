@@ -64,7 +64,7 @@ const action =
         ...{ heading, path, action: name, shows: await showingAlso(visit, name, person, given) },
         back: path,
         // Nobody is left to be shown.
-        ...(name === 'erase' ? { afterwards: '/' } : {}),
+        ...(name === 'erase' ? { afterwards: '/', isFinal: true } : {}),
         given: Object.fromEntries(names.map((each) => [each, given.get(each)])),
         run: await prepare(visit, person, given),
         seen: [

@@ -18,6 +18,8 @@ export interface CorrectionOptions {
   readonly nowSeconds: number;
   /** Does everything and takes it back: the result is what would have happened. */
   readonly isDryRun?: boolean | undefined;
+  /** The fingerprint of a dry run: a correction that would do anything else is a dry run, too. */
+  readonly agreed?: string | undefined;
 }
 
 /** How many rows of an entity a correction creates, changes and removes. */
@@ -65,6 +67,8 @@ export interface CorrectionDone {
   readonly outcome: 'done';
   /** Under which it is recorded and can be undone; null after a dry run. */
   readonly correctionId: number | null;
+  /** Of a dry run: the same only for the same values of the same rows. */
+  readonly fingerprint?: string;
   /** Entities of which a row was created, changed or removed. */
   readonly rows: { readonly [entity in ChangedEntity]?: ChangedRows };
   /**

@@ -58,6 +58,8 @@ export type UndoResult =
       readonly removed: number;
       /** Stored rows that have their former values again. */
       readonly restored: number;
+      /** Of a dry run, and of what is not what was agreed to: nothing was undone. */
+      readonly fingerprint?: string;
       /** Milliseconds for which other writers were locked out. */
       readonly lockMs: number;
       /** What went wrong after the commit, while the read model was refreshed. */
@@ -92,14 +94,15 @@ export interface ImportLog {
    * on its rows: then nothing is done. Rows that are put back get `nowSeconds` as their time of change.
    * @param nowSeconds epoch seconds
    * @param listed how many blockers are listed at most
-   * @param options `isDryRun`: does everything and takes it back, so that the result is what would happen
+   * @param options `isDryRun`: does everything and takes it back, so that the result is what would happen;
+   * `agreed`: the fingerprint of such a result, and whatever would do anything else is a dry run, too
    * @throws RegistryError `unavailable` when other writers keep the lock or the disk is full
    */
   undo(
     id: number,
     nowSeconds: number,
     listed: number,
-    options?: { readonly isDryRun?: boolean | undefined },
+    options?: { readonly isDryRun?: boolean | undefined; readonly agreed?: string | undefined },
   ): Awaitable<UndoResult>;
   close(): Awaitable<void>;
 }

@@ -11,7 +11,7 @@ import type {
 import type { Connection } from '../engine/connection.ts';
 import { nameMember } from '../journal/labels.ts';
 import { beginOperation, createdRows, endOperation } from '../journal/operations.ts';
-import { type OperationScope, perform } from '../journal/perform.ts';
+import { type OperationScope, type Outcome, perform } from '../journal/perform.ts';
 import { type ChangedCounts, type Touched, track } from '../journal/track.ts';
 
 /** What a correction does, decided inside its transaction. */
@@ -46,18 +46,24 @@ export function runCorrection(
   options: CorrectionOptions,
 ): CorrectionResult {
   const reason = acceptReason(options.reason);
-  const { result, ...performed } = perform(scope, 'Nothing was changed', options.nowSeconds, () => {
+  const { isDryRun = false, agreed, nowSeconds } = options;
+  const work = (): Outcome<CorrectionResult> => {
     const done = correct(scope.db, correction, { ...options, reason });
-    return { result: done, isKept: done.outcome === 'done' && done.correctionId !== null };
-  });
-  return result.outcome === 'done' ? { ...result, ...performed } : result;
+    if (done.outcome === 'refused') return { result: done, isKept: false };
+    return { result: done, isKept: !isDryRun, shown: [done.rows, done.members, done.notes] };
+  };
+  const { result, ...performed } = perform(scope, 'Nothing was changed', nowSeconds, work, agreed);
+  if (result.outcome === 'refused') return result;
+  if (performed.fingerprint !== undefined) return { ...result, ...performed, correctionId: null };
+  // Of an erasure that is done nobody is named any more.
+  return { ...result, ...performed, members: correction.kind === 'persons_erase' ? [] : result.members };
 }
 
 function correct(db: Connection, correction: Correction, options: CorrectionOptions): CorrectionResult {
   const plan = correction.decide();
   if ('outcome' in plan) return plan;
-  const { keepsNoValues = false, notes = [] } = plan;
-  const { systemUser, nowSeconds, reason, isDryRun = false } = options;
+  const { notes = [] } = plan;
+  const { systemUser, nowSeconds, reason } = options;
   // Before anything is changed: other tables refer to it.
   const { kind, options: kept } = correction;
   const id = beginOperation(db, { kind, options: kept, notes, reason, systemUser }, nowSeconds);
@@ -68,10 +74,9 @@ function correct(db: Connection, correction: Correction, options: CorrectionOpti
     begun === undefined ? before : [...before, nameMember(db, { id: begun.first, fate: 'begins' })];
   return {
     outcome: 'done',
-    correctionId: isDryRun ? null : id,
+    correctionId: id,
     rows,
-    // Of an erasure that is done nobody is named any more.
-    members: keepsNoValues && !isDryRun ? [] : members,
+    members,
     notes,
     lockMs: 0,
   };

@@ -20,11 +20,12 @@ export function openImportLog(databaseFile: string, options: OperationOptions): 
     list: () => listOperations(db),
     find: (id) => findOperation(db, id)?.recorded,
     listChanges: (id) => listChanges(db, findOperation(db, id)?.operation),
-    undo(id, nowSeconds, listed, { isDryRun = false } = {}) {
-      const { result, ...performed } = perform(scope, 'Nothing was undone', nowSeconds, () => {
+    undo(id, nowSeconds, listed, { isDryRun = false, agreed } = {}) {
+      const work = () => {
         const undone = undo(db, id, nowSeconds, listed);
-        return { result: undone, isKept: undone.outcome === 'undone' && !isDryRun };
-      });
+        return { result: undone, isKept: undone.outcome === 'undone' && !isDryRun, shown: undone };
+      };
+      const { result, ...performed } = perform(scope, 'Nothing was undone', nowSeconds, work, agreed);
       return result.outcome === 'undone' ? { ...result, ...performed } : result;
     },
     close: () => db.close(),

@@ -93,7 +93,7 @@ export const findSameImport = (db: Connection, kind: ImportKind, sha256: string)
     [sha256, kind],
   );
 
-const lastChange = (db: Connection): number =>
+export const lastChange = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM main.changes');
 
 /** What is known of an operation before it changes anything. */

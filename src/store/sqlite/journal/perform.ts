@@ -1,9 +1,11 @@
 /** The transaction of a command: its connection, its lock, its dry run, and what follows its commit. */
+import { createHash } from 'node:crypto';
 import type { Connection } from '../engine/connection.ts';
 import { toUnavailable } from '../engine/errors.ts';
 import { openDatabase } from '../engine/open-database.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
+import { lastChange } from './operations.ts';
 import { tidyUp } from './tidy-up.ts';
 
 const CACHE_KIB = 64 * 1024;
@@ -39,10 +41,14 @@ export function openOperationScope(databaseFile: string, options: OperationOptio
 export interface Outcome<Result> {
   readonly result: Result;
   readonly isKept: boolean;
+  /** What somebody is shown before agreeing to it, beside the values that change. */
+  readonly shown?: unknown;
 }
 
 export interface Performed<Result> {
   readonly result: Result;
+  /** Of what was done and taken back, value by value; undefined when it is kept. */
+  readonly fingerprint?: string;
   /** Milliseconds for which other writers were locked out. */
   readonly lockMs: number;
   /** What went wrong after the commit. */
@@ -56,6 +62,7 @@ class TakenBack extends Error {}
  * Runs work in one write transaction, and tidies up after its commit.
  * @param nothing what did not happen when it fails, such as `Nothing was undone`
  * @param nowSeconds epoch seconds
+ * @param agreed fingerprint of what may be done: anything else is taken back
  * @throws RegistryError `unavailable` when other writers keep the lock or the disk is full
  */
 export function perform<Result>(
@@ -63,22 +70,39 @@ export function perform<Result>(
   nothing: string,
   nowSeconds: number,
   work: () => Outcome<Result>,
+  agreed?: string,
 ): Performed<Result> {
   let lockedAtMs = 0;
+  let fingerprint = '';
+  let isTakenBack = false;
   let outcome: Outcome<Result> | undefined;
   try {
     db.transaction.immediate(() => {
       lockedAtMs = monotonicMs();
+      const before = lastChange(db);
       outcome = work();
-      if (!outcome.isKept) throw new TakenBack('Nothing of it is kept.');
+      if (outcome.isKept && agreed === undefined) return;
+      fingerprint = fingerprintOf(db, before, outcome.shown);
+      if (!outcome.isKept || fingerprint !== agreed) throw new TakenBack('Nothing of it is kept.');
     });
   } catch (error) {
     if (!(error instanceof TakenBack)) throw toUnavailable(error, nothing);
+    isTakenBack = true;
   }
-  const { result, isKept } = outcome as Outcome<Result>;
+  const { result } = outcome as Outcome<Result>;
   const lockMs = monotonicMs() - lockedAtMs;
-  if (!isKept) return { result, lockMs };
+  if (isTakenBack) return { result, lockMs, fingerprint };
   const errorAfterCommit = tidyUp(db, format, nowSeconds);
   db.waitForLock(waitMs);
   return { result, lockMs, ...(errorAfterCommit === undefined ? {} : { errorAfterCommit }) };
+}
+
+/** Of the changes since one: the same only for the same values of the same rows. */
+function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): string {
+  const hash = createHash('sha256').update(JSON.stringify(shown ?? null));
+  const changes = db.raw
+    .prepare('SELECT entity, row_id, field, old, new FROM main.changes WHERE id > ? ORDER BY id')
+    .raw();
+  for (const change of changes.iterate(lastBefore)) hash.update(`\n${JSON.stringify(change)}`);
+  return hash.digest('base64url');
 }

@@ -20,10 +20,10 @@ const MOST = 2_000;
 const FROM = 12;
 const FAILURES = 60;
 
-/** SQLite calls fsync, and the thread of the ledger fdatasync; of other files no sync fails. */
-const failing = (call: 'fsync' | 'fdatasync', file: string, when: string): string[] => [
-  ...['strace', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null', '-P', file, '-e', `trace=${call}`],
-  ...['-e', `inject=${call}:error=EIO:when=${when}`],
+/** Of other files no sync fails. */
+const failing = (file: string, when: string): string[] => [
+  ...['strace', '-f', '-qq', '--seccomp-bpf', '-o', '/dev/null', '-P', file, '-e', 'trace=fsync'],
+  ...['-e', `inject=fsync:error=EIO:when=${when}`],
 ];
 
 /** @returns what is wrong, a line each, and how many writes were acknowledged before */
@@ -36,7 +36,7 @@ async function failOnce(folder: string, nth: number, random: () => number, plant
   await kill((await serve(db)).server);
   // A checkpoint may meet the first: SQLite passes over it, as commits have synced all that is there.
   // The next one is of a commit then.
-  const runner = failing('fsync', `${db}-wal`, `${nth}..${nth + 1}`);
+  const runner = failing(`${db}-wal`, `${nth}..${nth + 1}`);
   const { server, client } = await serve(db, { faults: planted, runner });
   try {
     let isFailing = false;
@@ -74,6 +74,8 @@ async function failOnce(folder: string, nth: number, random: () => number, plant
 }
 
 const LOOKUPS = 40;
+/** Syncs of the ledger's log until the service listens. */
+const AT_START = 4;
 
 /** @returns what is wrong, a line each: the reading whose sync fails is refused, and the next is recorded */
 async function failLedger(folder: string, nth: number, random: () => number, planted: readonly Fault[] = []) {
@@ -84,7 +86,7 @@ async function failLedger(folder: string, nth: number, random: () => number, pla
   const log = join(folder, 'registry.ledger.db-wal');
   const { server, client } = await serve(db, {
     faults: planted,
-    runner: failing('fdatasync', log, String(nth)),
+    runner: failing(log, `${AT_START + nth}..${AT_START + nth + 1}`),
   });
   const lookups = startLookups(key, random);
   let refused = 0;
@@ -94,7 +96,8 @@ async function failLedger(folder: string, nth: number, random: () => number, pla
     await kill(server);
   }
   const faults = findLedgerFaults(db, lookups.receipts);
-  if (refused !== 1) faults.push(`${refused} lookups were refused because one sync of the ledger failed.`);
+  // One of the two may be of a checkpoint, which is done again.
+  if (refused < 1 || refused > 2) faults.push(`${refused} lookups were refused as two syncs failed.`);
   if (lookups.unrecorded > 0) faults.push(`${lookups.unrecorded} responses had no receipt.`);
   return faults;
 }
@@ -134,7 +137,7 @@ export async function failSyncs({ folder, isSmall, seed, progress }: TortureOpti
         isCaught: caught.faults.length > 0,
       },
       {
-        what: 'fdatasync of the ledger that fails: responses answered without, or not after it',
+        what: 'fsync of the ledger that fails: responses answered without, or not after it',
         howOften: `${times}`,
         lost: ledgerFaults.length,
         fault: FAULTS.ignoresSync.name,

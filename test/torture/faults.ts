@@ -18,6 +18,23 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const withFaults = (faults: readonly Fault[]): NodeJS.ProcessEnv =>
   faults.length === 0 ? {} : { NODE_OPTIONS: `--import=${PLANT}`, PLANTED_FAULTS: JSON.stringify(faults) };
 
+/** What a command records so is lost when it closes its file. */
+const answersBeforeCommit = (ms: number) => ({
+  name: `responses leave ${ms} ms before the ledger is committed`,
+  file: 'src/store/sqlite/ledger/ledger-writer.ts',
+  old: 'const { head, recorded } = this.db.transaction.immediate(() =>',
+  planted: `const begin = () => {
+      this.isBegun = true;
+      this.db.raw.exec('BEGIN IMMEDIATE');
+      setTimeout(() => {
+        this.isBegun = false;
+        try { this.db.raw.exec('COMMIT'); } catch {}
+      }, ${ms});
+    };
+    if (!this.isBegun) begin();
+    const { head, recorded } = ((work) => work())(() =>`,
+});
+
 export const FAULTS = {
   syncsSeldom: {
     name: 'SQLite syncs only at checkpoints (synchronous=NORMAL)',
@@ -56,33 +73,17 @@ export const FAULTS = {
   },
   answersUnrecorded: {
     name: 'responses leave although the ledger cannot be written',
-    file: 'src/ledger/write/service-ledger.ts',
-    old: 'else reject(unrecorded(new Error(result)));',
-    planted: "else resolve(toReceipts({ first: 1, hash: '0'.repeat(64) }, count));",
+    file: 'src/store/sqlite/ledger/service-ledger.ts',
+    old: 'reject(unrecorded(new Error(result)));',
+    planted: "resolve(toReceipts({ first: 1, hash: '0'.repeat(64) }, count));",
   },
-  answersUnwritten: {
-    name: 'responses leave 100 ms before the ledger is written',
-    file: 'src/ledger/write/chain-writer.ts',
-    old: 'writeFully(this.functions, this.opened.handle, bytes, offset);',
-    planted: `const { handle } = this.opened;
-    const copy = Buffer.from(bytes);
-    setTimeout(() => {
-      // A command has closed its file by then: what it recorded is lost, as after a kill.
-      try { writeFully(this.functions, handle, copy, offset); } catch {}
-    }, 100);`,
-  },
-  answersUnsynced: {
-    name: 'responses leave 50 ms before the ledger is synced',
-    file: 'src/ledger/write/chain-writer.ts',
-    old: 'this.functions.fdatasyncSync(this.opened.handle);',
-    planted: `const { handle } = this.opened;
-    setTimeout(() => { try { this.functions.fdatasyncSync(handle); } catch {} }, 50);`,
-  },
+  answersUnwritten: answersBeforeCommit(100),
+  answersUnsynced: answersBeforeCommit(50),
   ignoresSync: {
     name: 'an error of the sync of the ledger is ignored',
-    file: 'src/ledger/write/chain-writer.ts',
-    old: 'this.functions.fdatasyncSync(this.opened.handle);',
-    planted: 'try { this.functions.fdatasyncSync(this.opened.handle); } catch {}',
+    file: 'src/store/sqlite/ledger/service-ledger.ts',
+    old: 'return (error as Error).message;',
+    planted: "return { first: 1, hash: '0'.repeat(64) };",
   },
   limitsByWallClock: {
     name: 'limits of keys are counted by the wall clock',

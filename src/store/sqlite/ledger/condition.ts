@@ -27,8 +27,10 @@ export function readLedgerCondition(databaseFile: string): LedgerCondition | und
       bytes,
       fault: readOnly ? 'not writable' : (fault ?? (answers(db) ? null : 'does not answer')),
     }));
-  } catch {
-    return { ...NOTHING, bytes, fault: 'not readable' };
+  } catch (error) {
+    // Opening it waits for a lock too.
+    const isHeld = isBusy((error as Error).cause);
+    return { ...NOTHING, bytes, fault: isHeld ? 'does not answer' : 'not readable' };
   }
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
+import { openRegistry } from '../../src/index.ts';
 import type { Reading } from '../../src/store/ports/access-ledger.ts';
 import { testDesk } from '../support/desk.ts';
 import { nid, preparedPlace, SAVINGS_HEADER } from '../support/importing.ts';
@@ -67,6 +68,49 @@ test('a person is shown with memberships, deliveries, savings and what has chang
   assert.match(text, /correction 5: N\. N\. \(\w+\), Reported by the sector office/);
   const held = await browser.get('/person/1/held');
   assert.match(held.text, /P-1[\s\S]*10\.5 kg/);
+});
+
+test('the cooperative that a member was moved from is shown as a number, not as a date', async (context) => {
+  const place = await start(context);
+  const { status } = await place.command(
+    'members',
+    'move',
+    '3',
+    '--to',
+    'B-2',
+    '--reason',
+    'Typed wrongly',
+    '--yes',
+  );
+  assert.equal(status, 0);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  for (const { text } of [await browser.find(nid(2)), await browser.get('/person/1/held')]) {
+    assert.match(text, />Number of the cooperative<\/td>\s*<td[^>]*>1<\/td>\s*<td[^>]*>2</);
+    assert.doesNotMatch(text, /1970/);
+  }
+});
+
+test('a person is headed by the name that a lookup gives first', async (context) => {
+  const place = await start(context);
+  const file = 'cooperative_code,identity_card,member_code,full_name,status,registration_date';
+  const rows = [
+    // The newest membership has ended; of two that began on one day the later row counts.
+    `A-1,${nid(4)},M-4,Older Active,active,2020-01-01`,
+    `B-2,${nid(4)},M-4,Newer Withdrawn,withdrawn,2024-01-01`,
+    `A-1,${nid(5)},M-5,First Row,active,2020-01-01`,
+    `B-2,${nid(5)},M-5,Second Row,active,2020-01-01`,
+  ];
+  assert.equal((await place.load('members', `${[file, ...rows].join('\n')}\n`)).status, 0);
+  const registry = openRegistry({ db: place.databaseFile });
+  context.after(() => registry.close());
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  for (const [number, name] of [
+    [nid(4), 'Older Active'],
+    [nid(5), 'Second Row'],
+  ] as const) {
+    assert.match((await browser.find(number)).text, new RegExp(`<h1>${name}</h1>`));
+    assert.equal((await registry.lookUp(number))?.primary_full_name, name);
+  }
 });
 
 test('no address and no title holds a name or number; what is hostile is text', async (context) => {

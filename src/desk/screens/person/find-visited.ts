@@ -1,4 +1,5 @@
 /** The person whom the address of a page means, and what every page about a person needs. */
+import { byNewestRegistration } from '../../../lookup/consolidate.ts';
 import type { HeldPerson } from '../../../store/ports/journal/held-data.ts';
 import type { Shows, Visit } from '../../visit/screen.ts';
 import { numberOf, textOf } from './held-values.ts';
@@ -19,10 +20,15 @@ export const showing = ({ identityCard, memberships: all }: HeldPerson): Shows =
   subject: { identityCards: [identityCard], memberIds: all.map(({ member }) => numberOf(member, 'id')) },
 });
 
-/** The name that the newest membership has, as lookups show it. */
+/** `primary_full_name` of lookups; where no membership is active, by the same rule of all of them. */
 export const nameOfPerson = ({ memberships: all }: HeldPerson): string => {
-  const [newest] = [...all].sort(
-    (one, other) => numberOf(other.member, 'registration_date') - numberOf(one.member, 'registration_date'),
-  );
-  return newest === undefined ? '' : textOf(newest.member, 'full_name');
+  const active = all.filter(({ member }) => member.status === 'active');
+  const [newest] = (active.length > 0 ? active : all)
+    .map(({ member }) => ({
+      id: numberOf(member, 'id'),
+      registrationDate: numberOf(member, 'registration_date'),
+      name: textOf(member, 'full_name'),
+    }))
+    .sort(byNewestRegistration);
+  return newest?.name ?? '';
 };

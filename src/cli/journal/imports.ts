@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
+import { formatDateTime } from '../../domain/values/date-time.ts';
 import { pack } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
@@ -166,7 +167,7 @@ function printUndo(
   if (result.outcome === 'unknown') throw unknown();
   if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
   if (result.outcome === 'undone_before') {
-    const at = formatStored('undone_at', result.undoneAt, zone) ?? '';
+    const at = formatDateTime(result.undoneAt, zone);
     throw new CommandError(EXIT.refused, describeUndoneBefore(undoing, at));
   }
   const refusal =

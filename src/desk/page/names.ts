@@ -83,6 +83,8 @@ const NAMES: { readonly [stored: string]: Message } = {
   interest_rate: say('Interest a year'),
   cooperative: say('Cooperative'),
   id: say('Number in the registry'),
+  cooperative_id: say('Number of the cooperative'),
+  member_id: say('Number of the member'),
   created_at: say('Recorded on'),
   updated_at: say('Last changed on'),
   opening_balance: say('Paid before payments were recorded'),

@@ -1,26 +1,29 @@
 /** Values as they are stored → as the language of a visit writes them. */
-import { FRACTION_DIGITS } from '../../import/columns/stored-values.ts';
+import { type DecimalKind, RATE, WEIGHT } from '../../domain/values/decimal.ts';
+import { kindOf } from '../../import/columns/stored-values.ts';
+import type { StagedValue } from '../../store/ports/import/import-session.ts';
 import type { Visit } from '../visit/screen.ts';
+import type { Writing } from '../visit/writing.ts';
 import { nameOf } from './names.ts';
-
-/** Fields whose values are words that the desk translates. */
-const WORDS = ['gender', 'role', 'status', 'kind', 'method'];
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Any value as the language of the visit writes it. @returns undefined for one that is missing */
 export function writeStored(
   { write, translate }: Visit,
   field: string,
-  value: string | number | bigint | null | undefined,
+  value: StagedValue | undefined,
 ): string | undefined {
   if (value === null || value === undefined) return undefined;
+  const declared = kindOf(field);
   if (typeof value === 'string') {
-    if (WORDS.includes(field)) return translate(nameOf(value));
-    return DATE.test(value) ? write.date(value) : value;
+    if (declared?.kind === 'choice') return translate(nameOf(value));
+    return declared?.kind === 'past_date' ? write.date(value) : value;
   }
-  if (field === 'id') return String(value);
-  if (field === 'interest_rate') return `${write.number(Number(value) / 100)} %`;
-  const digits = FRACTION_DIGITS.get(field);
-  if (digits === undefined) return write.moment(Number(value));
-  return digits === 3 ? write.weight(value) : write.money(value);
+  if (declared?.kind === 'decimal') return writeDecimal(write, declared.decimal, value);
+  const isInstant = declared?.kind === 'instant' || declared?.kind === 'past_instant';
+  return isInstant ? write.moment(value) : String(value);
+}
+
+function writeDecimal(write: Writing, kind: DecimalKind, value: number): string {
+  if (kind === RATE) return `${write.number(value / 100)} %`;
+  return kind === WEIGHT ? write.weight(value) : write.money(value);
 }

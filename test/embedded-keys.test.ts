@@ -13,7 +13,7 @@ test('a program issues a key, changes it, rotates it and disables it, from the n
 
   const { id, key, warnings, ...issued } = await keys.create({
     ...{ name: ' Union portal ', scopes: ['members:read'], allowedAddresses: ['127.0.0.0/8'] },
-    ...{ cooperatives: ['1'], perHour: 100, expires: '2030-12-31' },
+    ...{ cooperatives: ['1'], purpose: 'credit checks', perHour: 100, expires: '2030-12-31' },
   });
   assert.deepEqual(issued, {
     ...{
@@ -23,6 +23,7 @@ test('a program issues a key, changes it, rotates it and disables it, from the n
       allowedHosts: [],
     },
     ...{ isLookupOnly: false, mayExport: false, cooperatives: ['1'], perHour: 100, perDay: 10_000 },
+    ...{ purpose: 'credit checks', requiresPurpose: false },
     ...{ isActive: true, expiresAt: '2031-01-01T00:00:00+02:00' },
     ...{ prefix: key.slice(0, 10), prefixes: [key.slice(0, 10)] },
   });
@@ -63,6 +64,7 @@ test('what makes no key is an error that names it', async (context) => {
     [() => keys.create({ ...good, scopes: ['members'] as never }), 'scopes: Known scopes: '],
     [() => keys.create({ ...good, name: '\u0000' }), 'name: Expected a name of 1 to 100 characters.'],
     [() => keys.create({ ...good, scope: ['members:read'] } as never), 'scope: There is no such option.'],
+    [() => keys.create({ ...good, purpose: 'a\tb' }), 'purpose: Expected one text of 1 to 200'],
     [() => keys.create({ ...good, perHour: 0 }), 'perHour: Expected a number from 1 to '],
     [() => keys.create({ ...good, expires: '2020-01-01' }), 'expires: This is over already.'],
     [

@@ -190,6 +190,25 @@ test('a key may export only when it is said, until it is taken back', async (con
   assert.equal((await json('update', '2', '--no-allow-export')).allow_export, false);
 });
 
+test('a key has a purpose, or must state one, until it is taken back', async (context) => {
+  const { run, json } = place(context);
+  const purposeOf = ({ purpose, require_purpose }: { [name: string]: unknown }) => [purpose, require_purpose];
+  const create = ['create', '--name', 'Bank', '--scope', 'members:read'] as const;
+  assert.deepEqual(purposeOf(await json(...create, '--purpose', 'credit checks')), ['credit checks', false]);
+  assert.match((await run('show', '1')).out, /^purpose {6}credit checks$/m);
+  assert.deepEqual(purposeOf(await json('rotate', '1')), ['credit checks', false]);
+  assert.deepEqual(purposeOf(await json('update', '1', '--purpose', 'audit')), ['audit', false]);
+  const required = await run('update', '1', '--require-purpose');
+  assert.match(required.err, /^Warning: The purpose is never recorded/);
+  assert.match(required.out, /^purpose {6}said by each request$/m);
+  assert.deepEqual(purposeOf(await json('update', '1', '--name', 'B')), ['audit', true]);
+  assert.deepEqual(purposeOf(await json('update', '1', '--no-purpose', '--no-require-purpose')), [
+    null,
+    false,
+  ]);
+  assert.equal((await run(...create, '--purpose', ' ')).status, 2);
+});
+
 test('a code that no cooperative has is refused, and no key is issued', async (context) => {
   const { folder, run, json } = place(context);
   const create = ['create', '--name', 'a', '--scope', 'members:read'];

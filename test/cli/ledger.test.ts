@@ -95,6 +95,16 @@ test('ledger person has each way in which a person was shown, and nothing else',
   });
 });
 
+test('the purpose of a key is shown with its readings', async (context) => {
+  const { app, bank, read, run, json } = await start(context);
+  app.keys.update(bank.id, { purpose: 'credit checks' }, 0);
+  await read(`/members/${nid(2)}`);
+  const { entries } = await json('ledger', 'person', nid(2));
+  assert.equal(entries.at(-1).purpose, 'credit checks');
+  const shown = await Promise.all([run('ledger', 'person', nid(2)), run('persons', 'show', nid(2))]);
+  for (const { out } of shown) assert.match(out, /key 2 \(Bank\).* {2}credit checks {2}/);
+});
+
 test('readings under numbers and memberships that a person had are found after each correction', async (context) => {
   const { app, read, done, readingsOf } = await start(context);
   await read(`/members/${nid(2)}`);

@@ -110,7 +110,15 @@ test('a registry without keys and imports has a status; --json has the facts', a
 const NOW = 1_000_000_000;
 const KEY: ApiKey = {
   ...{ id: 3, name: 'Bank', scopes: ['webhooks:receive'], allowedAddresses: [], allowedHosts: [] },
-  ...{ isLookupOnly: false, mayExport: false, cooperatives: null, expiresAt: null, isActive: true },
+  ...{
+    isLookupOnly: false,
+    mayExport: false,
+    cooperatives: null,
+    purpose: null,
+    requiresPurpose: false,
+    expiresAt: null,
+    isActive: true,
+  },
   ...{ limits: { perHour: 1, perDay: 1 }, prefixes: [], createdAt: 0, updatedAt: 0 },
 };
 const ENDPOINT: Condition['endpoints'][number] = {

@@ -65,7 +65,7 @@ test('it is restricted, rotated, disabled and enabled, and warned of', async (co
   await browser.post('/keys', { action: 'issue', ...FORM });
   await browser.get('/key/1');
   const restricted = { ...FORM, scopes: ['members:write'], cooperatives: 'a-1 b-2', perDay: '10' };
-  await browser.post('/key/1', { action: 'restrict', ...restricted, isLookupOnly: 'yes' });
+  await browser.post('/key/1', { action: 'restrict', ...restricted, isLookupOnly: 'yes', purpose: 'audit ' });
   const page = (await browser.get('/key/1')).text;
   assert.match(page, /role="status">The key is changed/);
   assert.match(page, /members:write without reading[\s\S]*for lookups only: it cannot use members:write/);
@@ -75,6 +75,8 @@ test('it is restricted, rotated, disabled and enabled, and warned of', async (co
   );
   const key = await shown();
   assert.deepEqual([key.lookup_only, key.cooperatives, key.per_day], [true, ['A-1', 'B-2'], 10]);
+  assert.deepEqual([key.purpose, key.require_purpose], ['audit', false]);
+  assert.match(page, /<input[^>]*name="purpose"[^>]*value="audit"/);
   await browser.post('/key/1', { action: 'rotate', overlap: '24h' });
   assert.match((await browser.get('/key/1')).text, SECRET);
   assert.equal((await shown()).prefixes.length, 2);

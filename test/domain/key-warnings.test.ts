@@ -6,7 +6,14 @@ import { warningsOf } from '../../src/domain/access/key-warnings.ts';
 
 const KEY: ApiKeyValues = {
   ...{ name: 'Bank', scopes: ['members:read'], allowedAddresses: [], allowedHosts: [] },
-  ...{ isLookupOnly: false, mayExport: false, cooperatives: null, expiresAt: null },
+  ...{
+    isLookupOnly: false,
+    mayExport: false,
+    cooperatives: null,
+    purpose: null,
+    requiresPurpose: false,
+    expiresAt: null,
+  },
   limits: { perHour: 10, perDay: 10 },
 };
 const CONTEXT = { now: 100, others: [{ id: 4, name: 'UNION' }] };
@@ -42,6 +49,9 @@ const CASES: readonly [name: string, changed: Partial<ApiKeyValues>, warnings: r
     { isLookupOnly: true, mayExport: true },
     [/lookups only: it can export nothing/],
   ],
+  ['a purpose', { purpose: 'audit' }, []],
+  ['a purpose that is required', { requiresPurpose: true }, []],
+  ['a purpose that no request leaves out', { purpose: 'audit', requiresPurpose: true }, [/never recorded/]],
   [
     'several things',
     { expiresAt: 1, name: 'union', limits: { perHour: 2, perDay: 1 } },

@@ -265,3 +265,35 @@ test('X-Purpose and X-End-User are 1 to 200 printable characters, on routes that
     }
   assert.equal(ledger.readings.length, before);
 });
+
+test('the purpose of a key is recorded where its request states none', async (context) => {
+  const { app, read } = await start(context);
+  const { id, key } = app.issue(SCOPES, { purpose: 'credit checks' });
+  const headers = { 'X-Purpose': 'Audit' };
+  const purposes = async (): Promise<unknown[]> => {
+    const readings = [await read('/members/1', { key }), await read('/members/1', { key, headers })];
+    return [...readings, await read('/members/1')].map(([, { purpose }]) => purpose);
+  };
+  assert.deepEqual(await purposes(), ['credit checks', 'Audit', null]);
+  app.keys.update(id, { purpose: null }, 0);
+  assert.deepEqual(await purposes(), [null, 'Audit', null]);
+});
+
+test('a key that must state its purpose is refused on routes that show persons without it, and nowhere else', async (context) => {
+  const { app, read, ledger } = await start(context);
+  const { id, key } = app.issue(SCOPES, { requiresPurpose: true });
+  const before = ledger.readings.length;
+  for (const [route, [path, , , body]] of Object.entries(CASES)) {
+    const [method] = route.split(' ') as [string];
+    const { status, json } = await app.send(path, { key, method, ...(body === undefined ? {} : { body }) });
+    assert.deepEqual([status, json], [400, { detail: 'X-Purpose: This key must say why it reads.' }], route);
+  }
+  assert.equal(ledger.readings.length, before);
+  assert.equal((await app.send('/cooperatives', { key })).status, 200);
+  const { json } = await app.send('/me', { key });
+  assert.deepEqual([json.purpose, json.require_purpose], [null, true]);
+  const [, reading] = await read('/members/1', { key, headers: { 'X-Purpose': 'Audit' } });
+  assert.equal(reading.purpose, 'Audit');
+  app.keys.update(id, { requiresPurpose: false }, 0);
+  await read('/members/1', { key });
+});

@@ -126,6 +126,8 @@ export async function startApp(
       isLookupOnly: false,
       mayExport: true,
       cooperatives: null,
+      purpose: null,
+      requiresPurpose: false,
       limits: { perHour: 100_000, perDay: 1_000_000 },
       expiresAt: null,
       ...more,

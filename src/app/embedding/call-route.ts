@@ -4,16 +4,16 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as endOfIteration } from 'node:timers/promises';
 import type { PublicUrl } from '../../config.ts';
 import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
-import { FieldErrorList, invalidFields, RegistryError, shownName } from '../../domain/values/errors.ts';
-import { HttpError, toErrorResponse } from '../../http/declare/errors.ts';
+import { parseStated } from '../../domain/access/key-values.ts';
 import {
-  describeShown,
-  isStated,
-  NOTHING_STATED,
-  STATED_ERROR,
-  type Stated,
-  subjectOf,
-} from '../../http/declare/personal.ts';
+  FieldError,
+  FieldErrorList,
+  invalidFields,
+  RegistryError,
+  shownName,
+} from '../../domain/values/errors.ts';
+import { HttpError, toErrorResponse } from '../../http/declare/errors.ts';
+import { describeShown, NOTHING_STATED, type Stated, subjectOf } from '../../http/declare/personal.ts';
 import { parseQuery } from '../../http/declare/query.ts';
 import { type ApiResponse, BodyParts, JsonText } from '../../http/declare/response.ts';
 import { fullPath, type HandlingRoute, type Route, type RouteRequest } from '../../http/declare/route.ts';
@@ -34,7 +34,7 @@ export interface Asked {
 const PROGRAM: ApiKey = {
   ...{ id: 0, name: 'embedding program', scopes: SCOPES, prefixes: [], isActive: true, expiresAt: null },
   ...{ allowedAddresses: [], allowedHosts: [], isLookupOnly: false, mayExport: true, cooperatives: null },
-  ...{ limits: { perHour: 0, perDay: 0 }, createdAt: 0, updatedAt: 0 },
+  ...{ purpose: null, requiresPurpose: false, limits: { perHour: 0, perDay: 0 }, createdAt: 0, updatedAt: 0 },
 };
 
 export interface CallDependencies {
@@ -171,8 +171,9 @@ function toStated(options: object): Stated {
   for (const name of STATEMENTS) {
     const text = (options as { readonly [name: string]: unknown })[name];
     if (text === undefined) continue;
-    if (typeof text !== 'string' || !isStated(text)) throw invalidFields({ [name]: [STATED_ERROR] });
-    stated[name] = text;
+    const read = parseStated(typeof text === 'string' ? text : '');
+    if (read instanceof FieldError) throw invalidFields({ [name]: [read.message] });
+    stated[name] = read;
   }
   return stated;
 }

@@ -9,6 +9,7 @@ import {
   parseNewExpiry,
   parseRequestLimit,
   parseScopes,
+  parseStated,
 } from '../../domain/access/key-values.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/sliding-window.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
@@ -32,6 +33,10 @@ export interface KeyChanges {
   readonly mayExport?: boolean | undefined;
   /** Ids of the cooperatives that it sees; null for all. */
   readonly cooperatives?: readonly Id[] | null | undefined;
+  /** Recorded with its readings where a request states none: 1 to 200 characters; null for none. */
+  readonly purpose?: string | null | undefined;
+  /** Requests that show persons are refused without `X-Purpose`. */
+  readonly requiresPurpose?: boolean | undefined;
   /** Requests in an hour, and in a day. */
   readonly perHour?: number | undefined;
   readonly perDay?: number | undefined;
@@ -53,6 +58,7 @@ export interface ReadingDependencies {
 const TYPES = {
   ...({ name: 'string', scopes: 'array', allowedAddresses: 'array', allowedHosts: 'array' } as const),
   ...({ isLookupOnly: 'boolean', mayExport: 'boolean', cooperatives: 'array' } as const),
+  ...({ purpose: 'string', requiresPurpose: 'boolean' } as const),
   ...({ perHour: 'number', perDay: 'number', expires: 'string' } as const),
 };
 const TYPES_OF_NEW = { ...TYPES, name: 'string!', scopes: 'array!' } as const;
@@ -60,11 +66,11 @@ const TYPES_OF_NEW = { ...TYPES, name: 'string!', scopes: 'array!' } as const;
 /** A new key has these values unless others are given. */
 export const UNRESTRICTED = {
   ...{ allowedAddresses: [], allowedHosts: [], isLookupOnly: false, mayExport: false },
-  ...{ cooperatives: null, expiresAt: null },
+  ...{ cooperatives: null, purpose: null, requiresPurpose: false, expiresAt: null },
 };
 
 /** Options that null takes away. */
-const NULLABLE = ['allowedAddresses', 'allowedHosts', 'cooperatives', 'expires'];
+const NULLABLE = ['allowedAddresses', 'allowedHosts', 'cooperatives', 'purpose', 'expires'];
 
 /**
  * @param stored undefined for a new key
@@ -104,6 +110,8 @@ export async function readKeyChanges(
     isLookupOnly: given.isLookupOnly,
     mayExport: given.mayExport,
     cooperatives: given.cooperatives === null ? null : cooperatives,
+    purpose: given.purpose === null ? null : read('purpose', given.purpose, parseStated),
+    requiresPurpose: given.requiresPurpose,
     limits: {
       ...limits,
       ...onlyGiven({

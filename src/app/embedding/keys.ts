@@ -29,6 +29,8 @@ export interface KeyObject {
   readonly isLookupOnly: boolean;
   readonly mayExport: boolean;
   readonly cooperatives: readonly string[] | null;
+  readonly purpose: string | null;
+  readonly requiresPurpose: boolean;
   readonly perHour: number;
   readonly perDay: number;
   readonly isActive: boolean;

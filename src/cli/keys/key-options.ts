@@ -17,6 +17,7 @@ import {
   collectScopes,
   parseLimit,
   parseName,
+  parsePurpose,
 } from '../terminal/options.ts';
 
 export interface KeyValueOptions {
@@ -27,14 +28,19 @@ export interface KeyValueOptions {
   readonly lookupOnly?: true;
   readonly allowExport?: true;
   readonly cooperative?: readonly string[];
+  readonly purpose?: string;
+  readonly requirePurpose?: true;
   readonly perHour?: number;
   readonly perDay?: number;
   readonly expires?: string;
 }
 
-export interface KeyChangeOptions extends Omit<KeyValueOptions, 'lookupOnly' | 'allowExport'> {
+export interface KeyChangeOptions
+  extends Omit<KeyValueOptions, 'lookupOnly' | 'allowExport' | 'purpose' | 'requirePurpose'> {
   readonly lookupOnly?: boolean;
   readonly allowExport?: boolean;
+  readonly purpose?: string | false;
+  readonly requirePurpose?: boolean;
   readonly anyIp?: true;
   readonly anyHost?: true;
   readonly anyCooperative?: true;
@@ -77,6 +83,12 @@ export function addValueOptions(command: Command, use: 'create' | 'update'): Com
       `cooperative that it sees; others do not exist for it; ${REPEATED}${orDefault('all')}`,
       collectCodes,
     )
+    .option(
+      '--purpose <text>',
+      `recorded with its readings where a request has no X-Purpose${orDefault('none')}`,
+      parsePurpose,
+    )
+    .option('--require-purpose', `requests that show persons need X-Purpose${orDefault('no')}`)
     .option('--per-hour <n>', `requests an hour${orDefault(DEFAULT_PER_HOUR)}`, parseLimit)
     .option('--per-day <n>', `requests a day${orDefault(DEFAULT_PER_DAY)}`, parseLimit)
     .option(
@@ -93,6 +105,8 @@ export function addRemovalOptions(command: Command): Command {
     .option('--no-lookup-only', 'allow whatever the scopes allow')
     .option('--no-allow-export', 'refuse exports again')
     .addOption(new Option('--any-cooperative', 'let it see all cooperatives').conflicts('cooperative'))
+    .option('--no-purpose', 'record what requests say, or nothing')
+    .option('--no-require-purpose', 'answer requests without X-Purpose again')
     .addOption(new Option('--never-expires', 'remove the expiry date').conflicts('expires'));
 }
 
@@ -123,6 +137,8 @@ export async function newKeyValues(
     isLookupOnly: options.lookupOnly === true,
     mayExport: options.allowExport === true,
     cooperatives: options.cooperative === undefined ? null : await idsOf(options.cooperative),
+    purpose: options.purpose ?? null,
+    requiresPurpose: options.requirePurpose === true,
     limits: { perHour: options.perHour ?? DEFAULT_PER_HOUR, perDay: options.perDay ?? DEFAULT_PER_DAY },
     expiresAt,
   };
@@ -150,6 +166,8 @@ export async function keyChanges(
     isLookupOnly: lookupOnly,
     mayExport: options.allowExport,
     cooperatives: some ?? (options.anyCooperative === true ? null : undefined),
+    purpose: options.purpose === false ? null : options.purpose,
+    requiresPurpose: options.requirePurpose,
     limits: keepsLimits ? undefined : { ...stored.limits, ...onlyGiven({ perHour, perDay }) },
     expiresAt: options.neverExpires === true ? null : end,
   });

@@ -38,6 +38,8 @@ export function describeKey(key: ApiKey, showing: Showing) {
     lookup_only: key.isLookupOnly,
     allow_export: key.mayExport,
     cooperatives: codesOf(key, showing),
+    purpose: key.purpose,
+    require_purpose: key.requiresPurpose,
     per_hour: key.limits.perHour,
     per_day: key.limits.perDay,
     state: stateOfKey(key, now),
@@ -78,6 +80,7 @@ export function formatKey(key: ApiKey, showing: Showing): string {
     ['lookup only', shown.lookup_only ? 'yes' : 'no'],
     ['sees', cooperativesText(shown.cooperatives)],
     ['exports', shown.allow_export ? 'yes' : 'no'],
+    ['purpose', purposeText(key)],
     ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
     ['expires', shown.expires_at ?? 'never'],
     ['last used', shown.last_used_at ?? 'never'],
@@ -155,6 +158,9 @@ const cooperativesText = (codes: readonly string[] | null): string => {
   if (codes === null) return 'all cooperatives';
   return codes.length === 0 ? 'no cooperative' : codes.join(', ');
 };
+
+const purposeText = ({ purpose, requiresPurpose }: ApiKey): string =>
+  requiresPurpose ? 'said by each request' : (purpose ?? 'none');
 
 /** What a narrow key is limited to; empty for others. */
 function narrowingText(key: ApiKey, showing: Showing): string {

@@ -68,6 +68,8 @@ export async function issueDemoKeys(context: CliContext, config: Config): Promis
         isLookupOnly: false,
         mayExport: false,
         cooperatives: null,
+        purpose: null,
+        requiresPurpose: false,
         limits: { perHour: demo.perHour, perDay: demo.perDay },
         expiresAt: null,
       };

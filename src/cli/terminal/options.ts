@@ -10,6 +10,7 @@ import {
   parseOverlap,
   parseRequestLimit,
   parseScopes,
+  parseStated,
 } from '../../domain/access/key-values.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
@@ -76,6 +77,9 @@ export const parseDuration = (text: string): number => accept(parseOverlap(text)
 
 /** Who holds a key. */
 export const parseName = (text: string): string => accept(parseKeyName(text));
+
+/** What a key reads for. */
+export const parsePurpose = (text: string): string => accept(parseStated(text));
 
 /** @throws CommandError `usage` */
 export function parseKind(name: string): ImportKind {

@@ -45,6 +45,10 @@ export interface ApiKeyValues {
   readonly mayExport: boolean;
   /** Everything else does not exist for the key. */
   readonly cooperatives: Visible;
+  /** Recorded with its readings, unless a request states another; null: none. */
+  readonly purpose: string | null;
+  /** Each request for a reading of persons states its own. */
+  readonly requiresPurpose: boolean;
   readonly limits: RateLimits;
   /** Epoch seconds; the key is refused from then on. */
   readonly expiresAt: number | null;

@@ -55,6 +55,15 @@ export function parseKeyName(text: string): string | FieldError {
     : name;
 }
 
+const MAX_STATED = 200;
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+/** What a reader says of a reading, its purpose or for whom, as the access ledger records it. */
+export const parseStated = (text: string): string | FieldError =>
+  text.trim() === '' || [...text].length > MAX_STATED || UNPRINTABLE.test(text)
+    ? new FieldError(`Expected one text of 1 to ${MAX_STATED} printable characters.`)
+    : text;
+
 const UNIT_SECONDS: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: DAY_SECONDS };
 const LONGEST_OVERLAP_DAYS = 90;
 

@@ -63,6 +63,11 @@ const RULES: readonly Rule[] = [
       mayExport && !scopes.some((scope) => scope.endsWith(':read')),
       say('The key may export, and has no scope for reading that there would be an export of.'),
     ),
+  ({ purpose, requiresPurpose }) =>
+    only(
+      purpose !== null && requiresPurpose,
+      say('The purpose is never recorded: each request must state its own.'),
+    ),
   ({ isLookupOnly, mayExport }) =>
     only(
       isLookupOnly && mayExport,

@@ -14,6 +14,7 @@ export const REFUSALS = {
   export: 'the key may not export',
   lookup_only: 'the key is for lookups only',
   cooperatives: 'the key is for some cooperatives, and the route is not for such keys',
+  purpose: 'the request does not say why it reads, which the key must',
   throttled_hour: 'the requests of the hour are used up',
   throttled_day: 'the requests of the day are used up',
 } as const;

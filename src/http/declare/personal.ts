@@ -1,7 +1,9 @@
 /** Whose data a response shows, and what its reader says of why (docs/ledger.md). */
 import type { IncomingMessage } from 'node:http';
+import { parseStated } from '../../domain/access/key-values.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { FieldGroup } from '../../domain/values/declared-fields.ts';
+import { FieldError } from '../../domain/values/errors.ts';
 import type { Reading, Subject } from '../../store/ports/access-ledger.ts';
 import { badRequest } from './errors.ts';
 import type { ApiResponse } from './response.ts';
@@ -69,13 +71,6 @@ export function describeShown(
   };
 }
 
-const MAX_CHARACTERS = 200;
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
-
-/** @returns whether a reader may say this of a reading: 1 to 200 printable characters */
-export const isStated = (text: string): boolean =>
-  text.trim() !== '' && [...text].length <= MAX_CHARACTERS && !UNPRINTABLE.test(text);
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** node:http gives the bytes of a header as Latin-1; most clients send UTF-8. */
@@ -87,8 +82,6 @@ function decode(latin1: string): string {
   }
 }
 
-export const STATED_ERROR = `Expected one text of 1 to ${MAX_CHARACTERS} printable characters.`;
-
 /** @throws HttpError 400 */
 function readStated(
   incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
@@ -96,9 +89,10 @@ function readStated(
   lower: string,
 ): string | null {
   if (incoming.headers[lower] === undefined) return null;
-  const [given = '', ...others] = incoming.headersDistinct[lower] ?? [];
-  const text = decode(given);
-  if (others.length > 0 || !isStated(text)) throw badRequest(`${name}: ${STATED_ERROR}`);
+  const given = incoming.headersDistinct[lower] ?? [];
+  // Sent twice it is no text.
+  const text = parseStated(given.length === 1 ? decode(given[0] as string) : '');
+  if (text instanceof FieldError) throw badRequest(`${name}: ${text.message}`);
   return text;
 }
 
@@ -107,9 +101,15 @@ export type Stated = Pick<Reading, 'purpose' | 'endUser'>;
 
 export const NOTHING_STATED: Stated = { purpose: null, endUser: null };
 
-/** @throws HttpError 400 for what is not text, or is sent twice */
-export function readStatements(incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>): Stated {
-  const purpose = readStated(incoming, 'X-Purpose', 'x-purpose');
+/**
+ * @param purposeOfKey for a request that states none
+ * @throws HttpError 400 for what is not text, or is sent twice
+ */
+export function readStatements(
+  incoming: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+  purposeOfKey: string | null = null,
+): Stated {
+  const purpose = readStated(incoming, 'X-Purpose', 'x-purpose') ?? purposeOfKey;
   const endUser = readStated(incoming, 'X-End-User', 'x-end-user');
   return purpose === null && endUser === null ? NOTHING_STATED : { purpose, endUser };
 }

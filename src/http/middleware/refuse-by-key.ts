@@ -5,9 +5,10 @@ import { type ApiResponse, refusal } from '../declare/response.ts';
 
 const LOOKUP_ONLY = refusal(403, PERMISSION_DENIED, {}, 'lookup_only');
 const NO_EXPORT = refusal(403, PERMISSION_DENIED, {}, 'export');
+const NO_PURPOSE = refusal(400, 'X-Purpose: This key must say why it reads.', {}, 'purpose');
 const SOME_COOPERATIVES = refusal(403, PERMISSION_DENIED, {}, 'cooperatives');
 
-/** @returns status 403 for what a narrow key is not allowed, and an export without the right to it */
+/** @returns 403 for what a narrow key is not allowed and exports without the right, 400 without a purpose */
 export function refuseByKey(request: ApiRequest): ApiResponse | undefined {
   const { caller, route } = request;
   if (caller === undefined || route === undefined) return undefined;
@@ -19,5 +20,8 @@ export function refuseByKey(request: ApiRequest): ApiResponse | undefined {
     if (!isAllowed) return LOOKUP_ONLY;
   }
   if (caller.cooperatives !== null && route.narrowed.cooperatives === 'refused') return SOME_COOPERATIVES;
-  return undefined;
+  return caller.requiresPurpose && lacksPurpose(request) ? NO_PURPOSE : undefined;
 }
+
+const lacksPurpose = ({ route, incoming }: ApiRequest): boolean =>
+  route?.personal !== 'none' && incoming.headers['x-purpose'] === undefined;

@@ -137,6 +137,8 @@ export const CALLER_EXAMPLE = {
   lookup_only: false,
   allow_export: false,
   cooperatives: null,
+  purpose: 'credit checks',
+  require_purpose: false,
   expires_at: null,
   rate_limits: {
     hour: { limit: 1000, window_seconds: 3600, remaining: 998, reset_seconds: 3600 },

@@ -42,6 +42,8 @@ const ME = object(
     cooperatives: nullable(
       array(string(), { description: 'Codes; everything else does not exist for the key. Null: all.' }),
     ),
+    purpose: nullable(string({ description: 'Recorded where a request has no `X-Purpose`.' })),
+    require_purpose: boolean({ description: 'Requests that show persons need `X-Purpose`.' }),
     expires_at: nullable(string({ format: 'date-time' })),
     rate_limits: object({ hour: WINDOW, day: WINDOW }),
   },
@@ -82,6 +84,8 @@ export function meRoutes(
       lookup_only: key.isLookupOnly,
       allow_export: key.mayExport,
       cooperatives,
+      purpose: key.purpose,
+      require_purpose: key.requiresPurpose,
       expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
       rate_limits: { hour: formatWindow(usage.hour), day: formatWindow(usage.day) },
     };

@@ -120,7 +120,7 @@ function readAndHandle(request: ApiRequest, route: Route, create: Create): Await
 
 function handle(request: ApiRequest, route: Route, create: Create): Awaitable<ApiResponse> {
   // 5. What is said of the reading, and the query: 400
-  if (route.personal !== 'none') request.stated = readStatements(request.incoming);
+  if (route.personal !== 'none') request.stated = readStatements(request.incoming, request.caller?.purpose);
   request.query = parseQuery(route.query ?? {}, request.search);
   // 6. Handler: what the route declares
   return route.method === 'POST' ? create(request, route.creation) : route.handle(request);

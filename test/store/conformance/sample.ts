@@ -68,6 +68,8 @@ export const KEY: ApiKeyValues = {
   isLookupOnly: true,
   mayExport: true,
   cooperatives: [3, 1],
+  purpose: 'credit checks',
+  requiresPurpose: true,
   limits: { perHour: 5, perDay: 50 },
   expiresAt: null,
 };

@@ -75,4 +75,9 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
 
 const REGISTRY_FINGERPRINTS: readonly string[] = ['3d84b49dfd5593a9', 'ed49d2f95b017a6c'];
 const LEDGER_FINGERPRINTS: readonly string[] = ['20020e93676f5cfd'];
-const KEYS_FINGERPRINTS: readonly string[] = ['62a3c705c6945c89', 'b1990e3c46c7eab0', '3190fd530475cc0c'];
+const KEYS_FINGERPRINTS: readonly string[] = [
+  '62a3c705c6945c89',
+  'b1990e3c46c7eab0',
+  '3190fd530475cc0c',
+  '2e31631a5ca73b42',
+];

@@ -13,8 +13,8 @@ import { form, input } from '../../page/parts.ts';
 import type { Form, Visit } from '../../visit/screen.ts';
 
 const LISTS = ['addresses', 'hosts', 'cooperatives'] as const;
-const TEXTS = ['name', 'perHour', 'perDay', 'expires', ...LISTS] as const;
-const BOXES = ['isLookupOnly', 'mayExport'] as const;
+const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;
+const BOXES = ['isLookupOnly', 'mayExport', 'requiresPurpose'] as const;
 
 /** As it stands in the form. */
 export type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & {
@@ -22,9 +22,9 @@ export type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & 
 } & { readonly scopes: readonly string[] };
 
 export const NEW_KEY: KeyFields = {
-  ...{ name: '', addresses: '', hosts: '', cooperatives: '', expires: '', scopes: [] },
+  ...{ name: '', purpose: '', addresses: '', hosts: '', cooperatives: '', expires: '', scopes: [] },
   ...{ perHour: String(DEFAULT_PER_HOUR), perDay: String(DEFAULT_PER_DAY) },
-  ...{ isLookupOnly: false, mayExport: false },
+  ...{ isLookupOnly: false, mayExport: false, requiresPurpose: false },
 };
 
 /** The last day of a key, which its date counts through. */
@@ -37,6 +37,8 @@ export const fieldsOf = (key: ApiKey, codes: ReadonlyMap<number, string>, zone: 
   addresses: key.allowedAddresses.join(', '),
   hosts: key.allowedHosts.join(', '),
   cooperatives: (key.cooperatives ?? []).map((id) => codes.get(id) ?? `#${id}`).join(', '),
+  purpose: key.purpose ?? '',
+  requiresPurpose: key.requiresPurpose,
   perHour: String(key.limits.perHour),
   perDay: String(key.limits.perDay),
   expires: lastDay(key.expiresAt, zone),
@@ -80,6 +82,8 @@ export function toChanges(
     ...{ isLookupOnly: fields.isLookupOnly, mayExport: fields.mayExport },
     ...{ allowedAddresses: listOf(fields.addresses), allowedHosts: listOf(fields.hosts) },
     cooperatives: cooperatives ?? null,
+    purpose: fields.purpose.trim() || null,
+    requiresPurpose: fields.requiresPurpose,
     ...{ perHour: Number(fields.perHour), perDay: Number(fields.perDay) },
     expires: keepsEnd ? undefined : fields.expires || null,
   };
@@ -99,6 +103,7 @@ const LABELS: { readonly [field: string]: Text } = {
   allowedAddresses: say('Addresses it may come from'),
   allowedHosts: say('Hosts it may be used for'),
   cooperatives: say('Codes of the cooperatives it sees'),
+  purpose: say('Purpose'),
   perHour: say('Requests an hour'),
   perDay: say('Requests a day'),
   expires: say('Last day'),
@@ -163,7 +168,14 @@ ${input({
 })}${input({
   ...{ name: 'hosts', label: label('allowedHosts'), value: values.hosts, ...optional },
   hint: say('Such as portal.example.rw; empty: any'),
-})}${input({ name: 'perHour', label: label('perHour'), value: values.perHour, isNumeric: true })}${input({
+})}${input({
+  ...{ name: 'purpose', label: label('purpose'), value: values.purpose, maxLength: 200, ...optional },
+  hint: say('Recorded with each reading that states none itself'),
+})}${box(
+  'requiresPurpose',
+  say('It must say with each reading why it reads.'),
+  values.requiresPurpose,
+)}${input({ name: 'perHour', label: label('perHour'), value: values.perHour, isNumeric: true })}${input({
   ...{ name: 'perDay', label: label('perDay'), value: values.perDay, isNumeric: true },
 })}${input({
   ...{ name: 'expires', label: label('expires'), value: values.expires, type: 'date', ...optional },

@@ -113,6 +113,7 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
     [say('Starts with'), key.prefixes.join(', ')],
     [say('What it may do'), key.scopes.join(', ')],
     [say('Only'), narrowing(visit, key, codes).join(', ')],
+    [say('Purpose'), key.requiresPurpose ? say('stated with each reading') : key.purpose],
     [
       say('Limits'),
       say('{hour} requests an hour, {day} a day', {

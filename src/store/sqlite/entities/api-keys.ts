@@ -16,6 +16,8 @@ interface KeyRow {
   is_lookup_only: number;
   may_export: number;
   cooperatives: string | null;
+  purpose: string | null;
+  requires_purpose: number;
   per_hour: number;
   per_day: number;
   is_active: number;
@@ -68,13 +70,14 @@ const prepareStatements = (db: Connection) => ({
   ),
   insert: db.prepare<unknown[]>(
     `INSERT INTO api_keys (name, scopes, allowed_addresses, allowed_hosts, is_lookup_only, may_export,
-       cooperatives, per_hour, per_day, is_active, expires_at, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       cooperatives, purpose, requires_purpose, per_hour, per_day, is_active, expires_at, created_at,
+       updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   replace: db.prepare<unknown[]>(
     `UPDATE api_keys SET name = ?, scopes = ?, allowed_addresses = ?, allowed_hosts = ?, is_lookup_only = ?,
-       may_export = ?, cooperatives = ?, per_hour = ?, per_day = ?, is_active = ?, expires_at = ?,
-       updated_at = ? WHERE id = ?`,
+       may_export = ?, cooperatives = ?, purpose = ?, requires_purpose = ?, per_hour = ?, per_day = ?,
+       is_active = ?, expires_at = ?, updated_at = ? WHERE id = ?`,
   ),
   insertSecret: db.prepare<[Uint8Array, number, string, number]>(
     'INSERT INTO api_key_secrets (hash, key_id, prefix, created_at, ends_at) VALUES (?, ?, ?, ?, NULL)',
@@ -95,6 +98,8 @@ const toColumns = (key: ApiKeyValues & { isActive: boolean }) => [
   key.isLookupOnly ? 1 : 0,
   key.mayExport ? 1 : 0,
   key.cooperatives === null ? null : JSON.stringify(key.cooperatives),
+  key.purpose,
+  key.requiresPurpose ? 1 : 0,
   key.limits.perHour,
   key.limits.perDay,
   key.isActive ? 1 : 0,
@@ -111,6 +116,8 @@ function openReads({ selectOne, selectAll, selectPrefixes }: Statements) {
     isLookupOnly: row.is_lookup_only === 1,
     mayExport: row.may_export === 1,
     cooperatives: row.cooperatives === null ? null : (JSON.parse(row.cooperatives) as number[]),
+    purpose: row.purpose,
+    requiresPurpose: row.requires_purpose === 1,
     limits: { perHour: row.per_hour, perDay: row.per_day },
     isActive: row.is_active === 1,
     expiresAt: row.expires_at,

@@ -68,5 +68,14 @@ CREATE TABLE ledger_keys (
 ) STRICT, WITHOUT ROWID;
 `;
 
+const PURPOSES = `
+-- Recorded with the readings of the key; NULL: none.
+ALTER TABLE api_keys ADD COLUMN purpose TEXT;
+ALTER TABLE api_keys ADD COLUMN requires_purpose INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** In the order in which they run. */
-export const KEYS_SCHEMA: Schema = { applicationId: 0x63726b31, migrations: [KEYS_1, USES, LEDGER_KEYS] };
+export const KEYS_SCHEMA: Schema = {
+  applicationId: 0x63726b31,
+  migrations: [KEYS_1, USES, LEDGER_KEYS, PURPOSES],
+};

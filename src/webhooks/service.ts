@@ -145,7 +145,11 @@ export class WebhookService {
       const outcome = delivery.takeOutcome();
       return outcome === undefined ? [] : [{ delivery, outcome }];
     });
-    if (taken.length === 0) return;
+    if (taken.length === 0) {
+      // What could not be stored was of an endpoint that is gone.
+      this.isStuck = false;
+      return;
+    }
     try {
       const changed = await store.store(taken.map(({ outcome }) => outcome));
       this.isStuck = false;

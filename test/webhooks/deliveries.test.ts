@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { command } from '../support/command.ts';
 import { nid } from '../support/importing.ts';
 import { type Delivery, verify } from '../support/receiver.ts';
@@ -145,6 +146,25 @@ test('what a key no longer sees is not sent, though it was tried before', async 
   assert.deepEqual(
     receiver.deliveries.map(({ json: { sequence } }) => sequence),
     [1, 2],
+  );
+});
+
+test('an endpoint that was removed gets nothing more, and stops no other one', async (context) => {
+  // The service has not looked yet when the next event comes.
+  const { receiver, add, create, run } = await startWebhooks(context, {}, { webhooks: { lookMs: 300 } });
+  await add();
+  await add();
+  await create('C-1');
+  await receiver.waitFor(2);
+  assert.equal((await run('remove', '1', '--yes')).status, 0);
+  for (const code of ['C-2', 'C-3', 'C-4']) {
+    await create(code);
+    await sleep(200);
+  }
+  await receiver.waitFor(5);
+  assert.deepEqual(
+    receiver.deliveries.slice(2).map(({ id, json }) => [id.startsWith('msg_2_'), json.sequence]),
+    [2, 3, 4].map((sequence) => [true, sequence]),
   );
 });
 

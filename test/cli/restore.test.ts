@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
 import { command } from '../support/command.ts';
+import { members, nid, startedPlace } from '../support/importing.ts';
 import { copyBackup, copyRegistry } from '../support/sample-registry.ts';
 import { serveProcess } from '../support/serving.ts';
 import { openFile } from '../support/sqlite.ts';
@@ -201,4 +202,25 @@ test('a backup of a newer release is refused, one of an older release is restore
   assert.equal(older.status, 0, older.err);
   assert.match(older.out, /An older release \(1\.0\.0\) has written it: the next start migrates it\./);
   assert.match((await command(['check', '--db', elsewhere])).err, /was written by an older release/);
+});
+
+test('ids that were given out after the backup are not given out again', async (context) => {
+  const place = await startedPlace(context);
+  const folder = join(place.folder, 'backup');
+  assert.equal((await place.command('backup', folder)).status, 0);
+  assert.equal((await place.load('members', members(`A-1,${nid(12)},M-12,Person Two`))).status, 0);
+  assert.equal((await place.command('members', 'show', 'A-1/M-12')).status, 0);
+  const idOf = (code: string) => place.value(`SELECT id FROM members WHERE member_code = '${code}'`);
+  const given = Number(idOf('M-12'));
+  assert.equal((await place.command('restore', folder, '--replace')).status, 0);
+  assert.equal((await place.load('members', members(`A-1,${nid(13)},M-13,Person Three`))).status, 0);
+  assert.equal(Number(idOf('M-13')), given + 1);
+  const { out } = await place.command('ledger', 'person', nid(13));
+  assert.match(out, /no reading of this person/);
+  // The readings know what the registry has lost.
+  rmSync(place.databaseFile);
+  assert.equal((await place.command('restore', folder, '--replace')).status, 0);
+  assert.equal((await place.load('members', members(`A-1,${nid(14)},M-14,Person Four`))).status, 0);
+  assert.equal(Number(idOf('M-14')), given + 1);
+  assert.equal((await place.command('check')).status, 0);
 });

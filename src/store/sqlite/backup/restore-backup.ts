@@ -12,6 +12,7 @@ import {
   type DatabaseFile,
   erasuresFileOf,
   keysFileOf,
+  ledgerFileOf,
   RESERVED_BYTES,
   readFreeBytes,
 } from '../files/registry-files.ts';
@@ -23,6 +24,7 @@ import { assertUnused } from './in-use.ts';
 import { isLedger, restoreLedger } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
+import { type IdSources, keepUsedIds } from './used-ids.ts';
 import { findWrongContent, findWrongFile } from './verify-backup.ts';
 
 /** For a command that is about to end, such as `keys list`. */
@@ -107,6 +109,7 @@ async function prepare(
     ledgerFaults.push(...keepMonthKeys(restoring));
     const found = await findErasures(restoring, options.erasuresFile);
     const registry = join(copies, registryOf(manifest).name);
+    keepUsedIds(registry, usedIdsOf(restoring));
     const erased = eraseAgain(registry, found, scope, { ...options, onStep, instantMs: manifest.instantMs });
     return { ...erased, ledgerFaults };
   } catch (error) {
@@ -192,6 +195,15 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   withDatabase(path, { waitMs: 0 }, renewEpoch);
   syncPath(path);
   return undefined;
+}
+
+/** Where ids may have been given out since the backup. */
+function usedIdsOf({ databaseFile, oldDatabase, copies }: RestoringFolder): IdSources {
+  const filesOf = (file: string) => ({ ledgerFile: ledgerFileOf(file), keysFile: keysFileOf(file) });
+  return {
+    registries: [oldDatabase],
+    ledgers: [filesOf(databaseFile), filesOf(join(copies, 'registry.db'))],
+  };
 }
 
 /** What has hashed the readings at the location: the keys that are there are replaced. @returns faults */

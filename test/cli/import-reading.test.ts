@@ -72,7 +72,7 @@ test('--cooperative must be a code, and is refused for cooperatives', async (t) 
   const place = await placeWithCooperatives(t);
   const wrong = await place.load('members', members(), '--cooperative', 'a 1');
   assert.equal(wrong.status, 2);
-  assert.match(wrong.err, /--cooperative.*Use only the characters A-Z, 0-9 and "-"\./);
+  assert.match(wrong.err, /Expected the code of a cooperative\. Use only the characters A-Z, 0-9 and "-"\./);
   const useless = await place.load('cooperatives', COOPERATIVES, '--cooperative', 'A-1');
   assert.deepEqual(
     [useless.status, useless.err],

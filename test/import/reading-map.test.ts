@@ -72,7 +72,7 @@ test('every fault of a map is reported at once, by its path', () => {
     faultsOf({
       kind: 'members',
       columns: { Izina: 'fullname', 'Nom et prénom': 'nonsense', Umurenge: 7 },
-      constants: { coop: 'KOAKAMA', cooperative_code: 'koakama', status: 'gone', gender: null },
+      constants: { coop: 'KOAKAMA', cooperative_code: 'ko akama', status: 'gone', gender: null },
       values: { status: { Démissionnaire: 'WITHDRAWN', Parti: null }, mobile: {}, states: {} },
       dates: 'ddmmyyyy',
       decimal: null,

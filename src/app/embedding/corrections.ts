@@ -4,7 +4,7 @@ import { setImmediate as endOfIteration } from 'node:timers/promises';
 import { parseReason, parseUserName } from '../../domain/corrections.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { formatDate, parsePastDate, startOfDay, type TimeZone } from '../../domain/values/date-time.ts';
-import { MAX_LENGTH, parseCooperativeCode, parseText } from '../../domain/values/text.ts';
+import { MAX_LENGTH, parseNamedCode, parseText } from '../../domain/values/text.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type {
   CorrectionOptions,
@@ -72,7 +72,7 @@ const LISTED_BLOCKERS = 1_000;
 
 const OPTIONS = { reason: 'string!', user: 'string!', isDryRun: 'boolean' } as const;
 
-const toCode = (name: string, given: unknown): string => toParsed(name, given, parseCooperativeCode);
+const toCode = (name: string, given: unknown): string => toParsed(name, given, parseNamedCode);
 
 export interface CorrectionDependencies {
   readonly storage: Pick<Storage, 'openCorrections' | 'openImportLog'>;

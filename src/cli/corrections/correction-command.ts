@@ -7,7 +7,6 @@ import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { formatDate, parsePastDate } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import { parseCooperativeCode } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';
 import type {
@@ -46,13 +45,6 @@ export const addCorrectionOptions = (command: Command): Command =>
 export function readNumber(text: string): string {
   if (isIdentityCard(text)) return text;
   throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
-}
-
-/** @throws CommandError with status 2 for what cannot be one */
-export function readCode(text: string): string {
-  const code = parseCooperativeCode(text);
-  if (!(code instanceof FieldError)) return code;
-  throw new CommandError(EXIT.usage, `Expected the code of a cooperative. ${code.message}`);
 }
 
 /** @throws CommandError with status 2 for what is not a date until today in the registry's zone */

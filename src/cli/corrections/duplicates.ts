@@ -4,10 +4,11 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import { findMemberId, MEMBER_HELP } from '../persons/named-member.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { addReasonOption, type CorrectionCommandOptions, correct, readCode } from './correction-command.ts';
+import { addReasonOption, type CorrectionCommandOptions, correct } from './correction-command.ts';
 import { describeDuplicates, formatDuplicates } from './duplicates-text.ts';
 
 interface FindOptions extends PrintOptions {
@@ -16,7 +17,7 @@ interface FindOptions extends PrintOptions {
 
 export function declareDuplicates(duplicates: Command, context: CliContext): void {
   addPrintOptions(duplicates, 'REGISTRY_USER')
-    .option('--cooperative <code>', 'only pairs with a member of this cooperative')
+    .option('--cooperative <code>', 'only pairs with a member of this cooperative', parseCode)
     .action((options: FindOptions) => find(context, options));
   addReasonOption(duplicates.command('dismiss'))
     .description('set a pair aside: somebody has looked, and they are two people')
@@ -34,7 +35,7 @@ export function declareDuplicates(duplicates: Command, context: CliContext): voi
 }
 
 async function find(context: CliContext, options: FindOptions): Promise<void> {
-  const code = options.cooperative === undefined ? undefined : readCode(options.cooperative);
+  const code = options.cooperative;
   const store = openConfiguredStorage(configOf(context, options), context.clock).openHeldData();
   const found = await withStore(store, async () => {
     if (code !== undefined && !(await store.listCooperatives()).some((each) => each.code === code))

@@ -6,6 +6,7 @@ import type { HeldRow } from '../../store/ports/journal/held-data.ts';
 import { findMemberId, MEMBER_HELP } from '../persons/named-member.ts';
 import { recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -37,7 +38,7 @@ const addSelecting = (command: Command): Command =>
   command
     .addArgument(new Argument('<kind>', 'kind of entries').choices(ENTRY_KINDS))
     .option('--member <member>', `all of this member: ${MEMBER_HELP}`)
-    .option('--cooperative <code>', 'with --reference: the one of this cooperative')
+    .option('--cooperative <code>', 'with --reference: the one of this cooperative', parseCode)
     .option('--reference <reference>', 'with --cooperative: the one with this reference');
 
 /** @throws CommandError with status 2 unless it is one of the two ways to select, or as `findMemberId` */

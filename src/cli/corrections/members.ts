@@ -8,6 +8,7 @@ import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../persons/named-member.ts';
 import { MEMBER_GROUPS, NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -15,7 +16,6 @@ import {
   addCorrectionOptions,
   type CorrectionCommandOptions,
   correct,
-  readCode,
   readPastDate,
 } from './correction-command.ts';
 import { describeFound, describeMember, formatFound, formatMember } from './member-text.ts';
@@ -48,11 +48,13 @@ export function declareMembers(members: Command, context: CliContext): void {
       const named = { memberIds: [fromId, intoId] };
       await correct(context, options, named, (store, given) => store.mergeMembers(fromId, intoId, given));
     });
-  addCorrectionOptions(members.command('move').requiredOption('--to <code>', 'code of the cooperative'))
+  addCorrectionOptions(
+    members.command('move').requiredOption('--to <code>', 'code of the cooperative', parseCode),
+  )
     .description('move a member with everything to another cooperative')
     .argument('<member>', MEMBER_HELP)
     .action(async (member: string, options: MoveOptions) => {
-      const code = readCode(options.to);
+      const code = options.to;
       const id = await findMemberId(context, options, member);
       const named = { memberIds: [id] };
       await correct(context, options, named, (store, given) => store.moveMember(id, code, given));
@@ -64,14 +66,14 @@ function declareTransfer(members: Command, context: CliContext): void {
   addCorrectionOptions(
     members
       .command('transfer')
-      .requiredOption('--to <code>', 'code of the other cooperative')
+      .requiredOption('--to <code>', 'code of the other cooperative', parseCode)
       .requiredOption('--code <code>', 'member code there')
       .requiredOption('--on <date>', 'first day there, YYYY-MM-DD'),
   )
     .description('end a membership, which keeps its past, and begin one in another cooperative')
     .argument('<member>', MEMBER_HELP)
     .action(async (member: string, options: TransferOptions) => {
-      const to = readCode(options.to);
+      const to = options.to;
       const memberCode = parseText(options.code, MAX_LENGTH.memberCode);
       if (memberCode instanceof FieldError)
         throw new CommandError(EXIT.usage, `--code: ${memberCode.message}`);

@@ -9,9 +9,9 @@ import { type ExportedFile, exportedParts } from '../../export/exported-parts.ts
 import { MOST_WORKBOOK_ROWS } from '../../export/workbook.ts';
 import type { ExportFilter, ExportSession, ExportSnapshot } from '../../store/ports/exports.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
-import { readCode } from '../corrections/correction-command.ts';
 import { MEMBER_GROUPS, NAMES, recordNobody, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -38,7 +38,7 @@ export function declareExport(command: Command, context: CliContext): void {
       '<kind>',
       `one of ${IMPORT_KINDS.join(', ')}; or all, for a folder of files that can be imported`,
     )
-    .option('--cooperative <code>', 'only what belongs to this cooperative')
+    .option('--cooperative <code>', 'only what belongs to this cooperative', parseCode)
     .addOption(
       new Option('--format <format>', 'as what; by the ending of --out, else csv').choices(FILE_FORMATS),
     )
@@ -160,9 +160,8 @@ export function assertFits(
 function filterOf(session: ExportSession, { cooperative }: Options): ExportFilter {
   const filter = { visible: null, isNamed: true };
   if (cooperative === undefined) return filter;
-  const code = readCode(cooperative.toUpperCase());
-  const cooperativeId = session.findCooperative(code);
+  const cooperativeId = session.findCooperative(cooperative);
   if (cooperativeId === undefined)
-    throw new CommandError(EXIT.refused, `There is no cooperative with the code "${code}".`);
+    throw new CommandError(EXIT.refused, `There is no cooperative with the code "${cooperative}".`);
   return { ...filter, cooperativeId };
 }

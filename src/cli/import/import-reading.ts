@@ -1,7 +1,5 @@
 /** How the files of an import are to be read: its options --map, --cooperative, --sheet and --strict. */
-import { type Command, InvalidArgumentError } from 'commander';
-import { FieldError } from '../../domain/values/errors.ts';
-import { parseCooperativeCode } from '../../domain/values/text.ts';
+import type { Command } from 'commander';
 import { cellContext } from '../../import/cells/context.ts';
 import { parseReadingMap } from '../../import/map/parse-reading-map.ts';
 import type { ReadingMap } from '../../import/map/reading-map.ts';
@@ -10,6 +8,7 @@ import { nowSeconds } from '../../runtime/clock.ts';
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { readMapFile } from '../map/map-file.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
 import { configOf, type SettingOptions } from '../terminal/settings.ts';
 
 export interface ReadingOptions extends SettingOptions {
@@ -25,12 +24,6 @@ export const addReadingOptions = (command: Command): Command =>
     .option('--cooperative <code>', 'the cooperative of every row', parseCode)
     .option('--sheet <name>', 'the sheet of a workbook')
     .option('--strict', 'refuse what would be read with a note');
-
-function parseCode(text: string): string {
-  const code = parseCooperativeCode(text);
-  if (code instanceof FieldError) throw new InvalidArgumentError(code.message);
-  return code;
-}
 
 /**
  * @param kind of the one file of the import; undefined for a folder

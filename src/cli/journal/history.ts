@@ -7,6 +7,7 @@ import type { HistoryStore, RowHistory } from '../../store/ports/journal/history
 import { findMemberId } from '../persons/named-member.ts';
 import { MEMBER_GROUPS, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -30,7 +31,7 @@ export function declareHistory(history: Command, context: CliContext): void {
       await print(context, options, wanted.find);
     });
   addPrintOptions(history.command('cooperative'))
-    .argument('<code>', 'code of a cooperative')
+    .argument('<code>', 'code of a cooperative', parseCode)
     .description('what has changed in a cooperative, the newest last')
     .action(async (code: string, options: PrintOptions) => {
       await print(context, options, async (store) => {

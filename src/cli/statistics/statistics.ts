@@ -5,6 +5,7 @@ import { describeCountry, describeStatistics } from '../../json/statistics.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { CommandStatistics } from '../../store/ports/statistics.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { parseCode } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -17,7 +18,7 @@ interface StatisticsOptions extends PrintOptions {
 export function declareStatistics(statistics: Command, context: CliContext): void {
   addPrintOptions(statistics)
     .addOption(new Option('--csv', 'print rows for a spreadsheet, one number in each').conflicts('json'))
-    .argument('[code]', 'code of a cooperative; without it, all cooperatives')
+    .argument('[code]', 'code of a cooperative; without it, all cooperatives', parseCode)
     .action(async (code: string | undefined, options: StatisticsOptions) => {
       const config = configOf(context, options);
       const { zone } = config;
@@ -35,7 +36,7 @@ export function declareStatistics(statistics: Command, context: CliContext): voi
         opened: CommandStatistics,
         given: string,
       ): Promise<{ name: string; shown: Shown }> {
-        const found = await opened.findCooperative(given.toUpperCase());
+        const found = await opened.findCooperative(given);
         const sums = found && (await opened.ofCooperative(found.id, now));
         if (sums === undefined)
           throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');

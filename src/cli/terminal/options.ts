@@ -14,6 +14,7 @@ import {
 } from '../../domain/access/key-values.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
+import { parseNamedCode } from '../../domain/values/text.ts';
 import { parseWebhookTypes, type WebhookType } from '../../domain/webhooks/types.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
@@ -50,12 +51,18 @@ export const collectAddresses = (text: string, before: readonly string[] = []): 
 export const collectHosts = (text: string, before: readonly string[] = []): readonly string[] =>
   withNew(before, accept(parseHosts(split(text))));
 
-/** Codes of cooperatives, which have no lower-case letters. */
+/**
+ * The code of a cooperative.
+ * @throws CommandError, not commander's error, which repeats a wrong value: it may be a mistyped national ID
+ */
+export function parseCode(text: string): string {
+  const code = parseNamedCode(text);
+  if (!(code instanceof FieldError)) return code;
+  throw new CommandError(EXIT.usage, `Expected the code of a cooperative. ${code.message}`);
+}
+
 export const collectCodes = (text: string, before: readonly string[] = []): readonly string[] =>
-  withNew(
-    before,
-    split(text).map((code) => code.toUpperCase()),
-  );
+  withNew(before, split(text).map(parseCode));
 
 /** Types of webhooks, or kinds such as `member.*`. */
 export const collectTypes = (text: string, before: readonly WebhookType[] = []): readonly WebhookType[] =>

@@ -5,7 +5,7 @@ import { parseMobile } from '../../domain/membership/mobile.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import type { Text } from '../../domain/values/message.ts';
 import { parseSearch } from '../../domain/values/search-words.ts';
-import { parseCooperativeCode } from '../../domain/values/text.ts';
+import { parseNamedCode } from '../../domain/values/text.ts';
 import type { HeldDataStore } from '../../store/ports/journal/held-data.ts';
 import type { RegistryStore } from '../../store/ports/registry.ts';
 import type { Visit } from '../visit/screen.ts';
@@ -84,7 +84,7 @@ async function byMemberCode(stores: Stores, text: string): Promise<FoundThings> 
 
 async function byWords({ held, registry }: Stores, text: string): Promise<FoundThings> {
   const page = { page: 1, pageSize: SHOWN };
-  const code = parseCooperativeCode(text.toUpperCase());
+  const code = parseNamedCode(text);
   const byCode = typeof code === 'string' ? await registry.cooperatives.list({ code }, page) : undefined;
   const words = parseSearch(text);
   if (words instanceof FieldError)

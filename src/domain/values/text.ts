@@ -56,6 +56,9 @@ export function parseCooperativeCode(text: string): string | FieldError {
   return COOPERATIVE_CODE.test(code) ? code : new FieldError('Use only the characters A-Z, 0-9 and "-".');
 }
 
+/** The same where it names a cooperative that there is, in any letter case: none has a lower-case letter. */
+export const parseNamedCode = (text: string): string | FieldError => parseCooperativeCode(text.toUpperCase());
+
 /** A number with what it counts: `1 delivery`, `2 deliveries`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;

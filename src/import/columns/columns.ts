@@ -1,8 +1,7 @@
 /** The columns of each kind of file, in the order in which they are staged, and how their cells are read. */
 import type { DecimalKind } from '../../domain/values/decimal.ts';
-import type { NamedField } from '../../domain/values/declared-fields.ts';
 import type { FieldError } from '../../domain/values/errors.ts';
-import { parseCooperativeCode, parseText } from '../../domain/values/text.ts';
+import { parseCooperativeCode, parseNamedCode, parseText } from '../../domain/values/text.ts';
 import { byKind, FILE_COLUMNS, type FileColumn } from '../../store/ports/import/import-columns.ts';
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
@@ -46,14 +45,14 @@ const WORDS: { readonly [kind in ImportKind]?: { readonly [column: string]: Word
   savings: { kind: TRANSACTION_KIND_WORDS },
 };
 
-function parserOf(kind: ImportKind, field: NamedField): Parse {
+function parserOf(kind: ImportKind, { field, role }: FileColumn): Parse {
   switch (field.kind) {
     case 'text': {
       const { maxLength } = field;
       return (cell) => parseText(cell, maxLength);
     }
     case 'cooperative_code':
-      return parseCooperativeCode;
+      return role === 'owner' ? parseNamedCode : parseCooperativeCode;
     case 'identity_card':
       return readIdentityCard;
     case 'mobile':
@@ -73,12 +72,12 @@ function parserOf(kind: ImportKind, field: NamedField): Parse {
   }
 }
 
-const toImportColumn = (kind: ImportKind, { name, isRequired, field }: FileColumn): ImportColumn => ({
-  name,
-  isRequired,
-  ...(field.kind === 'choice' ? { choices: field.choices } : {}),
-  ...(field.kind === 'decimal' ? { decimal: field.decimal } : {}),
-  parse: parserOf(kind, field),
+const toImportColumn = (kind: ImportKind, column: FileColumn): ImportColumn => ({
+  name: column.name,
+  isRequired: column.isRequired,
+  ...(column.field.kind === 'choice' ? { choices: column.field.choices } : {}),
+  ...(column.field.kind === 'decimal' ? { decimal: column.field.decimal } : {}),
+  parse: parserOf(kind, column),
 });
 
 export const IMPORT_COLUMNS = byKind((kind) =>

@@ -3,7 +3,7 @@
 import type { Cooperative } from '../../../domain/membership/cooperatives.ts';
 import { FieldError } from '../../../domain/values/errors.ts';
 import { say } from '../../../domain/values/message.ts';
-import { parseCooperativeCode } from '../../../domain/values/text.ts';
+import { parseNamedCode } from '../../../domain/values/text.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { IMPORT_KINDS } from '../../../store/ports/import/import-session.ts';
 import { nameOf } from '../../page/names.ts';
@@ -11,7 +11,7 @@ import { fields, form, input, select } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
 import { exportRows } from './export-rows.ts';
-import { findCooperative, pathOf } from './find-cooperative.ts';
+import { codeOf, findCooperative, pathOf } from './find-cooperative.ts';
 import { statistics } from './statistics.ts';
 
 const MERGING = say('Merge two cooperatives');
@@ -35,18 +35,18 @@ ${actions(visit)}`;
     export: exportRows,
     merge(visit, given) {
       const path = pathOf(visit);
-      const into = parseCooperativeCode(given.get('into').toUpperCase());
+      const into = parseNamedCode(given.get('into'));
       if (into instanceof FieldError) return refuseGiven(visit, MERGING, path, into.text);
       return proposeCorrection(visit, given, {
         ...{ heading: MERGING, path, action: 'merge', given: { into }, back: path, shows: 'nobody' },
         afterwards: `/cooperative/${into}`,
-        run: (store, options) => store.mergeCooperatives(visit.places.code ?? '', into, options),
+        run: (store, options) => store.mergeCooperatives(codeOf(visit), into, options),
       });
     },
   },
 };
 
-function head({ say, translate, write, places }: Visit, cooperative: Cooperative): Html {
+function head({ say, translate, write }: Visit, cooperative: Cooperative): Html {
   const { code, name, sector, province, district, registrationDate, status, membersCount } = cooperative;
   return html`<h1>${name}</h1>
 ${fields([
@@ -57,7 +57,7 @@ ${fields([
   [translate(nameOf('status')), translate(nameOf(status))],
   [say('Active members'), write.number(membersCount)],
 ])}
-<p><a href="/cooperative/${places.code}/members">${say('Its members')}</a></p>`;
+<p><a href="/cooperative/${code}/members">${say('Its members')}</a></p>`;
 }
 
 function actions(visit: Visit): Html {

@@ -7,7 +7,7 @@ import type { FieldGroup } from '../../../store/ports/access-ledger.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../../store/ports/import/import-session.ts';
 import type { Action } from '../../visit/screen.ts';
 import { refuseGiven } from '../propose-correction.ts';
-import { pathOf } from './find-cooperative.ts';
+import { codeOf, pathOf } from './find-cooperative.ts';
 
 const TYPES: { readonly [format in FileFormat]?: string } = {
   csv: 'text/csv; charset=utf-8',
@@ -18,11 +18,12 @@ const shownOf = (kind: ImportKind): readonly FieldGroup[] =>
   kind === 'members' ? ['identity', 'contact'] : ['identity', 'financials'];
 
 export const exportRows: Action = async (visit, given) => {
-  const { desk, places } = visit;
+  const { desk } = visit;
+  const code = codeOf(visit);
   const kind = IMPORT_KINDS.find((each) => each === given.get('kind'));
   const format = (['csv', 'xlsx'] as const).find((each) => each === given.get('format'));
   const session = visit.use((storage) => storage.openExportSession());
-  const cooperativeId = session.findCooperative(places.code ?? '');
+  const cooperativeId = session.findCooperative(code);
   if (kind === undefined || format === undefined || cooperativeId === undefined) return undefined;
   const snapshot = session.begin();
   const filter = { visible: null, isNamed: true, cooperativeId };
@@ -34,7 +35,7 @@ export const exportRows: Action = async (visit, given) => {
     return refuseGiven(visit, say('Save its rows as a file'), pathOf(visit), fault);
   }
   return {
-    fileName: `${places.code}-${kind}.${format}`,
+    fileName: `${code}-${kind}.${format}`,
     type: TYPES[format] ?? '',
     parts: await exportedParts(snapshot, { kind, format }, filter, desk.config.zone),
     shows: {

@@ -3,14 +3,16 @@ import type { Cooperative } from '../../../domain/membership/cooperatives.ts';
 import type { RegistryStore } from '../../../store/ports/registry.ts';
 import type { Visit } from '../../visit/screen.ts';
 
-export const pathOf = ({ places }: Visit): string => `/cooperative/${places.code}`;
+/** In any letter case, as everywhere. */
+export const codeOf = ({ places }: Visit): string => (places.code ?? '').toUpperCase();
+
+export const pathOf = (visit: Visit): string => `/cooperative/${codeOf(visit)}`;
 
 /** @returns undefined when there is none with the code */
 export async function findCooperative(
-  { places }: Visit,
+  visit: Visit,
   { cooperatives }: Pick<RegistryStore, 'cooperatives'>,
 ): Promise<Cooperative | undefined> {
-  const code = (places.code ?? '').toUpperCase();
-  const { rows } = await cooperatives.list({ code }, { page: 1, pageSize: 1 });
+  const { rows } = await cooperatives.list({ code: codeOf(visit) }, { page: 1, pageSize: 1 });
   return rows[0];
 }

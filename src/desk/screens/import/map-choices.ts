@@ -41,8 +41,7 @@ export function chosenMap(proposal: MapProposal, form: Form): string {
   const taken = new Set(columns.map(([, column]) => column));
   const constants = askedConstants(proposal).flatMap((column) => {
     const given = form.get(FIELD.constant(column));
-    const value = column === 'cooperative_code' ? given.toUpperCase() : given;
-    return value === '' || taken.has(column) ? [] : [[column, value] as const];
+    return given === '' || taken.has(column) ? [] : [[column, given] as const];
   });
   const values = unknownWords.flatMap(({ column, words }) => {
     const chosen = words.flatMap((word, place) => {

@@ -5,7 +5,7 @@ import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { formatDate, parsePastDate, startOfDay } from '../../../domain/values/date-time.ts';
 import { FieldError } from '../../../domain/values/errors.ts';
 import { type Message, say, type Text } from '../../../domain/values/message.ts';
-import { MAX_LENGTH, parseCooperativeCode, parseText } from '../../../domain/values/text.ts';
+import { MAX_LENGTH, parseNamedCode, parseText } from '../../../domain/values/text.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldPerson } from '../../../store/ports/journal/held-data.ts';
 import { form, input, select } from '../../page/parts.ts';
@@ -135,7 +135,7 @@ export const CORRECTIONS: { readonly [action in Name]: Action } = {
     const on = readDay(visit, given);
     const transfer = {
       memberId: readMembership(person, given.get('from')),
-      to: read(parseCooperativeCode(given.get('to').toUpperCase())),
+      to: read(parseNamedCode(given.get('to'))),
       memberCode: read(parseText(given.get('code'), MAX_LENGTH.memberCode)),
       on,
       startsAt: startOfDay(on, visit.desk.config.zone),

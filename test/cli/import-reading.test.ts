@@ -53,7 +53,7 @@ test('a map that cannot be read ends the command with status 2', async (t) => {
   }
 });
 
-test('--map, --cooperative and --sheet are refused with a folder', async (t) => {
+test('what is said of one file is refused with a folder', async (t) => {
   const place = importPlace(t);
   const folder = incoming(place, { 'cooperatives.csv': COOPERATIVES });
   const map = place.write('map.json', '{"kind":"cooperatives"}');
@@ -61,10 +61,14 @@ test('--map, --cooperative and --sheet are refused with a folder', async (t) => 
     ['--map', map],
     ['--cooperative', 'A-1'],
     ['--sheet', '2026'],
+    ['--file-name', 'members.csv'],
   ]) {
     const { status, err } = await place.run(folder, ...option);
     assert.equal(status, 2);
-    assert.equal(err, '--map, --cooperative and --sheet are for one file. Usage: import <kind> FILE.\n');
+    assert.equal(
+      err,
+      '--map, --cooperative, --sheet and --file-name are for one file. Usage: import <kind> FILE.\n',
+    );
   }
 });
 

@@ -16,6 +16,7 @@ export interface ReadingOptions extends SettingOptions {
   readonly cooperative?: string;
   readonly sheet?: string;
   readonly strict?: boolean;
+  readonly fileName?: string;
 }
 
 export const addReadingOptions = (command: Command): Command =>
@@ -23,7 +24,8 @@ export const addReadingOptions = (command: Command): Command =>
     .option('--map <map>', 'read the file as this map says; "import map" proposes one')
     .option('--cooperative <code>', 'the cooperative of every row', parseCode)
     .option('--sheet <name>', 'the sheet of a workbook')
-    .option('--strict', 'refuse what would be read with a note');
+    .option('--strict', 'refuse what would be read with a note')
+    .option('--file-name <name>', 'what the file is called, where its path does not say it');
 
 /**
  * @param kind of the one file of the import; undefined for a folder
@@ -34,11 +36,12 @@ export function readReadingOptions(
   kind: ImportKind | undefined,
   options: ReadingOptions,
 ): Pick<ImportOptions, 'map' | 'isStrict'> {
-  const { cooperative, sheet } = options;
+  const { cooperative, sheet, fileName } = options;
   const isStrict = options.strict === true;
-  if (options.map === undefined && cooperative === undefined && sheet === undefined) return { isStrict };
+  const isReadAsIs = [options.map, cooperative, sheet].every((given) => given === undefined);
+  if (isReadAsIs && (fileName === undefined || kind !== undefined)) return { isStrict };
   if (kind === undefined) {
-    const text = '--map, --cooperative and --sheet are for one file. Usage: import <kind> FILE.';
+    const text = '--map, --cooperative, --sheet and --file-name are for one file. Usage: import <kind> FILE.';
     throw new CommandError(EXIT.usage, text);
   }
   if (cooperative !== undefined && kind === 'cooperatives')

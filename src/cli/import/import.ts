@@ -24,7 +24,7 @@ Examples:
   import members members-huye.csv --map huye.map.json
 `;
 
-type Options = ImportCommandOptions & ReadingOptions & { readonly fileName?: string };
+type Options = ImportCommandOptions & ReadingOptions;
 
 export function declareImport(command: Command, context: CliContext): void {
   addReadingOptions(addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER'))
@@ -47,7 +47,6 @@ export function declareImport(command: Command, context: CliContext): void {
     .option('--skip-invalid', 'import the good rows of a file that has bad ones')
     .option('--accept-trailing-zero', 'national IDs may all end in 0')
     .option('--json', 'one JSON document, every fault included')
-    .option('--file-name <name>', 'what the file is called, where its path does not say it')
     .addHelpText('after', MORE_HELP)
     .action(async (kindOrFolder: string, path: string | undefined, options: Options) => {
       const files = findFiles(context, kindOrFolder, path).map((file) => ({

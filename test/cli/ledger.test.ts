@@ -140,6 +140,61 @@ test('readings under numbers and memberships that a person had are found after e
   ]);
 });
 
+test('readings of a number belong to whoever held it then, not to whom it was given later', async (context) => {
+  const { app, read, done, json, readingsOf, bank } = await start(context);
+  const narrow = app.issue(SCOPES, { cooperatives: [2] }).key;
+  const lookup = `/members/${nid(2)}`;
+  await read(lookup);
+  await read(lookup, { key: narrow });
+  await done('ledger', 'person', nid(2));
+  app.clock.advance(DAY_MS);
+  await done('nid', 'replace', nid(2), nid(12), '--release', ...WHY);
+  app.clock.advance(DAY_MS);
+  await read(lookup);
+  const NOBODY = '/members/{id} 404 number';
+  assert.deepEqual([await readingsOf(2), await readingsOf(12)], [[NOBODY], [LOOKUP, NOBODY]]);
+  app.clock.advance(DAY_MS);
+  const body = { cooperative_id: '2', identity_card: nid(2), member_code: 'M-4', full_name: 'Person 4' };
+  assert.equal((await app.send('/members', { method: 'POST', body })).status, 201);
+  app.clock.advance(DAY_MS);
+  await read(lookup);
+  assert.deepEqual(await readingsOf(2), [NOBODY, LOOKUP]);
+  assert.deepEqual(await readingsOf(12), [LOOKUP, NOBODY]);
+  // What names no member is known by its time: a lookup that was refused its holder, and a command.
+  const othersOf = async (number: string): Promise<string[]> =>
+    (await json('ledger', 'person', number)).entries
+      .filter(
+        (entry: { key_id: number; time: string }) => entry.key_id !== bank.id && entry.time < '2025-06-16',
+      )
+      .map(({ route }: { route: string }) => route);
+  assert.deepEqual(await othersOf(nid(12)), [
+    'POST /api/v1/members',
+    'GET /api/v1/members/{id}',
+    'ledger person',
+  ]);
+  assert.deepEqual(await othersOf(nid(2)), []);
+  const { persons, unknown } = await json('ledger', 'key', String(bank.id));
+  const times = persons.map((person: { identity_card: string; times: number }) => [
+    person.identity_card,
+    person.times,
+  ]);
+  assert.deepEqual(
+    [times, unknown],
+    [
+      [
+        [nid(12), 1],
+        [nid(2), 2],
+      ],
+      0,
+    ],
+  );
+  const ofNarrow = await json('ledger', 'key', String(bank.id + 1));
+  assert.deepEqual(
+    ofNarrow.persons.map((person: { identity_card: string }) => person.identity_card),
+    [nid(12)],
+  );
+});
+
 test('of an erased person, lookups and exports before the erasure are found by the number', async (context) => {
   const { app, read, done, readingsOf } = await start(context);
   await read(`/members/${nid(2)}`);

@@ -1,6 +1,6 @@
 /** Whom a key has read, as the access ledger has it (docs/ledger.md#whom-has-a-key-read). */
 import type { HashPerson, LedgerEntry, LedgerReader } from '../../store/ports/access-ledger.ts';
-import type { HeldDataStore } from '../../store/ports/journal/held-data.ts';
+import type { HeldDataStore, KnownNumber } from '../../store/ports/journal/held-data.ts';
 
 /** Which entries are meant; those of all times and keys when nothing is given. */
 export interface EntryFilter {
@@ -56,10 +56,10 @@ export function* findEntries(ledger: LedgerReader, { keyId, from, to }: EntryFil
   }
 }
 
-/** Of one key: the numbers of now by the hashes that entries have; undefined for what is unknown. */
+/** Of one key: who had the numbers, by the hashes that entries have. */
 interface Hashes {
   readonly hash: HashPerson | undefined;
-  readonly numbers: Map<string, string | undefined>;
+  readonly holders: Map<string, KnownNumber[]>;
 }
 
 /** @throws StorageError when the ledger cannot be read */
@@ -73,10 +73,11 @@ export async function findKeyReadings(
   for (const { entry, hashedWith } of findEntries(ledger, filter)) {
     const { persons = [], members: shown = [] } = entry;
     for (const id of shown) members.add(id);
-    if (persons.length === 0) continue;
-    const known = keys.get(hashedWith) ?? { hash: ledger.findPersonHash(hashedWith), numbers: new Map() };
+    // The members that were shown say whose the number was.
+    if (persons.length === 0 || shown.length > 0) continue;
+    const known = keys.get(hashedWith) ?? { hash: ledger.findPersonHash(hashedWith), holders: new Map() };
     keys.set(hashedWith, known);
-    for (const person of persons) known.numbers.set(person, undefined);
+    for (const person of persons) known.holders.set(person, []);
   }
   resolve([...keys.values()], store);
   return count(findEntries(ledger, filter), keys, await store.findNumbers(members));
@@ -84,18 +85,16 @@ export async function findKeyReadings(
 
 /** Hashes every number that the registry knows: the ledger itself leads to nobody. */
 function resolve(keys: readonly Hashes[], store: Pick<HeldDataStore, 'listNumbers'>): void {
-  let missing = keys.reduce((sum, { hash, numbers }) => sum + (hash === undefined ? 0 : numbers.size), 0);
-  if (missing === 0) return;
-  for (const { number, current } of store.listNumbers()) {
-    for (const { hash, numbers } of keys) {
-      const hashed = hash?.(number);
-      // The numbers of now come first: a former one of somebody else does not replace them.
-      if (hashed === undefined || !numbers.has(hashed) || numbers.get(hashed) !== undefined) continue;
-      numbers.set(hashed, current);
-      missing--;
-    }
-    if (missing === 0) return;
-  }
+  if (keys.every(({ hash }) => hash === undefined)) return;
+  for (const known of store.listNumbers())
+    for (const { hash, holders } of keys)
+      if (hash !== undefined) holders.get(hash(known.number))?.push(known);
+}
+
+/** Whoever was the next to stop having the number, or has it now; then whoever had it last. */
+function holderAt(holders: readonly KnownNumber[], time: string): string | undefined {
+  const at = Math.floor(Date.parse(time) / 1000);
+  return (holders.find(({ until }) => until === null || at <= until) ?? holders.at(-1))?.current;
 }
 
 function count(
@@ -109,16 +108,20 @@ function count(
   let isAll = false;
   for (const { entry, hashedWith } of entries) {
     const { time, page, persons: hashes = [], members = [], all } = entry;
-    const { hash, numbers } = keys.get(hashedWith) ?? {};
     if (all !== undefined) {
       counts.exports++;
       isAll ||= all.cooperatives === null;
       for (const id of all.cooperatives ?? []) exported.add(id);
     }
     if (page === true) counts.pages++;
-    if (hashes.length > 0 && hash === undefined) counts.withoutKey++;
-    const found = [...hashes.map((each) => numbers?.get(each)), ...members.map((id) => ofMembers.get(id))];
-    if (found.includes(undefined) && !(hashes.length > 0 && hash === undefined)) counts.unknown++;
+    const { hash, holders } = keys.get(hashedWith) ?? {};
+    const asked = members.length === 0 ? hashes : [];
+    const found = [
+      ...members.map((id) => ofMembers.get(id)),
+      ...asked.map((each) => holderAt(holders?.get(each) ?? [], time)),
+    ];
+    if (asked.length > 0 && hash === undefined) counts.withoutKey++;
+    else if (found.includes(undefined)) counts.unknown++;
     for (const identityCard of new Set(found)) {
       if (identityCard === undefined) continue;
       const before = persons.get(identityCard);

@@ -62,9 +62,25 @@ interface Sought {
 }
 
 function howRead(entry: LedgerEntry, { traces, hashes, members }: Sought): HowRead | undefined {
-  if (entry.persons?.some((hash) => hashes.includes(hash))) return 'number';
-  if (entry.members?.some((id) => members.has(id))) return 'member';
+  const isMember = entry.members?.some((id) => members.has(id)) === true;
+  const asked = traces.identityCards.filter((_, i) => entry.persons?.includes(hashes[i] as string));
+  if (asked.some((number) => isMember || !isOfAnother(entry, number, traces))) return 'number';
+  if (isMember) return 'member';
   return entry.all !== undefined && couldShow(entry, entry.all, traces) ? 'everybody' : undefined;
+}
+
+/** The members that were shown say whose the number was; where there are none, the time does. */
+function isOfAnother(
+  { members, time }: LedgerEntry,
+  number: string,
+  { otherHolders }: PersonTraces,
+): boolean {
+  const at = Math.floor(Date.parse(time) / 1000);
+  return otherHolders.some(
+    ({ identityCard, memberId, since, until }) =>
+      identityCard === number &&
+      (members?.includes(memberId) === true || (since <= at && (until === null || at <= until))),
+  );
 }
 
 /** Of an erased person nobody knows any more where it was a member: all that was before counts. */

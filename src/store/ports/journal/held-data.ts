@@ -93,10 +93,21 @@ export interface LikelyDuplicates {
   readonly crowds: readonly Crowd[];
 }
 
+/** Somebody else who has, or had, a national ID of a person: what was read of it then is not the person's. */
+export interface OtherHolder {
+  readonly identityCard: string;
+  readonly memberId: number;
+  /** Epoch seconds. */
+  readonly since: number;
+  /** Null: now. */
+  readonly until: number | null;
+}
+
 /** Under what a person may stand in the access ledger. */
 export interface PersonTraces {
   /** Every number under which the person is or was registered, the one that was asked for first. */
   readonly identityCards: readonly string[];
+  readonly otherHolders: readonly OtherHolder[];
   /** Members who are or were the person: also those that were merged. */
   readonly memberIds: readonly number[];
   /** Where one of these is or was. */
@@ -112,6 +123,8 @@ export interface KnownNumber {
   readonly number: string;
   /** The one that the person has now. */
   readonly current: string;
+  /** When somebody stopped having it, in epoch seconds; null: it leads to them now. */
+  readonly until: number | null;
 }
 
 export interface HeldDataStore {
@@ -121,7 +134,7 @@ export interface HeldDataStore {
   findPerson(identityCard: string): Awaitable<HeldPerson | undefined>;
   /** Also of a number that nobody has: then it is the only trace. */
   findTraces(identityCard: string): Awaitable<PersonTraces>;
-  /** Every number of everybody: those of now, then former ones. A number may come again as a former one. */
+  /** Every number of everybody: former ones in the order in which they ended, then those of now. */
   listNumbers(): Iterable<KnownNumber>;
   /** The numbers of now by the ids of members, also of merged ones; those that are nobody's are left out. */
   findNumbers(memberIds: Iterable<number>): Awaitable<ReadonlyMap<number, string>>;

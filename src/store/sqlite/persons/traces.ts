@@ -1,5 +1,5 @@
 /** Under what persons stand in the access ledger: numbers and ids of members, former ones too. */
-import type { KnownNumber, PersonTraces } from '../../ports/journal/held-data.ts';
+import type { KnownNumber, OtherHolder, PersonTraces } from '../../ports/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/former-keys.ts';
@@ -9,8 +9,16 @@ import { identifyPerson, listOf } from './identify.ts';
 export function findTraces(db: Connection, given: string): PersonTraces {
   const person = identifyPerson(db, given);
   const erasedAt = findErasure(db, given);
-  if (person === undefined)
-    return { identityCards: [given], memberIds: [], cooperativeIds: [], since: undefined, erasedAt };
+  if (person === undefined) {
+    return {
+      identityCards: [given],
+      otherHolders: otherHolders(db, [given], []),
+      memberIds: [],
+      cooperativeIds: [],
+      since: undefined,
+      erasedAt,
+    };
+  }
   const rows = listOf(person.rows);
   /** Also of rows that are gone, such as merged ones. */
   const values = (column: string) => `SELECT ${column} AS value FROM main.members WHERE id IN (${rows})
@@ -20,8 +28,10 @@ export function findTraces(db: Connection, given: string): PersonTraces {
           AND field = '${column}' AND ${side} IS NOT NULL`,
       )
       .join(' ')}`;
+  const identityCards = [...new Set([given, ...person.numbers, ...person.mistaken])];
   return {
-    identityCards: [...new Set([given, ...person.numbers])],
+    identityCards,
+    otherHolders: otherHolders(db, identityCards, person.rows),
     memberIds: person.rows,
     cooperativeIds: db.values<number>(values('cooperative_id')),
     since: db.value<number>(`SELECT min(value) FROM (${values('created_at')})`),
@@ -29,14 +39,46 @@ export function findTraces(db: Connection, given: string): PersonTraces {
   };
 }
 
+const IS_NUMBER = "c.entity = 'members' AND c.field = 'identity_card'";
+
+/** When each row began and stopped having its numbers. */
+const HOLDERS = `
+  SELECT c.row_id AS memberId, c.old AS identityCard, c.at AS until,
+    coalesce(lag(c.at) OVER (PARTITION BY c.row_id ORDER BY c.id),
+      (SELECT created_at FROM main.members WHERE id = c.row_id),
+      (SELECT old FROM main.changes
+       WHERE entity = 'members' AND row_id = c.row_id AND field = 'created_at' AND old IS NOT NULL), 0
+    ) AS since
+  FROM main.changes c WHERE ${IS_NUMBER} AND c.row_id IN (SELECT id FROM others)
+  UNION ALL SELECT m.id, m.identity_card, NULL, coalesce(
+      (SELECT c.at FROM main.changes c WHERE ${IS_NUMBER} AND c.row_id = m.id ORDER BY c.id DESC LIMIT 1),
+      m.created_at)
+  FROM main.members m WHERE m.id IN (SELECT id FROM others)`;
+
+function otherHolders(
+  db: Connection,
+  identityCards: readonly string[],
+  own: readonly number[],
+): OtherHolder[] {
+  const numbers = listOf(identityCards);
+  return db.rows<OtherHolder>(
+    `WITH others (id) AS (
+       SELECT id FROM main.members WHERE identity_card IN (${numbers})
+       UNION SELECT c.row_id FROM main.changes c WHERE ${IS_NUMBER} AND c.old IN (${numbers})
+       EXCEPT VALUES ${[0, ...own].map((id) => `(${id})`).join(', ')})
+     SELECT identityCard, memberId, since, until FROM (${HOLDERS}) WHERE identityCard IN (${numbers})`,
+  );
+}
+
 /** What an import or a correction has replaced without a redirect is in the history. */
 const KNOWN_NUMBERS = `
-  SELECT DISTINCT identity_card AS number, identity_card AS current FROM main.members
-    WHERE status <> '${ERASED_STATUS}'
-  UNION ALL SELECT old, new FROM main.${REPLACED_NUMBERS.inForce}
-  UNION ALL SELECT c.old, m.identity_card FROM main.changes c CROSS JOIN main.members m ON m.id = c.row_id
-    WHERE c.entity = 'members' AND c.field = 'identity_card' AND c.old IS NOT NULL
-      AND m.status <> '${ERASED_STATUS}'`;
+  SELECT * FROM (
+    SELECT c.old AS number, m.identity_card AS current, c.at AS until
+    FROM main.changes c CROSS JOIN main.members m ON m.id = c.row_id
+    WHERE ${IS_NUMBER} AND c.old IS NOT NULL AND m.status <> '${ERASED_STATUS}' ORDER BY c.at)
+  UNION ALL SELECT old, new, NULL FROM main.${REPLACED_NUMBERS.inForce}
+  UNION ALL SELECT DISTINCT identity_card, identity_card, NULL FROM main.members
+    WHERE status <> '${ERASED_STATUS}'`;
 
 export const listNumbers = (db: Connection): Iterable<KnownNumber> =>
   db.raw.prepare(KNOWN_NUMBERS).iterate() as Iterable<KnownNumber>;

@@ -1,4 +1,5 @@
 /** Everything that programs which embed the registry call, beside what serves. */
+import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import { refusingExtraArguments } from './arguments.ts';
 import { type CallDependencies, RouteCaller } from './call-route.ts';
 import { type CorrectionDependencies, createCorrections, type EmbeddedCorrections } from './corrections.ts';
@@ -14,7 +15,7 @@ export interface Embedded extends EmbeddedReads {
 
 export type EmbeddedDependencies = CallDependencies &
   CorrectionDependencies &
-  Omit<KeyDependencies, 'hasCooperative'>;
+  Omit<KeyDependencies, 'hasCooperative' | 'openKeys'> & { readonly keys: ApiKeyStore };
 
 /** @returns the functions, and what closes the connections that they have opened */
 export function createEmbedded(dependencies: EmbeddedDependencies): {
@@ -24,6 +25,6 @@ export function createEmbedded(dependencies: EmbeddedDependencies): {
   const { corrections, close } = createCorrections(dependencies);
   const reads = createReads(new RouteCaller(dependencies));
   const hasCooperative = async (id: number) => (await reads.cooperatives.get(id)) !== undefined;
-  const keys = createKeys({ ...dependencies, hasCooperative });
+  const keys = createKeys({ ...dependencies, openKeys: () => dependencies.keys, hasCooperative });
   return { embedded: refusingExtraArguments({ ...reads, corrections, keys }), close };
 }

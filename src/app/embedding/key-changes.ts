@@ -144,5 +144,5 @@ const parseNames = ofTexts((names): readonly Scope[] | FieldError =>
 const parseDomains = ofTexts(parseHosts);
 const parseBlocks = ofTexts((texts): readonly string[] | FieldError => {
   const blocks = parseAddressBlocks(texts);
-  return blocks instanceof FieldError ? blocks : blocks.texts;
+  return blocks instanceof FieldError ? blocks : [...new Set(blocks.texts)];
 });

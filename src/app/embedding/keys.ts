@@ -68,11 +68,12 @@ export interface EmbeddedKeys {
 }
 
 export interface KeyDependencies extends ReadingDependencies {
-  readonly keys: ApiKeyStore;
+  /** Called once what is asked makes sense: what is refused makes no file. */
+  readonly openKeys: () => ApiKeyStore;
 }
 
 export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
-  const { keys, clock, zone } = dependencies;
+  const { openKeys, clock, zone } = dependencies;
   const now = (): number => nowSeconds(clock);
 
   function toObject(key: ApiKey | undefined): KeyObject {
@@ -89,7 +90,7 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
 
   async function withWarnings(key: ApiKey | undefined): Promise<ChangedKey> {
     if (key === undefined) throw notFound();
-    const others = (await keys.list(now())).filter(({ id }) => id !== key.id);
+    const others = (await openKeys().list(now())).filter(({ id }) => id !== key.id);
     return { ...toObject(key), warnings: warningsOf(key, { now: now(), others }).map(String) };
   }
 
@@ -100,7 +101,7 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
   });
 
   const activate = async (id: Id, isActive: boolean): Promise<KeyObject> =>
-    toObject(await keys.update(toId('id', id), { isActive }, now()));
+    toObject(await openKeys().update(toId('id', id), { isActive }, now()));
 
   return {
     async create(given) {
@@ -109,19 +110,19 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
         ...(await readKeyChanges(given, undefined, dependencies)),
       } as ApiKeyValues;
       const secret = issueSecret();
-      return issued(await keys.create(values, secret, now()), secret.text);
+      return issued(await openKeys().create(values, secret, now()), secret.text);
     },
-    list: async () => (await keys.list(now())).map(toObject),
+    list: async () => (await openKeys().list(now())).map(toObject),
     async get(id) {
-      const key = await keys.find(toId('id', id), now());
+      const key = await openKeys().find(toId('id', id), now());
       return key === undefined ? undefined : toObject(key);
     },
     async update(id, changes) {
       const known = toId('id', id);
-      const stored = await keys.find(known, now());
+      const stored = await openKeys().find(known, now());
       if (stored === undefined) throw notFound();
       return withWarnings(
-        await keys.update(known, await readKeyChanges(changes, stored, dependencies), now()),
+        await openKeys().update(known, await readKeyChanges(changes, stored, dependencies), now()),
       );
     },
     disable: (id) => activate(id, false),
@@ -130,7 +131,7 @@ export function createKeys(dependencies: KeyDependencies): EmbeddedKeys {
       checkOptions(options, { overlap: 'string' });
       const overlap = options?.overlap === undefined ? 0 : toParsed('overlap', options.overlap, parseOverlap);
       const secret = issueSecret();
-      return issued(await keys.rotate(toId('id', id), secret, overlap, now()), secret.text);
+      return issued(await openKeys().rotate(toId('id', id), secret, overlap, now()), secret.text);
     },
   };
 }

@@ -3,52 +3,44 @@
  */
 
 import { type Command, Option } from 'commander';
-import { type ApiKey, type ApiKeyValues, SCOPES, type Scope } from '../../domain/access/api-keys.ts';
-import { parseKeyExpiry, parseNewExpiry } from '../../domain/access/key-values.ts';
+import type { KeyChanges } from '../../app/embedding/key-changes.ts';
+import { SCOPES, type Scope } from '../../domain/access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/sliding-window.ts';
-import type { TimeZone } from '../../domain/values/date-time.ts';
-import { FieldError } from '../../domain/values/errors.ts';
+import { RegistryError } from '../../domain/values/errors.ts';
 import { onlyGiven } from '../../domain/values/given.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
-import {
-  collectAddresses,
-  collectCodes,
-  collectHosts,
-  collectScopes,
-  parseLimit,
-  parseName,
-  parsePurpose,
-} from '../terminal/options.ts';
+import { collectCodes, collectTexts } from '../terminal/options.ts';
 
-export interface KeyValueOptions {
+/** What the command line says of a key. */
+export interface KeyOptions {
   readonly name?: string;
-  readonly scope?: readonly Scope[];
+  readonly scope?: readonly string[];
   readonly allowIp?: readonly string[];
+  readonly anyIp?: true;
   readonly allowHost?: readonly string[];
-  readonly lookupOnly?: true;
-  readonly allowExport?: true;
+  readonly anyHost?: true;
+  readonly lookupOnly?: boolean;
+  readonly allowExport?: boolean;
   readonly cooperative?: readonly string[];
-  readonly purpose?: string;
-  readonly requirePurpose?: true;
+  readonly anyCooperative?: true;
+  readonly purpose?: string | false;
+  readonly requirePurpose?: boolean;
   readonly perHour?: number;
   readonly perDay?: number;
   readonly expires?: string;
-}
-
-export interface KeyChangeOptions
-  extends Omit<KeyValueOptions, 'lookupOnly' | 'allowExport' | 'purpose' | 'requirePurpose'> {
-  readonly lookupOnly?: boolean;
-  readonly allowExport?: boolean;
-  readonly purpose?: string | false;
-  readonly requirePurpose?: boolean;
-  readonly anyIp?: true;
-  readonly anyHost?: true;
-  readonly anyCooperative?: true;
   readonly neverExpires?: true;
 }
 
-/** @throws CommandError for a code that no cooperative has */
-type CooperativeIds = (codes: readonly string[]) => Promise<readonly number[]>;
+/** The option that a value is given by. */
+const OPTION_OF: { readonly [value: string]: string } = {
+  scopes: 'scope',
+  allowedAddresses: 'allow-ip',
+  allowedHosts: 'allow-host',
+  perHour: 'per-hour',
+  perDay: 'per-day',
+};
+
+const parseCount = (text: string): number => (/^[0-9]{1,8}$/.test(text) ? Number(text) : Number.NaN);
 
 const REPEATED = 'repeat the option, or separate with commas';
 
@@ -61,17 +53,17 @@ export function addValueOptions(command: Command, use: 'create' | 'update'): Com
   const orDefault = (value: string | number) => (isNew ? ` (default: ${value})` : ' (default: unchanged)');
   const required = isNew ? ' (required)' : ' (default: unchanged)';
   return command
-    .option('--name <name>', `who holds the key, 1 to 100 characters${required}`, parseName)
-    .option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; ${REPEATED}${required}`, collectScopes)
+    .option('--name <name>', `who holds the key, 1 to 100 characters${required}`)
+    .option('--scope <scope>', `what it may do: ${SCOPES.join(', ')}; ${REPEATED}${required}`, collectTexts)
     .option(
       '--allow-ip <block>',
       `IPv4 or IPv6 address or CIDR block it may come from; ${REPEATED}${orDefault('from anywhere')}`,
-      collectAddresses,
+      collectTexts,
     )
     .option(
       '--allow-host <domain>',
       `domain it may be used for, or *.a.rw for every domain below a.rw; ${REPEATED}${orDefault('any')}`,
-      collectHosts,
+      collectTexts,
     )
     .option(
       '--lookup-only',
@@ -86,11 +78,10 @@ export function addValueOptions(command: Command, use: 'create' | 'update'): Com
     .option(
       '--purpose <text>',
       `recorded with its readings where a request has no X-Purpose${orDefault('none')}`,
-      parsePurpose,
     )
     .option('--require-purpose', `requests that show persons need X-Purpose${orDefault('no')}`)
-    .option('--per-hour <n>', `requests an hour${orDefault(DEFAULT_PER_HOUR)}`, parseLimit)
-    .option('--per-day <n>', `requests a day${orDefault(DEFAULT_PER_DAY)}`, parseLimit)
+    .option('--per-hour <n>', `requests an hour${orDefault(DEFAULT_PER_HOUR)}`, parseCount)
+    .option('--per-day <n>', `requests a day${orDefault(DEFAULT_PER_DAY)}`, parseCount)
     .option(
       '--expires <date>',
       `last valid day, in the registry's time zone, or the instant at which it ends${orDefault('never')}`,
@@ -111,77 +102,33 @@ export function addRemovalOptions(command: Command): Command {
 }
 
 /**
- * The values of a new key.
- * @param idsOf ids of the cooperatives with these codes
- * @param now epoch seconds
- * @throws CommandError when the name or the scopes are missing, or the expiry date is invalid or over
+ * What the options change; what is not named stays as it is.
+ * @param cooperatives ids of those that are named
  */
-export async function newKeyValues(
-  options: KeyValueOptions,
-  idsOf: CooperativeIds,
-  zone: TimeZone,
-  now: number,
-): Promise<ApiKeyValues> {
-  const { name, scope: scopes } = options;
-  if (name === undefined) throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
-  if (scopes === undefined) {
-    throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
-  }
-  const { expires } = options;
-  const expiresAt = expires === undefined ? null : acceptExpiry(parseNewExpiry(expires, zone, now));
-  return {
-    name,
-    scopes,
-    allowedAddresses: options.allowIp ?? [],
-    allowedHosts: options.allowHost ?? [],
-    isLookupOnly: options.lookupOnly === true,
-    mayExport: options.allowExport === true,
-    cooperatives: options.cooperative === undefined ? null : await idsOf(options.cooperative),
-    purpose: options.purpose ?? null,
-    requiresPurpose: options.requirePurpose === true,
-    limits: { perHour: options.perHour ?? DEFAULT_PER_HOUR, perDay: options.perDay ?? DEFAULT_PER_DAY },
-    expiresAt,
-  };
-}
-
-/**
- * The values that an update replaces; what is not named stays as it is stored.
- * @throws CommandError when nothing is named, a code is unknown, or the expiry date is invalid
- */
-export async function keyChanges(
-  options: KeyChangeOptions,
-  stored: ApiKey,
-  idsOf: CooperativeIds,
-  zone: TimeZone,
-): Promise<Partial<ApiKeyValues>> {
-  const { name, scope, perHour, perDay, expires, lookupOnly, cooperative } = options;
-  const end = expires === undefined ? undefined : acceptExpiry(parseKeyExpiry(expires, zone));
-  const keepsLimits = perHour === undefined && perDay === undefined;
-  const some = cooperative === undefined ? undefined : await idsOf(cooperative);
-  const changes = onlyGiven({
-    name,
-    scopes: scope,
-    allowedAddresses: options.anyIp === true ? [] : options.allowIp,
-    allowedHosts: options.anyHost === true ? [] : options.allowHost,
-    isLookupOnly: lookupOnly,
+export const keyChanges = (options: KeyOptions, cooperatives: readonly number[] | undefined): KeyChanges =>
+  onlyGiven({
+    name: options.name,
+    scopes: options.scope as readonly Scope[] | undefined,
+    allowedAddresses: options.anyIp === true ? null : options.allowIp,
+    allowedHosts: options.anyHost === true ? null : options.allowHost,
+    isLookupOnly: options.lookupOnly,
     mayExport: options.allowExport,
-    cooperatives: some ?? (options.anyCooperative === true ? null : undefined),
+    cooperatives: options.anyCooperative === true ? null : cooperatives,
     purpose: options.purpose === false ? null : options.purpose,
     requiresPurpose: options.requirePurpose,
-    limits: keepsLimits ? undefined : { ...stored.limits, ...onlyGiven({ perHour, perDay }) },
-    expiresAt: options.neverExpires === true ? null : end,
+    perHour: options.perHour,
+    perDay: options.perDay,
+    expires: options.neverExpires === true ? null : options.expires,
   });
-  if (Object.keys(changes).length === 0) {
-    throw new CommandError(
-      EXIT.usage,
-      'Nothing to change: name at least one option, see `keys update --help`.',
-    );
-  }
-  return changes;
-}
 
-/** The zone is known only once every option has been read. */
-function acceptExpiry(end: number | FieldError): number {
-  if (end instanceof FieldError) throw new CommandError(EXIT.usage, `--expires: ${end.message}`);
-  return end;
+/** A refusal of the operations, in the words of the command line. */
+export function toCommandError(error: unknown): unknown {
+  if (!(error instanceof RegistryError)) return error;
+  if (error.code === 'not_found')
+    return new CommandError(EXIT.refused, 'There is no key with this id. `keys list` shows all.');
+  if (error.fields === undefined) return error;
+  const faults = Object.entries(error.fields).map(
+    ([value, messages]) => `--${OPTION_OF[value] ?? value}: ${messages.join(' ')}`,
+  );
+  return new CommandError(EXIT.usage, faults.join('\n'));
 }

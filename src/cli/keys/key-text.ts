@@ -1,5 +1,5 @@
 /** Keys as texts: one in full, or a table of all. */
-import { type ApiKey, prefixOf, stateOfKey } from '../../domain/access/api-keys.ts';
+import { type ApiKey, stateOfKey } from '../../domain/access/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { KeyUse } from '../../store/ports/api-keys.ts';
@@ -58,13 +58,6 @@ export function describeKey(key: ApiKey, showing: Showing) {
     updated_at: formatDateTime(key.updatedAt, zone),
   };
 }
-
-/** The same of a key whose secret was just issued, with the secret. */
-export const describeIssuedKey = (key: ApiKey, secret: string, showing: Showing) => ({
-  ...describeKey(key, showing),
-  key: secret,
-  prefix: prefixOf(secret),
-});
 
 /** A line for each property. */
 export function formatKey(key: ApiKey, showing: Showing): string {

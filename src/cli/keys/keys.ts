@@ -1,17 +1,16 @@
 /** `keys`: create, list, show, update, disable, enable and rotate API keys (docs/keys.md#keys). */
 import type { Command } from 'commander';
+import type { KeyChanges, NewKey } from '../../app/embedding/key-changes.ts';
+import { createKeys, type EmbeddedKeys } from '../../app/embedding/keys.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
-import type { ApiKey } from '../../domain/access/api-keys.ts';
-import { warningsOf } from '../../domain/access/key-warnings.ts';
-import type { Awaitable } from '../../domain/values/awaitable.ts';
-import type { Message } from '../../domain/values/message.ts';
+import { type ApiKey, prefixOf, SCOPES } from '../../domain/access/api-keys.ts';
+import { notFound } from '../../domain/values/errors.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import { issueSecret } from '../../runtime/key-secret.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { parseDuration, parseIdOf } from '../terminal/options.ts';
+import { parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
@@ -19,12 +18,11 @@ import { codesOfKeys, idsOfCodes } from './key-cooperatives.ts';
 import {
   addRemovalOptions,
   addValueOptions,
-  type KeyChangeOptions,
-  type KeyValueOptions,
+  type KeyOptions,
   keyChanges,
-  newKeyValues,
+  toCommandError,
 } from './key-options.ts';
-import { describeIssuedKey, describeKey, formatKey, formatKeys, type Showing } from './key-text.ts';
+import { describeKey, formatKey, formatKeys, type Showing } from './key-text.ts';
 
 /** One command at work: its configuration, its storage, and its time in epoch seconds. */
 interface Run {
@@ -38,8 +36,8 @@ export function declareKeys(keys: Command, context: CliContext): void {
   declareList(addPrintOptions(keys.command('list')), context);
   declareShow(addPrintOptions(addId(keys.command('show'))), context);
   declareUpdate(addPrintOptions(addId(keys.command('update'))), context);
-  declareSwitch(addPrintOptions(addId(keys.command('disable'))), context, false);
-  declareSwitch(addPrintOptions(addId(keys.command('enable'))), context, true);
+  declareSwitch(addPrintOptions(addId(keys.command('disable'))), context, 'disable');
+  declareSwitch(addPrintOptions(addId(keys.command('enable'))), context, 'enable');
   declareRotate(addPrintOptions(addId(keys.command('rotate'))), context);
 }
 
@@ -51,71 +49,74 @@ function startRun(context: CliContext, options: SettingOptions): Run {
   return { config, storage: openConfiguredStorage(config, context.clock), now: nowSeconds(context.clock) };
 }
 
-/** @param use `issue` creates a missing place for keys */
-const withKeys = <T>(
-  { storage }: Run,
-  work: (store: ApiKeyStore) => Awaitable<T>,
-  use: 'issue' | 'manage' = 'manage',
-): Promise<T> => withStore(storage.openKeys(use), work);
-
-function found(key: ApiKey | undefined): ApiKey {
-  if (key === undefined) {
-    throw new CommandError(EXIT.refused, 'There is no key with this id. `keys list` shows all.');
-  }
-  return key;
+/** What an operation gives: its key, with the secret of one that was issued. */
+interface Operated {
+  readonly id: string;
+  readonly key?: string;
+  readonly warnings?: readonly string[];
 }
 
-async function showingOf(run: Run, keys: readonly ApiKey[]): Promise<Showing> {
-  const { config, storage, now } = run;
-  const uses = await withKeys(run, (store) => store.uses(now));
-  return { now, zone: config.zone, codes: await codesOfKeys(storage, keys), uses };
+/** Does what embedding programs may do, too, and prints the key as it is then. */
+async function operate(
+  context: CliContext,
+  options: PrintOptions,
+  work: (operations: EmbeddedKeys, run: Run) => Promise<Operated>,
+  use: 'issue' | 'manage' = 'manage',
+): Promise<void> {
+  const run = startRun(context, options);
+  let opened: ApiKeyStore | undefined;
+  const openKeys = (): ApiKeyStore => {
+    opened ??= run.storage.openKeys(use);
+    return opened;
+  };
+  const operations = createKeys({
+    openKeys,
+    clock: context.clock,
+    zone: run.config.zone,
+    // Codes were looked up.
+    hasCooperative: async () => true,
+  });
+  try {
+    await printKey(context, run, openKeys, await work(operations, run), options);
+  } catch (error) {
+    throw toCommandError(error);
+  } finally {
+    await opened?.close();
+  }
 }
 
 async function printKey(
-  context: CliContext,
-  run: Run,
-  key: ApiKey,
-  options: PrintOptions,
-  more: Warnings = {},
-): Promise<void> {
-  const showing = await showingOf(run, [key]);
-  const isJson = options.json === true;
-  context.out(isJson ? formatJson({ ...describeKey(key, showing), ...more }) : formatKey(key, showing));
-}
-
-interface Warnings {
-  readonly warnings?: readonly Message[];
-}
-
-/** @returns what makes no sense of a key; for people it is also printed */
-async function warn(
-  { err }: CliContext,
-  run: Run,
-  key: ApiKey,
+  { out, err }: CliContext,
+  { config, storage, now }: Run,
+  openKeys: () => ApiKeyStore,
+  { id, key: secret, warnings }: Operated,
   { json }: PrintOptions,
-): Promise<readonly Message[]> {
-  const others = (await withKeys(run, (store) => store.list(run.now))).filter(({ id }) => id !== key.id);
-  const warnings = warningsOf(key, { now: run.now, others });
-  if (json !== true) for (const warning of warnings) err(`Warning: ${warning}\n`);
-  return warnings;
-}
-
-/** Prints a key with its secret: the only time that it is shown. */
-async function printIssued(
-  context: CliContext,
-  run: Run,
-  { key, secret }: { key: ApiKey; secret: string },
-  options: PrintOptions,
-  more: Warnings = {},
 ): Promise<void> {
-  const showing = await showingOf(run, [key]);
-  if (options.json === true) {
-    context.out(formatJson({ ...describeIssuedKey(key, secret, showing), ...more }));
+  const key = await openKeys().find(Number(id), now);
+  if (key === undefined) throw notFound();
+  const showing = await showingOf(openKeys(), { config, storage, now }, [key]);
+  if (json === true) {
+    const issued = secret === undefined ? {} : { key: secret, prefix: prefixOf(secret) };
+    out(formatJson({ ...describeKey(key, showing), ...issued, ...(warnings && { warnings }) }));
     return;
   }
-  context.out(`${formatKey(key, showing)}\n${secret}\n`);
-  context.err('This is the only time the key is shown. Keep it like a password.\n');
+  for (const warning of warnings ?? []) err(`Warning: ${warning}\n`);
+  if (secret === undefined) return out(formatKey(key, showing));
+  out(`${formatKey(key, showing)}\n${secret}\n`);
+  err('This is the only time the key is shown. Keep it like a password.\n');
 }
+
+async function showingOf(
+  store: ApiKeyStore,
+  { config, storage, now }: Run,
+  keys: readonly ApiKey[],
+): Promise<Showing> {
+  const uses = await store.uses(now);
+  return { now, zone: config.zone, codes: await codesOfKeys(storage, keys), uses };
+}
+
+const changesOf = async (options: KeyOptions, { storage }: Run): Promise<KeyChanges> =>
+  keyChanges(options, options.cooperative && (await idsOfCodes(storage, options.cooperative)));
 
 function declareCreate(command: Command, context: CliContext): void {
   addValueOptions(command, 'create')
@@ -124,65 +125,64 @@ function declareCreate(command: Command, context: CliContext): void {
       'after',
       '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
     )
-    .action(async (options: PrintOptions & KeyValueOptions) => {
-      const run = startRun(context, options);
-      const { config, now } = run;
-      const idsOf = (codes: readonly string[]) => idsOfCodes(run.storage, codes);
-      const values = await newKeyValues(options, idsOf, config.zone, now);
-      const secret = issueSecret();
-      const key = await withKeys(run, (store) => store.create(values, secret, now), 'issue');
-      const warnings = await warn(context, run, key, options);
-      await printIssued(context, run, { key, secret: secret.text }, options, { warnings });
-      if (!(await run.storage.exists())) context.err(`There is no registry at ${config.storage} yet.\n`);
+    .action(async (options: PrintOptions & KeyOptions) => {
+      const create = async (operations: EmbeddedKeys, run: Run) => {
+        if (options.name === undefined)
+          throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
+        if (options.scope === undefined)
+          throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
+        return operations.create((await changesOf(options, run)) as NewKey);
+      };
+      await operate(context, options, create, 'issue');
+      const { config, storage } = startRun(context, options);
+      if (!(await storage.exists())) context.err(`There is no registry at ${config.storage} yet.\n`);
     });
 }
 
 function declareList(command: Command, context: CliContext): void {
   command.description('list all keys').action(async (options: PrintOptions) => {
     const run = startRun(context, options);
-    const keys = await withKeys(run, (store) => store.list(run.now));
-    const showing = await showingOf(run, keys);
-    context.out(
-      options.json === true
-        ? formatJson({ keys: keys.map((key) => describeKey(key, showing)) })
-        : formatKeys(keys, showing),
-    );
+    await withStore(run.storage.openKeys('manage'), async (store) => {
+      const keys = await store.list(run.now);
+      const showing = await showingOf(store, run, keys);
+      context.out(
+        options.json === true
+          ? formatJson({ keys: keys.map((key) => describeKey(key, showing)) })
+          : formatKeys(keys, showing),
+      );
+    });
   });
 }
 
 function declareShow(command: Command, context: CliContext): void {
   command
     .description('show one key with its restrictions')
-    .action(async (id: number, options: PrintOptions) => {
-      const run = startRun(context, options);
-      await printKey(context, run, found(await withKeys(run, (store) => store.find(id, run.now))), options);
-    });
+    .action((id: number, options: PrintOptions) =>
+      operate(context, options, async () => ({ id: String(id) })),
+    );
 }
 
 function declareUpdate(command: Command, context: CliContext): void {
   addRemovalOptions(addValueOptions(command, 'update'))
     .description('replace what the options name, lists as a whole; the rest stays')
-    .action(async (id: number, options: PrintOptions & KeyChangeOptions) => {
-      const run = startRun(context, options);
-      const key = await withKeys(run, async (store) => {
-        const stored = found(await store.find(id, run.now));
-        const idsOf = (codes: readonly string[]) => idsOfCodes(run.storage, codes);
-        const changes = await keyChanges(options, stored, idsOf, run.config.zone);
-        return found(await store.update(id, changes, run.now));
-      });
-      const warnings = await warn(context, run, key, options);
-      await printKey(context, run, key, options, { warnings });
-    });
+    .action((id: number, options: PrintOptions & KeyOptions) =>
+      operate(context, options, async (operations, run) => {
+        const changes = await changesOf(options, run);
+        if (Object.keys(changes).length > 0) return operations.update(id, changes);
+        throw new CommandError(
+          EXIT.usage,
+          'Nothing to change: name at least one option, see `keys update --help`.',
+        );
+      }),
+    );
 }
 
-function declareSwitch(command: Command, context: CliContext, isActive: boolean): void {
+function declareSwitch(command: Command, context: CliContext, does: 'disable' | 'enable'): void {
   command
-    .description(`${command.name()} a key, effective from the next request`)
-    .action(async (id: number, options: PrintOptions) => {
-      const run = startRun(context, options);
-      const key = await withKeys(run, (store) => store.update(id, { isActive }, run.now));
-      await printKey(context, run, found(key), options);
-    });
+    .description(`${does} a key, effective from the next request`)
+    .action((id: number, options: PrintOptions) =>
+      operate(context, options, (operations) => operations[does](id)),
+    );
 }
 
 function declareRotate(command: Command, context: CliContext): void {
@@ -191,12 +191,11 @@ function declareRotate(command: Command, context: CliContext): void {
     .option(
       '--overlap <time>',
       'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
-      parseDuration,
     )
-    .action(async (id: number, options: PrintOptions & { readonly overlap?: number }) => {
-      const run = startRun(context, options);
-      const secret = issueSecret();
-      const key = await withKeys(run, (store) => store.rotate(id, secret, options.overlap ?? 0, run.now));
-      await printIssued(context, run, { key: found(key), secret: secret.text }, options);
-    });
+    .action((id: number, options: PrintOptions & { readonly overlap?: string }) =>
+      operate(context, options, async (operations) => {
+        const { key } = await operations.rotate(id, { overlap: options.overlap });
+        return { id: String(id), key };
+      }),
+    );
 }

@@ -1,12 +1,11 @@
 /** The keys of the demo data: one for each kind of holder, stored in a file beside the database. */
 import { closeSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { createKeys } from '../../app/embedding/keys.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import type { Scope } from '../../domain/access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/sliding-window.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
-import { issueSecret } from '../../runtime/key-secret.ts';
 import { openPrivateFile } from '../../runtime/new-files.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { formatJson, formatTable } from '../terminal/output.ts';
@@ -57,24 +56,16 @@ export function demoKeysFileOf({ storage }: Config): string {
 /** Issues the demo keys and writes them to their file, which only its owner can read. */
 export async function issueDemoKeys(context: CliContext, config: Config): Promise<void> {
   await withStore(openConfiguredStorage(config, context.clock).openKeys('issue'), async (store) => {
+    const operations = createKeys({
+      openKeys: () => store,
+      clock: context.clock,
+      zone: config.zone,
+      hasCooperative: async () => true,
+    });
     const keys: IssuedDemoKey[] = [];
     for (const demo of DEMO_KEYS) {
-      const secret = issueSecret();
-      const values = {
-        name: `demo ${demo.name}`,
-        scopes: demo.scopes,
-        allowedAddresses: [],
-        allowedHosts: [],
-        isLookupOnly: false,
-        mayExport: false,
-        cooperatives: null,
-        purpose: null,
-        requiresPurpose: false,
-        limits: { perHour: demo.perHour, perDay: demo.perDay },
-        expiresAt: null,
-      };
-      const { id } = await store.create(values, secret, nowSeconds(context.clock));
-      keys.push({ id: String(id), ...demo, key: secret.text });
+      const { id, key } = await operations.create({ ...demo, name: `demo ${demo.name}` });
+      keys.push({ id, ...demo, key });
     }
     writeDemoKeys(demoKeysFileOf(config), keys);
   });

@@ -2,16 +2,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { parseAddressBlocks } from '../../domain/access/address-blocks.ts';
-import type { Scope } from '../../domain/access/api-keys.ts';
-import {
-  parseHosts,
-  parseKeyName,
-  parseOverlap,
-  parseRequestLimit,
-  parseScopes,
-  parseStated,
-} from '../../domain/access/key-values.ts';
+import { parseOverlap } from '../../domain/access/key-values.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { parseNamedCode } from '../../domain/values/text.ts';
@@ -40,16 +31,8 @@ function accept<T>(value: T | FieldError): T {
 }
 
 /** `--scope members:read,members:write`, or the option repeated. */
-export const collectScopes = (text: string, before: readonly Scope[] = []): readonly Scope[] =>
-  withNew(before, accept(parseScopes(split(text))));
-
-/** Addresses and CIDR blocks in canonical form. */
-export const collectAddresses = (text: string, before: readonly string[] = []): readonly string[] =>
-  withNew(before, accept(parseAddressBlocks(split(text))).texts);
-
-/** Domains in lower case, without the dot that may end them. */
-export const collectHosts = (text: string, before: readonly string[] = []): readonly string[] =>
-  withNew(before, accept(parseHosts(split(text))));
+export const collectTexts = (text: string, before: readonly string[] = []): readonly string[] =>
+  withNew(before, split(text));
 
 /**
  * The code of a cooperative.
@@ -68,9 +51,6 @@ export const collectCodes = (text: string, before: readonly string[] = []): read
 export const collectTypes = (text: string, before: readonly WebhookType[] = []): readonly WebhookType[] =>
   withNew(before, accept(parseWebhookTypes(split(text))));
 
-export const parseLimit = (text: string): number =>
-  accept(parseRequestLimit(/^[0-9]{1,8}$/.test(text) ? Number(text) : Number.NaN));
-
 /** @param what has the id, and where it is shown */
 export const parseIdOf =
   (what: string) =>
@@ -81,12 +61,6 @@ export const parseIdOf =
 
 /** Seconds of `90s`, `30m`, `24h` or `7d`. */
 export const parseDuration = (text: string): number => accept(parseOverlap(text));
-
-/** Who holds a key. */
-export const parseName = (text: string): string => accept(parseKeyName(text));
-
-/** What a key reads for. */
-export const parsePurpose = (text: string): string => accept(parseStated(text));
 
 /** @throws CommandError `usage` */
 export function parseKind(name: string): ImportKind {

@@ -14,7 +14,7 @@ const DOMAIN = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0
 
 /** Domains in lower case, without the dot that may end them. */
 export function parseHosts(texts: readonly string[]): readonly string[] | FieldError {
-  const hosts = texts.map((text) => text.toLowerCase().replace(/\.$/, ''));
+  const hosts = [...new Set(texts.map((text) => text.toLowerCase().replace(/\.$/, '')))];
   return hosts.every((host) => DOMAIN.test(host))
     ? hosts
     : new FieldError('Expected a domain such as portal.example.rw or *.example.rw, without a port.');

@@ -89,10 +89,12 @@ export function toChanges(
   };
 }
 
-/** The operations of the commands. @param keys is open */
-export const keyOperations = ({ desk }: Visit, keys: ApiKeyStore): EmbeddedKeys =>
+/** The operations of the commands. */
+export const keyOperations = ({ desk }: Visit, openKeys: () => ApiKeyStore): EmbeddedKeys =>
   createKeys({
-    ...{ keys, clock: desk.clock, zone: desk.config.zone },
+    openKeys,
+    clock: desk.clock,
+    zone: desk.config.zone,
     // The form knows codes, and finds their ids.
     hasCooperative: async () => true,
   });

@@ -62,7 +62,7 @@ function change(work: (visit: Visit, given: Form, changing: Changing) => Promise
     if (store === undefined || key === undefined) return undefined;
     const { codes } = await readKeys(visit);
     try {
-      const told = await work(visit, given, { key, codes, operations: keyOperations(visit, store) });
+      const told = await work(visit, given, { key, codes, operations: keyOperations(visit, () => store) });
       return { goTo: pathOf(visit), ...(told === undefined ? {} : { told }) };
     } catch (error) {
       return show(visit, readFields(given), faultsOf(visit, error));

@@ -37,8 +37,8 @@ export const KEYS: Screen = {
       const codes = await readCodes(visit);
       try {
         const changes = toChanges(values, undefined, codes, visit.desk.config.zone);
-        const store = visit.use((storage) => storage.openKeys('issue'));
-        const issued = await keyOperations(visit, store).create(changes);
+        const openKeys = () => visit.use((storage) => storage.openKeys('issue'));
+        const issued = await keyOperations(visit, openKeys).create(changes);
         visit.session.issued = { keyId: Number(issued.id), secret: issued.key };
         return { goTo: `/key/${issued.id}` };
       } catch (error) {

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findAttention, type StatusFacts } from '../../src/app/condition/attention.ts';
-import type { ApiKey } from '../../src/domain/access/api-keys.ts';
+import { type ApiKey, UNRESTRICTED } from '../../src/domain/access/api-keys.ts';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import type { Condition } from '../../src/store/ports/condition.ts';
 import { temporaryFolder, testClock } from '../support/app.ts';
@@ -109,17 +109,15 @@ test('a registry without keys and imports has a status; --json has the facts', a
 
 const NOW = 1_000_000_000;
 const KEY: ApiKey = {
-  ...{ id: 3, name: 'Bank', scopes: ['webhooks:receive'], allowedAddresses: [], allowedHosts: [] },
-  ...{
-    isLookupOnly: false,
-    mayExport: false,
-    cooperatives: null,
-    purpose: null,
-    requiresPurpose: false,
-    expiresAt: null,
-    isActive: true,
-  },
-  ...{ limits: { perHour: 1, perDay: 1 }, prefixes: [], createdAt: 0, updatedAt: 0 },
+  ...UNRESTRICTED,
+  id: 3,
+  name: 'Bank',
+  scopes: ['webhooks:receive'],
+  limits: { perHour: 1, perDay: 1 },
+  isActive: true,
+  prefixes: [],
+  createdAt: 0,
+  updatedAt: 0,
 };
 const ENDPOINT: Condition['endpoints'][number] = {
   endpoint: {

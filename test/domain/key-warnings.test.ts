@@ -1,19 +1,13 @@
 /** Which keys make no sense: what `keys create` and `keys update` warn of. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiKeyValues } from '../../src/domain/access/api-keys.ts';
+import { type ApiKeyValues, UNRESTRICTED } from '../../src/domain/access/api-keys.ts';
 import { warningsOf } from '../../src/domain/access/key-warnings.ts';
 
 const KEY: ApiKeyValues = {
-  ...{ name: 'Bank', scopes: ['members:read'], allowedAddresses: [], allowedHosts: [] },
-  ...{
-    isLookupOnly: false,
-    mayExport: false,
-    cooperatives: null,
-    purpose: null,
-    requiresPurpose: false,
-    expiresAt: null,
-  },
+  ...UNRESTRICTED,
+  name: 'Bank',
+  scopes: ['members:read'],
   limits: { perHour: 10, perDay: 10 },
 };
 const CONTEXT = { now: 100, others: [{ id: 4, name: 'UNION' }] };

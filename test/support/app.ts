@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type ComposedRegistry, composeRegistry, type RegistryDependencies } from '../../src/app/compose.ts';
 import { type Config, readConfig, type SettingName } from '../../src/config.ts';
-import { type ApiKeyValues, SCOPES, type Scope } from '../../src/domain/access/api-keys.ts';
+import { type ApiKeyValues, SCOPES, type Scope, UNRESTRICTED } from '../../src/domain/access/api-keys.ts';
 import type { ServerTimeouts } from '../../src/http/server/server.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { issueSecret } from '../../src/runtime/key-secret.ts';
@@ -119,17 +119,11 @@ export async function startApp(
   function issue(scopes: readonly Scope[], more: Partial<ApiKeyValues> = {}): { id: number; key: string } {
     const secret = issueSecret();
     const values: ApiKeyValues = {
+      ...UNRESTRICTED,
       name: 'test',
       scopes,
-      allowedAddresses: [],
-      allowedHosts: [],
-      isLookupOnly: false,
       mayExport: true,
-      cooperatives: null,
-      purpose: null,
-      requiresPurpose: false,
       limits: { perHour: 100_000, perDay: 1_000_000 },
-      expiresAt: null,
       ...more,
     };
     const { id } = keys.create(values, secret, Math.floor(clock.now() / 1000));

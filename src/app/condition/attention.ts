@@ -8,6 +8,7 @@ import type { LedgerCondition } from '../../store/ports/access-ledger.ts';
 import type { KeyUse } from '../../store/ports/api-keys.ts';
 import { type Condition, type EndpointCondition, STALE_COUNTED } from '../../store/ports/condition.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
+import { refusalsOf } from '../shown-keys.ts';
 import { formatBytes } from '../wording/bytes.ts';
 import { quoted } from '../wording/shell.ts';
 
@@ -174,10 +175,6 @@ function ofReadModel({ condition: { readModel }, command }: StatusFacts): readon
       : say('Lookups of {stale|# member|# members} are slower: a change was not summarized.', { stale }),
   );
 }
-
-/** How often a key was refused in the last day. */
-export const refusalsOf = ({ id }: ApiKey, uses: readonly KeyUse[]): number =>
-  uses.reduce((sum, use) => sum + (use.keyId === id && use.kind === 'refused' ? use.requests : 0), 0);
 
 /** Active keys that will expire within 30 days. */
 export const expiringSoon = ({ keys, now }: StatusFacts): readonly ApiKey[] =>

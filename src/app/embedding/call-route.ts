@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as endOfIteration } from 'node:timers/promises';
 import type { PublicUrl } from '../../config.ts';
-import { type ApiKey, SCOPES } from '../../domain/access/api-keys.ts';
+import { type ApiKey, SCOPES, UNRESTRICTED } from '../../domain/access/api-keys.ts';
 import { parseStated } from '../../domain/access/key-values.ts';
 import {
   FieldError,
@@ -32,9 +32,16 @@ export interface Asked {
 
 /** The program itself, which sees everything. */
 const PROGRAM: ApiKey = {
-  ...{ id: 0, name: 'embedding program', scopes: SCOPES, prefixes: [], isActive: true, expiresAt: null },
-  ...{ allowedAddresses: [], allowedHosts: [], isLookupOnly: false, mayExport: true, cooperatives: null },
-  ...{ purpose: null, requiresPurpose: false, limits: { perHour: 0, perDay: 0 }, createdAt: 0, updatedAt: 0 },
+  ...UNRESTRICTED,
+  id: 0,
+  name: 'embedding program',
+  scopes: SCOPES,
+  mayExport: true,
+  limits: { perHour: 0, perDay: 0 },
+  prefixes: [],
+  isActive: true,
+  createdAt: 0,
+  updatedAt: 0,
 };
 
 export interface CallDependencies {

@@ -63,12 +63,6 @@ const TYPES = {
 };
 const TYPES_OF_NEW = { ...TYPES, name: 'string!', scopes: 'array!' } as const;
 
-/** A new key has these values unless others are given. */
-export const UNRESTRICTED = {
-  ...{ allowedAddresses: [], allowedHosts: [], isLookupOnly: false, mayExport: false },
-  ...{ cooperatives: null, purpose: null, requiresPurpose: false, expiresAt: null },
-};
-
 /** Options that null takes away. */
 const NULLABLE = ['allowedAddresses', 'allowedHosts', 'cooperatives', 'purpose', 'expires'];
 

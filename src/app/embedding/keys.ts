@@ -1,6 +1,12 @@
 /** API keys for programs that embed the registry: what the commands of docs/keys.md do, as functions. */
 
-import { type ApiKey, type ApiKeyValues, prefixOf, type Scope } from '../../domain/access/api-keys.ts';
+import {
+  type ApiKey,
+  type ApiKeyValues,
+  prefixOf,
+  type Scope,
+  UNRESTRICTED,
+} from '../../domain/access/api-keys.ts';
 import { parseOverlap } from '../../domain/access/key-values.ts';
 import { warningsOf } from '../../domain/access/key-warnings.ts';
 import { formatDateTime } from '../../domain/values/date-time.ts';
@@ -9,13 +15,7 @@ import { nowSeconds } from '../../runtime/clock.ts';
 import { issueSecret } from '../../runtime/key-secret.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import { checkOptions, type Id, toId, toParsed } from './arguments.ts';
-import {
-  type KeyChanges,
-  type NewKey,
-  type ReadingDependencies,
-  readKeyChanges,
-  UNRESTRICTED,
-} from './key-changes.ts';
+import { type KeyChanges, type NewKey, type ReadingDependencies, readKeyChanges } from './key-changes.ts';
 
 /** A key without its secret. */
 export interface KeyObject {

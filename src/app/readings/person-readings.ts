@@ -1,4 +1,5 @@
 /** Who has read the data of a person, as the access ledger has it (docs/ledger.md#who-has-read-a-person). */
+import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import type { LedgerEntry, LedgerReader } from '../../store/ports/access-ledger.ts';
 import type { PersonTraces } from '../../store/ports/journal/held-data.ts';
 
@@ -7,6 +8,23 @@ import type { PersonTraces } from '../../store/ports/journal/held-data.ts';
  * a cooperative where the person was at that time.
  */
 export type HowRead = 'number' | 'member' | 'everybody';
+
+/** In words. */
+export const HOW_READ: { readonly [how in HowRead]: Message } = {
+  number: say('the person'),
+  member: say('a member'),
+  everybody: say('everybody'),
+};
+
+/** Who has read. @param keyNames names of keys by their ids */
+export function formatReader(
+  { key_id: id, user = '' }: LedgerEntry,
+  keyNames: ReadonlyMap<number, string>,
+): Message {
+  if (id === undefined) return asMessage(user);
+  const name = keyNames.get(id);
+  return name === undefined ? say('key {id}', { id }) : say('key {id} ({name})', { id, name });
+}
 
 export interface PersonReading {
   readonly entry: LedgerEntry;

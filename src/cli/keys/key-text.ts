@@ -1,4 +1,5 @@
 /** Keys as texts: one in full, or a table of all. */
+import { codesOf, usesOf } from '../../app/shown-keys.ts';
 import { type ApiKey, stateOfKey } from '../../domain/access/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
@@ -16,18 +17,11 @@ export interface Showing {
   readonly uses: readonly KeyUse[];
 }
 
-/** One that was undone has no code any more, and no other will have its id. */
-const codesOf = ({ cooperatives }: ApiKey, { codes }: Showing): string[] | null =>
-  cooperatives?.map((id) => codes.get(id) ?? `#${id}`) ?? null;
-
-const usesOf = ({ id }: ApiKey, kind: KeyUse['kind'], { uses, zone }: Showing) =>
-  uses
-    .filter((use) => use.keyId === id && use.kind === kind)
-    .map(({ name, requests, lastAt }) => ({ name, requests, at: formatDateTime(lastAt, zone) }));
-
 /** What may be shown of a key: never its secret. */
 export function describeKey(key: ApiKey, showing: Showing) {
-  const { now, zone } = showing;
+  const { now, zone, uses, codes } = showing;
+  const at = (seconds: number): string => formatDateTime(seconds, zone);
+  const [admitted] = usesOf(key, uses, 'admitted');
   return {
     id: String(key.id),
     name: key.name,
@@ -37,25 +31,27 @@ export function describeKey(key: ApiKey, showing: Showing) {
     allowed_hosts: key.allowedHosts,
     lookup_only: key.isLookupOnly,
     allow_export: key.mayExport,
-    cooperatives: codesOf(key, showing),
+    cooperatives: codesOf(key, codes),
     purpose: key.purpose,
     require_purpose: key.requiresPurpose,
     per_hour: key.limits.perHour,
     per_day: key.limits.perDay,
     state: stateOfKey(key, now),
     is_active: key.isActive,
-    last_used_at: usesOf(key, 'admitted', showing)[0]?.at ?? null,
-    refused_last_day: usesOf(key, 'refused', showing).map(({ name, requests, at }) => ({
-      ...{ reason: name, requests },
-      last_at: at,
+    last_used_at: admitted === undefined ? null : at(admitted.lastAt),
+    refused_last_day: usesOf(key, uses, 'refused').map(({ name, requests, lastAt }) => ({
+      reason: name,
+      requests,
+      last_at: at(lastAt),
     })),
-    deprecated_uses: usesOf(key, 'deprecated', showing).map(({ at, ...use }) => ({
-      ...use,
-      last_used_at: at,
+    deprecated_uses: usesOf(key, uses, 'deprecated').map(({ name, requests, lastAt }) => ({
+      name,
+      requests,
+      last_used_at: at(lastAt),
     })),
-    expires_at: key.expiresAt === null ? null : formatDateTime(key.expiresAt, zone),
-    created_at: formatDateTime(key.createdAt, zone),
-    updated_at: formatDateTime(key.updatedAt, zone),
+    expires_at: key.expiresAt === null ? null : at(key.expiresAt),
+    created_at: at(key.createdAt),
+    updated_at: at(key.updatedAt),
   };
 }
 
@@ -73,7 +69,7 @@ export function formatKey(key: ApiKey, showing: Showing): string {
     ['lookup only', shown.lookup_only ? 'yes' : 'no'],
     ['sees', cooperativesText(shown.cooperatives)],
     ['exports', shown.allow_export ? 'yes' : 'no'],
-    ['purpose', purposeText(key)],
+    ['purpose', purposeText(shown)],
     ['requests', `${shown.per_hour} an hour, ${shown.per_day} a day`],
     ['expires', shown.expires_at ?? 'never'],
     ['last used', shown.last_used_at ?? 'never'],
@@ -88,40 +84,39 @@ export function formatKey(key: ApiKey, showing: Showing): string {
   ]);
 }
 
+type ShownKey = ReturnType<typeof describeKey>;
+
 /** The columns of the list; a column that may be left out is shown when a key has something in it. */
 const COLUMNS: readonly {
   readonly heading: string;
   readonly isOptional?: true;
-  readonly cell: (key: ApiKey, showing: Showing) => string;
+  readonly cell: (key: ShownKey) => string;
 }[] = [
-  { heading: 'ID', cell: ({ id }) => String(id) },
+  { heading: 'ID', cell: ({ id }) => id },
   { heading: 'NAME', cell: ({ name }) => name },
-  { heading: 'STATE', cell: (key, { now }) => stateOfKey(key, now) },
+  { heading: 'STATE', cell: ({ state }) => state },
   { heading: 'STARTS WITH', cell: ({ prefixes }) => prefixes.join(' ') },
   { heading: 'SCOPES', cell: ({ scopes }) => scopes.join(' ') },
-  { heading: 'PER HOUR/DAY', cell: ({ limits }) => `${limits.perHour}/${limits.perDay}` },
+  { heading: 'PER HOUR/DAY', cell: (key) => `${key.per_hour}/${key.per_day}` },
   { heading: 'ONLY', cell: narrowingText },
-  { heading: 'EXPORTS', cell: ({ mayExport }) => (mayExport ? 'yes' : '') },
-  { heading: 'ADDRESSES', isOptional: true, cell: (key) => inShort(key.allowedAddresses) },
-  { heading: 'HOSTS', isOptional: true, cell: (key) => inShort(key.allowedHosts) },
-  {
-    ...{ heading: 'EXPIRES', isOptional: true },
-    cell: ({ expiresAt }, { zone }) => (expiresAt === null ? '' : formatDateTime(expiresAt, zone)),
-  },
-  { heading: 'LAST USED', cell: (key, showing) => usesOf(key, 'admitted', showing)[0]?.at ?? 'never' },
+  { heading: 'EXPORTS', cell: (key) => (key.allow_export ? 'yes' : '') },
+  { heading: 'ADDRESSES', isOptional: true, cell: (key) => inShort(key.allowed_addresses) },
+  { heading: 'HOSTS', isOptional: true, cell: (key) => inShort(key.allowed_hosts) },
+  { heading: 'EXPIRES', isOptional: true, cell: (key) => key.expires_at ?? '' },
+  { heading: 'LAST USED', cell: (key) => key.last_used_at ?? 'never' },
   { heading: 'REFUSED', isOptional: true, cell: refusedText },
   { heading: 'DEPRECATED', isOptional: true, cell: deprecatedText },
 ];
 
 /** A row for each key. */
 export function formatKeys(keys: readonly ApiKey[], showing: Showing): string {
-  const all = COLUMNS.map((column) => ({ ...column, cells: keys.map((key) => column.cell(key, showing)) }));
-  const shown = all.filter(
-    ({ isOptional, cells }) => isOptional !== true || cells.some((cell) => cell !== ''),
+  const rows = keys.map((key) => describeKey(key, showing));
+  const columns = COLUMNS.filter(
+    ({ isOptional, cell }) => !isOptional || rows.some((key) => cell(key) !== ''),
   );
   return formatTable(
-    shown.map(({ heading }) => heading),
-    keys.map((_, row) => shown.map(({ cells }) => cells[row] as string)),
+    columns.map(({ heading }) => heading),
+    rows.map((key) => columns.map(({ cell }) => cell(key))),
   );
 }
 
@@ -129,22 +124,22 @@ export function formatKeys(keys: readonly ApiKey[], showing: Showing): string {
 const inShort = (texts: readonly string[]): string =>
   texts.length > 2 ? `${texts[0]} +${texts.length - 1}` : texts.join(' ');
 
+const requestsOf = (uses: readonly { readonly requests: number }[]): number =>
+  uses.reduce((sum, { requests }) => sum + requests, 0);
+
 /** How often the key was refused in the last day, and why most often; empty for one that never was. */
-function refusedText(key: ApiKey, showing: Showing): string {
-  const refused = usesOf(key, 'refused', showing).sort((a, b) => b.requests - a.requests);
-  const requests = refused.reduce((sum, use) => sum + use.requests, 0);
-  return requests === 0 ? '' : `${requests} (${refused[0]?.name})`;
+function refusedText({ refused_last_day: refused }: ShownKey): string {
+  const [most] = refused.toSorted((a, b) => b.requests - a.requests);
+  return most === undefined ? '' : `${requestsOf(refused)} (${most.reason})`;
 }
 
 /** How often, and when last, the key used something deprecated; empty for one that never did. */
-function deprecatedText(key: ApiKey, showing: Showing): string {
-  const uses = usesOf(key, 'deprecated', showing);
-  const requests = uses.reduce((sum, use) => sum + use.requests, 0);
+function deprecatedText({ deprecated_uses: uses }: ShownKey): string {
   const last = uses
-    .map(({ at }) => at.slice(0, 10))
+    .map(({ last_used_at }) => last_used_at.slice(0, 10))
     .sort()
     .at(-1);
-  return last === undefined ? '' : `${counted(requests, 'request')} until ${last}`;
+  return last === undefined ? '' : `${counted(requestsOf(uses), 'request')} until ${last}`;
 }
 
 const cooperativesText = (codes: readonly string[] | null): string => {
@@ -152,15 +147,11 @@ const cooperativesText = (codes: readonly string[] | null): string => {
   return codes.length === 0 ? 'no cooperative' : codes.join(', ');
 };
 
-const purposeText = ({ purpose, requiresPurpose }: ApiKey): string =>
-  requiresPurpose ? 'said by each request' : (purpose ?? 'none');
+const purposeText = ({ purpose, require_purpose: isRequired }: ShownKey): string =>
+  isRequired ? 'said by each request' : (purpose ?? 'none');
 
 /** What a narrow key is limited to; empty for others. */
-function narrowingText(key: ApiKey, showing: Showing): string {
-  const codes = codesOf(key, showing);
-  const parts = [
-    ...(key.isLookupOnly ? ['lookups'] : []),
-    ...(codes === null ? [] : [cooperativesText(codes)]),
-  ];
-  return parts.join(' of ');
+function narrowingText({ lookup_only: isLookupOnly, cooperatives }: ShownKey): string {
+  const lookups = isLookupOnly ? ['lookups'] : [];
+  return [...lookups, ...(cooperatives === null ? [] : [cooperativesText(cooperatives)])].join(' of ');
 }

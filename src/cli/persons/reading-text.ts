@@ -1,7 +1,7 @@
 /** Readings as commands show them: text for people, JSON for programs. */
-import type { PersonReading } from '../../app/readings/person-readings.ts';
+import { formatReader, HOW_READ, type PersonReading } from '../../app/readings/person-readings.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
-import { asMessage, type Message, say, type Text } from '../../domain/values/message.ts';
+import { type Message, say, type Text } from '../../domain/values/message.ts';
 import type { LedgerEntry } from '../../store/ports/access-ledger.ts';
 import { formatTable } from '../terminal/output.ts';
 
@@ -49,15 +49,6 @@ export const formatEverybody = (n: number): Message =>
     { n },
   );
 
-/** Who has read. */
-function formatReader({ key_id: id, user = '' }: LedgerEntry, keyNames: KeyNames): Message {
-  if (id === undefined) return asMessage(user);
-  const name = keyNames.get(id);
-  return name === undefined ? say('key {id}', { id }) : say('key {id} ({name})', { id, name });
-}
-
-const HOW = { number: 'the person', member: 'a member', everybody: 'everybody' } as const;
-
 /** A table with a line for each; what was said of purpose and end user is shown as it was sent. */
 export function formatReadings(
   readings: readonly (Pick<PersonReading, 'entry'> & Partial<PersonReading>)[],
@@ -69,7 +60,7 @@ export function formatReadings(
     shownTime(entry.time, zone),
     translate(formatReader(entry, keyNames)),
     entry.route,
-    how === undefined ? '' : translate(HOW[how]),
+    how === undefined ? '' : translate(HOW_READ[how]),
     entry.fields.join(', '),
     String(entry.status),
     entry.address ?? '',

@@ -3,10 +3,10 @@
 import {
   type Attention,
   expiringSoon,
-  refusalsOf,
   refusedOften,
   type StatusFacts,
 } from '../../app/condition/attention.ts';
+import { refusalsOf } from '../../app/shown-keys.ts';
 import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';

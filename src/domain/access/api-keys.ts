@@ -54,6 +54,18 @@ export interface ApiKeyValues {
   readonly expiresAt: number | null;
 }
 
+/** A new key has these values unless others are given. */
+export const UNRESTRICTED: Omit<ApiKeyValues, 'name' | 'scopes' | 'limits'> = {
+  allowedAddresses: [],
+  allowedHosts: [],
+  isLookupOnly: false,
+  mayExport: false,
+  cooperatives: null,
+  purpose: null,
+  requiresPurpose: false,
+  expiresAt: null,
+};
+
 export interface ApiKey extends ApiKeyValues {
   readonly id: number;
   readonly isActive: boolean;

@@ -2,6 +2,7 @@
 
 import type { KeyChanges } from '../../../app/embedding/key-changes.ts';
 import { createKeys, type EmbeddedKeys } from '../../../app/embedding/keys.ts';
+import { codesOf } from '../../../app/shown-keys.ts';
 import { type ApiKey, SCOPE_MEANINGS, SCOPES, type Scope } from '../../../domain/access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../../domain/access/sliding-window.ts';
 import { formatDate, type TimeZone } from '../../../domain/values/date-time.ts';
@@ -36,7 +37,7 @@ export const fieldsOf = (key: ApiKey, codes: ReadonlyMap<number, string>, zone: 
   ...{ name: key.name, scopes: key.scopes, isLookupOnly: key.isLookupOnly, mayExport: key.mayExport },
   addresses: key.allowedAddresses.join(', '),
   hosts: key.allowedHosts.join(', '),
-  cooperatives: (key.cooperatives ?? []).map((id) => codes.get(id) ?? `#${id}`).join(', '),
+  cooperatives: (codesOf(key, codes) ?? []).join(', '),
   purpose: key.purpose ?? '',
   requiresPurpose: key.requiresPurpose,
   perHour: String(key.limits.perHour),

@@ -1,4 +1,5 @@
 /** `/key/…`: one key: what it may do, how it is used, and what can be changed of it. */
+import { usesOf } from '../../../app/shown-keys.ts';
 import { type ApiKey, stateOfKey } from '../../../domain/access/api-keys.ts';
 import { warningsOf } from '../../../domain/access/key-warnings.ts';
 import { say, type Text } from '../../../domain/values/message.ts';
@@ -15,7 +16,7 @@ import {
   readFields,
   toChanges,
 } from './key-form.ts';
-import { narrowing, openKeys, type ReadKeys, readKeys, usesOf } from './read-keys.ts';
+import { narrowing, openKeys, type ReadKeys, readKeys } from './read-keys.ts';
 
 const pathOf = ({ places }: Visit): string => `/key/${places.key}`;
 const OVERLAPS = ['', '1h', '24h', '7d', '30d'] as const;
@@ -107,7 +108,7 @@ const secretBox = ({ say }: Visit, secret: string): Html => html`<section class=
 function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
   const { say, translate, write, now } = visit;
   const { number, moment } = write;
-  const [admitted] = usesOf(uses, key.id, 'admitted');
+  const [admitted] = usesOf(key, uses, 'admitted');
   return fields([
     [translate(nameOf('status')), translate(nameOf(stateOfKey(key, now)))],
     [say('Starts with'), key.prefixes.join(', ')],
@@ -134,9 +135,9 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
   ]);
 }
 
-function refusals({ say, write }: Visit, { id }: ApiKey, { uses }: ReadKeys): readonly (Html | false)[] {
+function refusals({ say, write }: Visit, key: ApiKey, { uses }: ReadKeys): readonly (Html | false)[] {
   const shown = (kind: 'refused' | 'deprecated', title: string) => {
-    const rows = usesOf(uses, id, kind);
+    const rows = usesOf(key, uses, kind);
     return (
       rows.length > 0 &&
       html`<h2>${title}</h2>${table(

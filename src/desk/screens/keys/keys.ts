@@ -1,4 +1,5 @@
 /** `/keys`: all keys, and the form that issues one (docs/keys.md). */
+import { refusalsOf, usesOf } from '../../../app/shown-keys.ts';
 import { stateOfKey } from '../../../domain/access/api-keys.ts';
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
@@ -14,7 +15,7 @@ import {
   readFields,
   toChanges,
 } from './key-form.ts';
-import { narrowing, type ReadKeys, readCodes, readKeys, usesOf } from './read-keys.ts';
+import { narrowing, type ReadKeys, readCodes, readKeys } from './read-keys.ts';
 
 const PATH = '/keys';
 
@@ -75,8 +76,8 @@ function keysTable(visit: Visit, { keys, uses, codes }: ReadKeys): Html {
       number(say('Refused in a day')),
     ],
     keys.map((key) => {
-      const [admitted] = usesOf(uses, key.id, 'admitted');
-      const refusals = usesOf(uses, key.id, 'refused').reduce((sum, { requests }) => sum + requests, 0);
+      const [admitted] = usesOf(key, uses, 'admitted');
+      const refusals = refusalsOf(key, uses);
       const state = stateOfKey(key, now);
       return [
         html`<a class="hit" href="/key/${key.id}">${key.name}</a><br>

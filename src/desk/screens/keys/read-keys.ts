@@ -1,4 +1,5 @@
 /** Keys with what is known of their use. */
+import { codesOf } from '../../../app/shown-keys.ts';
 import type { ApiKey } from '../../../domain/access/api-keys.ts';
 import type { ApiKeyStore, KeyUse } from '../../../store/ports/api-keys.ts';
 import type { Visit } from '../../visit/screen.ts';
@@ -25,14 +26,11 @@ export async function readKeys(visit: Visit): Promise<ReadKeys> {
   return { keys, uses, codes: await readCodes(visit) };
 }
 
-export const usesOf = (uses: readonly KeyUse[], id: number, kind: KeyUse['kind']): readonly KeyUse[] =>
-  uses.filter((use) => use.keyId === id && use.kind === kind);
-
 /** What narrows a key beside its scopes, in short. */
 export function narrowing({ say }: Visit, key: ApiKey, codes: ReadonlyMap<number, string>): string[] {
   return [
     ...(key.isLookupOnly ? [say('lookups only')] : []),
-    ...(key.cooperatives ?? []).map((id) => codes.get(id) ?? `#${id}`),
+    ...(codesOf(key, codes) ?? []),
     ...key.allowedAddresses,
     ...key.allowedHosts,
     ...(key.mayExport ? [say('exports')] : []),

@@ -1,6 +1,11 @@
 /** `/person/…/readers`: who has seen the data of a person, as the access ledger has it (docs/ledger.md). */
-import { findPersonReadings, type PersonReading } from '../../../app/readings/person-readings.ts';
-import { asMessage, type Message, say, type Text } from '../../../domain/values/message.ts';
+import {
+  findPersonReadings,
+  formatReader,
+  HOW_READ,
+  type PersonReading,
+} from '../../../app/readings/person-readings.ts';
+import { type Message, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { withCommands } from '../../page/commands.ts';
 import { table } from '../../page/parts.ts';
@@ -52,12 +57,6 @@ async function keyNames({ use, desk, now }: Visit): Promise<ReadonlyMap<number, 
   return new Map(keys.map(({ id, name }) => [id, name]));
 }
 
-const HOW: { readonly [how in PersonReading['how']]: Text } = {
-  number: say('the person'),
-  member: say('a member'),
-  everybody: say('everybody'),
-};
-
 /** What a program did, by the first that fits. */
 const REQUESTS: readonly (readonly [route: RegExp, what: Message])[] = [
   [/^(?!GET )/, say('a change by a program')],
@@ -77,11 +76,6 @@ function describeRoute({ desk }: Visit, route: string): Message {
 }
 
 function readers(visit: Visit, readings: readonly PersonReading[], names: ReadonlyMap<number, string>): Html {
-  const who = ({ entry: { key_id: id, user = '' } }: PersonReading): Text => {
-    if (id === undefined) return asMessage(user);
-    const name = names.get(id);
-    return name === undefined ? say('key {id}', { id }) : say('key {id} ({name})', { id, name });
-  };
   const headings = [
     visit.say('When'),
     visit.say('Who'),
@@ -95,8 +89,8 @@ function readers(visit: Visit, readings: readonly PersonReading[], names: Readon
     headings.map((heading) => ({ heading })),
     readings.map((reading) => [
       visit.write.moment(Math.floor(Date.parse(reading.entry.time) / 1000)),
-      visit.translate(who(reading)),
-      visit.translate(HOW[reading.how]),
+      visit.translate(formatReader(reading.entry, names)),
+      visit.translate(HOW_READ[reading.how]),
       visit.translate(describeRoute(visit, reading.entry.route)),
       [reading.entry.purpose, reading.entry.end_user].filter((text) => text !== undefined).join('; '),
       html`<code>${reading.entry.receipt}</code>`,

@@ -43,9 +43,10 @@ damaged=
 but_ledger() { [ "$1" -eq 3 ] && damaged=yes; }
 
 fence() { there "$REGISTRY fence --db '$PRIMARY_DB'"; }
-# Backups are named by their instant, so that the last name is the newest.
-backups() { grep -E '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9-]+Z$' | sort; }
-newest() { ls "$COPIES" | backups | tail -n 1; }
+# By what they hold: a clock that was wrong changes nothing.
+newest() { $REGISTRY backup list "$COPIES" --db "$REGISTRY_DB" | sed -n '1s/ .*//p'; }
+# A name in the folder of the copies that nothing has.
+free_name() { name=$1; n=2; while [ -e "$COPIES/$name" ]; do name=$1-$n; n=$((n + 1)); done; echo "$name"; }
 # Neither of a fenced registry, nor of one whose restore was interrupted.
 serves_here() { [ -e "$REGISTRY_DB" ] && [ ! -e "${REGISTRY_DB%.db}.fenced" ] && [ ! -e "$REGISTRY_DB.restoring" ]; }
 
@@ -53,11 +54,12 @@ serves_here() { [ -e "$REGISTRY_DB" ] && [ ! -e "${REGISTRY_DB%.db}.fenced" ] &&
 copy() {
   rm -rf "$COPIES"/*.incoming &&
     { there "$REGISTRY backup '$PRIMARY_OUT' --keep 1 --verify --db '$PRIMARY_DB'" >/dev/null || but_ledger $?; } &&
-    name=$(there "ls '$PRIMARY_OUT'" | backups | tail -n 1) && [ -n "$name" ] &&
-    fetch "$PRIMARY_OUT/$name" "$COPIES/$name.incoming" &&
+    made=$(there "$REGISTRY backup list '$PRIMARY_OUT' --db '$PRIMARY_DB'" | sed -n '1s/ .*//p') && [ -n "$made" ] &&
+    name=$(free_name "$made") &&
+    fetch "$PRIMARY_OUT/$made" "$COPIES/$name.incoming" &&
     { $REGISTRY backup verify "$COPIES/$name.incoming" --db "$REGISTRY_DB" >/dev/null || but_ledger $?; } &&
     mv "$COPIES/$name.incoming" "$COPIES/$name" && say "Copied and verified: $COPIES/$name" || return 1
-  ls "$COPIES" | backups | sort -r | tail -n "+$((KEEP + 1))" | while read -r old; do rm -rf "${COPIES:?}/$old"; done
+  $REGISTRY backup prune "$COPIES" --keep "$KEEP" --db "$REGISTRY_DB" >/dev/null
 }
 
 run_copy() {
@@ -72,15 +74,17 @@ run_copy() {
 
 run_promote() {
   if serves_here; then die "$REGISTRY_DB is in use here already. Nothing was done."; fi
+  # Both machines would be down without a copy that can be restored.
   if [ "${1-}" = --unreachable ]; then
+    [ -n "$(newest)" ] || die "There is no copy in $COPIES. Nothing was promoted."
     : >"$COPIES/unfenced"
   else
+    [ -n "$(newest)" ] || copy || die 'There is no copy, and none could be made. Nothing was fenced or promoted.'
     fence || die 'The first machine could not be fenced. Nothing was promoted.' \
       'If it cannot be reached, switch it off, and run: standby.sh promote --unreachable'
     copy || say 'The last copy could not be made. What was written since the one before is lost.'
   fi
   from=$(newest)
-  [ -n "$from" ] || die "There is no copy in $COPIES."
   $REGISTRY restore "$COPIES/$from" --replace --db "$REGISTRY_DB" || but_ledger $?
   say 'Start the service, and send clients here.'
 }

@@ -74,6 +74,42 @@ test('the newest backups stay, and nothing is removed that is not a complete bac
   assert.match(out, /^Backups there: 2\. Older ones that were removed: 1\.$/m);
 });
 
+test('after one run with a clock years ahead the backup just made stays, and an instant is used twice', async (context) => {
+  const { db, all, backUpAt } = await prepare(context);
+  const clocks = [
+    '2099-01-01T00:00:00Z',
+    '2026-01-02T00:00:00Z',
+    '2026-01-01T00:00:00Z',
+    '2026-01-01T00:00:00Z',
+  ];
+  for (const instant of clocks) {
+    const { status, err, out } = await backUpAt(instant, '--keep', '2', '--json');
+    assert.equal(status, 0, err);
+    assert.ok(existsSync(JSON.parse(out).folder));
+  }
+  assert.deepEqual(readdirSync(all).sort(), ['2026-01-01T00-00-00Z', '2026-01-01T00-00-00Z-2']);
+  const { out } = await command(['backup', 'list', all, '--db', db]);
+  assert.match(out, /^2026-01-01T00-00-00Z-2 .*\n2026-01-01T00-00-00Z .*\n$/);
+});
+
+test('a backup of the restored registry is newer than all before, whatever its clock and events', async (context) => {
+  const { db, all, backUpAt } = await prepare(context);
+  assert.equal((await backUpAt('2026-01-01T00:00:00Z', '--keep', '9')).status, 0);
+  const codes = ['N-1', 'N-2'].map((code) => `${code},${code}`);
+  writeFileSync(join(all, 'cooperatives.csv'), `${['code,name', ...codes].join('\n')}\n`);
+  assert.equal(
+    (await command(['import', 'cooperatives', join(all, 'cooperatives.csv'), '--db', db])).status,
+    0,
+  );
+  assert.equal((await backUpAt('2026-01-02T00:00:00Z', '--keep', '9')).status, 0);
+  const first = join(all, '2026-01-01T00-00-00Z');
+  assert.equal((await command(['restore', first, '--replace', '--db', db])).status, 0);
+  assert.equal((await backUpAt('2025-01-01T00:00:00Z', '--keep', '9')).status, 0);
+  const pruned = await command(['backup', 'prune', all, '--keep', '1', '--db', db]);
+  assert.equal(pruned.out, 'Backups there: 1. Older ones that were removed: 2.\n');
+  assert.deepEqual(readdirSync(all).sort(), ['2025-01-01T00-00-00Z', 'cooperatives.csv']);
+});
+
 test('a backup that fails removes no older one', async (context) => {
   const { root, db, all, backUpAs, backUpAt } = await prepare(context);
   for (const day of [1, 2, 3]) await backUpAs(`2020-01-0${day}T00-00-00Z`);

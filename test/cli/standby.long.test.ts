@@ -39,7 +39,7 @@ async function prepare(context: TestContext) {
     });
     return { status: await running.ended, output: running.output() };
   };
-  const backups = () => readdirSync(copies).filter((name) => name.endsWith('Z'));
+  const backups = () => readdirSync(copies).filter((name) => /Z(?:-[0-9]+)?$/.test(name));
   return { first, second, key, server, port, copies, standby, backups };
 }
 
@@ -128,7 +128,8 @@ test('of a first machine that cannot be reached, the second has the last copy, a
 test('a copy that is damaged or cannot be made is no copy, and the newest ones stay', async (context) => {
   const { first, second, copies, standby, backups } = await prepare(context);
   const old = ['2026-01-01T00-00-00Z', '2026-01-02T00-00-00Z'];
-  for (const name of [...old, 'mine']) mkdirSync(join(copies, name), { recursive: true });
+  mkdirSync(join(copies, 'mine'), { recursive: true });
+  for (const name of old) assert.equal((await on(first, 'backup', join(copies, name))).status, 0);
   const missing = await standby('copy', { PRIMARY_DB: join(first, '..', 'none.db') });
   assert.equal(missing.status, 1);
   assert.match(missing.output, /No copy was made\./);
@@ -143,6 +144,28 @@ test('a copy that is damaged or cannot be made is no copy, and the newest ones s
   assert.ok(existsSync(join(copies, 'mine')));
   assert.equal((await standby('nothing')).status, 1);
   assert.ok(!existsSync(second));
+});
+
+test('a clock that was years ahead changes neither which copy is restored nor which one stays', async (context) => {
+  const { first, second, key, port, copies, standby } = await prepare(context);
+  await add(port, key, 'A-1');
+  assert.equal((await on(first, 'backup', join(copies, '2099-01-01T00-00-00Z'))).status, 0);
+  await add(port, key, 'B-2');
+  for (let i = 0; i < 2; i++) assert.equal((await standby('copy')).status, 0);
+  assert.ok(!existsSync(join(copies, '2099-01-01T00-00-00Z')));
+  const promoted = await standby('promote --unreachable', { PRIMARY: 'nobody@127.0.0.1' });
+  assert.equal(promoted.status, 0, promoted.output);
+  assert.match((await on(second, 'statistics')).out, /^- +2 +0$/m);
+});
+
+test('nothing is fenced as long as there is no copy that can be restored', async (context) => {
+  const { first, key, port, standby } = await prepare(context);
+  await add(port, key, 'A-1');
+  const refused = await standby('promote', { PRIMARY_OUT: '/proc/none' });
+  assert.equal(refused.status, 1);
+  assert.match(refused.output, /There is no copy, and none could be made\. Nothing was fenced/);
+  assert.equal((await on(first, 'keys', 'list')).status, 0);
+  assert.equal((await standby('promote --unreachable')).status, 1);
 });
 
 test('a damaged ledger stops neither a copy nor a promotion: all that was acknowledged is there, status 3', async (context) => {

@@ -1,14 +1,9 @@
 /** `backup`: copies a registry that is in use, and checks copies (docs/backup.md#backup). */
-import { join } from 'node:path';
+import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { packageVersion } from '../../runtime/version.ts';
-import {
-  type Backup,
-  datedNameOf,
-  type PrunedBackups,
-  type WrittenBackup,
-} from '../../store/ports/backup.ts';
+import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from '../../store/ports/backup.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -42,6 +37,8 @@ export function declareBackup(command: Command, context: CliContext): void {
     .addHelpText('after', MORE_HELP)
     .action((folder: string, options: BackupCommandOptions) => runBackup(context, folder, options));
   declareVerify(command.command('verify'), context);
+  declareList(command.command('list'), context);
+  declarePrune(command.command('prune'), context);
 }
 
 function parseKeep(text: string): number {
@@ -52,7 +49,7 @@ function parseKeep(text: string): number {
 async function runBackup(context: CliContext, folder: string, options: BackupCommandOptions): Promise<void> {
   const { keep } = options;
   const storage = openConfiguredStorage(configOf(context, options), context.clock);
-  const target = keep === undefined ? folder : join(folder, datedNameOf(context.clock.now()));
+  const target = keep === undefined ? folder : storage.datedFolderIn(folder, context.clock.now());
   const backup = await writeBackup(context, storage, target);
   const { fault, ledgerFault } =
     options.verify === true ? await storage.verifyBackup(target, context.clock.now) : NOT_CHECKED;
@@ -60,7 +57,7 @@ async function runBackup(context: CliContext, folder: string, options: BackupCom
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
   try {
-    if (keep !== undefined) pruned = await storage.pruneBackups(folder, keep);
+    if (keep !== undefined) pruned = await storage.pruneBackups(folder, keep, basename(target));
   } catch (error) {
     const message = `Older backups could not be removed: ${(error as Error).message}.`;
     throw new CommandError(EXIT.refused, message);
@@ -99,9 +96,7 @@ async function writeBackup(context: CliContext, storage: Storage, folder: string
 function formatWritten(storage: Storage, folder: string, backup: Backup, pruned?: PrunedBackups): string {
   const upTo = `every write acknowledged before ${formatInstant(backup.instantMs)}`;
   const done = `${formatBackup(backup)}\n${storage.location} is backed up in ${folder}: ${upTo}.\n`;
-  return pruned === undefined
-    ? done
-    : `${done}Backups there: ${pruned.kept}. Older ones that were removed: ${pruned.removed.length}.\n`;
+  return pruned === undefined ? done : done + formatPruned(pruned);
 }
 
 function declareVerify(command: Command, context: CliContext): void {
@@ -127,3 +122,52 @@ function declareVerify(command: Command, context: CliContext): void {
       assertLedger(ledgerFault);
     });
 }
+
+function declareList(command: Command, context: CliContext): void {
+  addPrintOptions(command)
+    .description(
+      'list the complete backups in a folder of all, the newest first: by what they hold, not by time',
+    )
+    .argument('<dir>', 'the folder of all backups')
+    .action(async (folder: string) => {
+      const options = command.optsWithGlobals<BackupCommandOptions>();
+      const storage = openConfiguredStorage(configOf(context, options), context.clock);
+      const backups = await listIn(storage, folder);
+      if (options.json === true)
+        context.out(formatJson({ backups: backups.map(({ name, backup }) => describeBackup(name, backup)) }));
+      else
+        for (const { name, backup } of backups)
+          context.out(`${name}  ${formatInstant(backup.instantMs)}  ${formatPosition(backup)}\n`);
+    });
+}
+
+const formatPosition = ({ sequence }: Backup): string =>
+  sequence === undefined ? 'events unknown' : `events up to ${sequence.lastSequence} of ${sequence.epoch}`;
+
+function declarePrune(command: Command, context: CliContext): void {
+  addPrintOptions(command)
+    .description('remove all but the newest backups in a folder of all')
+    .argument('<dir>', 'the folder of all backups')
+    .option('--keep <n>', 'how many stay', parseKeep)
+    .action(async (folder: string) => {
+      const { keep, ...options } = command.optsWithGlobals<BackupCommandOptions>();
+      if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
+      const storage = openConfiguredStorage(configOf(context, options), context.clock);
+      await listIn(storage, folder);
+      const pruned = await storage.pruneBackups(folder, keep);
+      context.out(options.json === true ? formatJson(pruned) : formatPruned(pruned));
+    });
+}
+
+async function listIn(storage: Storage, folder: string): Promise<readonly ListedBackup[]> {
+  try {
+    return await storage.listBackups(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new CommandError(EXIT.usage, `The folder ${folder} cannot be read (${code}).`);
+  }
+}
+
+const formatPruned = ({ kept, removed }: PrunedBackups): string =>
+  `Backups there: ${kept}. Older ones that were removed: ${removed.length}.\n`;

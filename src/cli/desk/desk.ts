@@ -60,6 +60,8 @@ async function open(context: CliContext, config: Config, options: DeskOptions, u
         location: storage.location,
       }),
     );
+  // Refuses one that is fenced, or of another release, before anything listens.
+  await storage.readCondition();
   const owner = otherOwner(config);
   if (owner !== undefined)
     tell(context, say('Another user (uid {uid}) may have a desk open. This one is yours.', { uid: owner }));

@@ -68,6 +68,8 @@ export const SHOWN_PERSONS: { readonly [command: string]: Shown } = {
   check: 'none',
   backup: 'none',
   'backup verify': 'none',
+  'backup list': 'none',
+  'backup prune': 'none',
   restore: 'none',
   fence: 'none',
   summarize: 'none',

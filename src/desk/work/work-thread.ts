@@ -1,11 +1,9 @@
 /** The thread in which the desk does what takes long, as the commands of the same names do it. */
-import { join } from 'node:path';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { serveTasks, type Tasks } from '../../runtime/task-thread.ts';
 import { packageVersion } from '../../runtime/version.ts';
-import { datedNameOf } from '../../store/ports/backup.ts';
 
 export type WorkSetup = Pick<Config, 'storage' | 'zone'>;
 
@@ -31,14 +29,15 @@ const openTasks = (config: WorkSetup) => {
       }
     },
     async backup({ parent, atMs, progress }: BackupInput) {
-      const folder = join(parent, datedNameOf(atMs));
+      const folder = storage.datedFolderIn(parent, atMs);
       await storage.backUp(folder, {
         ...{ program: packageVersion(), now: () => atMs },
         onProgress(part) {
           progress[0] = part;
         },
       });
-      return { folder, fault: (await storage.verifyBackup(folder, () => atMs)).fault };
+      const { fault, ledgerFault } = await storage.verifyBackup(folder, () => atMs);
+      return { folder, fault: fault ?? ledgerFault };
     },
   } satisfies Tasks;
 };

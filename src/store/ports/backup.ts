@@ -31,6 +31,11 @@ export interface SequencePosition {
   readonly lastSequence: number;
 }
 
+/** The same with how often the registry was restored: of two epochs, the one with more is newer. */
+export interface GenerationPosition extends SequencePosition {
+  readonly generation: number;
+}
+
 /** What a backup says of itself. */
 export interface Backup {
   /** The version of the program that wrote it. */
@@ -41,7 +46,14 @@ export interface Backup {
   /** Rows by table: how large the registry is. */
   readonly rows: { readonly [table: string]: number };
   /** Undefined for a registry that has lost its epoch, which `check` reports. */
-  readonly sequence: SequencePosition | undefined;
+  readonly sequence: GenerationPosition | undefined;
+}
+
+/** One of the complete backups in a folder. */
+export interface ListedBackup {
+  /** Of its folder. */
+  readonly name: string;
+  readonly backup: Backup;
 }
 
 export interface BackupOptions {
@@ -132,7 +144,7 @@ export interface PrunedBackups {
   readonly removed: readonly string[];
 }
 
-/** The name of a backup by its instant in UTC, so that names sort by time: `2026-11-21T18-30-00Z`. */
+/** The name of a backup by its instant in UTC: `2026-11-21T18-30-00Z`. A second one of it ends with `-2`. */
 export const datedNameOf = (instantMs: number): string =>
   new Date(instantMs)
     .toISOString()
@@ -140,4 +152,4 @@ export const datedNameOf = (instantMs: number): string =>
     .replaceAll(':', '-');
 
 export const isDatedName = (name: string): boolean =>
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z$/.test(name);
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z(?:-[1-9][0-9]*)?$/.test(name);

@@ -12,6 +12,7 @@ import type {
   BackupOptions,
   CheckedBackup,
   KeptFile,
+  ListedBackup,
   PrunedBackups,
   RepairedLedger,
   Restored,
@@ -172,7 +173,11 @@ export interface Storage {
    * Removes the oldest of the complete backups in a folder that are named by `datedNameOf`, and nothing else.
    * @param keep how many stay, at least 1
    */
-  pruneBackups(parent: string, keep: number): Awaitable<PrunedBackups>;
+  pruneBackups(parent: string, keep: number, made?: string): Awaitable<PrunedBackups>;
+  /** A folder for a backup in the folder of all, named by its instant, which nothing has yet. */
+  datedFolderIn(parent: string, instantMs: number): string;
+  /** The complete backups in a folder, the newest first: by what they hold. @throws the system's error */
+  listBackups(parent: string): Awaitable<readonly ListedBackup[]>;
   /**
    * Puts a backup in the place of whatever is at the location. A process that is killed in the middle leaves
    * the old registry, or a location at which nothing but another restore can be opened.

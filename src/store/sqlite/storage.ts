@@ -1,6 +1,6 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
-import { pruneDatedBackups } from './backup/dated-backups.ts';
+import { datedFolderIn, listDatedBackups, pruneDatedBackups } from './backup/dated-backups.ts';
 import { assertNotFenced, fence, isFenced } from './backup/fence.ts';
 import { isInService } from './backup/in-use.ts';
 import { repairLedger } from './backup/ledger-copy.ts';
@@ -94,6 +94,8 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     backUp: async (folder, options) => writeRememberedBackup(complete(), folder, options),
     verifyBackup: (folder, now) => verifyRemembered(file, folder, now),
     pruneBackups: pruneDatedBackups,
+    datedFolderIn,
+    listBackups: listDatedBackups,
     fence: () => fence(file),
     isFenced: () => isFenced(file),
     restore: (folder, options) => restoreBackup(file, folder, { format, monotonicMs }, options),

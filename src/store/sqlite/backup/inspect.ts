@@ -1,6 +1,6 @@
 /** Looks into one file of a backup, which no other process uses. */
 import Database from 'better-sqlite3';
-import type { SequencePosition } from '../../ports/backup.ts';
+import type { GenerationPosition } from '../../ports/backup.ts';
 
 export interface Inspection {
   readonly applicationId: number;
@@ -52,10 +52,15 @@ export function countRows(file: string, tables: readonly string[]): { [table: st
 }
 
 /** Undefined for a registry that has lost its epoch. */
-export function readSequencePosition(file: string): SequencePosition | undefined {
-  const sql = `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence
-    FROM feed WHERE id = 1`;
-  return readFrom(file, (db) => db.prepare(sql).get() as SequencePosition | undefined);
+export function readSequencePosition(file: string): GenerationPosition | undefined {
+  const hasGeneration = "SELECT 1 FROM pragma_table_info('feed') WHERE name = 'generation'";
+  return readFrom(file, (db) => {
+    // An older release has none.
+    const generation = db.prepare(hasGeneration).get() === undefined ? '0' : 'generation';
+    const sql = `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence,
+      ${generation} AS generation FROM feed WHERE id = 1`;
+    return db.prepare(sql).get() as GenerationPosition | undefined;
+  });
 }
 
 function readFrom<T>(file: string, read: (db: Database.Database) => T): T {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Backup, BackupFile } from '../../ports/backup.ts';
+import type { Backup, BackupFile, GenerationPosition } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { DATABASE_FILES } from '../files/registry-files.ts';
 
@@ -19,6 +19,8 @@ export interface ManifestFile extends BackupFile {
 }
 
 export interface Manifest extends Backup {
+  /** Higher than that of every backup beside which it was written. */
+  readonly number: number;
   readonly files: readonly ManifestFile[];
 }
 
@@ -30,7 +32,7 @@ export class ManifestError extends Error {
 }
 
 /** The text of a manifest; its last field is a hash of all others. */
-export function formatManifest({ program, instantMs, files, rows, sequence }: Manifest): string {
+export function formatManifest({ program, instantMs, files, rows, sequence, number }: Manifest): string {
   const document = {
     format: FORMAT,
     program,
@@ -43,10 +45,17 @@ export function formatManifest({ program, instantMs, files, rows, sequence }: Ma
       schema_version: file.schemaVersion,
     })),
     rows,
-    ...(sequence === undefined ? {} : { epoch: sequence.epoch, last_sequence: sequence.lastSequence }),
+    ...(sequence === undefined ? {} : describeSequence(sequence)),
+    number,
   };
   return `${JSON.stringify({ ...document, manifest_sha256: hashOf(document) }, undefined, 2)}\n`;
 }
+
+const describeSequence = ({ epoch, lastSequence, generation }: GenerationPosition) => ({
+  epoch,
+  last_sequence: lastSequence,
+  generation,
+});
 
 const hashOf = (document: object): string =>
   createHash('sha256').update(JSON.stringify(document)).digest('hex');
@@ -70,7 +79,7 @@ export function readManifest(folder: string): Manifest {
 
 function parseManifest(text: string, folder: string): Manifest {
   const { manifest_sha256: hash, ...document } = parseObject(text);
-  const { format, program, instant, files, rows, epoch, last_sequence: lastSequence } = document;
+  const { format, program, instant, files, rows, number = 0 } = document;
   if (isCount(format) && format > FORMAT) {
     throw new StorageError(
       'unusable',
@@ -83,16 +92,17 @@ function parseManifest(text: string, folder: string): Manifest {
   const isKnown =
     format === FORMAT && typeof program === 'string' && !Number.isNaN(instantMs) && Array.isArray(files);
   if (!isKnown || !isRecordOfCounts(rows)) throw new ManifestError('it is not the manifest of a backup.');
-  const sequence = parseSequence(epoch, lastSequence);
-  return { program, instantMs, files: parseFiles(files), rows, sequence };
+  if (!isCount(number)) throw new ManifestError('it does not say its number.');
+  return { program, instantMs, files: parseFiles(files), rows, sequence: parseSequence(document), number };
 }
 
 /** Neither is in the backup of a registry that has lost its epoch. */
-function parseSequence(epoch: unknown, lastSequence: unknown): Manifest['sequence'] {
+function parseSequence(document: { readonly [name: string]: unknown }): Manifest['sequence'] {
+  const { epoch, last_sequence: lastSequence, generation = 0 } = document;
   if (epoch === undefined && lastSequence === undefined) return undefined;
-  if (typeof epoch !== 'string' || !isCount(lastSequence))
+  if (typeof epoch !== 'string' || !isCount(lastSequence) || !isCount(generation))
     throw new ManifestError('it does not say where the sequence of changes has got to.');
-  return { epoch, lastSequence };
+  return { epoch, lastSequence, generation };
 }
 
 function parseObject(text: string): { [name: string]: unknown } {

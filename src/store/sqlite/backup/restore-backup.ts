@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Restored, RestoreOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { renewEpoch } from '../events/epoch.ts';
+import { hasGeneration, renewEpoch } from '../events/epoch.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import {
   backupsFileOf,
@@ -55,7 +55,7 @@ export async function restoreBackup(
     onStep('placed');
     if (addToErasuresFile(erasuresFileOf(databaseFile), all)) onStep('erasures kept');
     const added = restoreLedger(databaseFile, restoring.copies);
-    onStep('ledger added');
+    if (added.added > 0) onStep('ledger added');
     const ledger = { ...added, faults: [...ledgerFaults, ...added.faults] };
     const replacedFolder = restoring.finish(options.now());
     const isOlder = manifest.files.some(
@@ -110,6 +110,7 @@ async function prepare(
     const found = await findErasures(restoring, options.erasuresFile);
     const registry = join(copies, registryOf(manifest).name);
     keepUsedIds(registry, usedIdsOf(restoring));
+    succeed(registry, restoring.oldDatabase);
     const erased = eraseAgain(registry, found, scope, { ...options, onStep, instantMs: manifest.instantMs });
     return { ...erased, ledgerFaults };
   } catch (error) {
@@ -195,6 +196,24 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   withDatabase(path, { waitMs: 0 }, renewEpoch);
   syncPath(path);
   return undefined;
+}
+
+/** Of all copies, what is restored is newer than what it replaces. */
+function succeed(copy: string, oldDatabase: string): void {
+  const generation = readGeneration(oldDatabase) + 1;
+  withDatabase(copy, { waitMs: 0 }, (db) => {
+    if (hasGeneration(db)) db.run('UPDATE feed SET generation = max(generation, ?)', [generation]);
+  });
+}
+
+/** 0 also for one that is missing or damaged. */
+function readGeneration(file: string): number {
+  try {
+    const generation = 'SELECT coalesce(max(generation), 0) FROM feed';
+    return withDatabase(file, { readOnly: true, waitMs: 0 }, (db) => db.value<number>(generation));
+  } catch {
+    return 0;
+  }
 }
 
 /** Where ids may have been given out since the backup. */

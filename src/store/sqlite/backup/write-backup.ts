@@ -1,6 +1,6 @@
 /** Writes a backup of a registry, which may be in use (docs/backup.md#backup). */
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { BackupOptions, WrittenBackup } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { COUNTED } from '../check/check.ts';
@@ -10,6 +10,7 @@ import { WAIT_MS } from '../engine/pragmas.ts';
 import { hashFile, writePrivateFile } from '../files/durable-files.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 import { keepErasures } from '../identity/erasures.ts';
+import { nextNumberIn } from './dated-backups.ts';
 import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
 import { copyLedger, isLedger, takeLedgerSnapshot } from './ledger-copy.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
@@ -44,7 +45,7 @@ export async function writeBackup(
     await copySnapshots(snapshots, folder, options);
     closeSnapshots(snapshots);
     const ledgerFault = await copyLedger(databaseFile, ledger, folder, options.signal);
-    const manifest = await describe(folder, { ...options, instantMs });
+    const manifest = await describe(folder, { ...options, instantMs, number: nextNumberIn(dirname(folder)) });
     writePrivateFile(join(folder, MANIFEST_NAME), formatManifest(manifest));
     completeFolder(folder, target);
     return { ...manifest, ledgerFault };
@@ -109,7 +110,7 @@ function assertRoom(
 /** Reads the copies back: what the manifest says of them was seen on the disk. */
 async function describe(
   folder: string,
-  { program, instantMs, signal }: BackupOptions & { readonly instantMs: number },
+  { program, instantMs, number, signal }: BackupOptions & Pick<Manifest, 'instantMs' | 'number'>,
 ): Promise<Manifest> {
   const files: ManifestFile[] = [];
   for (const { name } of DATABASE_FILES) {
@@ -127,5 +128,5 @@ async function describe(
   }
   const registry = join(folder, (files[0] as ManifestFile).name);
   const rows = countRows(registry, COUNTED);
-  return { program, instantMs, files, rows, sequence: readSequencePosition(registry) };
+  return { program, instantMs, files, rows, sequence: readSequencePosition(registry), number };
 }

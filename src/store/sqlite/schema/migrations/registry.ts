@@ -9,6 +9,7 @@ import { ENTRIES, READ_MODEL } from './first-entries.ts';
 import { JOURNAL } from './first-journal.ts';
 import { FORMER_IDENTITIES, MEMBERS } from './first-members.ts';
 import { NAMES } from './first-names.ts';
+import { GENERATIONS } from './generations.ts';
 import { KEYS_SCHEMA } from './keys.ts';
 import { STORED_TOTALS } from './totals.ts';
 
@@ -17,7 +18,7 @@ const FIRST = [MEMBERS, ENTRIES, READ_MODEL, COUNTS, JOURNAL, FORMER_IDENTITIES,
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727232,
-  migrations: [FIRST, STORED_TOTALS],
+  migrations: [FIRST, STORED_TOTALS, GENERATIONS],
   mistakenFor: {
     [KEYS_SCHEMA.applicationId]: "holds the keys of a registry. Name the registry's file instead.",
     1668444721: 'was created by an unreleased version. Create it again and import the files.',

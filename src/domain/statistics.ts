@@ -82,11 +82,18 @@ export function addCount(counts: Counts, value: string, count: number): void {
 }
 
 export const noMembers = (): MemberTotals => ({
-  ...{ total: 0, byStatus: {}, byGender: {}, byRole: {}, byJoiningYear: {} },
+  total: 0,
+  byStatus: {},
+  byGender: {},
+  byRole: {},
+  byJoiningYear: {},
 });
 
 export const NO_LOANS: LoanTotals = {
-  ...{ count: 0, amountMinor: 0, paidAmountMinor: 0, outstandingMinor: 0 },
+  count: 0,
+  amountMinor: 0,
+  paidAmountMinor: 0,
+  outstandingMinor: 0,
 };
 
 /** The months of production as `2026-10`, the first one first. @param now epoch seconds */

@@ -22,7 +22,9 @@ export interface ExportColumn<Row> {
 type Columns<Row> = readonly ExportColumn<Row>[];
 
 const text = <Row>(name: string, read: ExportColumn<Row>['read']): ExportColumn<Row> => ({
-  ...{ name, type: 'text', read },
+  name,
+  type: 'text',
+  read,
 });
 
 const OF_COOPERATIVE: Columns<Pick<Owner, 'cooperativeId' | 'cooperativeCode' | 'cooperativeName'>> = [

@@ -126,7 +126,10 @@ const all = <T extends string>(values: readonly T[], found: Counts) =>
 
 const describeFinancials = ({ production, loans, savings }: Statistics) => ({
   production: production.map(({ month, product, deliveries, grams }) => ({
-    ...{ month, product, deliveries, total_kg: formatDecimal(grams, 3) },
+    month,
+    product,
+    deliveries,
+    total_kg: formatDecimal(grams, 3),
   })),
   loans: Object.fromEntries(
     LOAN_STATUSES.map((status) => {

@@ -130,6 +130,11 @@ export const toAttempt = (
   atMs: number,
   { status, fault, durationMs }: PostResult,
 ): WebhookAttempt => ({
-  ...{ webhookId, type, sequence: events?.last ?? null },
-  ...{ atMs, durationMs, status, fault },
+  webhookId,
+  type,
+  sequence: events?.last ?? null,
+  atMs,
+  durationMs,
+  status,
+  fault,
 });

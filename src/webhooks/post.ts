@@ -48,7 +48,9 @@ export async function post(posting: Posting, options: PostOptions): Promise<Post
   const { clock } = options;
   const startedMs = clock.monotonicMs();
   const end = (status: number | null, fault: string | null, retryAfter?: string): PostResult => ({
-    ...{ status, fault, durationMs: clock.monotonicMs() - startedMs },
+    status,
+    fault,
+    durationMs: clock.monotonicMs() - startedMs,
     retryAfterMs: parseRetryAfter(retryAfter, clock.now()),
   });
   // Again, and not only when it was registered: the rules may have become stricter since.

@@ -98,7 +98,9 @@ export class WebhookService {
     const { storage, settings = {}, ...given } = this.dependencies;
     if (!(await storage.hasWebhooks())) return undefined;
     return {
-      ...{ random: Math.random, ...settings, ...given },
+      random: Math.random,
+      ...settings,
+      ...given,
       store: storage.openWebhooks('serve'),
       connections: this.connections,
       headers: requestHeaders(),

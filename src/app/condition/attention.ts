@@ -135,7 +135,9 @@ function ofWebhooks(facts: StatusFacts): readonly Attention[] {
   return condition.endpoints.flatMap((each): Attention | readonly Attention[] => {
     const { id, keyId, disabledAt, failures } = each.endpoint;
     const entry = (text: Message, what: string): Attention => ({
-      ...{ about: 'webhooks', text, command: command(what) },
+      about: 'webhooks',
+      text,
+      command: command(what),
     });
     const key = keys.find((one) => one.id === keyId);
     const pause = findPause(key, now);

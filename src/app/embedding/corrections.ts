@@ -112,12 +112,10 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
     const { to, memberCode, on } = given as EmbeddedTransfer;
     const day = toPastDate(on);
     return {
-      ...{
-        memberId: toId('memberId', memberId),
-        to: toCode('to', to),
-        on: day,
-        startsAt: startOfDay(day, zone),
-      },
+      memberId: toId('memberId', memberId),
+      to: toCode('to', to),
+      on: day,
+      startsAt: startOfDay(day, zone),
       memberCode: toParsed('memberCode', memberCode, (text) => parseText(text, MAX_LENGTH.memberCode)),
     };
   }

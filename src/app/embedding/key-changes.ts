@@ -56,11 +56,19 @@ export interface ReadingDependencies {
 }
 
 const TYPES = {
-  ...({ name: 'string', scopes: 'array', allowedAddresses: 'array', allowedHosts: 'array' } as const),
-  ...({ isLookupOnly: 'boolean', mayExport: 'boolean', cooperatives: 'array' } as const),
-  ...({ purpose: 'string', requiresPurpose: 'boolean' } as const),
-  ...({ perHour: 'number', perDay: 'number', expires: 'string' } as const),
-};
+  name: 'string',
+  scopes: 'array',
+  allowedAddresses: 'array',
+  allowedHosts: 'array',
+  isLookupOnly: 'boolean',
+  mayExport: 'boolean',
+  cooperatives: 'array',
+  purpose: 'string',
+  requiresPurpose: 'boolean',
+  perHour: 'number',
+  perDay: 'number',
+  expires: 'string',
+} as const;
 const TYPES_OF_NEW = { ...TYPES, name: 'string!', scopes: 'array!' } as const;
 
 /** Options that null takes away. */

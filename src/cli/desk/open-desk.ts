@@ -53,7 +53,9 @@ export async function askOpenDesk(config: Config, user: string): Promise<string 
   if (desk === undefined) return undefined;
   try {
     const response = await fetch(`http://127.0.0.1:${desk.port}/link`, {
-      ...{ method: 'POST', redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) },
+      method: 'POST',
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
       headers: { authorization: desk.secret },
       body: new URLSearchParams({ user }),
     });

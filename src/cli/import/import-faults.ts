@@ -79,7 +79,9 @@ function describeFault(file: string, fault: ImportFault, { rows, lines, sheet, c
   }
   if (sheet !== undefined && cell !== undefined) {
     return say('{file} line {line}, column {column}: {message} (sheet {sheet}, cell {cell})', {
-      ...{ ...fields, sheet, cell },
+      ...fields,
+      sheet,
+      cell,
     });
   }
   return column === ''

@@ -41,7 +41,8 @@ export async function describePreview(
     return texts.length === 0
       ? say('{file}: {column} changes in {count|# row|# rows}', fields)
       : say('{file}: {column} changes in {count|# row|# rows}: {examples}', {
-          ...{ ...fields, examples: list },
+          ...fields,
+          examples: list,
         });
   });
 }

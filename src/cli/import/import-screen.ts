@@ -147,7 +147,9 @@ async function showKept(show: Show, file: string, accepted: AcceptedFile): Promi
     if (shown++ === SHOWN_FAULTS) break;
     show(
       say('{file} line {line}, column {column}: kept, because it was corrected after it was imported.', {
-        ...{ file, line, column },
+        file,
+        line,
+        column,
       }),
     );
   }

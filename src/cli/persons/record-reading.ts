@@ -39,9 +39,16 @@ export async function recordReading(
   // Where there is no registry, the command says so.
   if (config.accessLedger && isMeant && (await storage.exists())) {
     const recorded = {
-      ...{ timeMs: context.clock.now(), requestId: randomUUID(), reader: { user: describeUser(config) } },
-      ...{ route: reading.command, fields, subject, status: 200 },
-      ...{ address: null, purpose: null, endUser: null },
+      timeMs: context.clock.now(),
+      requestId: randomUUID(),
+      reader: { user: describeUser(config) },
+      route: reading.command,
+      fields,
+      subject,
+      status: 200,
+      address: null,
+      purpose: null,
+      endUser: null,
     };
     const ledger = storage.openCommandLedger();
     try {

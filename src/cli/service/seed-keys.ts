@@ -32,8 +32,14 @@ const DEMO_KEYS: readonly DemoKey[] = [
   {
     name: 'writer',
     scopes: [
-      ...(['cooperatives:read', 'cooperatives:write', 'members:read', 'members:write'] as const),
-      ...(['loans:read', 'loans:write', 'payments:read', 'payments:write'] as const),
+      'cooperatives:read',
+      'cooperatives:write',
+      'members:read',
+      'members:write',
+      'loans:read',
+      'loans:write',
+      'payments:read',
+      'payments:write',
     ],
     ...DEFAULTS,
   },

@@ -72,7 +72,8 @@ export class CommandRun {
       execArgv: [],
       env: {
         ...env,
-        ...{ REGISTRY_DB: storage, LC_ALL: language === 'en' ? 'C' : language },
+        REGISTRY_DB: storage,
+        LC_ALL: language === 'en' ? 'C' : language,
         ...(named === undefined ? {} : { REGISTRY_USER: named }),
       },
     });

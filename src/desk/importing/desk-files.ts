@@ -85,8 +85,13 @@ export class DeskFiles {
     }
     const shown = shownName(name);
     const file: DeskFile = {
-      ...{ id, name: shown, bytes: target.bytesWritten, kind: undefined },
-      ...{ choices: undefined, check: undefined, import: undefined },
+      id,
+      name: shown,
+      bytes: target.bytesWritten,
+      kind: undefined,
+      choices: undefined,
+      check: undefined,
+      import: undefined,
       proposing: this.propose(id, shown, undefined, as),
     };
     this.files.set(id, file);

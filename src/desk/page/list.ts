@@ -54,10 +54,15 @@ export const filterAction =
 export function filterForm(visit: Visit, path: string, asked: Asked, choices: readonly Choice[]): Html {
   const { say, translate, query } = visit;
   return html`<div class="filters">${form(visit, {
-    ...{ path, action: 'filter' },
+    path,
+    action: 'filter',
     body: html`${input({
-      ...{ name: 'text', type: 'search', label: say('Beginning of a name'), value: asked.text },
-      ...{ isOptional: true, maxLength: 200 },
+      name: 'text',
+      type: 'search',
+      label: say('Beginning of a name'),
+      value: asked.text,
+      isOptional: true,
+      maxLength: 200,
     })}${choices.map(({ name, label, values }) =>
       select(name, label, [['', say('all')], ...values], { chosen: query.get(name) ?? '' }),
     )}`,

@@ -276,6 +276,7 @@ function notice(language: Language, [heading, sentence]: Notice) {
 
 const entrance = (language: Language) =>
   layout({
-    ...{ language, title: say('Registry desk') },
+    language,
+    title: say('Registry desk'),
     body: html`<p><a href="/">${inLanguage(say('Open the desk'), language)}</a></p>`,
   });

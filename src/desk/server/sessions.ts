@@ -74,8 +74,12 @@ export class Sessions {
     if (found === undefined) return undefined;
     this.links.remove(found);
     const session = {
-      ...{ user: found.value, token: newSecret(), told: undefined, issued: undefined },
-      ...{ persons: new Numbers<string>(), searches: new Numbers<string>() },
+      user: found.value,
+      token: newSecret(),
+      told: undefined,
+      issued: undefined,
+      persons: new Numbers<string>(),
+      searches: new Numbers<string>(),
     };
     return this.sessions.issue(session, IDLE_MS);
   }

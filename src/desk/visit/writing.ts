@@ -40,13 +40,18 @@ function newWriting(language: Language, zone: TimeZone): Writing {
   const count = new Intl.NumberFormat(locale);
   const amounts = (digits: number) =>
     new Intl.NumberFormat(locale, {
-      ...{ style: 'currency', currency: 'RWF', currencyDisplay: 'code' },
-      ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+      style: 'currency',
+      currency: 'RWF',
+      currencyDisplay: 'code',
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
     });
   // Centimes are rare: they are shown where there are any.
   const [francs, centimes] = [amounts(0), amounts(2)];
   const kilograms = new Intl.NumberFormat(locale, {
-    ...{ style: 'unit', unit: 'kilogram', maximumFractionDigits: 3 },
+    style: 'unit',
+    unit: 'kilogram',
+    maximumFractionDigits: 3,
   });
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
   const months = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' });

@@ -31,7 +31,8 @@ const openTasks = (config: WorkSetup) => {
     async backup({ parent, atMs, progress }: BackupInput) {
       const folder = storage.datedFolderIn(parent, atMs);
       await storage.backUp(folder, {
-        ...{ program: packageVersion(), now: () => atMs },
+        program: packageVersion(),
+        now: () => atMs,
         onProgress(part) {
           progress[0] = part;
         },

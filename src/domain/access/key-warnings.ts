@@ -41,7 +41,8 @@ const RULES: readonly Rule[] = [
     only(
       perHour > perDay,
       say('The limit of an hour, {perHour}, is above that of a day, {perDay}, which counts.', {
-        ...{ perHour, perDay },
+        perHour,
+        perDay,
       }),
     ),
   ({ scopes }) =>

@@ -170,8 +170,14 @@ export const STATISTICS_EXAMPLE = {
     by_status: { active: 120, inactive: 9, suspended: 0, withdrawn: 11, deceased: 2 },
     by_gender: { MALE: 52, FEMALE: 66, OTHER: 0, unknown: 2 },
     by_role: {
-      ...{ MEMBER: 113, PRESIDENT: 1, VICE_PRESIDENT: 1, SECRETARY: 1, TREASURER: 1, ADVISOR: 0 },
-      ...{ AUDITOR: 2, MANAGER: 1 },
+      MEMBER: 113,
+      PRESIDENT: 1,
+      VICE_PRESIDENT: 1,
+      SECRETARY: 1,
+      TREASURER: 1,
+      ADVISOR: 0,
+      AUDITOR: 2,
+      MANAGER: 1,
     },
     by_joining_year: { '2015': 80, '2019': 62 },
   },
@@ -194,7 +200,9 @@ export const STATISTICS_EXAMPLE = {
 
 export const COUNTRY_STATISTICS_EXAMPLE = {
   ...STATISTICS_EXAMPLE,
-  ...{ production: null, loans: null, savings: null },
+  production: null,
+  loans: null,
+  savings: null,
   districts: [{ district: 'Huye', cooperatives: 1, active_members: 120 }],
   sectors: [{ sector: 'agriculture', cooperatives: 1, active_members: 120 }],
 };

@@ -62,7 +62,8 @@ export async function stageFile(
   const { staging, table, notes, firstRows } = staged;
   const checked = await staging.check(options);
   const reading: FileReading = {
-    ...{ notes, firstRows },
+    notes,
+    firstRows,
     header: table?.header,
     isReferenceMissing: table?.isReferenceMissing() === true,
     cellOf: (fault) => cellOf(source.format, table?.header, fault),

@@ -38,7 +38,12 @@ ${actions(visit)}`;
       const into = parseNamedCode(given.get('into'));
       if (into instanceof FieldError) return refuseGiven(visit, MERGING, path, into.text);
       return proposeCorrection(visit, given, {
-        ...{ heading: MERGING, path, action: 'merge', given: { into }, back: path, shows: 'nobody' },
+        heading: MERGING,
+        path,
+        action: 'merge',
+        given: { into },
+        back: path,
+        shows: 'nobody',
         afterwards: `/cooperative/${into}`,
         run: (store, options) => store.mergeCooperatives(codeOf(visit), into, options),
       });
@@ -68,7 +73,9 @@ function actions(visit: Visit): Html {
   );
   return html`<section class="forms"><h2>${say('Files and corrections')}</h2>
 <details><summary>${say('Save its rows as a file')}</summary>${form(visit, {
-    ...{ path, action: 'export', button: say('Save the file') },
+    path,
+    action: 'export',
+    button: say('Save the file'),
     body: html`${select('kind', say('Which rows'), kinds)}${select('format', say('As'), [
       ['csv', say('CSV')],
       ['xlsx', say('Excel workbook')],
@@ -77,7 +84,9 @@ function actions(visit: Visit): Html {
 </details>
 <details><summary>${translate(MERGING)}</summary>
 <p><small>${say('All members go to the other one, and this one is dissolved.')}</small></p>${form(visit, {
-    ...{ path, action: 'merge', button: say('Show what would be done') },
+    path,
+    action: 'merge',
+    button: say('Show what would be done'),
     body: input({ name: 'into', label: say('Code of the other cooperative'), maxLength: 32 }),
   })}</details></section>`;
 }

@@ -30,7 +30,8 @@ export const exportRows: Action = async (visit, given) => {
   const rows = format === 'xlsx' ? snapshot.count(kind, filter) : 0;
   if (rows > MOST_WORKBOOK_ROWS) {
     const fault = say('These are {rows} rows, and a workbook takes {most}: choose CSV.', {
-      ...{ rows, most: MOST_WORKBOOK_ROWS },
+      rows,
+      most: MOST_WORKBOOK_ROWS,
     });
     return refuseGiven(visit, say('Save its rows as a file'), pathOf(visit), fault);
   }

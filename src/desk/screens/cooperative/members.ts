@@ -23,7 +23,7 @@ export const MEMBERS: Screen = {
     const path = membersPath(visit);
     const asked = askedOf(visit);
     const filter = {
-      ...{ cooperativeId: cooperative.id },
+      cooperativeId: cooperative.id,
       ...onlyGiven({ search: asked.words, status: asked.choice('status', MEMBER_STATUSES) }),
     };
     const { rows, count } = await registry.members.list(filter, asked.page);

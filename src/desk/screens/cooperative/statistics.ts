@@ -128,7 +128,9 @@ function saved({ say, write }: Visit, { savings }: Statistics): Html | false {
   const { accounts, contributionsMinor, withdrawalsMinor } = savings;
   if (accounts === 0) return false;
   const row = (name: string, minor: ExactInteger) => ({
-    ...{ name, parts: [Number(minor)], shown: write.money(minor) },
+    name,
+    parts: [Number(minor)],
+    shown: write.money(minor),
   });
   return lineFigure({
     title: say('Savings in {n|# account|# accounts}', { n: accounts }),

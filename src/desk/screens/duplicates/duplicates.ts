@@ -110,7 +110,10 @@ ${
   })
 }</p>
 ${form(visit, {
-  ...{ path: PATH, action: 'again', look: 'plain', button: say('Look again') },
+  path: PATH,
+  action: 'again',
+  look: 'plain',
+  button: say('Look again'),
   body: html`<small>${say('As of {at}.', { at: write.moment(at) })}</small> `,
 })}`;
 }
@@ -135,18 +138,28 @@ ${compared(visit, [fromName, intoName], sides)}
 ${
   from.cooperativeCode === into.cooperativeCode &&
   form(visit, {
-    ...{ path: PATH, action: 'merge', hidden, button: say('Merge…') },
+    path: PATH,
+    action: 'merge',
+    hidden,
+    button: say('Merge…'),
     body: html`<p>${say('One person, registered twice here: {from} goes, {into} stays.', {
-      ...{ from: fromName, into: intoName },
+      from: fromName,
+      into: intoName,
     })}</p>`,
   })
 }
 ${form(visit, {
-  ...{ path: PATH, action: 'number', hidden, button: say('Replace the wrong number…') },
+  path: PATH,
+  action: 'number',
+  hidden,
+  button: say('Replace the wrong number…'),
   body: select('right', say('One person; the right national ID is'), [...sides].reverse().map(numberOfSide)),
 })}
 ${form(visit, {
-  ...{ path: PATH, action: 'dismiss', hidden, button: say('Set aside…') },
+  path: PATH,
+  action: 'dismiss',
+  hidden,
+  button: say('Set aside…'),
   body: html`<p>${say('Two people: the pair is not shown again.')}</p>`,
 })}</div></section>`;
 }
@@ -160,7 +173,11 @@ function act(heading: Proposal['heading'], prepare: (pair: Sides, right: string)
     const pair = await readSides(visit, Number(from), Number(into));
     if (pair === undefined) return undefined;
     const answer = await proposeCorrection(visit, given, {
-      ...{ heading, path: PATH, action, given: { from, into, right }, back: PATH },
+      heading,
+      path: PATH,
+      action,
+      given: { from, into, right },
+      back: PATH,
       shows: showing(pair.sides),
       seen: pair.sides
         .filter(({ member }) => textOf(member, 'id') === right)

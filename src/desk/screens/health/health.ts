@@ -81,9 +81,13 @@ ${
   }</p>`
 }
 ${form(visit, {
-  ...{ path: PATH, action: 'backup', button: say('Back up now') },
+  path: PATH,
+  action: 'backup',
+  button: say('Back up now'),
   body: input({
-    ...{ name: 'folder', label: say('Folder of the backups'), maxLength: 1_000 },
+    name: 'folder',
+    label: say('Folder of the backups'),
+    maxLength: 1_000,
     ...(last === null ? {} : { value: dirname(last.folder) }),
     hint: say(
       'On another disk than the registry. The backup gets a folder of its own in it, and is read back.',

@@ -21,7 +21,10 @@ const MOST_CHOICES = 500;
 /** The kind and the sheet, which may have been guessed wrongly. */
 export const kindForm = (visit: Visit, file: DeskFile, kind: ImportKind | undefined): Html =>
   form(visit, {
-    ...{ path: `/import/${file.id}`, action: 'kind', look: 'plain', button: visit.say('Read it as this') },
+    path: `/import/${file.id}`,
+    action: 'kind',
+    look: 'plain',
+    button: visit.say('Read it as this'),
     body: html`${select(
       'kind',
       visit.say('What are the rows of this file?'),

@@ -41,7 +41,10 @@ const aside = (visit: Visit, file: DeskFile, canChoose: boolean): Html =>
   html`<div class="row">${
     canChoose && html`<a href="${pathOf(file)}?choose=yes">${visit.say('Read it another way')}</a> `
   }${form(visit, {
-    ...{ path: pathOf(file), action: 'remove', body: '', look: 'plain' },
+    path: pathOf(file),
+    action: 'remove',
+    body: '',
+    look: 'plain',
     button: visit.say('Remove the file from this list'),
   })}<a href="/import">${visit.say('All files and imports')}</a></div>`;
 
@@ -74,7 +77,10 @@ function waiting(visit: Visit, file: DeskFile, run: CommandRun): Page {
   }></progress>
 <p><small>${visit.say('This page may be closed: the work goes on, and is found under “Import”.')}</small></p>
 ${form(visit, {
-  ...{ path: pathOf(file), action: 'stop', body: '', look: 'plain' },
+  path: pathOf(file),
+  action: 'stop',
+  body: '',
+  look: 'plain',
   button: isImport ? visit.say('Stop: nothing of the file is imported') : visit.say('Stop'),
 })}`;
   return page(visit, file, body, { refreshSeconds: 1 });

@@ -119,7 +119,10 @@ ${
   canImport &&
   isAsking &&
   form(visit, {
-    ...{ path, action: 'import', hidden, button: visit.say('Import it') },
+    path,
+    action: 'import',
+    hidden,
+    button: visit.say('Import it'),
     body:
       isStopped &&
       html`<label class="tick"><input type="checkbox" name="agreed" value="yes" required>
@@ -130,7 +133,10 @@ ${
   hasGoodRows &&
   file.choices?.replaces === undefined &&
   form(visit, {
-    ...{ path, action: 'good', hidden, body: '' },
+    path,
+    action: 'good',
+    hidden,
+    body: '',
     button: visit.say('Only the good rows: show what they would change'),
   })
 }`;

@@ -38,12 +38,10 @@ ${dropping(visit)}${given(visit)}
 
 const dropping = (visit: Visit): Html =>
   form(visit, {
-    ...{
-      path: '/import',
-      action: 'add',
-      takesFiles: true,
-      button: visit.say('Read these files'),
-    },
+    path: '/import',
+    action: 'add',
+    takesFiles: true,
+    button: visit.say('Read these files'),
     body: html`<label class="drop">${visit.say('Drop files here, or choose them: CSV or Excel workbooks')}
 <input type="file" name="file" multiple required accept=".csv,.txt,.tsv,.xlsx">
 <small>${visit.say('Nothing is imported before you have seen what it would change.')}</small></label>
@@ -79,7 +77,8 @@ function history(visit: Visit, all: readonly RecordedImport[]): Html {
     ],
     shown.map((each) => [
       html`<a href="/imports/${each.id}">${visit.say('{id}: {what}', {
-        ...{ id: each.id, what: visit.translate(nameOf(each.kind)) },
+        id: each.id,
+        what: visit.translate(nameOf(each.kind)),
       })}</a> ${each.undoneAt !== null && html`<b>(${visit.say('undone')})</b>`}
 <br><small>${hideIdentityCards(each.fileName || (each.reason ?? ''))}<br>
 ${moment(each.importedAt)}, ${each.systemUser}</small>`,

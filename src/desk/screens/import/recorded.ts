@@ -29,7 +29,8 @@ export const RECORDED_IMPORT: Screen = {
     const changes = await changesOf(visit, log, found.id);
     const isBusy = undo?.isAtWork === true;
     const body = html`<h1>${visit.say('{id}: {what}', {
-      ...{ id: found.id, what: visit.translate(nameOf(found.kind)) },
+      id: found.id,
+      what: visit.translate(nameOf(found.kind)),
     })}</h1>
 ${record(visit, found)}${undoing(visit, found, undo)}
 <h2>${visit.say('Stored values that it changed')}</h2>${changes ?? html`<p>${visit.say('None.')}</p>`}
@@ -82,7 +83,10 @@ function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun
 <progress aria-label="${visit.say('Progress')}"></progress>`;
   if (undoneAt !== null) return false;
   const ask = form(visit, {
-    ...{ path, action: 'plan', body: '', button: visit.say('Undo it: show first what that changes') },
+    path,
+    action: 'plan',
+    body: '',
+    button: visit.say('Undo it: show first what that changes'),
   });
   if (run === undefined) return ask;
   const told = [...run.textsOf('changed'), ...run.textsOf('fault')];
@@ -93,8 +97,12 @@ function undoing(visit: Visit, { id, undoneAt }: RecordedImport, run: CommandRun
 ${sentences(visit, told)}</section>${
     isPlan
       ? form(visit, {
-          ...{ path, action: 'undo', hidden: { plan: String(run.id) }, body: '' },
-          ...{ button: visit.say('Undo it'), look: 'danger' },
+          path,
+          action: 'undo',
+          hidden: { plan: String(run.id) },
+          body: '',
+          button: visit.say('Undo it'),
+          look: 'danger',
         })
       : ask
   }`;

@@ -23,9 +23,18 @@ export type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & 
 } & { readonly scopes: readonly string[] };
 
 export const NEW_KEY: KeyFields = {
-  ...{ name: '', purpose: '', addresses: '', hosts: '', cooperatives: '', expires: '', scopes: [] },
-  ...{ perHour: String(DEFAULT_PER_HOUR), perDay: String(DEFAULT_PER_DAY) },
-  ...{ isLookupOnly: false, mayExport: false, requiresPurpose: false },
+  name: '',
+  purpose: '',
+  addresses: '',
+  hosts: '',
+  cooperatives: '',
+  expires: '',
+  scopes: [],
+  perHour: String(DEFAULT_PER_HOUR),
+  perDay: String(DEFAULT_PER_DAY),
+  isLookupOnly: false,
+  mayExport: false,
+  requiresPurpose: false,
 };
 
 /** The last day of a key, which its date counts through. */
@@ -34,7 +43,10 @@ const lastDay = (expiresAt: number | null, zone: TimeZone): string =>
 
 /** @param codes of cooperatives, by id */
 export const fieldsOf = (key: ApiKey, codes: ReadonlyMap<number, string>, zone: TimeZone): KeyFields => ({
-  ...{ name: key.name, scopes: key.scopes, isLookupOnly: key.isLookupOnly, mayExport: key.mayExport },
+  name: key.name,
+  scopes: key.scopes,
+  isLookupOnly: key.isLookupOnly,
+  mayExport: key.mayExport,
   addresses: key.allowedAddresses.join(', '),
   hosts: key.allowedHosts.join(', '),
   cooperatives: (codesOf(key, codes) ?? []).join(', '),
@@ -79,13 +91,17 @@ export function toChanges(
   });
   const keepsEnd = stored !== undefined && fields.expires === lastDay(stored.expiresAt, zone);
   return {
-    ...{ name: fields.name, scopes: fields.scopes as Scope[] },
-    ...{ isLookupOnly: fields.isLookupOnly, mayExport: fields.mayExport },
-    ...{ allowedAddresses: listOf(fields.addresses), allowedHosts: listOf(fields.hosts) },
+    name: fields.name,
+    scopes: fields.scopes as Scope[],
+    isLookupOnly: fields.isLookupOnly,
+    mayExport: fields.mayExport,
+    allowedAddresses: listOf(fields.addresses),
+    allowedHosts: listOf(fields.hosts),
     cooperatives: cooperatives ?? null,
     purpose: fields.purpose.trim() || null,
     requiresPurpose: fields.requiresPurpose,
-    ...{ perHour: Number(fields.perHour), perDay: Number(fields.perDay) },
+    perHour: Number(fields.perHour),
+    perDay: Number(fields.perDay),
     expires: keepsEnd ? undefined : fields.expires || null,
   };
 }
@@ -144,9 +160,14 @@ export function keyForm(visit: Visit, { path, action, values, button, faults = [
     faults.length > 0 &&
     html`<div class="refused" role="alert"><ul>${faults.map((fault) => html`<li>${fault}</li>`)}</ul></div>`
   }${form(visit, {
-    ...{ path, action, button },
+    path,
+    action,
+    button,
     body: html`${input({
-      ...{ name: 'name', label: label('name'), value: values.name, maxLength: 100 },
+      name: 'name',
+      label: label('name'),
+      value: values.name,
+      maxLength: 100,
       hint: say('Such as the program and who runs it'),
     })}<fieldset><legend>${label('scopes')}</legend>${SCOPES.map((scope) =>
       box(
@@ -163,25 +184,45 @@ ${box(
 )}
 ${box('mayExport', say('It may also export all rows that its scopes show, at once.'), values.mayExport)}
 ${input({
-  ...{ name: 'cooperatives', label: label('cooperatives'), value: values.cooperatives, ...optional },
+  name: 'cooperatives',
+  label: label('cooperatives'),
+  value: values.cooperatives,
+  ...optional,
   hint: say('With commas between them; empty: all of them'),
 })}${input({
-  ...{ name: 'addresses', label: label('allowedAddresses'), value: values.addresses, ...optional },
+  name: 'addresses',
+  label: label('allowedAddresses'),
+  value: values.addresses,
+  ...optional,
   hint: say('Such as 10.20.0.0/16; empty: from anywhere'),
 })}${input({
-  ...{ name: 'hosts', label: label('allowedHosts'), value: values.hosts, ...optional },
+  name: 'hosts',
+  label: label('allowedHosts'),
+  value: values.hosts,
+  ...optional,
   hint: say('Such as portal.example.rw; empty: any'),
 })}${input({
-  ...{ name: 'purpose', label: label('purpose'), value: values.purpose, maxLength: 200, ...optional },
+  name: 'purpose',
+  label: label('purpose'),
+  value: values.purpose,
+  maxLength: 200,
+  ...optional,
   hint: say('Recorded with each reading that states none itself'),
 })}${box(
   'requiresPurpose',
   say('It must say with each reading why it reads.'),
   values.requiresPurpose,
 )}${input({ name: 'perHour', label: label('perHour'), value: values.perHour, isNumeric: true })}${input({
-  ...{ name: 'perDay', label: label('perDay'), value: values.perDay, isNumeric: true },
+  name: 'perDay',
+  label: label('perDay'),
+  value: values.perDay,
+  isNumeric: true,
 })}${input({
-  ...{ name: 'expires', label: label('expires'), value: values.expires, type: 'date', ...optional },
+  name: 'expires',
+  label: label('expires'),
+  value: values.expires,
+  type: 'date',
+  ...optional,
   hint: say('Empty: it never ends'),
 })}</fieldset>`,
   })}`;

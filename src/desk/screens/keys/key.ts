@@ -92,7 +92,10 @@ ${facts(visit, key, read)}${refusals(visit, key, read)}
 <section class="forms"><h2>${visit.say('Changes')}</h2>
 <details class="wide"${values !== undefined && html` open`}>
 <summary>${visit.say('Change what it may do')}</summary>${keyForm(visit, {
-    ...{ path: pathOf(visit), action: 'restrict', faults, button: visit.say('Change the key') },
+    path: pathOf(visit),
+    action: 'restrict',
+    faults,
+    button: visit.say('Change the key'),
     values: values ?? fieldsOf(key, read.codes, desk.config.zone),
   })}</details>
 ${rotateForm(visit)}${switchForm(visit, key)}</section>
@@ -118,7 +121,8 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
     [
       say('Limits'),
       say('{hour} requests an hour, {day} a day', {
-        ...{ hour: number(key.limits.perHour), day: number(key.limits.perDay) },
+        hour: number(key.limits.perHour),
+        day: number(key.limits.perDay),
       }),
     ],
     [
@@ -126,7 +130,8 @@ function facts(visit: Visit, key: ApiKey, { uses, codes }: ReadKeys): Html {
       admitted === undefined
         ? say('never')
         : say('{requests} requests, the last one {at}', {
-            ...{ requests: number(admitted.requests), at: moment(admitted.lastAt) },
+            requests: number(admitted.requests),
+            at: moment(admitted.lastAt),
           }),
     ],
     [say('Ends'), key.expiresAt === null ? say('never') : moment(key.expiresAt)],
@@ -164,7 +169,9 @@ function rotateForm(visit: Visit): Html {
   };
   return html`<details><summary>${say('Issue a new secret')}</summary>
 <p><small>${say('Its id, limits and usage stay.')}</small></p>${form(visit, {
-    ...{ path: pathOf(visit), action: 'rotate', button: say('Issue a new secret') },
+    path: pathOf(visit),
+    action: 'rotate',
+    button: say('Issue a new secret'),
     body: select(
       'overlap',
       say('The old secret'),
@@ -180,12 +187,10 @@ function switchForm(visit: Visit, { isActive }: ApiKey): Html {
     : ['enable', say('Enable the key again')];
   return html`<details><summary>${label}</summary>
 <p><small>${say('From the next request on. It can be taken back at any time.')}</small></p>${form(visit, {
-    ...{
-      path: pathOf(visit),
-      action,
-      body: '',
-      button: label,
-      ...(isActive ? { look: 'danger' as const } : {}),
-    },
+    path: pathOf(visit),
+    action,
+    body: '',
+    button: label,
+    ...(isActive ? { look: 'danger' as const } : {}),
   })}</details>`;
 }

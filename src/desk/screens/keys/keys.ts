@@ -51,7 +51,10 @@ export const KEYS: Screen = {
 
 const issueForm = (visit: Visit, values: KeyFields, faults?: readonly string[]): Html =>
   keyForm(visit, {
-    ...{ path: PATH, action: 'issue', values, button: visit.say('Issue the key') },
+    path: PATH,
+    action: 'issue',
+    values,
+    button: visit.say('Issue the key'),
     ...(faults === undefined ? {} : { faults }),
   });
 

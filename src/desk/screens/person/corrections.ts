@@ -61,7 +61,10 @@ const action =
     const heading = HEADINGS[name];
     try {
       return await proposeCorrection(visit, given, {
-        ...{ heading, path, action: name, shows: await showingAlso(visit, name, person, given) },
+        heading,
+        path,
+        action: name,
+        shows: await showingAlso(visit, name, person, given),
         back: path,
         // Nobody is left to be shown.
         ...(name === 'erase' ? { afterwards: '/', isFinal: true } : {}),
@@ -168,7 +171,10 @@ export const removeButton =
   (kind, row) =>
     textOf(row, 'reference') !== '' &&
     form(visit, {
-      ...{ path: pathOf(visit), action: 'remove', look: 'plain', body: '' },
+      path: pathOf(visit),
+      action: 'remove',
+      look: 'plain',
+      body: '',
       hidden: { kind, cooperative: textOf(row, 'cooperative'), reference: textOf(row, 'reference') },
       button: visit.say('Remove…'),
     });
@@ -199,8 +205,12 @@ ${begin(
   'number',
   say('The old number keeps finding the person. If somebody has the new one, both become one person.'),
   input({
-    ...{ name: 'number', label: say('The right national ID'), isNumeric: true },
-    ...{ pattern: '[0-9 ]{16,20}', maxLength: 20, hint: say('16 digits') },
+    name: 'number',
+    label: say('The right national ID'),
+    isNumeric: true,
+    pattern: '[0-9 ]{16,20}',
+    maxLength: 20,
+    hint: say('16 digits'),
   }),
 )}
 ${begin('deceased', say('In every membership.'), on(say('Day of the death')))}
@@ -208,7 +218,8 @@ ${begin(
   'transfer',
   say('The membership ends and keeps its past; another begins.'),
   html`${select('from', say('Membership'), memberships)}${input({
-    ...{ name: 'to', label: say('Code of the other cooperative') },
+    name: 'to',
+    label: say('Code of the other cooperative'),
     maxLength: MAX_LENGTH.code,
   })}${input({
     name: 'code',
@@ -220,7 +231,9 @@ ${begin(
   'merge',
   say('For somebody who was registered twice: everything goes to the one that stays.'),
   html`${select('from', say('The one that goes'), memberships)}${input({
-    ...{ name: 'into', label: say('The one that stays'), maxLength: 100 },
+    name: 'into',
+    label: say('The one that stays'),
+    maxLength: 100,
     hint: say('Code of the cooperative and of the member, such as KOAKAMA/11'),
   })}`,
 )}

@@ -46,7 +46,10 @@ export async function restoreBackup(
   const restoring = new RestoringFolder(databaseFile);
   try {
     const { all, report, isMigrated, ledgerFaults } = await prepare(folder, manifest, restoring, {
-      ...{ ...options, location, scope, onStep },
+      ...options,
+      location,
+      scope,
+      onStep,
     });
     removeStaleStaging(databaseFile);
     restoring.moveOldFiles(onStep);

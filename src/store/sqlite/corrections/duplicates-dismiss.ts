@@ -22,7 +22,11 @@ export function dismissDuplicate(
   if (dismissedBy !== undefined) {
     const named = members.map((member) => nameMember(db, member));
     return {
-      ...{ outcome: 'done', correctionId: dismissedBy, rows: {}, members: named, lockMs: 0 },
+      outcome: 'done',
+      correctionId: dismissedBy,
+      rows: {},
+      members: named,
+      lockMs: 0,
       notes: [`The pair was set aside before, by correction ${dismissedBy}.`],
       isRepeated: true,
     };

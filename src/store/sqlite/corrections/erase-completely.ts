@@ -54,7 +54,9 @@ function clearAgain(
   { isDryRun, nowSeconds }: CorrectionOptions,
 ): CorrectionRefused {
   const refused = (message: string): CorrectionRefused => ({
-    ...{ outcome: 'refused', message: `${ERASED_BEFORE} ${message}`, collisions: [] },
+    outcome: 'refused',
+    message: `${ERASED_BEFORE} ${message}`,
+    collisions: [],
   });
   if (isDryRun === true)
     return refused(

@@ -28,7 +28,9 @@ export interface CorrectionPlan {
 }
 
 export const refuse = (message: string, collisions: readonly Collision[] = []): CorrectionRefused => ({
-  ...{ outcome: 'refused', message, collisions },
+  outcome: 'refused',
+  message,
+  collisions,
 });
 
 export interface Correction {

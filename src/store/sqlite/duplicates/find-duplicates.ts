@@ -170,5 +170,8 @@ const DESCRIBED = `SELECT m.id, c.code AS cooperativeCode, m.member_code AS memb
   FROM main.members m CROSS JOIN main.cooperatives c ON c.id = m.cooperative_id WHERE m.id = ?`;
 
 const toMember = ({ id, cooperativeCode, memberCode, fullName }: Described): FoundMember => ({
-  ...{ id, cooperativeCode, memberCode, fullName },
+  id,
+  cooperativeCode,
+  memberCode,
+  fullName,
 });

@@ -106,7 +106,10 @@ export function openFeed(db: Connection): Feed {
 }
 
 const toEvent = ([sequence, type, id, cooperativeId, fields, at, actor]: Row): RegistryEvent => ({
-  ...{ sequence, at, id, cooperativeId },
+  sequence,
+  at,
+  id,
+  cooperativeId,
   type: typeOfCode(type),
   fieldsChanged: fields === 0 ? NO_FIELDS : fieldsOfBits(entityOfType(type), fields),
   actor: actorOfCode(actor),

@@ -56,27 +56,42 @@ export interface DatabaseFile {
  */
 export const DATABASE_FILES: readonly DatabaseFile[] = [
   {
-    ...{ name: 'registry.db', schema: REGISTRY_SCHEMA, isOptional: false, outlivesRestores: false },
+    name: 'registry.db',
+    schema: REGISTRY_SCHEMA,
+    isOptional: false,
+    outlivesRestores: false,
     pathAt: (file) => file,
   },
   // Created with the first key.
   {
-    ...{ name: 'registry.keys.db', schema: KEYS_SCHEMA, isOptional: true, outlivesRestores: false },
+    name: 'registry.keys.db',
+    schema: KEYS_SCHEMA,
+    isOptional: true,
+    outlivesRestores: false,
     pathAt: keysFileOf,
   },
   // Created with the first erasure.
   {
-    ...{ name: 'registry.erasures.db', schema: ERASURES_SCHEMA, isOptional: true, outlivesRestores: true },
+    name: 'registry.erasures.db',
+    schema: ERASURES_SCHEMA,
+    isOptional: true,
+    outlivesRestores: true,
     pathAt: erasuresFileOf,
   },
   // Created with the first endpoint.
   {
-    ...{ name: 'registry.webhooks.db', schema: WEBHOOKS_SCHEMA, isOptional: true, outlivesRestores: false },
+    name: 'registry.webhooks.db',
+    schema: WEBHOOKS_SCHEMA,
+    isOptional: true,
+    outlivesRestores: false,
     pathAt: webhooksFileOf,
   },
   // Created with the first reading.
   {
-    ...{ name: 'registry.ledger.db', schema: LEDGER_SCHEMA, isOptional: true, outlivesRestores: true },
+    name: 'registry.ledger.db',
+    schema: LEDGER_SCHEMA,
+    isOptional: true,
+    outlivesRestores: true,
     pathAt: ledgerFileOf,
   },
 ];

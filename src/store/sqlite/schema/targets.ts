@@ -68,7 +68,9 @@ function targetOf(kind: ImportKind): Target {
   const readModelColumn = READ_MODEL_COLUMN[kind];
   const columns = FILE_COLUMNS[kind];
   return {
-    ...{ table, label, hasTimestamps },
+    table,
+    label,
+    hasTimestamps,
     resolved: referencesOf(tableOf(kind)).map(({ column }) => column),
     keys: columns.flatMap(({ name, role, field }) => {
       if (role === 'value') return [];

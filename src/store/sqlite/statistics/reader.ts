@@ -162,7 +162,10 @@ function openTotals(db: Connection) {
       production
         .all({ ids, from: months[0] as string, until: months.at(-1) as string })
         .map(([month, product, deliveries, ...grams]) => ({
-          ...{ month, product: product === '' ? null : product, deliveries, grams: toExact(...grams) },
+          month,
+          product: product === '' ? null : product,
+          deliveries,
+          grams: toExact(...grams),
         })),
     );
 

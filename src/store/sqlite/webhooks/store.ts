@@ -36,7 +36,10 @@ export function openWebhooks(
   { waitMs, create }: WebhooksOptions,
 ): WebhookStore & { readonly connection: Connection } {
   const db = openDatabase(webhooksFileOf(databaseFile), {
-    ...{ waitMs, create, cacheKiB: 1024, schema: WEBHOOKS_SCHEMA },
+    waitMs,
+    create,
+    cacheKiB: 1024,
+    schema: WEBHOOKS_SCHEMA,
   });
   try {
     const statements = prepareStatements(db);

@@ -71,6 +71,7 @@ test('what makes no key is an error that names it', async (context) => {
       () => keys.create({ ...good, cooperatives: [7] }),
       'cooperatives: There is no cooperative with the id 7.',
     ],
+    [() => keys.create({ ...good, cooperatives: [] }), 'cooperatives: Name at least one, or null for all.'],
     [() => keys.create({ ...good, allowedAddresses: ['10.0.0.0/33'] }), 'allowedAddresses: '],
     [() => keys.create({ ...good, allowedHosts: [5] as never }), 'allowedHosts: Expected strings.'],
     [() => keys.create({ ...good, name: null as never }), 'name: Expected a value of type string.'],

@@ -101,6 +101,7 @@ export async function readKeyChanges(
     stored === undefined ? parseNewExpiry(text, zone, now) : parseKeyExpiry(text, zone);
   const limits = stored?.limits ?? { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY };
   const cooperatives = given.cooperatives?.map((id) => toId('cooperatives', id));
+  if (cooperatives?.length === 0) faults.add('cooperatives', 'Name at least one, or null for all.');
   for (const id of cooperatives ?? [])
     if (!(await hasCooperative(id))) faults.add('cooperatives', `There is no cooperative with the id ${id}.`);
   const values = {

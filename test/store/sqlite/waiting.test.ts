@@ -26,7 +26,9 @@ function start() {
   const leaves: (() => void)[] = [];
   const add = (
     waitMs: number,
-    request: Partial<FeedRequest & { readonly after: number }> = {},
+    request: Partial<
+      FeedRequest & { readonly after: number; readonly visible: readonly number[] | null }
+    > = {},
   ): Promise<FeedPage> => {
     const asked = { after: 0, limit: 100, epoch: undefined, visible: null, ...request };
     return followers.add(asked, empty(asked.after), waitMs, (leave) => void leaves.push(leave));
@@ -86,6 +88,27 @@ test('followers that have read differently far, or ask for other limits, get pag
   state.last = 7;
   followers.wake();
   assert.equal((await behind).lastSequence, 7);
+});
+
+test('a follower that sees nothing gets no page of one that sees all, nor the other way round', async () => {
+  const { state, followers, add } = start();
+  const pairs: readonly (readonly [readonly number[] | null, readonly number[] | null])[] = [
+    [null, []],
+    [[], null],
+  ];
+  for (const [first, second] of pairs) {
+    const before = state.pages;
+    const waiting = [
+      add(1_000, { after: state.last, visible: first }),
+      add(1_000, { after: state.last, visible: second }),
+    ];
+    state.last++;
+    followers.wake();
+    assert.equal(state.pages, before + 2);
+    followers.end();
+    const [ofFirst, ofSecond] = await Promise.all(waiting);
+    assert.notEqual(ofFirst, ofSecond);
+  }
 });
 
 test('the time of each follower ends on its own, whatever the order in which they came', async () => {

@@ -124,7 +124,8 @@ export class WaitingFollowers {
   /** @returns whether the follower has its answer: not when it sees nothing of what has happened */
   private answerNewsTo(follower: Follower, pages: Map<string, FeedPage>): boolean {
     const { after, limit, visible } = follower.request;
-    const key = `${after} ${limit} ${visible?.join() ?? ''}`;
+    // Of none of the cooperatives is something else than of all.
+    const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()}`;
     try {
       const page = pages.get(key) ?? this.options.feed.read(follower.request);
       pages.set(key, page);

@@ -119,7 +119,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   summarize: {
     description:
       'refresh the read model where it is out of date: after an upgrade or an import that was killed',
-    load: async () => (await import('./terminal/summarize.ts')).declareSummarize,
+    load: async () => (await import('./service/summarize.ts')).declareSummarize,
   },
 };
 

@@ -1,28 +1,32 @@
 /** What all commands of corrections share: their options, how they run, and what they print. */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { formatRefused } from '../../app/wording/correction-changes.ts';
+import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { parseReason } from '../../domain/corrections.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { formatDate, parsePastDate } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
+import { type Message, say } from '../../domain/values/message.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';
 import type {
+  CorrectionDone,
   CorrectionOptions,
   CorrectionRefused,
   CorrectionResult,
   CorrectionStore,
+  NamedMember,
 } from '../../store/ports/journal/corrections.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { proposed } from '../terminal/proposed-command.ts';
+import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { describeUser } from '../terminal/system-user.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { describeCorrection, formatCorrection, formatPlan } from './correction-text.ts';
 
 export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
   readonly reason: string;
@@ -106,4 +110,56 @@ function refused(
   if (json === true) context.out(formatJson(describeCorrection(result, dryRun === true)));
   else for (const line of formatRefused(result)) tell(context, line);
   return new CommandError(EXIT.refused, '');
+}
+
+/** Without the name: what a program prints may be kept. */
+const describeMember = ({ id, cooperativeCode, memberCode, fate }: NamedMember) => ({
+  id,
+  cooperative_code: cooperativeCode,
+  member_code: hideIdentityCards(memberCode),
+  fate,
+});
+
+/** The same for what was done and what a dry run would do. */
+const describeCorrection = (result: CorrectionResult, isDryRun: boolean) =>
+  result.outcome === 'done'
+    ? {
+        outcome: result.outcome,
+        dry_run: isDryRun,
+        correction_id: result.correctionId,
+        final: result.isFinal === true,
+        rows: result.rows,
+        members: result.members.map(describeMember),
+        notes: result.notes,
+        lock_seconds: Number((result.lockMs / 1000).toFixed(3)),
+      }
+    : {
+        outcome: result.outcome,
+        dry_run: isDryRun,
+        correction_id: null,
+        message: hideIdentityCards(result.message),
+        collisions: result.collisions,
+      };
+
+/** What would be done, before anybody is asked; a line each. */
+const formatPlan = (result: CorrectionDone): Message[] => [
+  say('This would be done:'),
+  ...formatChanges(result),
+];
+
+/** @param options of the command. @returns lines */
+function formatCorrection(result: CorrectionDone, options: SettingOptions): Message[] {
+  const { correctionId: id, lockMs } = result;
+  const changes = formatChanges(result);
+  if (id === null) return [say('Nothing was changed. Without --dry-run:'), ...changes];
+  const locked = (lockMs / 1000).toFixed(3);
+  return [
+    result.isRepeated === true
+      ? say('Nothing was changed:')
+      : say('Correction {id} is done (locked for {locked} s):', { id, locked }),
+    ...changes,
+    ...(result.isFinal === true
+      ? []
+      : [say('To undo it: {command}', { command: proposed(`imports undo ${id}`, options) })]),
+  ];
 }

@@ -1,15 +1,25 @@
 /** `duplicates`: members who may be one person (docs/correcting.md#finding-people-registered-twice). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { quoted } from '../../app/wording/shell.ts';
+import { mayContainIdentityCard } from '../../domain/membership/identity-card.ts';
+import { counted } from '../../domain/values/text.ts';
+import type {
+  Crowd,
+  FoundMember,
+  LikelyDuplicate,
+  LikelyDuplicates,
+} from '../../store/ports/journal/held-data.ts';
 import { findMemberId, MEMBER_HELP } from '../persons/named-member.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { proposed } from '../terminal/proposed-command.ts';
+import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { addReasonOption, type CorrectionCommandOptions, correct } from './correction-command.ts';
-import { describeDuplicates, formatDuplicates } from './duplicates-text.ts';
 
 interface FindOptions extends PrintOptions {
   readonly cooperative?: string;
@@ -46,4 +56,74 @@ async function find(context: CliContext, options: FindOptions): Promise<void> {
   await recordReading(context, options, { memberIds: [...new Set(memberIds)], fields: NAMES });
   const isJson = options.json === true;
   context.out(isJson ? formatJson(describeDuplicates(found, options)) : formatDuplicates(found, options));
+}
+
+/** Shown of the pairs that were found; the rest is counted. */
+const SHOWN_PAIRS = 50;
+
+const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
+  `${cooperativeCode}/${hideIdentityCards(memberCode)}`;
+
+/** What names a member on a command line: the id, where the code may be a national ID. */
+function argumentOf({ id, cooperativeCode, memberCode }: FoundMember): string {
+  const name = `${cooperativeCode}/${memberCode}`;
+  if (mayContainIdentityCard(memberCode) || name.startsWith('-')) return String(id);
+  return quoted(name);
+}
+
+function commandOf({ from, into }: LikelyDuplicate, options: SettingOptions): string {
+  const name = from.cooperativeCode === into.cooperativeCode ? 'members merge' : 'nid replace';
+  return proposed(`${name} ${argumentOf(from)} ${argumentOf(into)} --reason "Registered twice"`, options);
+}
+
+/** Without names: what a program prints may be kept. */
+const describeMember = (member: FoundMember) => ({ id: member.id, member: refer(member) });
+
+const describeDuplicates = (
+  { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
+  options: SettingOptions,
+) => ({
+  pairs: pairs.map((pair) => ({
+    score: pair.score,
+    reasons: pair.reasons,
+    members: [describeMember(pair.from), describeMember(pair.into)],
+    command: commandOf(pair, options),
+  })),
+  dropped,
+  dismissed,
+  not_compared: crowds,
+});
+
+const formatPair = (pair: LikelyDuplicate, options: SettingOptions): string => {
+  const named = [pair.from, pair.into].map((each) => `${refer(each)} ${hideIdentityCards(each.fullName)}`);
+  return (
+    `${String(pair.score).padStart(3)}  ${named.join(' · ')}\n     ${pair.reasons.join(', ')}\n` +
+    `     ${commandOf(pair, options)}\n`
+  );
+};
+
+const CROWDS: { readonly [shared in Crowd['shared']]: readonly [one: string, many: string] } = {
+  phone: ['phone', 'phones'],
+  name: ['name with one date of birth', 'names with one date of birth'],
+};
+
+const formatCrowd = ({ shared, groups, members }: Crowd): string =>
+  `Not compared, as too many share them: ${counted(members, 'member')} with ` +
+  `${counted(groups, ...CROWDS[shared])}.\n`;
+
+/** @param options of the command */
+function formatDuplicates(
+  { pairs, dropped, dismissed, crowds }: LikelyDuplicates,
+  options: SettingOptions,
+): string {
+  const rest = pairs.length - SHOWN_PAIRS;
+  const more = rest > 0 ? `${rest} more; --json lists all of them.\n` : '';
+  return [
+    pairs.length === 0 ? 'No likely duplicates were found.\n' : '',
+    ...pairs.slice(0, SHOWN_PAIRS).map((pair) => formatPair(pair, options)),
+    more,
+    dropped > 0 ? `${counted(dropped, 'pair')} less likely than all of these.\n` : '',
+    dismissed > 0 ? `${counted(dismissed, 'pair was', 'pairs were')} set aside before.\n` : '',
+    ...crowds.map(formatCrowd),
+  ].join('');
 }

@@ -1,15 +1,17 @@
 /** `members`: showing, merging, moving and transferring them (docs/correcting.md#registered-twice). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { startOfDay } from '../../domain/values/date-time.ts';
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { startOfDay, type TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import { parseSearch } from '../../domain/values/search-words.ts';
+import { MOST_FOUND, parseSearch } from '../../domain/values/search-words.ts';
 import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
+import type { HeldMembership, NamedMember } from '../../store/ports/journal/held-data.ts';
 import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../persons/named-member.ts';
 import { MEMBER_GROUPS, NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
-import { formatJson } from '../terminal/output.ts';
+import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import {
@@ -18,7 +20,7 @@ import {
   correct,
   readPastDate,
 } from './correction-command.ts';
-import { describeFound, describeMember, formatFound, formatMember } from './member-text.ts';
+import { describeHeld } from './held-data-text.ts';
 
 interface MoveOptions extends CorrectionCommandOptions {
   readonly to: string;
@@ -105,4 +107,56 @@ async function show(context: CliContext, member: string, options: PrintOptions):
     const isJson = options.json === true;
     context.out(isJson ? formatJson(describeMember(found, names, zone)) : formatMember(found, names, zone));
   });
+}
+
+const countsOf = (held: HeldMembership) => ({
+  deliveries: held.deliveries.length,
+  loans: held.loans.length,
+  payments: held.payments.length,
+  savings_accounts: held.savingsAccounts.length,
+  savings_transactions: held.savingsTransactions.length,
+});
+
+/** @param names texts that name this member and nobody else */
+const describeMember = (held: HeldMembership, names: readonly string[], zone: TimeZone) => ({
+  names,
+  ...describeHeld(held.member, zone),
+  counts: countsOf(held),
+});
+
+/** Like the text of a person, it shows names and national IDs on purpose. */
+const formatMember = (held: HeldMembership, names: readonly string[], zone: TimeZone): string =>
+  formatFields([
+    ...names.map((name, i) => [i === 0 ? 'named by' : '', name] as const),
+    ...Object.entries(describeHeld(held.member, zone)).flatMap(([field, value]) =>
+      value === null ? [] : [[field, value] as const],
+    ),
+    ...Object.entries(countsOf(held)).map(([entries, count]) => [entries, String(count)] as const),
+  ]);
+
+/** Rows that a person reads; the rest is counted. */
+const SHOWN_FOUND = 100;
+
+const describeFound = (found: readonly NamedMember[]) => ({
+  found: found.length,
+  members: found.map(({ cooperativeCode, memberCode, status, fullName }) => ({
+    cooperative: cooperativeCode,
+    member_code: hideIdentityCards(memberCode),
+    status,
+    full_name: hideIdentityCards(fullName),
+  })),
+});
+
+function formatFound(found: readonly NamedMember[]): string {
+  if (found.length === 0) return 'Nobody was found.\n';
+  const { members } = describeFound(found.slice(0, SHOWN_FOUND));
+  const table = formatTable(
+    ['COOPERATIVE', 'CODE', 'STATUS', 'NAME'],
+    members.map(({ cooperative, member_code, status, full_name }) => [
+      ...[cooperative, member_code, status, full_name],
+    ]),
+  );
+  const more = found.length - members.length;
+  const most = found.length === MOST_FOUND ? ' or more' : '';
+  return more === 0 ? table : `${table}${more}${most} more are not shown: give more words.\n`;
 }

@@ -2,13 +2,17 @@
 import type { Command } from 'commander';
 import { findPersonReadings, ofEverybody, ofPerson } from '../../app/readings/person-readings.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { say } from '../../domain/values/message.ts';
+import { formatActor } from '../../app/wording/actors.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
+import { say, type Text } from '../../domain/values/message.ts';
 import { FIELD_GROUPS } from '../../store/ports/access-ledger.ts';
+import type { HeldMembership, HeldPerson, HeldRow } from '../../store/ports/journal/held-data.ts';
+import { describeEntry } from '../journal/history-text.ts';
 import { readKeyNames } from '../persons/key-names.ts';
 import { describeReading, formatEverybody, formatReadings } from '../persons/reading-text.ts';
 import { recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
-import { formatJson } from '../terminal/output.ts';
+import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import {
@@ -18,7 +22,7 @@ import {
   readNumber,
   readPastDate,
 } from './correction-command.ts';
-import { describePerson, formatPerson } from './person-text.ts';
+import { describeHeld, formatHeld } from './held-data-text.ts';
 
 /** Of those who have read the data; `ledger person` shows all. */
 const SHOWN_READINGS = 10;
@@ -88,4 +92,68 @@ async function show(context: CliContext, nid: string, options: PrintOptions): Pr
     context.out(formatReadings(last, shown, (text) => translate(context, text)));
   }
   if (everybody > 0) print(context, formatEverybody(everybody));
+}
+
+/** The lists of a membership by their names in JSON, and their headings. */
+const LISTS = [
+  ['deliveries', 'Deliveries', ({ deliveries }) => deliveries],
+  ['loans', 'Loans', ({ loans }) => loans],
+  ['payments', 'Payments', ({ payments }) => payments],
+  ['savings_accounts', 'Savings accounts', ({ savingsAccounts }) => savingsAccounts],
+  ['savings_transactions', 'Savings transactions', ({ savingsTransactions }) => savingsTransactions],
+] as const satisfies readonly (readonly [
+  name: string,
+  heading: string,
+  rows: (membership: HeldMembership) => readonly HeldRow[],
+])[];
+
+const describePerson = (person: HeldPerson, zone: TimeZone) => ({
+  identity_card: person.identityCard,
+  former_identity_cards: person.formerIdentityCards,
+  memberships: person.memberships.map((membership) => ({
+    ...describeHeld(membership.member, zone),
+    ...Object.fromEntries(
+      LISTS.map(([name, , rows]) => [name, rows(membership).map((row) => describeHeld(row, zone))]),
+    ),
+  })),
+  history: person.history.map(({ entity, row, ...entry }) => ({
+    entity,
+    row,
+    ...describeEntry(entry, zone),
+  })),
+  kept_responses: person.keptResponses,
+});
+
+function formatMembership(membership: HeldMembership, zone: TimeZone, translate: Translate): string {
+  const member = describeHeld(membership.member, zone);
+  const fields = Object.entries(member).map(([field, value]) => [field, value ?? ''] as const);
+  const lists = LISTS.flatMap(([, heading, rows]) => {
+    const found = rows(membership);
+    return found.length === 0 ? [] : [`\n${translate(heading)}\n${formatHeld(found, zone)}`];
+  });
+  const names = { code: member.member_code ?? '', cooperative: member.cooperative ?? '' };
+  const title = translate(say('Member {code} of {cooperative}', names));
+  return `\n${title}\n${formatFields(fields)}${lists.join('')}`;
+}
+
+const HISTORY_HEADINGS = ['AT', 'KIND', 'ROW', 'FIELD', 'OLD', 'NEW', 'BY'];
+
+type Translate = (text: Text) => string;
+
+/** The only text of a command that shows names and national IDs on purpose. */
+function formatPerson(person: HeldPerson, zone: TimeZone, translate: Translate): string {
+  const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
+  const rows = history.map(({ entity, row, ...entry }) => {
+    const { field, old, new: value, at, actor } = describeEntry(entry, zone);
+    return [at, entity, row, field, old ?? '', value ?? '', translate(formatActor(actor))];
+  });
+  return (
+    formatFields([
+      [translate('National ID'), identityCard],
+      [translate('Former numbers'), formerIdentityCards.join(', ')],
+      [translate('Responses kept for repeated requests'), String(keptResponses)],
+    ]) +
+    memberships.map((membership) => formatMembership(membership, zone, translate)).join('') +
+    `\n${translate('History')}\n${formatTable(HISTORY_HEADINGS.map(translate), rows)}`
+  );
 }

@@ -5,6 +5,7 @@ import { createKeys, type EmbeddedKeys } from '../../app/embedding/keys.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { type ApiKey, prefixOf, SCOPES } from '../../domain/access/api-keys.ts';
+import type { CooperativeSummary } from '../../domain/membership/cooperatives.ts';
 import { notFound } from '../../domain/values/errors.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
@@ -14,7 +15,6 @@ import { parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { codesOfKeys, idsOfCodes } from './key-cooperatives.ts';
 import {
   addRemovalOptions,
   addValueOptions,
@@ -198,4 +198,26 @@ function declareRotate(command: Command, context: CliContext): void {
         return { id: String(id), key };
       }),
     );
+}
+
+/** @throws StorageError `unusable` when there is no registry */
+const listCooperatives = (storage: Storage): Promise<readonly CooperativeSummary[]> =>
+  withStore(storage.openHeldData(), (store) => store.listCooperatives());
+
+/** @throws CommandError for a code that no cooperative has; StorageError when there is no registry */
+async function idsOfCodes(storage: Storage, codes: readonly string[]): Promise<readonly number[]> {
+  const ids = new Map((await listCooperatives(storage)).map(({ id, code }) => [code, id]));
+  return codes.map((code) => {
+    const id = ids.get(code);
+    if (id === undefined)
+      throw new CommandError(EXIT.usage, `--cooperative: There is no cooperative with the code ${code}.`);
+    return id;
+  });
+}
+
+/** The codes by id; read only if one of the keys is restricted to some. */
+async function codesOfKeys(storage: Storage, keys: readonly ApiKey[]): Promise<ReadonlyMap<number, string>> {
+  const isNeeded = keys.some(({ cooperatives }) => cooperatives !== null);
+  if (!isNeeded || !(await storage.exists())) return new Map();
+  return new Map((await listCooperatives(storage)).map(({ id, code }) => [id, code]));
 }

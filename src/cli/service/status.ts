@@ -1,13 +1,23 @@
 /** `status`: how the registry is doing, on one screen (docs/operating.md#status). */
 import type { Command } from 'commander';
-import { findAttention } from '../../app/condition/attention.ts';
+import {
+  type Attention,
+  expiringSoon,
+  findAttention,
+  refusedOften,
+  type StatusFacts,
+} from '../../app/condition/attention.ts';
 import { readFacts } from '../../app/condition/read-facts.ts';
+import { refusalsOf } from '../../app/shown-keys.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
+import { formatBytes } from '../../app/wording/bytes.ts';
+import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
+import { counted } from '../../domain/values/text.ts';
+import { describeImport } from '../journal/imports-text.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
-import { describeStatus, formatStatus } from './status-text.ts';
 
 export function declareStatus(command: Command, context: CliContext): void {
   addPrintOptions(command).action(async (options: PrintOptions) => {
@@ -22,4 +32,186 @@ export function declareStatus(command: Command, context: CliContext): void {
     );
     if (attention.length > 0) throw new CommandError(EXIT.refused, '');
   });
+}
+
+/** Columns of a screen. */
+const WIDTH = 80;
+/** So that all fits on one screen. */
+const SHOWN_ATTENTION = 8;
+
+const instant = (ms: number, zone: TimeZone): string => formatDateTime(Math.floor(ms / 1000), zone);
+
+/** Text in lines of a screen; what has no spaces, such as a path, is never broken. */
+function wrap(text: string, indent: string, start = indent): string {
+  const lines = [start];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) as string;
+    const isFirst = line === start || line === indent;
+    if (isFirst || line.length + 1 + word.length <= WIDTH)
+      lines[lines.length - 1] = line + (isFirst ? '' : ' ') + word;
+    else lines.push(indent + word);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** One screen: what needs attention, then the facts. */
+function formatStatus(facts: StatusFacts, attention: readonly Attention[]): string {
+  const { location, isServed, now, zone } = facts;
+  const service = isServed ? 'The service or another process has it open' : 'The service is not running';
+  const head = `${location} at ${formatDateTime(now, zone)}. ${service}.\n\n`;
+  const shown = attention.slice(0, SHOWN_ATTENTION);
+  const more = attention.length - shown.length;
+  const rest = more === 0 ? '' : `  … and ${more} more, which --json shows\n`;
+  const needing =
+    attention.length === 0
+      ? 'Nothing needs attention.\n'
+      : `NEEDS ATTENTION\n${shown.map(formatAttention).join('')}${rest}`;
+  const lines = factsOf(facts).map(([label, value]) => wrap(value, ' '.repeat(13), label.padEnd(13)));
+  return `${head}${needing}\n${lines.join('')}`;
+}
+
+const formatAttention = ({ about, text, command }: Attention): string =>
+  `${wrap(`${about}: ${text}`, '    ', '  ')}      ${command}\n`;
+
+function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: string])[] {
+  const { condition, keys, zone } = facts;
+  const { rows, readModel, sequence, endpoints, lastImport } = condition;
+  const { running } = condition.imports;
+  const lag = Math.max(0, ...endpoints.map(({ behind }) => behind ?? 0));
+  const active = keys.filter(({ isActive }) => isActive).length;
+  const [expiring, refused] = [expiringSoon(facts).length, refusedOften(facts).length];
+  return [
+    [
+      'size',
+      `${formatBytes(condition.bytes)}, including ${formatBytes(condition.logBytes)} of write-ahead log; ` +
+        `${formatBytes(condition.freeBytes)} of the disk free`,
+    ],
+    [
+      'rows',
+      [
+        counted(rows.cooperatives, 'cooperative'),
+        counted(rows.members, 'member'),
+        counted(rows.deliveries, 'delivery', 'deliveries'),
+        counted(rows.loans, 'loan'),
+        counted(rows.payments, 'payment'),
+        counted(rows.transactions, 'savings transaction'),
+      ].join(', '),
+    ],
+    ['last import', lastImport === undefined ? 'none' : importText(lastImport, zone)],
+    ...(running === 0 ? [] : [['importing', counted(running, 'import')] as const]),
+    ['last backup', backupText(facts)],
+    ['read model', readModel.stale === 0 && !readModel.hasOtherRules ? 'up to date' : 'out of date'],
+    [
+      'events',
+      sequence === undefined ? 'unknown' : `up to ${sequence.lastSequence} of epoch ${sequence.epoch}`,
+    ],
+    [
+      'webhooks',
+      endpoints.length === 0
+        ? 'none'
+        : `${counted(endpoints.length, 'endpoint')}, at most ${counted(lag, 'event')} behind`,
+    ],
+    ['ledger', ledgerText(facts)],
+    [
+      'keys',
+      `${active} active of ${keys.length}; ${expiring} expiring within 30 days, ${refused} refused often`,
+    ],
+  ];
+}
+
+function importText(
+  {
+    id,
+    fileName,
+    kind,
+    importedAt,
+    systemUser,
+    created,
+    changed,
+    refusedRows,
+    undoneAt,
+  }: NonNullable<StatusFacts['condition']['lastImport']>,
+  zone: TimeZone,
+): string {
+  const did = `${created} new, ${changed} changed, ${refusedRows} refused`;
+  const undone = undoneAt === null ? '' : `; undone ${formatDateTime(undoneAt, zone)}`;
+  const what = `${id}: ${fileName} (${kind}), ${formatDateTime(importedAt, zone)}, by ${systemUser}`;
+  return `${what}: ${did}${undone}`;
+}
+
+function backupText({ condition: { backups }, zone }: StatusFacts): string {
+  const { last } = backups;
+  if (last === null) return 'none known from this machine';
+  const checked =
+    last.verifiedAtMs === null ? 'not verified' : `verified ${instant(last.verifiedAtMs, zone)}`;
+  const result = last.fault === null ? checked : 'NOT sound';
+  return `${instant(last.instantMs, zone)}, ${result}, ${formatBytes(last.bytes)} in ${last.folder}`;
+}
+
+function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
+  const isOn = isLedgerOn ? 'on' : 'OFF';
+  if (ledger === undefined) return `${isOn}, nothing recorded yet`;
+  const { entries, bytes, newestMs, removed, removedAtMs } = ledger;
+  const newest = newestMs === null ? '' : `, the last one ${instant(newestMs, zone)}`;
+  const held = `${counted(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
+  const gone = removedAtMs === null ? '' : `; ${removed} removed, the last ${instant(removedAtMs, zone)}`;
+  return `${isOn}, ${held}${newest}${gone}`;
+}
+
+/** The document of `--json`. */
+function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
+  const { location, condition, keys, uses, isServed, zone, now } = facts;
+  const { last, failure } = condition.backups;
+  return {
+    database: location,
+    at: formatDateTime(now, zone),
+    in_use: isServed,
+    needs_attention: attention,
+    bytes: condition.bytes,
+    wal_bytes: condition.logBytes,
+    free_bytes: condition.freeBytes,
+    rows: condition.rows,
+    imports_running: condition.imports.running,
+    last_import: condition.lastImport === undefined ? null : describeImport(condition.lastImport, zone),
+    last_backup: last && {
+      folder: last.folder,
+      instant: instant(last.instantMs, zone),
+      bytes: last.bytes,
+      verified_at: last.verifiedAtMs === null ? null : instant(last.verifiedAtMs, zone),
+      fault: last.fault,
+    },
+    failed_backup: failure && {
+      folder: failure.folder,
+      at: instant(failure.atMs, zone),
+      message: failure.message,
+    },
+    read_model: { stale_members: condition.readModel.stale, other_rules: condition.readModel.hasOtherRules },
+    epoch: condition.sequence?.epoch ?? null,
+    last_sequence: condition.sequence?.lastSequence ?? null,
+    webhooks: condition.endpoints.map(({ endpoint, behind, oldestAt }) => ({
+      id: String(endpoint.id),
+      failures: endpoint.failures,
+      disabled: endpoint.disabledAt !== null,
+      behind,
+      oldest_at: oldestAt === null ? null : formatDateTime(oldestAt, zone),
+    })),
+    ledger: {
+      on: facts.isLedgerOn,
+      chains: facts.ledger?.chains ?? 0,
+      entries: facts.ledger?.entries ?? 0,
+      bytes: facts.ledger?.bytes ?? 0,
+      newest_at: facts.ledger?.newestMs ? instant(facts.ledger.newestMs, zone) : null,
+      removed: facts.ledger?.removed ?? 0,
+      removed_at: facts.ledger?.removedAtMs ? instant(facts.ledger.removedAtMs, zone) : null,
+    },
+    keys: {
+      count: keys.length,
+      active: keys.filter(({ isActive }) => isActive).length,
+      expiring_soon: expiringSoon(facts).map(({ id }) => String(id)),
+      refused_often: refusedOften(facts).map((key) => ({
+        id: String(key.id),
+        requests: refusalsOf(key, uses),
+      })),
+    },
+  };
 }

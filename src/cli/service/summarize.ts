@@ -7,9 +7,9 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { counted } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { CliContext } from './context.ts';
-import { formatJson } from './output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from './settings.ts';
+import type { CliContext } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 
 export function declareSummarize(command: Command, context: CliContext): void {
   addPrintOptions(command).action(async (options: PrintOptions) => {

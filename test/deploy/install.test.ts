@@ -1,0 +1,56 @@
+/** What docs/install.md prints does what it says; other programs stand in for those that ask the internet. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../support/app.ts';
+import { ROOT } from './programs.ts';
+
+const DOCUMENT = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
+const skip = process.getuid?.() !== 0 && 'Only root can install.';
+
+/** @returns the command of one of the ten steps */
+function stepOf(number: number): string {
+  const [, command] = new RegExp(`^${number}\\. [^]*?\`\`\`sh\n([^]*?)\`\`\``, 'm').exec(DOCUMENT) ?? [];
+  return command ?? assert.fail(`docs/install.md has no step ${number}.`);
+}
+
+/** Unpacks as npm does when root runs it: one package with owner and modes as they were packed. */
+const NPM = `#!/bin/sh
+set -eu
+umask 0
+mkdir -p node_modules/pend node_modules/.bin
+echo 'module.exports = 1' > node_modules/pend/index.js
+echo 1 > node_modules/pend/private.js
+chmod 600 node_modules/pend/private.js
+echo '#!/bin/sh' > node_modules/node
+chmod 755 node_modules/node
+ln -sf ../node node_modules/.bin/node
+chown -hR 1000:1000 node_modules/pend node_modules/.bin
+`;
+
+test('every file of the program belongs to root, and others can read but not change it', {
+  skip,
+}, (context) => {
+  const folder = temporaryFolder(context);
+  const programs = join(folder, 'programs');
+  const release = join(folder, 'release');
+  for (const each of [programs, release]) mkdirSync(each);
+  writeFileSync(join(programs, 'npm'), NPM, { mode: 0o755 });
+  writeFileSync(join(release, 'package.json'), '{}');
+  chmodSync(join(release, 'package.json'), 0o664);
+  const PATH = `${programs}${delimiter}${process.env.PATH}`;
+  execFileSync('sh', ['-euc', stepOf(4)], { cwd: release, env: { PATH }, stdio: 'pipe' });
+
+  const installed = readdirSync(release, { recursive: true, encoding: 'utf8' });
+  assert.ok(installed.includes('node_modules/pend/index.js'), installed.join());
+  for (const path of ['.', ...installed]) {
+    const found = lstatSync(join(release, path));
+    assert.deepEqual([found.uid, found.gid], [0, 0], path);
+    // The mode of a link is not used.
+    if (found.isSymbolicLink()) continue;
+    const runs = found.isDirectory() || path === 'node_modules/node';
+    assert.equal((found.mode & 0o7777).toString(8), runs ? '755' : '644', path);
+  }
+});

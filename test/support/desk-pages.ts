@@ -1,0 +1,80 @@
+/** Every page of the desk, found by its links: a new screen is visited without being named. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { SCREENS } from '../../src/desk/desk.ts';
+import { createRouter } from '../../src/desk/server/router.ts';
+import { testDesk } from './desk.ts';
+import { give, SAMPLES_MS, submit } from './desk-import.ts';
+import { nid } from './importing.ts';
+import { rowsOfEverything } from './rows-of-everything.ts';
+
+/** Rows of a list that are opened; those that are linked are counted. */
+const OPENED = 2;
+
+export interface VisitedPages {
+  /** Paths of screens of which a page was made. */
+  readonly screens: ReadonlySet<string>;
+  /** How many addresses of the screen are linked, without what follows `?`. */
+  linked(path: string): number;
+}
+
+/** @throws AssertionError for a page that is not there, or shows what is not a value */
+export async function visitEveryPage(context: TestContext, rows: number): Promise<VisitedPages> {
+  const place = await rowsOfEverything(context, rows);
+  const desk = await testDesk(context, place.databaseFile);
+  desk.clock.advance(SAMPLES_MS - desk.clock.now());
+  const browser = await desk.enter();
+  const screenOf = createRouter(SCREENS);
+  const pending = ['/'];
+  const linked = new Map<string, Set<string>>();
+  const known = new Set<string>(pending);
+  const opened = new Map<string, number>();
+
+  function follow(address: string): void {
+    const { pathname, searchParams } = new URL(address, 'http://desk');
+    const path = screenOf(pathname)?.screen.path;
+    if (path === undefined) return;
+    linked.set(path, (linked.get(path) ?? new Set()).add(pathname));
+    // Each page of a list, and some of its rows.
+    const isRow = searchParams.size === 0 && path.includes(':');
+    const count = (opened.get(path) ?? 0) + 1;
+    if (known.has(address) || (isRow && count > OPENED)) return;
+    if (isRow) opened.set(path, count);
+    known.add(address);
+    pending.push(address);
+  }
+
+  for (const text of [nid(1), 'Keza', '0780010000', 'C-1/M-1', 'Cooperative', 'Nobody at all'])
+    follow((await browser.find(text)).path);
+  for (const { path, actions = {} } of SCREENS)
+    if ('filter' in actions && !path.includes(':'))
+      follow((await browser.post(path, { action: 'filter', text: 'coo' })).headers.location ?? '');
+  if (rows > 0) {
+    const file = `cooperative_code,identity_card,member_code,full_name\nC-1,123,X-1,Keza\nC-1,${nid(1)},M-1,Keza\n`;
+    const { path: given } = await give(browser, 'members.csv', file);
+    await submit(browser, given, 'check');
+    follow(given);
+    follow(`${given}/rejects`);
+  }
+  const screens = new Set<string>();
+  for (let address = pending.shift(); address !== undefined; address = pending.shift()) {
+    const page = await browser.whenDone(address);
+    assert.equal(page.status, 200, `${address} with ${rows} rows: ${desk.reported.join('')}`);
+    assert.doesNotMatch(page.text, /\bundefined\b|\bNaN\b|Invalid Date|\[object|1 Jan 1970/, address);
+    screens.add(screenOf(new URL(address, 'http://desk').pathname)?.screen.path ?? '');
+    for (const [, link = ''] of page.text.matchAll(/ href="([^"#]*)"/g))
+      follow(link.replaceAll('&amp;', '&'));
+  }
+  assert.deepEqual(desk.reported, []);
+  return { screens, linked: (path) => linked.get(path)?.size ?? 0 };
+}
+
+/** @throws AssertionError unless each screen was visited, and each row of its lists is linked by some page */
+export function assertComplete({ screens, linked }: VisitedPages, rows: number): void {
+  assert.deepEqual(
+    SCREENS.filter(({ path }) => !screens.has(path)).map(({ path }) => path),
+    [],
+  );
+  for (const path of ['/cooperative/:code', '/imports/:import', '/key/:key', '/person/:person'])
+    assert.ok(linked(path) >= rows, `${path}: ${linked(path)} of ${rows} are reached by links`);
+}

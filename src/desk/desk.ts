@@ -18,7 +18,6 @@ import { READERS } from './screens/person/readers.ts';
 import { START } from './screens/start.ts';
 import { type DeskServer, type DeskServerOptions, listenForDesk } from './server/server.ts';
 import type { Screen } from './visit/screen.ts';
-import { LongWork } from './work/long-work.ts';
 
 /** In the order of the menu. To add one, declare it in a file of `screens/` and list it here. */
 export const SCREENS: readonly Screen[] = [
@@ -28,7 +27,7 @@ export const SCREENS: readonly Screen[] = [
   ...[DUPLICATES, KEYS, KEY, HEALTH],
 ];
 
-export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files' | 'work'> {
+export interface DeskOptions extends Omit<DeskServerOptions, 'screens' | 'files'> {
   /** Path of the executable, which imports files in processes of its own. */
   readonly program: string;
   /** Of these processes; that of this one when not given. */
@@ -41,11 +40,10 @@ export async function openDesk(
   port: number,
 ): Promise<DeskServer> {
   const files = new DeskFiles({ program, environment, storage: options.config.storage });
-  const work = new LongWork(options.config);
-  const server = await listenForDesk({ ...options, files, work, screens: SCREENS }, port);
+  const server = await listenForDesk({ ...options, files, screens: SCREENS }, port);
   const close = async () => {
     await server.close();
-    await Promise.all([files.close(), work.close()]);
+    await files.close();
   };
   return { ...server, close };
 }

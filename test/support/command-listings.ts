@@ -13,7 +13,7 @@ const OTHERS = [
   ...['cooperatives merge', 'persons deceased', 'persons erase', 'entries remove', 'duplicates dismiss'],
   ...['keys create', 'keys update', 'keys disable', 'keys enable', 'keys rotate', 'ledger repair'],
   ...['webhooks add', 'webhooks test', 'webhooks replay', 'webhooks skip', 'webhooks rotate'],
-  ...['webhooks enable', 'webhooks remove', 'backup', 'backup verify', 'restore'],
+  ...['webhooks enable', 'webhooks remove', 'backup', 'backup verify', 'backup prune', 'restore'],
 ];
 
 /** For each argument by its name. */

@@ -87,6 +87,7 @@ async function writeBackup(context: CliContext, storage: Storage, folder: string
       program: packageVersion(),
       now: context.clock.now,
       signal: interruption.signal,
+      onProgress: (progress) => context.news?.({ progress }),
     });
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);

@@ -18,6 +18,8 @@ export interface CommandOptions {
   readonly user: string;
   /** Of errors; what the command tells of a file is translated when it is shown. */
   readonly language: Language;
+  /** Epoch seconds. */
+  readonly startedAt: number;
 }
 
 /** How long one waits for an answer: it keeps what it has checked, in memory and on the disk. */
@@ -41,16 +43,19 @@ export class CommandRun {
   isAsking = false;
   hasBegun = false;
   readonly user: string;
+  readonly startedAt: number;
+  readonly args: readonly string[];
   private readonly texts = new Map<NewsPart, Text[]>();
-  private readonly args: readonly string[];
   private readonly options: CommandOptions;
+  private output = '';
+  private parsed: unknown;
   private readonly onRest: () => void;
   private child: ChildProcess | undefined;
 
   /** @param onRest called whenever it is at work no more */
   constructor(args: readonly string[], options: CommandOptions, onRest: () => void) {
     [this.args, this.options, this.onRest] = [args, options, onRest];
-    this.user = options.user;
+    [this.user, this.startedAt] = [options.user, options.startedAt];
   }
 
   /** Or waits for its turn. */
@@ -62,13 +67,19 @@ export class CommandRun {
     return this.texts.get(part) ?? [];
   }
 
+  /** What it has printed as JSON; undefined before its end, and when it has failed. */
+  get document(): unknown {
+    if (this.status === 0 || this.status === 1) this.parsed ??= this.output && JSON.parse(this.output);
+    return this.parsed || undefined;
+  }
+
   begin(): void {
     const { program, storage, user, language, environment } = this.options;
     const named = /^(.*) \([^()]*\)$/s.exec(user)?.[1];
     const { REGISTRY_USER: _, ...env } = environment;
     this.hasBegun = true;
     const child = fork(program, this.args, {
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       execArgv: [],
       env: {
         ...env,
@@ -79,6 +90,9 @@ export class CommandRun {
     });
     this.child = child;
     child.on('message', (news) => this.take(news as ImportNews));
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.output += text;
+    });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.errors = (this.errors + text).slice(-MOST_CHARACTERS);
     });

@@ -13,7 +13,10 @@ import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { type CommandOptions, CommandRun } from './command-run.ts';
 
 /** Under whom, and in which language, a command runs. */
-export type RunAs = Pick<CommandOptions, 'user' | 'language'>;
+export type RunAs = Pick<CommandOptions, 'user' | 'language' | 'startedAt'>;
+
+/** Commands that take longer than a page may, and print one JSON document. */
+export type Work = 'backup' | 'check' | 'duplicates';
 
 /** What is decided beside the map. */
 export interface ImportChoices {
@@ -51,6 +54,7 @@ export class DeskFiles {
   private readonly options: Pick<CommandOptions, 'program' | 'storage' | 'environment'>;
   private readonly files = new Map<number, DeskFile>();
   private readonly undos = new Map<number, CommandRun>();
+  private readonly works = new Map<Work, CommandRun>();
   /** Those that have not ended, in the order in which they begin. */
   private readonly runs = new Set<CommandRun>();
   private folder: string | undefined;
@@ -157,6 +161,19 @@ export class DeskFiles {
   /** Whether it was undone here. */
   isUndone({ import: importing }: DeskFile): boolean {
     return this.undos.get(importing?.report?.importId ?? 0)?.status === 0;
+  }
+
+  /** The last run of a command, whoever has started it: it goes on when the page is closed. */
+  workOf(command: Work): CommandRun | undefined {
+    return this.works.get(command);
+  }
+
+  /** Starts it, unless it is at work. */
+  startWork(command: Work, args: readonly string[], as: RunAs): CommandRun {
+    const last = this.works.get(command);
+    const run = last?.isAtWork ? last : this.start([command, ...args, '--json'], as);
+    this.works.set(command, run);
+    return run;
   }
 
   /** Where the refused rows are written; there is no such file while none is refused. */

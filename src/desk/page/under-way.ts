@@ -1,15 +1,33 @@
-/** A page that waits for work that goes on, and asks again by itself. */
+/** Pages that wait for a command in a process of its own, or show why it has failed. */
+import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
+import type { CommandRun } from '../importing/command-run.ts';
+import type { RunAs } from '../importing/desk-files.ts';
 import type { Page, Visit } from '../visit/screen.ts';
 
-const AGAIN_SECONDS = 2;
+export const runAs = ({ session, language, now }: Visit): RunAs => ({
+  user: session.user,
+  language,
+  startedAt: now,
+});
 
-/** @param part how much is done, up to 1; undefined when nobody knows */
-export function workUnderWay({ say }: Visit, heading: HtmlValue, sentence: string, part?: number): Page {
-  const value = part !== undefined && html` value="${part.toFixed(2)}"`;
+/** It asks again by itself. */
+export function workUnderWay(
+  { say }: Visit,
+  heading: HtmlValue,
+  sentence: string,
+  { progress }: CommandRun,
+): Page {
+  const value = progress !== undefined && html` value="${progress.toFixed(2)}"`;
   const body: Html = html`${heading}<div class="card" role="status"><p>${sentence}</p>
 <progress${value} max="1" aria-label="${sentence}"></progress>
 <p><small>${say('You may leave this page: it goes on. The page is loaded again by itself.')}</small></p>
 </div>`;
-  return { body, refreshSeconds: AGAIN_SECONDS };
+  return { body, refreshSeconds: 1 };
 }
+
+/** What the command says where it does not come to a result. */
+export const failure = (visit: Visit, run: CommandRun): Html =>
+  html`<p class="refused" role="alert">${
+    hideIdentityCards(run.errors.trim()) || visit.say('It was stopped.')
+  }</p>`;

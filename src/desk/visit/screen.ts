@@ -11,7 +11,6 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccessLedger, FieldGroup, Subject } from '../../store/ports/access-ledger.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import type { DeskFiles } from '../importing/desk-files.ts';
-import type { LongWork } from '../work/long-work.ts';
 import type { Numbers } from './numbers.ts';
 import type { Writing } from './writing.ts';
 
@@ -40,10 +39,8 @@ export interface DeskDependencies {
   readonly screens: readonly Screen[];
   /** Where it is recorded who has seen whose data; undefined where none is kept. */
   readonly ledger?: AccessLedger | undefined;
-  /** Files to be imported. */
+  /** Files to be imported, and what takes longer than a page may. */
   readonly files: DeskFiles;
-  /** What takes longer than a page may. */
-  readonly work: LongWork;
 }
 
 /** One request of a session: what a screen reads from and writes with. */

@@ -1,16 +1,13 @@
 /** `/duplicates`: members who may be one person, pair by pair (docs/correcting.md). */
+
+import type { Likeness } from '../../../domain/membership/duplicates.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
-import { type Html, html } from '../../../html/html.ts';
-import type {
-  HeldMembership,
-  LikelyDuplicate,
-  LikelyDuplicates,
-} from '../../../store/ports/journal/held-data.ts';
+import { type Html, type HtmlValue, html } from '../../../html/html.ts';
+import type { Crowd, HeldMembership } from '../../../store/ports/journal/held-data.ts';
 import { pages } from '../../page/list.ts';
 import { form, select } from '../../page/parts.ts';
-import { workUnderWay } from '../../page/under-way.ts';
+import { failure, runAs, workUnderWay } from '../../page/under-way.ts';
 import type { Action, Screen, Shows, Visit } from '../../visit/screen.ts';
-import { isUnderWay } from '../../work/long-work.ts';
 import { numberOf, textOf } from '../person/held-values.ts';
 import { type Proposal, proposeCorrection } from '../propose-correction.ts';
 import { compared } from './compared.ts';
@@ -25,27 +22,27 @@ export const DUPLICATES: Screen = {
   menu: say('Duplicates'),
   personal: 'some',
   async read(visit) {
-    const { desk, now, query } = visit;
-    const work = desk.work.find('duplicates') ?? (await desk.work.start('duplicates', undefined, now));
+    const { files } = visit.desk;
+    const run = files.workOf('duplicates') ?? files.startWork('duplicates', [], runAs(visit));
     const heading = html`<h1>${visit.say('Duplicates')}</h1>`;
-    if (isUnderWay(work))
-      return {
-        ...workUnderWay(visit, heading, visit.say('Looking for members who may be one person…')),
-        shows: 'nobody',
-      };
-    if (work.result === undefined) throw desk.work.takeError('duplicates');
-    const number = Number(query.get('page'));
+    if (run.isAtWork) {
+      const sentence = visit.say('Looking for members who may be one person…');
+      return { ...workUnderWay(visit, heading, sentence, run), shows: 'nobody' };
+    }
+    const all = run.document as FoundPairs | undefined;
+    if (all === undefined)
+      return { body: html`${heading}${failure(visit, run)}${again(visit)}`, shows: 'nobody' };
+    const number = Number(visit.query.get('page'));
     const page = { page: number >= 1 ? Math.floor(number) : 1, pageSize: PAGE_SIZE };
-    const all = work.result;
     const start = (page.page - 1) * PAGE_SIZE;
     const pairs = await readPairs(visit, all.pairs.slice(start, start + PAGE_SIZE));
-    const body = html`${heading}${summary(visit, all, work.startedAt)}
+    const body = html`${heading}${summary(visit, all, run.startedAt)}
 ${pairs.map((pair) => onePair(visit, pair))}${pages(visit, PATH, all.pairs.length, page)}`;
     return { body, shows: pairs.length === 0 ? 'nobody' : showing(pairs.flatMap(({ sides }) => sides)) };
   },
   actions: {
-    async again({ desk, now }) {
-      await desk.work.start('duplicates', undefined, now);
+    again(visit) {
+      visit.desk.files.startWork('duplicates', [], runAs(visit));
       return { goTo: PATH };
     },
     merge: act(say('Merge two memberships'), (pair) => {
@@ -70,7 +67,19 @@ ${pairs.map((pair) => onePair(visit, pair))}${pages(visit, PATH, all.pairs.lengt
 interface Sides {
   readonly sides: readonly [from: HeldMembership, into: HeldMembership];
 }
-type Pair = LikelyDuplicate & Sides;
+interface FoundPair extends Likeness {
+  /** The one of whom less would be lost goes first. */
+  readonly members: readonly [from: { readonly id: number }, into: { readonly id: number }];
+}
+type Pair = FoundPair & Sides;
+
+/** What `duplicates --json` prints, less the pairs that were settled since. */
+interface FoundPairs {
+  pairs: readonly FoundPair[];
+  readonly dropped: number;
+  readonly dismissed: number;
+  readonly not_compared: readonly Crowd[];
+}
 
 const showing = (sides: readonly HeldMembership[]): Shows => ({
   fields: ['identity', 'contact'],
@@ -84,17 +93,22 @@ async function readSides(visit: Visit, fromId: number, intoId: number): Promise<
 }
 
 /** Those that are still two: somebody may have settled one elsewhere. */
-async function readPairs(visit: Visit, pairs: readonly LikelyDuplicate[]): Promise<Pair[]> {
+async function readPairs(visit: Visit, pairs: readonly FoundPair[]): Promise<Pair[]> {
   const found: Pair[] = [];
   for (const pair of pairs) {
-    const read = await readSides(visit, pair.from.id, pair.into.id);
+    const [from, into] = pair.members;
+    const read = await readSides(visit, from.id, into.id);
     const [one, other] = read?.sides.map(({ member }) => textOf(member, 'identity_card')) ?? [];
     if (read !== undefined && one !== other) found.push({ ...pair, ...read });
   }
   return found;
 }
 
-function summary(visit: Visit, { pairs, dropped, dismissed, crowds }: LikelyDuplicates, at: number): Html {
+function summary(
+  visit: Visit,
+  { pairs, dropped, dismissed, not_compared: crowds }: FoundPairs,
+  at: number,
+): Html {
   const { say, write } = visit;
   const uncompared = crowds.reduce((sum, { members }) => sum + members, 0);
   return html`<p>${
@@ -109,18 +123,16 @@ ${
     n: uncompared,
   })
 }</p>
-${form(visit, {
-  path: PATH,
-  action: 'again',
-  look: 'plain',
-  button: say('Look again'),
-  body: html`<small>${say('As of {at}.', { at: write.moment(at) })}</small> `,
-})}`;
+${again(visit, html`<small>${say('As of {at}.', { at: write.moment(at) })}</small> `)}`;
 }
+
+const again = (visit: Visit, body: HtmlValue = ''): Html =>
+  form(visit, { path: PATH, action: 'again', look: 'plain', button: visit.say('Look again'), body });
 
 function onePair(visit: Visit, pair: Pair): Html {
   const { say, translate } = visit;
-  const { sides, from, into, score, reasons } = pair;
+  const { sides, members, score, reasons } = pair;
+  const [from, into] = members;
   const hidden = { from: String(from.id), into: String(into.id) };
   const nameOfSide = ({ member }: HeldMembership) =>
     `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`;
@@ -136,7 +148,7 @@ ${reasons.map((each) => translate(asMessage(each))).join(', ')}</p>
 ${compared(visit, [fromName, intoName], sides)}
 <div class="forms beside">
 ${
-  from.cooperativeCode === into.cooperativeCode &&
+  sides[0].member.cooperative === sides[1].member.cooperative &&
   form(visit, {
     path: PATH,
     action: 'merge',
@@ -184,14 +196,11 @@ function act(heading: Proposal['heading'], prepare: (pair: Sides, right: string)
         .map(({ member }) => [visit.say('The right national ID'), textOf(member, 'identity_card')]),
       run: prepare(pair, right),
     });
-    const work = visit.desk.work.find('duplicates');
-    if ('goTo' in answer && work?.result !== undefined)
-      work.result = {
-        ...work.result,
-        pairs: work.result.pairs.filter(
-          (each) => each.from.id !== Number(from) || each.into.id !== Number(into),
-        ),
-      };
+    const found = visit.desk.files.workOf('duplicates')?.document as FoundPairs | undefined;
+    if ('goTo' in answer && found !== undefined)
+      found.pairs = found.pairs.filter(
+        ({ members }) => members[0].id !== Number(from) || members[1].id !== Number(into),
+      );
     return answer;
   };
 }

@@ -4,11 +4,12 @@ import { findAttention, type StatusFacts } from '../../../app/condition/attentio
 import { readFacts } from '../../../app/condition/read-facts.ts';
 import { asMessage, say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
+import type { Finding } from '../../../store/ports/storage.ts';
+import type { CommandRun } from '../../importing/command-run.ts';
 import { typed } from '../../page/commands.ts';
 import { form, input, table } from '../../page/parts.ts';
-import { workUnderWay } from '../../page/under-way.ts';
+import { failure, runAs, workUnderWay } from '../../page/under-way.ts';
 import type { Page, Screen, Visit } from '../../visit/screen.ts';
-import { isUnderWay } from '../../work/long-work.ts';
 import { attention } from '../attention.ts';
 import { refuseGiven } from '../propose-correction.ts';
 import { conditionOf } from './condition.ts';
@@ -21,31 +22,28 @@ export const HEALTH: Screen = {
   menu: say('Health'),
   personal: 'none',
   async read(visit): Promise<Page> {
-    const { storage, clock, config, work } = visit.desk;
+    const { storage, clock, config, files } = visit.desk;
     const heading = html`<h1>${visit.say('Health')}</h1>`;
-    const backup = work.find('backup');
-    if (backup !== undefined && isUnderWay(backup)) {
-      const { parent, progress } = backup.input;
+    const backup = files.workOf('backup');
+    if (backup?.isAtWork)
       return workUnderWay(
         visit,
         heading,
-        visit.say('Backing up into {folder}…', { folder: parent }),
-        progress[0],
+        visit.say('Backing up into {folder}…', { folder: folderOf(backup) }),
+        backup,
       );
-    }
-    const check = work.find('check');
-    if (check !== undefined && isUnderWay(check))
-      return workUnderWay(visit, heading, visit.say('Reading everything…'));
+    const check = files.workOf('check');
+    if (check?.isAtWork) return workUnderWay(visit, heading, visit.say('Reading everything…'), check);
     const facts = await readFacts(storage, { ...config, clock }, (text) => typed(text, config.storage));
     return {
       body: html`${heading}${attention(visit, findAttention(facts))}
 ${conditionOf(visit, facts)}
-<div class="beside forms"><section class="card">${backups(visit, facts)}</section>
-<section class="card">${checks(visit)}</section></div>`,
+<div class="beside forms"><section class="card">${backups(visit, facts, backup)}</section>
+<section class="card">${checks(visit, check)}</section></div>`,
     };
   },
   actions: {
-    async backup(visit, given) {
+    backup(visit, given) {
       const parent = given.get('folder');
       const heading = say('Back up now');
       if (!isAbsolute(parent))
@@ -55,30 +53,30 @@ ${conditionOf(visit, facts)}
           PATH,
           say('Give the complete path of a folder, such as /var/backups/registry.'),
         );
-      const progress = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
-      const { clock, work } = visit.desk;
-      await work.start('backup', { parent, atMs: clock.now(), progress }, visit.now);
+      const { clock, files, storage } = visit.desk;
+      files.startWork('backup', [storage.datedFolderIn(parent, clock.now()), '--verify'], runAs(visit));
       return { goTo: PATH };
     },
-    async check({ desk, now }) {
-      await desk.work.start('check', undefined, now);
+    check(visit) {
+      visit.desk.files.startWork('check', [], runAs(visit));
       return { goTo: PATH };
     },
   },
 };
 
-function backups(visit: Visit, { condition }: StatusFacts): Html {
-  const { say, desk } = visit;
+/** It gets a folder of its own, named by the time, in that of all backups. */
+const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(target);
+
+function backups(visit: Visit, { condition }: StatusFacts, run: CommandRun | undefined): Html {
+  const { say } = visit;
   const { last } = condition.backups;
-  const done = desk.work.find('backup');
-  const refused = done?.error;
   return html`<h2>${say('Back up now')}</h2>
-${done?.result !== undefined && outcome(visit, done.result)}
 ${
-  refused !== undefined &&
-  html`<p class="refused" role="alert">${
-    refused instanceof Error ? visit.translate(refused.message) : String(refused)
-  }</p>`
+  run !== undefined &&
+  (run.status === 0
+    ? html`<p class="told" role="status">
+${say('Backed up in {folder}, and read back: it is sound.', { folder: run.args[1] ?? '' })}</p>`
+    : failure(visit, run))
 }
 ${form(visit, {
   path: PATH,
@@ -96,31 +94,22 @@ ${form(visit, {
 })}`;
 }
 
-const outcome = (
-  { say }: Visit,
-  { folder, fault }: { readonly folder: string; readonly fault: string | null },
-): Html =>
-  fault === null
-    ? html`<p class="told" role="status">
-${say('Backed up in {folder}, and read back: it is sound.', { folder })}</p>`
-    : html`<p class="refused" role="alert">${say('{folder} is NOT sound: {fault}', { folder, fault })}</p>`;
-
-function checks(visit: Visit): Html {
-  const { say, desk, write, translate } = visit;
-  const work = desk.work.find('check');
-  if (work !== undefined && work.result === undefined) throw desk.work.takeError('check');
-  const found = work?.result ?? [];
+function checks(visit: Visit, run: CommandRun | undefined): Html {
+  const { say, write, translate } = visit;
+  const { checks: found } = (run?.document ?? { checks: [] }) as { readonly checks: readonly Finding[] };
   const faults = found.filter(({ fault }) => fault !== null).length;
   return html`<h2>${say('Check everything')}</h2>
 <p><small>${say('Reads everything and changes nothing. A large registry takes minutes.')}</small></p>
 ${form(visit, { path: PATH, action: 'check', body: '', button: say('Check now') })}
+${run !== undefined && found.length === 0 && failure(visit, run)}
 ${
-  work !== undefined &&
+  run !== undefined &&
+  found.length > 0 &&
   html`<p class="${faults === 0 ? 'told' : 'refused'}" role="status">${
     faults === 0
       ? say('The registry is sound.')
       : say('{n|# check has|# checks have} found something.', { n: faults })
-  } <small>${say('As of {at}.', { at: write.moment(work.startedAt) })}</small></p>
+  } <small>${say('As of {at}.', { at: write.moment(run.startedAt) })}</small></p>
 <details${faults > 0 && html` open`}><summary>${say('What was checked')}</summary>${table(
     say('What was checked'),
     [{ heading: say('Check') }, { heading: say('Result') }],

@@ -10,16 +10,16 @@ import type { CommandRun } from '../../importing/command-run.ts';
 import type { DeskFile } from '../../importing/desk-files.ts';
 import { nameOf } from '../../page/names.ts';
 import { form } from '../../page/parts.ts';
+import { failure, runAs } from '../../page/under-way.ts';
 import type { Action, Page, Screen, Visit } from '../../visit/screen.ts';
 import { choicesForm, kindForm } from './choose.ts';
-import { again, counts, details, failure, nextSteps, rejectsLink } from './findings.ts';
+import { again, counts, details, nextSteps, rejectsLink } from './findings.ts';
 import { chosenMap } from './map-choices.ts';
 import { showingAll } from './showing-all.ts';
 
 const fileOf = ({ desk, places }: Visit): DeskFile | undefined => desk.files.find(Number(places.file));
 const pathOf = ({ id }: DeskFile): string => `/import/${id}`;
 const kindOf = ({ kind, proposing }: DeskFile) => kind ?? proposing.proposal?.document.kind;
-export const runAs = ({ session, language }: Visit) => ({ user: session.user, language });
 
 /** The one that is at work, or was last. */
 const lastRunOf = ({ proposing, check, import: importing }: DeskFile): CommandRun =>

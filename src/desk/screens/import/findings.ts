@@ -1,5 +1,4 @@
 /** What the dry run of a file has found, in the sentences of the command. */
-import { hideIdentityCards } from '../../../app/wording/hide-identity-cards.ts';
 import { Message, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { FirstRow, NewsPart, ReportNews } from '../../../import/run/import-news.ts';
@@ -82,12 +81,6 @@ ${
 ${sentences(visit, notes)}</details>`
 }`;
 }
-
-/** What the command says where it does not come to a report. */
-export const failure = (visit: Visit, run: CommandRun): Html =>
-  html`<p class="refused" role="alert">${
-    hideIdentityCards(run.errors.trim()) || visit.say('It was stopped.')
-  }</p>`;
 
 export const rejectsLink = (visit: Visit, { id }: DeskFile): Html =>
   html`<p><a href="/import/${id}/rejects">${visit.say(

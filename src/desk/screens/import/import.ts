@@ -5,8 +5,9 @@ import { type Html, html } from '../../../html/html.ts';
 import type { RecordedImport } from '../../../store/ports/journal/operations.ts';
 import { nameOf } from '../../page/names.ts';
 import { form, table } from '../../page/parts.ts';
+import { runAs } from '../../page/under-way.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
-import { runAs, stateOf } from './file.ts';
+import { stateOf } from './file.ts';
 
 const PAGE = 25;
 

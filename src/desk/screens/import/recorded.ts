@@ -8,9 +8,9 @@ import type { CommandRun } from '../../importing/command-run.ts';
 import { withCommands } from '../../page/commands.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, table } from '../../page/parts.ts';
+import { failure, runAs } from '../../page/under-way.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
-import { runAs } from './file.ts';
-import { failure, sentences } from './findings.ts';
+import { sentences } from './findings.ts';
 import { showingAll } from './showing-all.ts';
 
 const SHOWN_CHANGES = 200;

@@ -1,4 +1,4 @@
-/** Every page of the desk with nothing to show, with one row of everything, and with more than a page takes. */
+/** Every page of the desk with nothing, with one row of everything, and with more than a page takes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SCREENS } from '../../src/desk/desk.ts';

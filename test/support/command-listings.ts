@@ -1,5 +1,6 @@
 /** Every command that lists: a new one is tried without being named. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { IMPORT_KINDS } from '../../src/store/ports/import/import-session.ts';
 import { namedCommands } from './document-tables.ts';
@@ -25,6 +26,7 @@ const ARGUMENTS: { readonly [name: string]: readonly string[] } = {
   nid: [nid(1)],
   name: ['keza'],
   kind: IMPORT_KINDS,
+  dir: ['backups'],
 };
 
 /** What a command needs beside its arguments. */
@@ -35,6 +37,8 @@ const OPTIONS: { readonly [command: string]: readonly string[] } = {
 /** @throws AssertionError for a command that fails, or shows what is not a value */
 export async function tryEveryListing(context: TestContext, rows: number): Promise<void> {
   const place = await rowsOfEverything(context, rows);
+  const backups = join(place.folder, 'backups');
+  assert.equal((await place.command('backup', backups, '--keep', '1')).status, 0);
   const commands = await namedCommands();
   assert.deepEqual(
     OTHERS.filter((name) => !commands.has(name)),
@@ -50,7 +54,12 @@ export async function tryEveryListing(context: TestContext, rows: number): Promi
     const isJson = command.options.some(({ long }) => long === '--json');
     for (const args of combined(given))
       for (const format of isJson ? [[], ['--json']] : [[]]) {
-        const line = [...name.split(' '), ...args, ...(OPTIONS[name] ?? []), ...format];
+        const line = [
+          ...name.split(' '),
+          ...args.map((arg) => (arg === 'backups' ? backups : arg)),
+          ...(OPTIONS[name] ?? []),
+          ...format,
+        ];
         const { status, out, err } = await place.command(...line);
         const said = `${line.join(' ')} with ${rows} rows: ${status} ${err}`;
         // `status` says with 1 that something needs attention, others that there is no such row.

@@ -5,7 +5,7 @@ import { SCREENS } from '../../src/desk/desk.ts';
 import { createRouter } from '../../src/desk/server/router.ts';
 import { testDesk } from './desk.ts';
 import { give, SAMPLES_MS, submit } from './desk-import.ts';
-import { nid } from './importing.ts';
+import { members, nid } from './importing.ts';
 import { rowsOfEverything } from './rows-of-everything.ts';
 
 /** Rows of a list that are opened; those that are linked are counted. */
@@ -50,7 +50,7 @@ export async function visitEveryPage(context: TestContext, rows: number): Promis
     if ('filter' in actions && !path.includes(':'))
       follow((await browser.post(path, { action: 'filter', text: 'coo' })).headers.location ?? '');
   if (rows > 0) {
-    const file = `cooperative_code,identity_card,member_code,full_name\nC-1,123,X-1,Keza\nC-1,${nid(1)},M-1,Keza\n`;
+    const file = members('C-1,123,X-1,Keza', `C-1,${nid(1)},M-1,Keza`);
     const { path: given } = await give(browser, 'members.csv', file);
     await submit(browser, given, 'check');
     follow(given);

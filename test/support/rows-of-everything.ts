@@ -112,7 +112,8 @@ function copyRows({ databaseFile }: ImportPlace, copies: number): void {
   copyRow(registry, 'changes', copies);
   registry.close();
   const webhooks = openFile(databaseFile.replace(/\.db$/, '.webhooks.db'));
-  webhooks.exec(`INSERT INTO webhook_attempts (endpoint_id, webhook_id, type, sequence, at, status, duration_ms)
+  webhooks.exec(`INSERT INTO webhook_attempts
+      (endpoint_id, webhook_id, type, sequence, at, status, duration_ms)
     VALUES (1, 'msg', 'member.updated', 1, 1750000000000, 500, 10)`);
   copyRow(webhooks, 'webhook_attempts', copies);
   copyRow(webhooks, 'webhook_endpoints', copies);

@@ -4,7 +4,7 @@ import { formatDateTime } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseTarget } from '../../domain/webhooks/target.ts';
 import type { WebhookType } from '../../domain/webhooks/types.ts';
-import type { WebhookEndpoint } from '../../store/ports/webhooks.ts';
+import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.ts';
 import { formatSecret, newSecret } from '../../webhooks/message.ts';
 import { leadsToPrivateAddress } from '../../webhooks/public-lookup.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
@@ -14,7 +14,13 @@ import { collectTypes, parseDuration, parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { describeAttempt, describeEndpoint, formatAttempts, formatEndpoints } from './endpoint-text.ts';
+import {
+  describeAttempt,
+  describeEndpoint,
+  formatAttempts,
+  formatEndpoints,
+  type ShownEndpoint,
+} from './endpoint-text.ts';
 import {
   addEndpoint,
   findKey,
@@ -137,17 +143,9 @@ function declareList(command: Command, context: CliContext): void {
     .description('list all endpoints: how far each has got, and what fails')
     .action(async (options: PrintOptions) => {
       const run = startRun(context, options);
-      const all = !(await run.storage.hasWebhooks())
-        ? []
-        : await withWebhooks(run, async (store) =>
-            Promise.all(
-              (await store.list()).map(async (endpoint) => ({
-                endpoint,
-                key: await findKey(run, endpoint.keyId),
-                lastAttempt: (await store.listAttempts(endpoint.id, 1))[0],
-              })),
-            ),
-          );
+      const all = (await run.storage.hasWebhooks())
+        ? await withWebhooks(run, (store) => listAll(run, store))
+        : [];
       context.out(
         options.json === true
           ? formatJson({ webhooks: all.map((shown) => describeEndpoint(shown, run)) })
@@ -155,6 +153,16 @@ function declareList(command: Command, context: CliContext): void {
       );
     });
 }
+
+const listAll = (run: Run, store: WebhookStore): Promise<ShownEndpoint[]> =>
+  withStore(run.storage.openKeys('manage'), async (keys) => {
+    const all: ShownEndpoint[] = [];
+    for (const endpoint of await store.list()) {
+      const [lastAttempt] = await store.listAttempts(endpoint.id, 1);
+      all.push({ endpoint, key: await keys.find(endpoint.keyId, run.now), lastAttempt });
+    }
+    return all;
+  });
 
 /** As many as are kept. */
 const SHOWN_ATTEMPTS = 200;

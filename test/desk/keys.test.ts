@@ -8,8 +8,8 @@ const FORM = {
   ...{ name: 'Union <portal>', scopes: ['members:read', 'members:financials'] as readonly string[] },
   ...{
     cooperatives: 'A-1',
-    addresses: '10.20.0.0/16',
-    hosts: '',
+    allowedAddresses: '10.20.0.0/16',
+    allowedHosts: '',
     perHour: '100',
     perDay: '1000',
     expires: '',
@@ -47,7 +47,7 @@ test('what is wrong is said by field, and what was written stays in the form', a
   const wrong = [
     [{ scopes: [] }, /What it may do: Name at least one/],
     [{ cooperatives: 'C-3' }, /There is no cooperative with this code/],
-    [{ addresses: 'here' }, /Addresses it may come from: /],
+    [{ allowedAddresses: 'here' }, /Addresses it may come from: /],
     [{ perHour: 'many' }, /Requests an hour: Expected a number/],
     [{ expires: '2020-01-01' }, /This is over already/],
   ] as const;

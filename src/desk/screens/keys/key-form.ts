@@ -3,17 +3,24 @@
 import type { KeyChanges } from '../../../app/embedding/key-changes.ts';
 import { createKeys, type EmbeddedKeys } from '../../../app/embedding/keys.ts';
 import { codesOf } from '../../../app/shown-keys.ts';
-import { type ApiKey, SCOPE_MEANINGS, SCOPES, type Scope } from '../../../domain/access/api-keys.ts';
+import {
+  type ApiKey,
+  type ApiKeyValues,
+  SCOPE_MEANINGS,
+  SCOPES,
+  type Scope,
+  UNRESTRICTED,
+} from '../../../domain/access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../../domain/access/sliding-window.ts';
 import { formatDate, type TimeZone } from '../../../domain/values/date-time.ts';
 import { RegistryError } from '../../../domain/values/errors.ts';
 import { asMessage, say, type Text } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { ApiKeyStore } from '../../../store/ports/api-keys.ts';
-import { form, input } from '../../page/parts.ts';
+import { form, type InputOptions, input } from '../../page/parts.ts';
 import type { Form, Visit } from '../../visit/screen.ts';
 
-const LISTS = ['addresses', 'hosts', 'cooperatives'] as const;
+const LISTS = ['allowedAddresses', 'allowedHosts', 'cooperatives'] as const;
 const TEXTS = ['name', 'purpose', 'perHour', 'perDay', 'expires', ...LISTS] as const;
 const BOXES = ['isLookupOnly', 'mayExport', 'requiresPurpose'] as const;
 
@@ -22,19 +29,12 @@ export type KeyFields = { readonly [text in (typeof TEXTS)[number]]: string } & 
   readonly [box in (typeof BOXES)[number]]: boolean;
 } & { readonly scopes: readonly string[] };
 
-export const NEW_KEY: KeyFields = {
+/** Of a key that is to be issued. */
+export const NEW_KEY: ApiKeyValues = {
+  ...UNRESTRICTED,
   name: '',
-  purpose: '',
-  addresses: '',
-  hosts: '',
-  cooperatives: '',
-  expires: '',
   scopes: [],
-  perHour: String(DEFAULT_PER_HOUR),
-  perDay: String(DEFAULT_PER_DAY),
-  isLookupOnly: false,
-  mayExport: false,
-  requiresPurpose: false,
+  limits: { perHour: DEFAULT_PER_HOUR, perDay: DEFAULT_PER_DAY },
 };
 
 /** The last day of a key, which its date counts through. */
@@ -42,13 +42,17 @@ const lastDay = (expiresAt: number | null, zone: TimeZone): string =>
   expiresAt === null ? '' : formatDate(expiresAt - 1, zone);
 
 /** @param codes of cooperatives, by id */
-export const fieldsOf = (key: ApiKey, codes: ReadonlyMap<number, string>, zone: TimeZone): KeyFields => ({
+export const fieldsOf = (
+  key: ApiKeyValues,
+  codes: ReadonlyMap<number, string>,
+  zone: TimeZone,
+): KeyFields => ({
   name: key.name,
   scopes: key.scopes,
   isLookupOnly: key.isLookupOnly,
   mayExport: key.mayExport,
-  addresses: key.allowedAddresses.join(', '),
-  hosts: key.allowedHosts.join(', '),
+  allowedAddresses: key.allowedAddresses.join(', '),
+  allowedHosts: key.allowedHosts.join(', '),
   cooperatives: (codesOf(key, codes) ?? []).join(', '),
   purpose: key.purpose ?? '',
   requiresPurpose: key.requiresPurpose,
@@ -91,15 +95,12 @@ export function toChanges(
   });
   const keepsEnd = stored !== undefined && fields.expires === lastDay(stored.expiresAt, zone);
   return {
-    name: fields.name,
+    ...fields,
     scopes: fields.scopes as Scope[],
-    isLookupOnly: fields.isLookupOnly,
-    mayExport: fields.mayExport,
-    allowedAddresses: listOf(fields.addresses),
-    allowedHosts: listOf(fields.hosts),
+    allowedAddresses: listOf(fields.allowedAddresses),
+    allowedHosts: listOf(fields.allowedHosts),
     cooperatives: cooperatives ?? null,
     purpose: fields.purpose.trim() || null,
-    requiresPurpose: fields.requiresPurpose,
     perHour: Number(fields.perHour),
     perDay: Number(fields.perDay),
     expires: keepsEnd ? undefined : fields.expires || null,
@@ -148,14 +149,18 @@ export interface KeyFormOptions {
 export function keyForm(visit: Visit, { path, action, values, button, faults = [] }: KeyFormOptions): Html {
   const { say, translate } = visit;
   const label = (field: string) => translate(LABELS[field] ?? field);
-  const optional = { isOptional: true as const };
-  const box = (
+  const text = (name: (typeof TEXTS)[number], more: Partial<InputOptions>): Html =>
+    input({ name, label: label(name), value: values[name], ...more });
+  const mayBeEmpty = (name: (typeof TEXTS)[number], hint: string, more: Partial<InputOptions> = {}): Html =>
+    text(name, { isOptional: true, hint, ...more });
+  const tick = (
     name: string,
-    text: string,
+    shown: string,
     isTicked: boolean,
     value = 'yes',
   ) => html`<label class="tick"><input
- type="checkbox" name="${name}" value="${value}"${isTicked && html` checked`}><span>${text}</span></label>`;
+ type="checkbox" name="${name}" value="${value}"${isTicked && html` checked`}><span>${shown}</span></label>`;
+  const box = (name: (typeof BOXES)[number], shown: string) => tick(name, shown, values[name]);
   return html`${
     faults.length > 0 &&
     html`<div class="refused" role="alert"><ul>${faults.map((fault) => html`<li>${fault}</li>`)}</ul></div>`
@@ -163,67 +168,23 @@ export function keyForm(visit: Visit, { path, action, values, button, faults = [
     path,
     action,
     button,
-    body: html`${input({
-      name: 'name',
-      label: label('name'),
-      value: values.name,
-      maxLength: 100,
-      hint: say('Such as the program and who runs it'),
-    })}<fieldset><legend>${label('scopes')}</legend>${SCOPES.map((scope) =>
-      box(
+    body: html`${text('name', { maxLength: 100, hint: say('Such as the program and who runs it') })}
+<fieldset><legend>${label('scopes')}</legend>${SCOPES.map((scope) =>
+      tick(
         'scopes',
         `${scope}: ${translate(asMessage(SCOPE_MEANINGS[scope])).replaceAll('`', '')}`,
         values.scopes.includes(scope),
         scope,
       ),
     )}</fieldset><fieldset><legend>${say('Restrictions')}</legend>
-${box(
-  'isLookupOnly',
-  say('It finds persons by the full national ID only, and shows nobody otherwise.'),
-  values.isLookupOnly,
-)}
-${box('mayExport', say('It may also export all rows that its scopes show, at once.'), values.mayExport)}
-${input({
-  name: 'cooperatives',
-  label: label('cooperatives'),
-  value: values.cooperatives,
-  ...optional,
-  hint: say('With commas between them; empty: all of them'),
-})}${input({
-  name: 'addresses',
-  label: label('allowedAddresses'),
-  value: values.addresses,
-  ...optional,
-  hint: say('Such as 10.20.0.0/16; empty: from anywhere'),
-})}${input({
-  name: 'hosts',
-  label: label('allowedHosts'),
-  value: values.hosts,
-  ...optional,
-  hint: say('Such as portal.example.rw; empty: any'),
-})}${input({
-  name: 'purpose',
-  label: label('purpose'),
-  value: values.purpose,
-  maxLength: 200,
-  ...optional,
-  hint: say('Recorded with each reading that states none itself'),
-})}${box(
-  'requiresPurpose',
-  say('It must say with each reading why it reads.'),
-  values.requiresPurpose,
-)}${input({ name: 'perHour', label: label('perHour'), value: values.perHour, isNumeric: true })}${input({
-  name: 'perDay',
-  label: label('perDay'),
-  value: values.perDay,
-  isNumeric: true,
-})}${input({
-  name: 'expires',
-  label: label('expires'),
-  value: values.expires,
-  type: 'date',
-  ...optional,
-  hint: say('Empty: it never ends'),
-})}</fieldset>`,
+${box('isLookupOnly', say('It finds persons by the full national ID only, and shows nobody otherwise.'))}
+${box('mayExport', say('It may also export all rows that its scopes show, at once.'))}
+${mayBeEmpty('cooperatives', say('With commas between them; empty: all of them'))}
+${mayBeEmpty('allowedAddresses', say('Such as 10.20.0.0/16; empty: from anywhere'))}
+${mayBeEmpty('allowedHosts', say('Such as portal.example.rw; empty: any'))}
+${mayBeEmpty('purpose', say('Recorded with each reading that states none itself'), { maxLength: 200 })}
+${box('requiresPurpose', say('It must say with each reading why it reads.'))}
+${text('perHour', { isNumeric: true })}${text('perDay', { isNumeric: true })}
+${mayBeEmpty('expires', say('Empty: it never ends'), { type: 'date' })}</fieldset>`,
   })}`;
 }

@@ -8,6 +8,7 @@ import { table } from '../../page/parts.ts';
 import type { Page, Screen, Visit } from '../../visit/screen.ts';
 import {
   faultsOf,
+  fieldsOf,
   type KeyFields,
   keyForm,
   keyOperations,
@@ -29,7 +30,10 @@ export const KEYS: Screen = {
     const body = html`<h1>${visit.say('Keys')}</h1>${
       read.keys.length === 0 ? html`<p>${visit.say('None yet.')}</p>` : keysTable(visit, read)
     }
-<details class="wide"><summary>${visit.say('Issue a key')}</summary>${issueForm(visit, NEW_KEY)}</details>`;
+<details class="wide"><summary>${visit.say('Issue a key')}</summary>${issueForm(
+      visit,
+      fieldsOf(NEW_KEY, read.codes, visit.desk.config.zone),
+    )}</details>`;
     return { body };
   },
   actions: {

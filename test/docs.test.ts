@@ -96,19 +96,13 @@ test('a generated table shows what the code declares', async () => {
   );
   assert.match(await of('choices'), /\n\| `status` \| `LoanBody` \| `pending` `approved` \|/);
   assert.match(await of('fields of members'), /\n\| `mobile` \| text or null \| null \| /);
-  assert.match(
-    await of('fields of members'),
-    /\n\| `cooperative_id` \| id, only in bodies \| required; PUT: kept \|/,
-  );
+  assert.match(await of('fields of members'), /\n\| `cooperative_id` \| id, only in bodies \| required \|/);
   assert.match(await of('fields of cooperatives'), /\n\| `status` \| .* \| `active` \| /);
   assert.match(
     await of('fields of loans'),
     /\n\| `paid_amount` \| decimal, 2 fraction digits \| read-only \|/,
   );
-  assert.match(
-    await of('fields of payments'),
-    /\n\| `status` \| .* \| `recorded`; takes `recorded`; PUT: kept \|/,
-  );
+  assert.match(await of('fields of payments'), /\n\| `status` \| .* \| `recorded`; takes `recorded` \|/);
   for (const kind of IMPORT_KINDS)
     assert.match(await of('import columns'), new RegExp(`\\n\\| ${kind} \\| `));
   await assert.rejects(of('nothing'), /no table called "nothing"/);

@@ -39,9 +39,9 @@ test('a cooperative is created with defaults, returned in full, and found at its
   assert.deepEqual(read.json, response.json);
 });
 
-test('PUT replaces: an omitted optional field becomes null or its default', async (context) => {
+test('PUT keeps optional fields that it leaves out, and null clears them', async (context) => {
   const app = await startApp(context);
-  await post(app, '/cooperatives', {
+  const { json: created } = await post(app, '/cooperatives', {
     code: 'A',
     name: 'A',
     sector: 'mining',
@@ -53,13 +53,11 @@ test('PUT replaces: an omitted optional field becomes null or its default', asyn
   app.clock.advance(60_000);
   const response = await put(app, '/cooperatives/1', { code: 'B', name: 'B' });
   assert.equal(response.status, 200);
-  assert.deepEqual(response.json, {
-    id: '1',
-    code: 'B',
-    name: 'B',
-    ...DEFAULTS,
-    updated_at: '2025-06-15T12:01:00+02:00',
-  });
+  const changed = { ...created, code: 'B', name: 'B', updated_at: '2025-06-15T12:01:00+02:00' };
+  assert.deepEqual(response.json, changed);
+  const cleared = { sector: null, province: null, district: null, registration_date: null };
+  const { json } = await put(app, '/cooperatives/1', { code: 'B', name: 'B', ...cleared });
+  assert.deepEqual(json, { ...changed, ...cleared });
   assert.equal((await put(app, '/cooperatives/9', { code: 'B', name: 'B' })).status, 404);
 });
 
@@ -162,7 +160,7 @@ test('a member is created with defaults and returned in full', async (context) =
   assert.equal((await app.send('/cooperatives/1')).json.members_count, 1);
 });
 
-test('PUT keeps an omitted registration_date, changes a national ID, and never the cooperative', async (context) => {
+test('PUT of a row of a list loses nothing and revives nobody; the cooperative never changes', async (context) => {
   const app = await startApp(context);
   const cooperative_id = await createCooperative(app);
   const other = await createCooperative(app, 'B-2');
@@ -172,6 +170,9 @@ test('PUT keeps an omitted registration_date, changes a national ID, and never t
     registration_date: '2020-01-01T00:00:00Z',
     role: 'AUDITOR',
     mobile: '0781234567',
+    date_of_birth: '1985-01-01',
+    first_name: 'Uwase',
+    last_name: 'Aline',
   });
   const response = await put(app, '/members/1', {
     ...body,
@@ -181,8 +182,13 @@ test('PUT keeps an omitted registration_date, changes a national ID, and never t
   assert.equal(response.status, 200, response.text);
   assert.equal(response.json.registration_date, '2020-01-01T02:00:00+02:00');
   assert.equal(response.json.identity_card, '1198589000123043');
-  assert.equal(response.json.role, 'MEMBER');
-  assert.equal(response.json.mobile, null);
+  assert.equal(response.json.role, 'AUDITOR');
+  assert.equal(response.json.mobile, '+250781234567');
+  await put(app, '/members/1', { ...body, status: 'deceased' });
+  const before = (await app.send('/members/1')).json;
+  const [row] = (await app.send('/members')).json.results;
+  assert.ok(!('date_of_birth' in row));
+  assert.deepEqual((await put(app, '/members/1', row)).json, before);
   assert.equal((await app.send(`/members/${NID}`)).status, 404);
   assert.equal((await app.send('/cooperatives/1')).json.members_count, 0);
   assert.deepEqual((await put(app, '/members/1', { ...body, cooperative_id: other })).json, {

@@ -53,7 +53,7 @@ const fieldOf = (wanted: string, { fields }: Pick<BodyDeclaration, 'fields'>): B
 const namesOf = ({ fields }: BodyDeclaration): string[] => Object.values(fields).map(({ name }) => name);
 
 /** What becomes of a field that a body leaves out. */
-function whenOmitted(name: string, { fields, oneOf }: BodyDeclaration, isUpdate: boolean): string {
+function whenOmitted(name: string, { fields, oneOf }: BodyDeclaration): string {
   const field = fieldOf(name, { fields }) as BodyField;
   if (field.presence === 'required') return 'required';
   if (oneOf?.[0]?.includes(name) === true) {
@@ -62,7 +62,7 @@ function whenOmitted(name: string, { fields, oneOf }: BodyDeclaration, isUpdate:
   }
   if (field.presence === 'nullable') return 'null';
   if (field.fallback !== undefined) return code(String(field.fallback));
-  return isUpdate ? 'kept' : 'optional';
+  return 'optional';
 }
 
 /** The values that a body takes, where they are fewer than the response shows. */
@@ -76,28 +76,21 @@ function ownChoice(field: BodyField | undefined, shown: Schema | undefined): str
 /** Fields that the document describes once. */
 const IN_EVERY_RESOURCE = ['id', 'created_at', 'updated_at'];
 
-/** The fields of a resource, and what POST and PUT make of one that is left out. @param path of its list */
+/** The fields of a resource, and what POST makes of one that is left out. @param path of its list */
 export function fieldTable(path: string, routes: readonly Route[] = declaredRoutes()): string {
   const find = (method: string, at: string) =>
     routes.find((route) => route.method === method && route.path === at) as Route;
   const [post, put] = [find('POST', path), find('PUT', `${path}/{id}`)];
   const shown = propertiesOf(put.responses[200]?.schema);
-  const bodies = [post.body, put.body] as [BodyDeclaration, BodyDeclaration];
-  const cell = (name: string, body: BodyDeclaration, isUpdate: boolean): string => {
-    const field = fieldOf(name, body);
-    if (field === undefined) return body.readOnly?.includes(name) === true ? 'ignored' : 'refused';
-    return whenOmitted(name, body, isUpdate) + ownChoice(field, shown[name]);
-  };
-  /** What both do is written once. */
+  const body = post.body as BodyDeclaration;
   const omitted = (name: string): string => {
-    const [onPost, onPut] = [cell(name, bodies[0], false), cell(name, bodies[1], true)];
-    if (onPost === 'refused' && onPut === 'ignored') return 'read-only';
-    return onPost === onPut ? onPost : `${onPost}; PUT: ${onPut}`;
+    const field = fieldOf(name, body);
+    return field === undefined ? 'read-only' : whenOmitted(name, body) + ownChoice(field, shown[name]);
   };
-  const names = new Set([...Object.keys(shown), ...namesOf(bodies[0])]);
+  const names = new Set([...Object.keys(shown), ...namesOf(body)]);
   const own = [...names].filter((name) => !IN_EVERY_RESOURCE.includes(name));
   const rows = own.map((name) => {
-    const schema = shown[name] ?? (fieldOf(name, bodies[0])?.schema as Schema);
+    const schema = shown[name] ?? (fieldOf(name, body)?.schema as Schema);
     return [
       ...[code(name), shown[name] === undefined ? 'id, only in bodies' : typeOf(schema)],
       ...[omitted(name), descriptionOf(schema)],

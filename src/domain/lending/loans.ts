@@ -64,7 +64,6 @@ export const LOAN_FIELDS = {
     choices: LOAN_STATUSES,
     description: 'How far the loan is.',
     initial: DEFAULT_LOAN_STATUS,
-    isKeptByPut: true,
     whenNew: { choices: NEW_LOAN_STATUSES, description: 'Of a new loan.' },
     eventBit: 5,
   },

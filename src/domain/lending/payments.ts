@@ -54,7 +54,6 @@ export const PAYMENT_FIELDS = {
     choices: PAYMENT_STATUSES,
     description: 'Only recorded ones count; a void one is not changed any more.',
     initial: DEFAULT_PAYMENT_STATUS,
-    isKeptByPut: true,
     whenNew: { choices: [DEFAULT_PAYMENT_STATUS], description: 'Of a new payment.' },
     eventBit: 5,
   },
@@ -63,7 +62,6 @@ export const PAYMENT_FIELDS = {
     description: 'When it was paid; now, if a new payment does not say.',
     initial: NOW,
     isRequiredInFiles: true,
-    isKeptByPut: true,
     eventBit: 6,
   },
 } as const satisfies { readonly [property: string]: RecordedField };

@@ -168,7 +168,6 @@ export const MEMBER_FIELDS = {
     kind: 'past_instant',
     description: 'When the person joined the cooperative; the newest decides the primary name.',
     initial: NOW,
-    isKeptByPut: true,
     eventBit: 11,
     group: 'identity',
     belongsTo: 'membership',

@@ -39,8 +39,6 @@ export type Field = ValueKind & {
   readonly isNullable?: true;
   /** What a new row gets where the field is not given. */
   readonly initial?: string | number;
-  /** Whether a PUT without the field leaves it as it is; others become null or the initial value. */
-  readonly isKeptByPut?: true;
   /** Whether only POST takes it. */
   readonly isFixed?: true;
   /** What POST takes, where PUT and PATCH take more. */
@@ -103,7 +101,7 @@ export type DecidedValues<Declared extends Fields> = {
   >;
 };
 
-type Kept = { readonly isFixed: true } | { readonly isKeptByPut: true };
+type Kept = { readonly isFixed: true } | { readonly initial: string | number };
 type Composed = { readonly isComposed: true };
 
 /** The checked body of a request; an undefined value stays as it is stored. */

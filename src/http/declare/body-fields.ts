@@ -41,12 +41,12 @@ const NOT_NULL = 'This field may not be null.';
 
 /**
  * Checks a parsed JSON body against its fields. The values of invalid fields are missing: check for faults
- * before using them. So are those of fields that a patch leaves out; those that another body leaves out are
- * null, the fallback or undefined.
+ * before using them. So are those of fields that PATCH leaves out, and optional ones that PUT leaves out:
+ * they keep what is stored. Those that POST leaves out are null, the fallback or undefined.
  * @throws RegistryError `invalid` when the body is not an object
  */
 export function parseBody<Body>(
-  { fields, readOnly = [], isPatch = false }: BodyDeclaration<Body>,
+  { fields, readOnly = [], isPatch = false, patch }: BodyDeclaration<Body>,
   body: unknown,
   context: FieldContext,
 ): { values: Partial<Body>; faults: FieldErrorList } {
@@ -59,7 +59,7 @@ export function parseBody<Body>(
     const { name } = field;
     known.add(name);
     const isGiven = Object.hasOwn(given, name);
-    if (isPatch && !isGiven) continue;
+    if (!isGiven && (isPatch || (patch !== undefined && field.presence !== 'required'))) continue;
     const parsed = parseField(field, isGiven ? given[name] : undefined, context);
     if (parsed instanceof FieldError) faults.add(name, parsed.message);
     else values[property] = parsed;
@@ -102,12 +102,8 @@ export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch
   const required = declared.filter(isRequired).map(({ name }) => name);
   const ofWhichOne = oneOf === undefined ? {} : { anyOf: oneOf.map((names) => ({ required: names })) };
   const withDefault = ({ fallback }: BodyField, schema: Schema): Schema =>
-    fallback === undefined || isPatch === true ? schema : { ...schema, default: fallback };
-  if (patch !== undefined) {
-    const defaults = declared.filter(({ fallback }) => fallback !== undefined);
-    const properties = Object.fromEntries(defaults.map((field) => [field.name, withDefault(field, {})]));
-    return { title, type: 'object', allOf: [bodySchema(patch)], required, properties, ...ofWhichOne };
-  }
+    fallback === undefined ? schema : { ...schema, default: fallback };
+  if (patch !== undefined) return { title, type: 'object', allOf: [bodySchema(patch)], required };
   const properties = declared.map((field): [string, Schema] => {
     const own = field.bodySchema ?? field.schema;
     const schema = withDefault(field, field.presence === 'nullable' ? nullable(own) : own);

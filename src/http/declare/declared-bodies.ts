@@ -46,7 +46,7 @@ export function declareBodies<Declared extends Fields>(
   const patch = { title: `${title}PatchBody`, fields, readOnly, isPatch: true, example: examples.patch };
   return {
     post: { title: `${title}Body`, fields: fieldsOf(ofNew), ...either, example: examples.body },
-    put: { title: `${title}UpdateBody`, fields, readOnly, patch, ...either, example: examples.body },
+    put: { title: `${title}UpdateBody`, fields, readOnly, patch, example: examples.body },
     patch,
   };
 }
@@ -59,13 +59,11 @@ function ofNew(field: NamedField): BodyField {
 }
 
 function ofUpdate(field: NamedField): BodyField {
-  const { name, initial, isFixed, isKeptByPut } = field;
+  const { name, initial, isFixed } = field;
   // It may be left out, as it may be in what GET gives.
   if (isFixed === true)
     return { ...kindOf({ ...field, description: 'Cannot be changed.' }), name, presence: 'default' };
-  if (isKeptByPut === true) return { ...kindOf(field), name, presence: 'default' };
-  if (initial !== undefined) return { ...kindOf(field), name, presence: 'default', fallback: initial };
-  return { ...kindOf(field), name, presence: presenceOf(field) };
+  return { ...kindOf(field), name, presence: initial === undefined ? presenceOf(field) : 'default' };
 }
 
 const presenceOf = ({ isNullable, isComposed }: Field): BodyField['presence'] =>

@@ -41,7 +41,8 @@ const CREATING = {
 
 const CHANGING = {
   put: {
-    description: 'An omitted optional field becomes null or its default. Read-only fields are ignored.',
+    description:
+      'An omitted optional field keeps what is stored, null clears it. Read-only fields are ignored.',
   },
 };
 

@@ -1,4 +1,4 @@
-/** PUT and PATCH of one row: they differ only in what a body leaves out. */
+/** PUT and PATCH of one row: they differ only in what a body must have. */
 
 import type { Scope } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
@@ -76,8 +76,7 @@ export async function update<Stored, Body, Values, Beside extends readonly unkno
   const now = nowSeconds(clock);
   const { values: given, faults } = parseBody(declared, request.body, { zone, nowSeconds: now });
   const toDecided = (row: Stored, found: FieldErrorList, beside: Beside): Partial<Values> => {
-    const body = declared.isPatch === true ? { ...row, ...given } : given;
-    return toValues(body, row, { faults: found, nowSeconds: now }, ...beside);
+    return toValues({ ...row, ...given }, row, { faults: found, nowSeconds: now }, ...beside);
   };
   const beside = ((await findBeside?.(stored, visible)) ?? []) as Beside;
   const known = toDecided(stored, faults, beside);

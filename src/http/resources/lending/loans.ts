@@ -63,7 +63,8 @@ const CREATING = {
 const CHANGING = {
   put: {
     description:
-      'An omitted date becomes null, an omitted status stays. The step of the status to approved sets ' +
+      'An omitted optional field keeps what is stored, null clears a date. ' +
+      'The step of the status to approved sets ' +
       'approved_at; from then on the amount and the interest rate are fixed. ' +
       'Read-only fields are ignored.',
   },

@@ -78,7 +78,7 @@ const CHANGING = {
   put: {
     summary: 'Replace a payment, or make it void',
     description:
-      'An omitted status or paid_at stays. A void payment is not changed any more. ' +
+      'An omitted optional field keeps what is stored. A void payment is not changed any more. ' +
       `The loan's paid_amount changes with it, at once, and grows at most to ${MOST_TIMES_PAID} times the ` +
       'amount. Read-only fields are ignored.',
   },

@@ -64,8 +64,8 @@ const CHANGING = {
   refusals: [410],
   put: {
     description:
-      'Takes a member id only. An omitted optional field becomes null or its default; ' +
-      'an omitted registration_date keeps the stored one. Read-only fields are ignored.',
+      'Takes a member id only. An omitted optional field keeps what is stored, null clears it. ' +
+      'Read-only fields are ignored.',
   },
 } as const;
 

@@ -1,6 +1,7 @@
 /** The steps of a loan's status, and what may change when. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { selectLoanHistory } from '../../src/domain/lending/loan-history.ts';
 import {
   decideLoan,
   decideLoanStatus,
@@ -104,4 +105,21 @@ test('an end before the start that is stored already stays until one of the two 
   assert.equal(refuseLoanEnd({ ...stored, loanStartDate: 19 }, stored), message);
   for (const dates of [{ loanEndDate: 20 }, { loanEndDate: null }, { loanStartDate: null }])
     assert.equal(refuseLoanEnd({ ...stored, ...dates }), undefined);
+});
+
+test('ten applications never hide a debt: what was granted comes first in a loan history', () => {
+  const loan = (id: number, status: (typeof LOAN_STATUSES)[number], loanStartDate: number | null) => ({
+    id,
+    status,
+    loanStartDate,
+  });
+  const granted = [loan(3, 'approved', null), loan(1, 'defaulted', 20), loan(2, 'paid', 10)];
+  const applications = Array.from({ length: 10 }, (_, i) => loan(20 - i, 'pending', null));
+  const refused = [loan(30, 'rejected', 99), loan(31, 'cancelled', null)];
+  const shown = selectLoanHistory([...refused, ...applications, ...granted]);
+  assert.deepEqual(shown, [...granted, ...applications].slice(0, 10));
+  assert.deepEqual(
+    selectLoanHistory([...refused, ...granted]).map(({ id }) => id),
+    [3, 1, 2, 31, 30],
+  );
 });

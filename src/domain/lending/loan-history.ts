@@ -6,29 +6,31 @@ export const LOAN_HISTORY_LIMIT = 10;
 
 type Ordered = Pick<Loan, 'id' | 'status' | 'loanStartDate'>;
 
-/** 0: still to start, 1: started, 2: never started. */
-function phaseOf({ status, loanStartDate }: Ordered): number {
-  if (status === 'pending' || (status === 'approved' && loanStartDate === null)) return 0;
-  return (status === 'rejected' || status === 'cancelled') && loanStartDate === null ? 2 : 1;
-}
+/** What was granted comes first: however many applications there are, none hides a debt. */
+const GROUPS: { readonly [status in Loan['status']]: number } = {
+  approved: 0,
+  defaulted: 0,
+  paid: 0,
+  pending: 1,
+  rejected: 2,
+  cancelled: 2,
+};
 
-/** Loans without a date come last; for those still to start no date counts. */
-const startOf = (loan: Ordered, phase: number): number =>
-  phase === 0 ? 0 : (loan.loanStartDate ?? Number.NEGATIVE_INFINITY);
+/** Those without a start date are the newest of their group. */
+const startOf = ({ loanStartDate }: Ordered): number => loanStartDate ?? Number.POSITIVE_INFINITY;
 
 function compareLoans(a: Ordered, b: Ordered): number {
-  const phase = phaseOf(a);
-  const difference = phase - phaseOf(b);
+  const difference = GROUPS[a.status] - GROUPS[b.status];
   if (difference !== 0) return difference;
-  const [startA, startB] = [startOf(a, phase), startOf(b, phase)];
+  const [startA, startB] = [startOf(a), startOf(b)];
   if (startA !== startB) return startA < startB ? 1 : -1;
   return b.id - a.id;
 }
 
 /**
- * The loans that a loan history shows: first those still to start (pending, or approved without a start
- * date), then by start date, latest first, last rejected and cancelled ones that never started; of equal
- * ones, the higher id first (docs/api.md#looking-up-a-person).
+ * The loans that a loan history shows: first those granted (approved, defaulted or paid), then pending ones,
+ * last rejected and cancelled ones; within each those without a start date, then by start date, latest first;
+ * of equal ones, the higher id first (docs/api.md#looking-up-a-person).
  * @param loans all of one membership, in any order
  */
 export const selectLoanHistory = <T extends Ordered>(loans: readonly T[]): T[] =>

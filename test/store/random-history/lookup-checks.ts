@@ -22,16 +22,17 @@ const instant = (seconds: unknown): string | null =>
 const latest = (rows: readonly Row[], column: string): string | null =>
   rows.length === 0 ? null : instant(Math.max(...rows.map((row) => row[column] as number)));
 
-/** Still to start, started, never started. */
-function phaseOf({ status, loan_start_date: start }: Row): number {
-  if (status === 'pending' || (status === 'approved' && start === null)) return 1;
-  return (status === 'rejected' || status === 'cancelled') && start === null ? 3 : 2;
-}
+/** What was granted first, then what was asked for, last what came to nothing. */
+const PHASES = [['approved', 'defaulted', 'paid'], ['pending'], ['rejected', 'cancelled']];
+
+const phaseOf = ({ status }: Row): number =>
+  PHASES.findIndex((statuses) => statuses.includes(String(status)));
+
+/** Without a start date first, then the latest start; of equal ones the higher id. */
 function beforeInHistory(a: Row, b: Row): number {
-  const [startA, startB] = [a.loan_start_date as number | null, b.loan_start_date as number | null];
+  const [startA, startB] = [a, b].map((row) => (row.loan_start_date as number | null) ?? Infinity);
   if (phaseOf(a) !== phaseOf(b)) return phaseOf(a) - phaseOf(b);
-  if (phaseOf(a) === 2 && startA !== startB)
-    return startA === null ? 1 : startB === null ? -1 : startB - startA;
+  if (startA !== startB) return (startB as number) > (startA as number) ? 1 : -1;
   return (b.id as number) - (a.id as number);
 }
 

@@ -60,10 +60,10 @@ const CHANGES: readonly Change[] = [
     to: 'startA < startB ? -1 : 1',
   },
   {
-    rule: 'which loans are still to start',
+    rule: 'which loans were granted',
     file: 'domain/lending/loan-history.ts',
-    from: "status === 'pending' || (status === 'approved' && loanStartDate === null)",
-    to: "status === 'pending'",
+    from: 'pending: 1,',
+    to: 'pending: 0,',
   },
   {
     rule: 'what is summed',

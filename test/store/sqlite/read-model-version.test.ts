@@ -8,6 +8,7 @@ import { fingerprintReadModel } from './read-model-sample.ts';
 /** Of each version of the rules, the newest last; those of a release stay as they are. */
 const FINGERPRINTS: { readonly [version: string]: string } = {
   '01': '1570bdb56a73ff91',
+  '02': '5d0a0c752cd79292',
 };
 
 test('whoever changes a rule that decides what is stored takes a new version', () => {

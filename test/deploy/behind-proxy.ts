@@ -4,10 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Socket, type TcpSocketConnectOpts } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
 import { SCOPES } from '../../src/domain/access/api-keys.ts';
 import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 import { spawnPlainly } from '../support/command.ts';
@@ -28,6 +29,8 @@ export interface Site {
 
 export interface Proxy {
   readonly program: string;
+  /** How many requests one address may have under way; undefined: as many as it likes. */
+  readonly requestsOfAnAddress?: number;
   /** Writes the configuration of `deploy/` for this site. @returns the arguments that start it */
   configure(site: Site): Promise<readonly string[]>;
 }
@@ -129,6 +132,28 @@ async function cutConnections(context: TestContext, port: number): Promise<() =>
   return () => requests;
 }
 
+/** Sends the beginning of a request, and goes on with one byte of it a second. */
+function sendSlowly({ port }: Site, beginning: string) {
+  const opened = performance.now();
+  const from: TcpSocketConnectOpts = { host: '127.0.0.1', port, localAddress: '127.0.0.2' };
+  const socket = connect({ ...from, servername: HOST, rejectUnauthorized: false });
+  let received = '';
+  socket
+    .on('error', () => {})
+    .on('data', (chunk: Buffer) => {
+      received += chunk.toString('latin1');
+    });
+  socket.write(beginning);
+  const drip = setInterval(() => socket.write('a'), 1000);
+  const closed = new Promise<{ seconds: number; status: number }>((resolve) =>
+    socket.on('close', () => {
+      clearInterval(drip);
+      resolve({ seconds: (performance.now() - opened) / 1000, status: Number(received.split(' ')[1] ?? 0) });
+    }),
+  );
+  return { socket, closed };
+}
+
 export function testProxy(proxy: Proxy): void {
   const skip = missing(proxy.program, 'openssl');
 
@@ -158,7 +183,10 @@ export function testProxy(proxy: Proxy): void {
     const long = await ask(site, '/members', { key, body: { ...MEMBER, full_name: 'a'.repeat(70_000) } });
     assert.equal(long.status, 413);
     assert.deepEqual(long.json, { detail: 'Request body too large.' });
-    for (const path of ['//healthz', '//readyz']) assert.equal((await ask(site, path)).json, undefined, path);
+    for (const path of ['healthz', 'healthz/', 'readyz', 'readyz/', '%68ealthz', './readyz/']) {
+      const { status, json } = await ask(site, `//${path}`);
+      assert.ok(status === 404 && json?.status === undefined, `${path}: ${status}`);
+    }
   });
 
   test(`no log of ${proxy.program} has a national ID, whatever fails`, { skip }, async (context) => {
@@ -182,5 +210,46 @@ export function testProxy(proxy: Proxy): void {
     const refused = readFileSync(join(site.folder, 'registry.log'), 'utf8').match(/\b502\b/g);
     assert.ok((refused?.length ?? 0) >= 6, 'each is in the log of requests');
     for (const log of written()) assert.doesNotMatch(log, new RegExp(NID));
+  });
+
+  test(`${proxy.program} gives up on who sends slowly, and goes on with others`, {
+    skip,
+  }, async (context) => {
+    const { site, app } = await start(context, proxy);
+    const lines = [
+      'POST /api/v1/cooperatives HTTP/1.1',
+      `Host: ${HOST}`,
+      `Authorization: Bearer ${app.fullKey}`,
+    ];
+    const body = ['Content-Type: application/json', 'Content-Length: 60000', '', '{'];
+    const many = Array.from({ length: 150 });
+    const headers = many.map(() => sendSlowly(site, lines.join('\r\n')));
+    const bodies = many.map(() => sendSlowly(site, [...lines, ...body].join('\r\n')));
+    context.after(() => {
+      for (const { socket } of [...headers, ...bodies]) socket.destroy();
+    });
+    await sleep(2000);
+    assert.equal((await ask(site, '/cooperatives', { key: app.fullKey, from: '127.0.0.3' })).status, 200);
+
+    const slow = await Promise.all(headers.map(({ closed }) => closed));
+    const seconds = Math.max(...slow.map((each) => each.seconds));
+    assert.ok(seconds < 20, `headers for ${seconds} s`);
+    const ended = await Promise.all(bodies.map(({ closed }) => closed));
+    const last = Math.max(...ended.map((each) => each.seconds));
+    assert.ok(last < 45, `bodies for ${last} s`);
+    const refused = ended.filter((each) => each.status === 503);
+    assert.equal(
+      refused.length,
+      many.length - Math.min(many.length, proxy.requestsOfAnAddress ?? many.length),
+    );
+  });
+
+  test(`${proxy.program} holds a request for as long as the service does`, { skip }, async (context) => {
+    const { site, app } = await start(context, proxy);
+    const held = ask(site, '/events?after=0&wait=30', { key: app.fullKey });
+    // Its clock does not move. Caddy's limit of bodies is no limit of responses.
+    await sleep(35_000);
+    await app.send('/cooperatives', { method: 'POST', body: { code: 'A', name: 'A' } });
+    assert.equal((await held).json.results[0].type, 'cooperative.created');
   });
 }

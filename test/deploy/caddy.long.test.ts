@@ -11,7 +11,7 @@ testProxy({
     const ports = `https_port ${port}\n\thttp_port ${await freePort()}`;
     const options = `admin off\n\t${ports}\n\tdefault_bind 127.0.0.1`;
     const site = replaceAll(readDeployed('Caddyfile'), [
-      ['{\n\tlog default {', `{\n\t${options}\n\tlog default {`],
+      ['{\n\tservers {', `{\n\t${options}\n\tservers {`],
       ['\nregistry.example.rw {', `\nregistry.example.rw {\n\ttls ${certificate} ${privateKey}`],
       ['/var/log/caddy', folder],
       ['127.0.0.1:8080', `127.0.0.1:${servicePort}`],

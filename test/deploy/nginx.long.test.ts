@@ -7,6 +7,7 @@ import { readDeployed, replaceAll } from './programs.ts';
 
 testProxy({
   program: 'nginx',
+  requestsOfAnAddress: 100,
   async configure({ folder, port, servicePort, certificate, privateKey }) {
     const plainPort = await freePort();
     const site = replaceAll(readDeployed('nginx.conf'), [

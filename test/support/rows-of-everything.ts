@@ -22,10 +22,13 @@ function copyRow(
 }
 
 const letters = (n: number): string =>
-  [...n.toString().padStart(5, '0')].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+  [...((n * 7_919) % 100_000).toString().padStart(5, '0')]
+    .map((digit) => 'abcdefghij'[Number(digit)])
+    .join('');
 
-/** Each number has its own. */
-const birthday = (n: number): string => new Date(Date.UTC(1950, 0, 1 + n)).toISOString().slice(0, 10);
+/** Each number has its own, far from that of the next. */
+const birthday = (n: number): string =>
+  new Date(Date.UTC(1920, 0, 1 + ((n * 7_919) % 36_500))).toISOString().slice(0, 10);
 
 /**
  * Members, deliveries, loans, savings and readings are all of one cooperative or person, so that each list is

@@ -3,13 +3,15 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { openDesk } from '../../desk/desk.ts';
+import { newSecret } from '../../desk/server/sessions.ts';
 import { say } from '../../domain/values/message.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
+import { toListenError } from '../terminal/listen-error.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 import { describeUser } from '../terminal/system-user.ts';
-import { announceDesk, askOpenDesk, newSecret, otherOwner } from './open-desk.ts';
+import { announceDesk, askOpenDesk, otherOwner } from './open-desk.ts';
 
 interface DeskOptions extends Omit<PrintOptions, 'port' | 'host'> {
   readonly port?: number;
@@ -99,14 +101,7 @@ async function listen<T>(
       tell(context, say('Port {port} is in use: the desk takes a free one.', { port: PORT }));
       return await on(0);
     }
-    if (code === 'EADDRINUSE')
-      throw new CommandError(EXIT.refused, `Port ${port} is in use. Choose another one with --port.`);
-    if (code === 'EACCES')
-      throw new CommandError(
-        EXIT.refused,
-        `This process may not listen on port ${port}. Choose one above 1023.`,
-      );
-    throw error;
+    throw toListenError(error, { host: '127.0.0.1', port: port ?? PORT, setting: '--port' });
   }
 }
 

@@ -1,5 +1,4 @@
 /** The desk that is open on a registry, as another `registry desk` finds it (docs/desk.md#the-link). */
-import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Config } from '../../config.ts';
@@ -14,8 +13,6 @@ const fileOf = ({ storage }: Config): string => {
   const name = basename(storage).replace(/\.db$/, '');
   return join(dirname(storage), `${name}.desk.json`);
 };
-
-export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 /**
  * Says where the desk is found. It belongs to whoever runs it, root too: who reads it may open the desk.

@@ -2,13 +2,10 @@
  * The member that an operator names: by its id, by its cooperative with its member code or national ID, or by
  * a national ID alone (docs/correcting.md#naming-a-member).
  */
+import { parseMemberName } from '../../app/member-names.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
-import { isIdentityCard } from '../../domain/membership/identity-card.ts';
-import { FieldError } from '../../domain/values/errors.ts';
-import { parseId } from '../../domain/values/ids.ts';
 import { type Message, say } from '../../domain/values/message.ts';
-import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
 import { type CliContext, CommandError, EXIT, tell, translate } from '../terminal/context.ts';
 import { configOf, type SettingOptions } from '../terminal/settings.ts';
@@ -25,17 +22,9 @@ const SHOWN_MEMBERS = 10;
 
 /** @throws CommandError with status 2 for what cannot name a member */
 function readName(text: string): MemberName {
-  const slash = text.indexOf('/');
-  const rest = parseText(text.slice(slash + 1), MAX_LENGTH.memberCode);
-  if (!(rest instanceof FieldError)) {
-    const id = parseId(rest);
-    const number = isIdentityCard(rest) ? { identityCard: rest } : {};
-    if (slash >= 0)
-      return { ...number, memberCode: rest, cooperativeCode: text.slice(0, slash).toUpperCase() };
-    if (id !== undefined) return { id, memberCode: rest };
-    if (isIdentityCard(rest)) return number;
-  }
-  throw new CommandError(EXIT.usage, `Expected a member: ${MEMBER_HELP}.`);
+  const name = parseMemberName(text);
+  if (name === undefined) throw new CommandError(EXIT.usage, `Expected a member: ${MEMBER_HELP}.`);
+  return name;
 }
 
 /** What names the member and nobody else. */

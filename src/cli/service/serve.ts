@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { composeRegistry } from '../../app/compose.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Config, SocketAddress } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
+import { toListenError } from '../terminal/listen-error.ts';
 import { newRegistryNote } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
@@ -69,27 +70,4 @@ function watchFence({ location, isFenced }: Storage): { noticed: Promise<Command
       resolve(new CommandError(EXIT.usage, `${location} was fenced: another machine takes over.`));
   }, LOOK_FOR_FENCE_MS);
   return { noticed: promise, end: () => clearInterval(timer) };
-}
-
-interface ListeningPlace extends SocketAddress {
-  /** What names the port. */
-  readonly setting: string;
-}
-
-/** An error of listening that the operator can act on; any other error as it is. */
-function toListenError(error: unknown, { host, port, setting }: ListeningPlace): unknown {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'EADDRINUSE':
-      return new CommandError(EXIT.refused, `Port ${port} is in use. Choose another one with ${setting}.`);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new CommandError(EXIT.usage, `${host} is not an address of this machine.`);
-    case 'EACCES':
-      return new CommandError(
-        EXIT.refused,
-        `This process may not listen on port ${port}. Choose one above 1023.`,
-      );
-    default:
-      return error;
-  }
 }

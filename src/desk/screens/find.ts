@@ -1,4 +1,5 @@
 /** What the box finds: persons by number, name, telephone or member code, cooperatives by code or name. */
+import { parseMemberName } from '../../app/member-names.ts';
 import type { CooperativeSummary } from '../../domain/membership/cooperatives.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import { parseMobile } from '../../domain/membership/mobile.ts';
@@ -73,12 +74,12 @@ async function byMembers(
 }
 
 async function byMemberCode(stores: Stores, text: string): Promise<FoundThings> {
-  const slash = text.indexOf('/');
-  const [cooperativeCode, rest] = [text.slice(0, slash).trim().toUpperCase(), text.slice(slash + 1).trim()];
-  const number = isIdentityCard(rest) ? { identityCard: rest } : {};
-  const named = (memberCode: string) => stores.held.findMembers({ ...number, memberCode, cooperativeCode });
-  const found = await named(rest);
-  const members = found.length > 0 ? found : await named(rest.toUpperCase());
+  const name = parseMemberName(text);
+  if (name === undefined) return NOTHING;
+  const found = await stores.held.findMembers(name);
+  const upper = { ...name, memberCode: name.memberCode?.toUpperCase() ?? '' };
+  const members = found.length > 0 ? found : await stores.held.findMembers(upper);
+  const number = name.identityCard === undefined ? {} : { identityCard: name.identityCard };
   return { ...(await byMembers(stores, members)), ...number };
 }
 

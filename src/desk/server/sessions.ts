@@ -18,7 +18,7 @@ interface Kept<T> {
 }
 
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
-const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
+export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
 /** Secrets of one purpose, each with what it stands for, until a moment. */
 class Secrets<T> {

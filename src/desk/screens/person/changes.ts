@@ -38,32 +38,40 @@ export async function actorNames(visit: Visit, history: readonly HeldChange[]): 
   return (actor) => names.get(actor ?? '') ?? formatActor(actor);
 }
 
+/** @param label what the table is */
+export function historyTable(
+  visit: Visit,
+  label: string,
+  history: readonly HeldChange[],
+  nameActor: NameActor,
+): Html {
+  const { say, write, translate } = visit;
+  const headings = [say('When'), say('Row'), say('Field'), say('Before'), say('After'), say('Who')];
+  return table(
+    label,
+    headings.map((heading) => ({ heading })),
+    history.map(({ at, entity, row, field, old, new: value, actor }) => [
+      write.moment(at),
+      `${translate(asMessage(ENTITY_NAMES[entity]))} ${row}`,
+      translate(nameOf(field)),
+      writeStored(visit, field, old) ?? '–',
+      writeStored(visit, field, value) ?? '–',
+      translate(nameActor(actor)),
+    ]),
+  );
+}
+
 /** Changes, the newest first; of rows that only came, how many there are and from where. */
 export function changes(visit: Visit, history: readonly HeldChange[], nameActor: NameActor): Html {
-  const { say, write, translate } = visit;
+  const { say, write } = visit;
   const origins = history.filter(({ field }) => field === CREATED);
   const changed = history.filter(({ field }) => field !== CREATED).reverse();
-  const show = (field: string, value: HeldChange['old']) => writeStored(visit, field, value) ?? '–';
-  return html`<section><h2>${say('What has changed, and who did it')}</h2>
+  const heading = say('What has changed, and who did it');
+  return html`<section><h2>${heading}</h2>
 ${
   changed.length === 0
     ? html`<p>${say('Nothing since it was recorded.')}</p>`
-    : table(
-        say('What has changed, and who did it'),
-        [say('When'), say('Row'), say('Field'), say('Before'), say('After'), say('Who')].map((heading) => ({
-          heading,
-        })),
-        changed
-          .slice(0, SHOWN)
-          .map(({ at, entity, row, field, old, new: value, actor }) => [
-            write.moment(at),
-            `${translate(asMessage(ENTITY_NAMES[entity]))} ${row}`,
-            translate(nameOf(field)),
-            show(field, old),
-            show(field, value),
-            translate(nameActor(actor)),
-          ]),
-      )
+    : historyTable(visit, heading, changed.slice(0, SHOWN), nameActor)
 }
 ${
   changed.length > SHOWN &&

@@ -1,5 +1,6 @@
 /** The corrections of a person at the desk, each as its command makes it (docs/correcting.md). */
 
+import { parseMemberName } from '../../../app/member-names.ts';
 import { ENTRY_KINDS } from '../../../domain/entries/entries.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { formatDate, parsePastDate, startOfDay } from '../../../domain/values/date-time.ts';
@@ -109,10 +110,9 @@ function readMembership({ memberships }: HeldPerson, id: string): number {
 
 /** @param text `CODE/MEMBERCODE` */
 async function readOtherMember(visit: Visit, text: string): Promise<number> {
-  const [code = '', ...rest] = text.split('/');
+  const name = parseMemberName(text);
   const held = visit.use((storage) => storage.openHeldData());
-  const name = { cooperativeCode: code.trim().toUpperCase(), memberCode: rest.join('/').trim() };
-  const [found, ...others] = rest.length === 0 ? [] : await held.findMembers(name);
+  const [found, ...others] = name?.cooperativeCode === undefined ? [] : await held.findMembers(name);
   if (found === undefined || others.length > 0)
     throw new Misread(say('Expected the code of a cooperative and of a member there, such as KOAKAMA/11.'));
   return found.id;

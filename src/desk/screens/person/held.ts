@@ -1,13 +1,12 @@
 /** `/person/…/held`: everything that is held about a person, to print for whoever asks. */
-import { ENTITY_NAMES } from '../../../app/wording/entity-names.ts';
-import { asMessage, say } from '../../../domain/values/message.ts';
+import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldMembership, HeldPerson, HeldRow } from '../../../store/ports/journal/held-data.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, table } from '../../page/parts.ts';
 import { writeStored } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
-import { actorNames, type NameActor } from './changes.ts';
+import { actorNames, historyTable, type NameActor } from './changes.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
 import { textOf } from './held-values.ts';
 
@@ -26,7 +25,7 @@ export const HELD: Screen = {
 };
 
 function body(visit: Visit, person: HeldPerson, nameActor: NameActor): Html {
-  const { say, write, translate, now } = visit;
+  const { say, write, now } = visit;
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   return html`<p class="screen"><a href="${pathOf(visit)}">${say('Back')}</a></p>
 <h1>${say('Everything that is held about {name}', { name: nameOfPerson(person) })}</h1>
@@ -38,20 +37,7 @@ ${fields([
 ])}
 ${memberships.map((each) => membership(visit, each))}
 <h2>${say('History')}</h2>
-${table(
-  say('History'),
-  [say('When'), say('Row'), say('Field'), say('Before'), say('After'), say('Who')].map((heading) => ({
-    heading,
-  })),
-  history.map(({ at, entity, row, field, old, new: value, actor }) => [
-    write.moment(at),
-    `${translate(asMessage(ENTITY_NAMES[entity]))} ${row}`,
-    translate(nameOf(field)),
-    writeStored(visit, field, old),
-    writeStored(visit, field, value),
-    translate(nameActor(actor)),
-  ]),
-)}`;
+${historyTable(visit, say('History'), history, nameActor)}`;
 }
 
 function membership(visit: Visit, held: HeldMembership): Html {

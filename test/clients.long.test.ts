@@ -4,6 +4,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
@@ -131,4 +132,30 @@ suite('each program does it all once, and waits when it is told to', { concurren
     execFileSync(join(ROOT, 'node_modules/.bin/tsc'), compile, { cwd: folder });
     await run(context, [process.execPath, file], folder);
   });
+});
+
+test('a certificate that is not believed ends each program at once', async (context) => {
+  const folder = temporaryFolder(context);
+  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', ...kind, '-subj', '/CN=localhost', ...files], { stdio: 'pipe' });
+  const [key, cert] = ['key.pem', 'certificate.pem'].map((name) => readFileSync(join(folder, name)));
+  const server = createTlsServer({ key: key ?? '', cert: cert ?? '' }).listen(0, 'localhost');
+  context.after(() => server.close());
+  await once(server, 'listening');
+  const REGISTRY = `https://localhost:${(server.address() as AddressInfo).port}`;
+  copyFileSync(join(ROOT, 'src/app/embedding/objects.ts'), join(folder, 'registry.ts'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const commands = [
+    ['sh', programIn(folder, 'client.sh')],
+    ['python3', programIn(folder, 'client.py')],
+    [process.execPath, programIn(folder, 'client.ts')],
+  ];
+  for (const [program = '', ...args] of commands.filter(([name = '']) => isThere(name))) {
+    const env = { ...process.env, REGISTRY, KEY: 'crs_none' };
+    // Tried eight times, it would take two minutes.
+    const child = spawn(program, [...args, nid(1)], { cwd: folder, env, stdio: 'ignore', timeout: 20_000 });
+    const [status, signal] = await once(child, 'close');
+    assert.ok(status !== 0 && signal === null, `${program}: ${status}, ${signal}`);
+  }
 });

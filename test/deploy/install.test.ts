@@ -5,7 +5,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSy
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../support/app.ts';
-import { ROOT } from './programs.ts';
+import { ROOT, readDeployed, replaceAll } from './programs.ts';
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
 const skip = process.getuid?.() !== 0 && 'Only root can install.';
@@ -53,4 +53,36 @@ test('every file of the program belongs to root, and others can read but not cha
     const runs = found.isDirectory() || path === 'node_modules/node';
     assert.equal((found.mode & 0o7777).toString(8), runs ? '755' : '644', path);
   }
+});
+
+/** As systemd reads the file for the service (EnvironmentFile). */
+test('the command reads settings with spaces, quotes and signs as the service does', (context) => {
+  const folder = temporaryFolder(context);
+  const settings = [
+    '# REGISTRY_DB=/nowhere',
+    'REGISTRY_USER=Jane  Doe ',
+    'REGISTRY_DB="/var/lib/a registry.db"',
+    '',
+    '; HOST=nowhere',
+    "PUBLIC_URL='https://registry.example.rw/a?b=$HOME&c=`id`'",
+    'TIME_ZONE_OFFSET=+02:00',
+  ];
+  writeFileSync(join(folder, 'settings.env'), settings.join('\n'));
+  // The last line may lack its line feed.
+  const shown = ['REGISTRY_USER', 'REGISTRY_DB', 'PUBLIC_URL', 'TIME_ZONE_OFFSET', 'HOST'];
+  const lines = shown.map((name) => `printf '%s\\n' "\${${name}-absent}"`);
+  writeFileSync(join(folder, 'runuser'), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
+  const installed = replaceAll(readDeployed('registry'), [
+    ['/etc/cooperative-registry.env', join(folder, 'settings.env')],
+  ]);
+  writeFileSync(join(folder, 'registry'), installed, { mode: 0o755 });
+  const PATH = `${folder}${delimiter}${process.env.PATH}`;
+  const printed = execFileSync(join(folder, 'registry'), ['status'], { env: { PATH }, encoding: 'utf8' });
+  assert.deepEqual(printed.split('\n').slice(0, -1), [
+    'Jane  Doe',
+    '/var/lib/a registry.db',
+    'https://registry.example.rw/a?b=$HOME&c=`id`',
+    '+02:00',
+    'absent',
+  ]);
 });

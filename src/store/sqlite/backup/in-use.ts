@@ -1,5 +1,5 @@
 /** Whether a process has a database open, even if it does nothing with it. */
-import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../../ports/storage-error.ts';
@@ -39,6 +39,7 @@ export async function assertUnused(
 }
 
 function isOpenElsewhere(file: string): boolean {
+  if (!existsSync(dirname(file))) return false;
   const path = join(realpathSync(dirname(file)), basename(file));
   const names = [path, `${path} (deleted)`];
   return otherProcesses().some((pid) =>

@@ -226,19 +226,6 @@ test('metrics/ imports only ports and node, and only app/ imports it', () => {
   assert.deepEqual([...new Set(importers.map(({ file }) => dirname(file)))], ['app']);
 });
 
-test('ledger/ imports only ports, plumbing, what errors are, and node; only app/ and cli/ import it', () => {
-  const isAllowed = ({ target }: Import) =>
-    isIn(target, 'store/ports') ||
-    ['domain/values/errors.ts', ...FOR_ENGINES].includes(target) ||
-    target.startsWith('node:');
-  assert.deepEqual(broken('ledger', isAllowed), []);
-  const importers = imports.filter(({ file, target }) => isIn(target, 'ledger') && !isIn(file, 'ledger'));
-  assert.deepEqual(
-    importers.filter(({ file }) => !isIn(file, 'app') && !isIn(file, 'cli')),
-    [],
-  );
-});
-
 test('only the executable imports a command', () => {
   const importers = imports.filter(({ file, target }) => isIn(target, 'cli') && !isIn(file, 'cli'));
   assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['main.ts']);

@@ -355,3 +355,12 @@ test('a client that reads slowly is served to the end', { timeout: 20_000 }, asy
   await once(socket, 'close');
   assert.ok(bytes > 32 * 50_000, `${bytes} bytes`);
 });
+
+test('a response that takes longer to prepare than a connection may be idle is sent', async (context) => {
+  const app = await startApp(context, { timeouts: { idleMs: 100 } });
+  const waiting = app.send('/events?wait=30&after=0', { key: app.issue(['webhooks:receive']).key });
+  await wait(400);
+  await app.send('/cooperatives', { method: 'POST', body: { code: 'A', name: 'A' } });
+  const { status, json } = await waiting;
+  assert.deepEqual([status, json.results?.length], [200, 1], JSON.stringify(json));
+});

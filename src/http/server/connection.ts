@@ -171,7 +171,9 @@ export class Connection {
     const takenBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, what the client sends is no progress.
     const movedBytes = unsentBytes > 0 ? takenBytes : takenBytes + (socket.bytesRead ?? 0);
-    if (movedBytes !== this.movedBytes) {
+    // What is received and not answered yet is for the service to do: an export may take minutes to begin.
+    const isAwaited = this.last?.incoming.complete === true && !this.last.outgoing.headersSent;
+    if (movedBytes !== this.movedBytes || isAwaited) {
       this.movedBytes = movedBytes;
       this.movedAtMs = nowMs;
       return;

@@ -198,6 +198,20 @@ for (const kind of ['production', 'savings', 'loans', 'payments'] as const) {
   });
 }
 
+test("another cooperative's loans stop a file with other references too", async (context) => {
+  const place = await twinPlace(context);
+  await accept(place, 'loans', ledger(LEDGERS.loans[0], ...rowsOf('loans', 9)), 'A-1');
+  const renamed = rowsOf('loans', 9).map((row) => row.replace('L-', 'B/'));
+  const [found] = await warningsOf(
+    place,
+    'loans',
+    ledger(LEDGERS.loans[0], ...renamed, OWN_ROWS.loans),
+    'B-2',
+  );
+  assert.equal(found?.[0], 'other_cooperative');
+  assert.match(found?.[1] ?? '', /^9 of the 10 rows for B-2 are entries of A-1 already/);
+});
+
 for (const [kind, renamed] of [
   ['production', ['member_code,delivered_at,kg', (row: string) => row.replace(/,[^,]*$/, '')]],
   [

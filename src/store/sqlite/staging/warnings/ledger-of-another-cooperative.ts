@@ -146,6 +146,9 @@ function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
     FROM staging.resolved_references p WHERE ${IS_WRITTEN}`;
 }
 
+/** Each cooperative may write references in its own way. */
+const LOAN_OF_DAY = 't.loan_start_date IS r.loan_start_date';
+
 /** The entries `t` of other cooperatives that a row is; `isOther` is a condition on a cooperative's id. */
 function storedElsewhere(
   { columns, zone = UTC }: FileScope,
@@ -165,9 +168,8 @@ function storedElsewhere(
         CROSS JOIN main.savings_transactions t ON t.account_id = a.id AND t.kind = r.kind
           AND t.amount_minor = r.amount AND ${at('transacted_at')}`;
     case 'loans':
-      return `${member} CROSS JOIN main.loans t ON t.member_id = o.id AND t.reference = r.reference
-        AND t.amount_minor = r.amount
-        ${columns.has('loan_start_date') ? 'AND t.loan_start_date IS r.loan_start_date' : ''}`;
+      return `${member} CROSS JOIN main.loans t ON t.member_id = o.id AND t.amount_minor = r.amount
+        AND ${columns.has('loan_start_date') ? LOAN_OF_DAY : 't.reference = r.reference'}`;
     case 'payments':
       return `CROSS JOIN main.loans o ON o.cooperative_id IN (SELECT id FROM main.cooperatives)
           AND o.reference = r.loan_reference AND ${isOther('o.cooperative_id')}

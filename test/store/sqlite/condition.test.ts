@@ -86,9 +86,14 @@ test('a backup, its check and a failure are remembered, until a backup succeeds 
     sizes.reduce((a, b) => a + b),
   );
 
+  // Refused before anything was tried: nothing has failed.
   await assert.rejects(storage.backUp(first, { ...OPTIONS, now: () => 7_000 }));
-  const message = `${first} is not empty. Choose a new or an empty folder.`;
-  assert.deepEqual(await remembered(), { last, failure: { folder: first, atMs: 7_000, message } });
+  assert.deepEqual(await remembered(), { last, failure: null });
+  const blocked = join(root, 'blocked');
+  writeFileSync(blocked, '');
+  await assert.rejects(storage.backUp(blocked, { ...OPTIONS, now: () => 7_000 }));
+  const message = `${blocked} is not a folder.`;
+  assert.deepEqual(await remembered(), { last, failure: { folder: blocked, atMs: 7_000, message } });
 
   await storage.verifyBackup(first, () => 8_000);
   await assert.rejects(storage.verifyBackup(join(root, 'none'), () => 8_000));
@@ -106,7 +111,7 @@ test('a backup, its check and a failure are remembered, until a backup succeeds 
   const elsewhere = join(root, 'standby');
   mkdirSync(elsewhere);
   await storage.backUp(join(elsewhere, 'copy'), OPTIONS);
-  assert.deepEqual((await remembered()).failure, { folder: first, atMs: 7_000, message });
+  assert.deepEqual((await remembered()).failure, { folder: blocked, atMs: 7_000, message });
   await storage.backUp(second, OPTIONS);
   assert.equal((await remembered()).failure, null);
 

@@ -1,5 +1,5 @@
 /** What is remembered of the backups of a registry, in a file beside it: for `status` and metrics. */
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { BackupOptions, CheckedBackup, WrittenBackup } from '../../ports/backup.ts';
 import type { FailedBackup, RememberedBackup, RememberedBackups } from '../../ports/condition.ts';
@@ -48,10 +48,13 @@ export async function writeRememberedBackup(
   options: BackupOptions,
 ): Promise<WrittenBackup> {
   const folder = resolve(target);
+  const isTaken = hasContent(folder);
   let backup: WrittenBackup;
   try {
     backup = await writeBackup(databaseFile, target, options);
   } catch (error) {
+    // A folder that has something in it was refused before anything was tried.
+    if (isTaken) throw error;
     // The reason of the failure counts, whatever becomes of this.
     try {
       const failure = { folder, atMs: options.now(), message: (error as Error).message };
@@ -70,6 +73,14 @@ export async function writeRememberedBackup(
   const failure = [before.failure, unsound(before.last)].find(isElsewhere) ?? null;
   remember(databaseFile, { last, failure });
   return backup;
+}
+
+function hasContent(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** What is remembered as a failure of a backup that was found not sound; null of any other. */
@@ -91,23 +102,28 @@ export async function verifyRemembered(
   folder: string,
   now: () => number,
 ): Promise<CheckedBackup> {
-  let checked: CheckedBackup | undefined;
-  let fault = '';
+  let checked: CheckedBackup;
   try {
     checked = await verifyBackup(folder);
-    fault = checked.fault ?? '';
   } catch (error) {
-    fault = (error as Error).message;
+    // The reason of the failure counts, whatever becomes of this.
+    try {
+      rememberChecked(databaseFile, folder, now, { backup: undefined, fault: (error as Error).message });
+    } catch {}
     throw error;
-  } finally {
-    const { last, failure } = readRemembered(databaseFile);
-    const isLast =
-      last?.folder === resolve(folder) &&
-      (checked?.backup === undefined || checked.backup.instantMs === last.instantMs);
-    if (isLast) {
-      const verified = { ...last, verifiedAtMs: now(), fault: fault === '' ? null : fault };
-      remember(databaseFile, { last: verified, failure });
-    }
   }
+  rememberChecked(databaseFile, folder, now, checked);
   return checked;
+}
+
+function rememberChecked(
+  databaseFile: string,
+  folder: string,
+  now: () => number,
+  { backup, fault }: Pick<CheckedBackup, 'backup' | 'fault'>,
+): void {
+  const { last, failure } = readRemembered(databaseFile);
+  if (last?.folder !== resolve(folder)) return;
+  if (backup !== undefined && backup.instantMs !== last.instantMs) return;
+  remember(databaseFile, { last: { ...last, verifiedAtMs: now(), fault }, failure });
 }

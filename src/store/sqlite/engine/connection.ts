@@ -126,8 +126,11 @@ export class Connection {
     // The first copies and takes no lock; the second then has only the file to cut, or gives up at once.
     this.raw.pragma('main.wal_checkpoint(PASSIVE)');
     this.waitForLock(0);
-    this.raw.pragma('main.wal_checkpoint(TRUNCATE)');
-    this.waitForLock(waitMs);
+    try {
+      this.raw.pragma('main.wal_checkpoint(TRUNCATE)');
+    } finally {
+      this.waitForLock(waitMs);
+    }
   }
 
   /** Settings that do not read back as they were set, as `name: value`. Empty when all are right. */

@@ -105,6 +105,8 @@ test('the caller sees its scopes, restrictions, limits and usage', async (contex
     lookup_only: false,
     allow_export: true,
     cooperatives: null,
+    purpose: null,
+    require_purpose: false,
     expires_at: '2025-06-15T12:01:00+02:00',
     rate_limits: {
       hour: { limit: 5, window_seconds: 3600, remaining: 4, reset_seconds: 3600 },

@@ -1,6 +1,6 @@
 /** `status`: what an operator reads in the morning (docs/operating.md#status). */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findAttention, type StatusFacts } from '../../src/app/condition/attention.ts';
@@ -62,8 +62,10 @@ test('what needs attention comes first, with the command that settles it, and st
     '  backup: The last one, of 2100-06-15T12:00:00+02:00, is not verified.',
     `      backup verify ${folder}`,
   ]);
-  await run('backup', folder);
-  const failed = `  backup: The last attempt, at 2100-06-15T12:00:00+02:00, failed: ${folder} is not empty.`;
+  const blocked = join(root, 'blocked');
+  writeFileSync(blocked, '');
+  await run('backup', blocked);
+  const failed = `  backup: The last attempt, at 2100-06-15T12:00:00+02:00, failed: ${blocked} is not a`;
   assert.ok((await attention())[0]?.startsWith(failed));
   rmSync(join(folder, 'registry.db'));
   await run('backup', 'verify', folder);

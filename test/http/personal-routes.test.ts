@@ -190,6 +190,21 @@ test('a lookup that finds nobody is recorded, and other responses that show nobo
   assert.equal(ledger.readings.length, before);
 });
 
+test('a refused write that tells that somebody is a member is a reading of the number', async (context) => {
+  const { app, ledger } = await start(context);
+  const body = { cooperative_id: '1', identity_card: nid(1), member_code: 'NEW', full_name: 'Nobody New' };
+  const write = () => app.send('/members', { method: 'POST', body });
+  const refused = await write();
+  assert.equal(refused.status, 400, refused.text);
+  assert.ok('x-access-receipt' in refused.headers);
+  const { subject, fields, status } = ledger.readings.at(-1) as Reading;
+  assert.deepEqual([subject, fields, status], [{ identityCards: [nid(1)] }, [], 400]);
+  ledger.isFull = true;
+  const unrecorded = await write();
+  assert.equal(unrecorded.status, 503);
+  assert.doesNotMatch(unrecorded.text, /unique|change was made/);
+});
+
 test('a list of one person names the number and the rows; a former number stands beside the current one', async (context) => {
   const { app, read } = await start(context);
   const [, filtered] = await read(`/members?identity_card=${nid(1)}`);

@@ -71,6 +71,8 @@ export class RegistryError extends Error {
 }
 
 export const NON_FIELD_ERRORS = 'non_field_errors';
+/** Tells that the person of a body is a member of its cooperative: a reading of the national ID. */
+export const IS_MEMBER = 'The fields cooperative_id, identity_card must make a unique set.';
 
 /** Collects the faults of one body, query or row, so that all of them are reported together. */
 export class FieldErrorList {

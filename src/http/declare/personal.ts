@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { parseStated } from '../../domain/access/key-values.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { FieldGroup } from '../../domain/values/declared-fields.ts';
-import { FieldError } from '../../domain/values/errors.ts';
+import { FieldError, IS_MEMBER, NON_FIELD_ERRORS } from '../../domain/values/errors.ts';
 import type { Reading, Subject } from '../../store/ports/access-ledger.ts';
 import { badRequest } from './errors.ts';
 import type { ApiResponse } from './response.ts';
@@ -15,7 +15,7 @@ export const showing = (
   fields: readonly FieldGroup[],
 ): Personal => (fields.length === 0 ? 'none' : { persons, fields });
 
-type Asking = Pick<RouteRequest, 'params' | 'query'>;
+type Asking = Pick<RouteRequest, 'params' | 'query'> & { readonly body?: unknown };
 
 /** The national ID that a request names in its path or query. */
 function askedIdentityCard({ params, query }: Asking): string | undefined {
@@ -32,17 +32,24 @@ function askedIdentityCard({ params, query }: Asking): string | undefined {
 export function subjectOf(
   route: Pick<Route, 'personal' | 'operationId'> | undefined,
   request: Asking,
-  { status, subject }: ApiResponse,
+  { status, subject, body }: ApiResponse,
 ): Subject | undefined {
   if (route === undefined || route.personal === 'none') return undefined;
   const isNotFound = status === 404;
-  if (status >= 400 && !isNotFound) return undefined;
+  if (status >= 400 && !isNotFound) return subjectOfRefusal(request, body);
   if (!isNotFound && subject === undefined)
     throw new Error(`A response of ${route.operationId} does not say whom it shows.`);
   const asked = askedIdentityCard(request);
   if (asked === undefined) return isNotFound ? undefined : subject;
   const { identityCards = [] } = subject ?? {};
   return identityCards.includes(asked) ? subject : { ...subject, identityCards: [asked, ...identityCards] };
+}
+
+/** A refusal that tells that somebody is a member is a reading (docs/ledger.md#what-is-recorded). */
+function subjectOfRefusal({ body: given }: Asking, refusal: unknown): Subject | undefined {
+  const told = (refusal as { readonly [field: string]: unknown } | null | undefined)?.[NON_FIELD_ERRORS];
+  if (!Array.isArray(told) || !told.includes(IS_MEMBER)) return undefined;
+  return { identityCards: [String((given as { readonly identity_card: unknown }).identity_card)] };
 }
 
 const routeNames = new WeakMap<Route, string>();
@@ -62,7 +69,7 @@ export function describeShown(
   { status, fields }: ApiResponse,
 ): Pick<Reading, 'route' | 'fields' | 'status' | 'isPage'> {
   const { personal } = route;
-  const shown = status === 404 || personal === 'none' ? undefined : personal;
+  const shown = status >= 400 || personal === 'none' ? undefined : personal;
   return {
     route: nameOf(route),
     fields: shown === undefined ? [] : (fields ?? shown.fields),

@@ -32,6 +32,7 @@ const REFUSALS: { readonly [status: number]: Refusal } = {
     description:
       'A parameter, the body or the request itself is wrong; all faults are reported together, by field.',
     example: 'Expected a national ID of exactly 16 digits, or a member id.',
+    headers: { 'X-Access-Receipt': false },
   },
   401: {
     description: 'No key, or one that is malformed, unknown, expired or disabled.',

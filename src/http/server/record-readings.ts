@@ -82,12 +82,13 @@ function toReading(
 /** The response in the place of one that could not be recorded. */
 export function refuseUnrecorded(
   { incoming }: Pick<ApiRequest, 'incoming'>,
+  unsent: Pick<ApiResponse, 'status'>,
   error: unknown,
 ): ReturnType<typeof toErrorResponse> {
   const refused = toErrorResponse(error);
   if (refused.response.status !== 503) return refused;
-  const isRead = METHODS[incoming.method as keyof typeof METHODS] === 'GET';
-  const detail = isRead
+  const isMade = METHODS[incoming.method as keyof typeof METHODS] !== 'GET' && unsent.status < 400;
+  const detail = !isMade
     ? 'This reading could not be recorded. Try again.'
     : 'The change was made; it is not shown because this reading could not be recorded.';
   return { ...refused, response: { ...refused.response, body: { detail } } };

@@ -42,8 +42,8 @@ export function createSender({ scheduler, log, clock, isDraining, record }: Send
     logWhenSent(request, response, { log, clock });
   }
 
-  function refuse(request: ApiRequest, error: unknown): void {
-    const { response, isUnexpected } = refuseUnrecorded(request, error);
+  function refuse(request: ApiRequest, unsent: ApiResponse, error: unknown): void {
+    const { response, isUnexpected } = refuseUnrecorded(request, unsent, error);
     if (isUnexpected) log.unexpected(request.id, error);
     finish(request, response, toText(response.body));
   }
@@ -70,7 +70,7 @@ export function createSender({ scheduler, log, clock, isDraining, record }: Send
         request.headers['X-Access-Receipt'] = receipt;
         finish(request, sent, text);
       },
-      refuse: (error) => refuse(request, error),
+      refuse: (error) => refuse(request, sent, error),
     });
   };
 }

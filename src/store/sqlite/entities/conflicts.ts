@@ -4,6 +4,7 @@ import { type Fields, isGiven, listFields } from '../../../domain/values/declare
 import {
   FieldErrorList,
   type FieldMessages,
+  IS_MEMBER,
   NON_FIELD_ERRORS,
   unknownReference,
 } from '../../../domain/values/errors.ts';
@@ -77,8 +78,7 @@ export function openConflicts<Values>(
     for (const [i, { name, column }] of keys.entries()) {
       const id = others[i] ?? null;
       if (id === null || id === exceptId) continue;
-      if (column === 'identity_card')
-        faults.add(NON_FIELD_ERRORS, 'The fields cooperative_id, identity_card must make a unique set.');
+      if (column === 'identity_card') faults.add(NON_FIELD_ERRORS, IS_MEMBER);
       else faults.add(name, 'This field must be unique.');
     }
     if (other !== undefined && isOther !== null) faults.add(other.field, other.message);

@@ -44,7 +44,13 @@ but_ledger() { [ "$1" -eq 3 ] && damaged=yes; }
 
 fence() { there "$REGISTRY fence --db '$PRIMARY_DB'"; }
 # By what they hold: a clock that was wrong changes nothing.
-newest() { $REGISTRY backup list "$COPIES" --db "$REGISTRY_DB" | sed -n '1s/ .*//p'; }
+copies() { $REGISTRY backup list "$COPIES" --db "$REGISTRY_DB" | sed 's/ .*//'; }
+# The newest copy of which every byte can be restored.
+newest() {
+  copies | while read -r name; do
+    if $REGISTRY backup verify "$COPIES/$name" --db "$REGISTRY_DB" >/dev/null || [ $? -eq 3 ]; then echo "$name" && break; fi
+  done
+}
 # A name in the folder of the copies that nothing has.
 free_name() { name=$1; n=2; while [ -e "$COPIES/$name" ]; do name=$1-$n; n=$((n + 1)); done; echo "$name"; }
 # Neither of a fenced registry, nor of one whose restore was interrupted.

@@ -217,10 +217,10 @@ test('ids that were given out after the backup are not given out again', async (
   assert.equal(Number(idOf('M-13')), given + 1);
   const { out } = await place.command('ledger', 'person', nid(13));
   assert.match(out, /no reading of this person/);
-  // The readings know what the registry has lost.
+  // Of a registry that is lost nobody knows how far it got.
   rmSync(place.databaseFile);
   assert.equal((await place.command('restore', folder, '--replace')).status, 0);
   assert.equal((await place.load('members', members(`A-1,${nid(14)},M-14,Person Four`))).status, 0);
-  assert.equal(Number(idOf('M-14')), given + 1);
+  assert.ok(Number(idOf('M-14')) > given + 1_000_000);
   assert.equal((await place.command('check')).status, 0);
 });

@@ -1,6 +1,6 @@
 /** A second machine, which is a second folder here (docs/standby.md). */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -166,6 +166,24 @@ test('nothing is fenced as long as there is no copy that can be restored', async
   assert.match(refused.output, /There is no copy, and none could be made\. Nothing was fenced/);
   assert.equal((await on(first, 'keys', 'list')).status, 0);
   assert.equal((await standby('promote --unreachable')).status, 1);
+});
+
+test('of two copies the one that can be restored is taken, and none that is damaged fences the first machine', async (context) => {
+  const { first, second, key, port, copies, standby, backups } = await prepare(context);
+  await add(port, key, 'A-1');
+  assert.equal((await standby('copy')).status, 0);
+  const [sound = ''] = backups();
+  await add(port, key, 'B-2');
+  assert.equal((await standby('copy')).status, 0);
+  const newer = backups().find((name) => name !== sound) as string;
+  appendFileSync(join(copies, newer, 'registry.db'), 'x');
+  const promoted = await standby('promote --unreachable');
+  assert.equal(promoted.status, 0, promoted.output);
+  assert.match((await on(second, 'statistics')).out, /^- +1 +0$/m);
+  rmSync(second);
+  appendFileSync(join(copies, sound, 'registry.db'), 'x');
+  assert.equal((await standby('promote', { PRIMARY_OUT: '/proc/none' })).status, 1);
+  assert.equal((await on(first, 'keys', 'list')).status, 0);
 });
 
 test('a damaged ledger stops neither a copy nor a promotion: all that was acknowledged is there, status 3', async (context) => {

@@ -46,11 +46,15 @@ export const listDatedBackups = (parent: string): ListedBackup[] =>
     .sort((a, b) => newestFirst(a.manifest, b.manifest))
     .map(({ name, manifest }) => ({ name, backup: manifest }));
 
-/** By restores, then by events; where nothing happened between them, by the order in which they were made. */
+/**
+ * By restores, then by events; by the order in which they were made where nothing happened between them, and
+ * where their events are of different epochs.
+ */
 function newestFirst(a: Manifest, b: Manifest): number {
+  const isOneEpoch = a.sequence?.epoch === b.sequence?.epoch;
   const places = [a, b].map(({ sequence, number }) => [
     sequence?.generation ?? 0,
-    sequence?.lastSequence ?? 0,
+    isOneEpoch ? (sequence?.lastSequence ?? 0) : 0,
     number,
   ]);
   const [ofA = [], ofB = []] = places;

@@ -65,7 +65,7 @@ export async function writeRememberedBackup(
   const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
   const { instantMs, sequence } = backup;
   const epoch = sequence?.epoch ?? null;
-  const last = { epoch, folder, instantMs, bytes, verifiedAtMs: null, fault: null };
+  const last = { epoch, folder, instantMs, bytes, verifiedAtMs: null, fault: backup.ledgerFault };
   // One made elsewhere, such as the copy for a standby, does not make up for it.
   const before = readRemembered(databaseFile);
   const isElsewhere = (failed: FailedBackup | null) =>
@@ -112,7 +112,8 @@ export async function verifyRemembered(
     } catch {}
     throw error;
   }
-  rememberChecked(databaseFile, folder, now, checked);
+  const { fault, ledgerFault } = checked;
+  rememberChecked(databaseFile, folder, now, { ...checked, fault: fault ?? ledgerFault });
   return checked;
 }
 

@@ -116,7 +116,7 @@ test('two copies that went on apart with one chain are both kept, and this is sa
 });
 
 test('a damaged ledger stops no backup: what can be read is in it, older ones are removed, status 3', async (context) => {
-  const { root, live, backUp } = await backedUp(context);
+  const { root, db, live, backUp } = await backedUp(context);
   const ledger = openCommandLedger(live.databaseFile);
   for (let i = 0; i < 30; i++) await ledger.record(MANY);
   damage(live.ledgerFile);
@@ -125,6 +125,8 @@ test('a damaged ledger stops no backup: what can be read is in it, older ones ar
   assert.match(err, /The access ledger is NOT sound: registry\.ledger\.db: .* can be read/);
   const { folder, kept } = JSON.parse(out);
   assert.equal(kept, 2);
+  const shown = JSON.parse((await command(['status', '--json', '--db', db])).out);
+  assert.match(shown.last_backup.fault ?? shown.failed_backup?.message ?? '', /registry\.ledger\.db/);
   const taken = allEntries(ledgerPlaceIn(folder)).length;
   assert.ok(taken > 500 && taken < 1204, String(taken));
   assert.equal(readdirSync(join(root, 'backups')).length, 2);

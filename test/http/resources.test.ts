@@ -227,7 +227,19 @@ test('names and texts are kept in NFC with white space collapsed; hidden charact
   let serial = 0;
   assert.equal(await name('Re\u0301my  \t Niyonzima'), 'R\u00e9my Niyonzima');
   const hidden = 'Control, text-direction and zero-width characters are not allowed.';
-  for (const character of ['\u0000', '\u0007', '\u0085', '\u202e', '\u2066', '\u200b', '\u2060', '\ufeff']) {
+  for (const character of [
+    '\u0000',
+    '\u0007',
+    '\u0085',
+    '\u202e',
+    '\u2066',
+    '\u200b',
+    '\u2060',
+    '\ufeff',
+    '\u3164',
+    '\u061c',
+    '\u00ad',
+  ]) {
     assert.equal(await name(`a${character}b`), hidden);
   }
   assert.equal(await name('\ud800'), 'Not a valid string.');

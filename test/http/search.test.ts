@@ -117,3 +117,13 @@ test('a written name is found at once, and a replaced one not any more', async (
   assert.equal((await app.send('/cooperatives/2', { method: 'PUT', body: renamed })).status, 200);
   assert.deepEqual(await found(app, 'search=abahuje', '/cooperatives'), []);
 });
+
+test('a query that is not UTF-8 is refused, and not answered with nobody', async (context) => {
+  const app = await startApp(context);
+  for (const path of ['/members?search=K%E9za', '/cooperatives?search=%FF', '/members?%E9=1']) {
+    const { status, json } = await app.send(path);
+    assert.deepEqual([status, json], [400, { detail: 'The query is not valid UTF-8.' }], path);
+  }
+  assert.equal((await app.send('/members?search=K%C3%A9za')).status, 200);
+  assert.doesNotMatch((await app.send('/members?search=Ke%EF%BF%BDza')).text, /UTF-8/);
+});

@@ -17,9 +17,9 @@ export const MAX_LENGTH = {
 
 // C0 and C1 controls but tab, line feed and carriage return, which are white space.
 const CONTROLS = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
-// Bidirectional marks, overrides and isolates, zero-width characters, the byte order mark.
-const INVISIBLE = '\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff';
-const FORBIDDEN = new RegExp(`[${CONTROLS}${INVISIBLE}]`);
+// Of Unicode: marks and overrides of direction, zero-width characters, fillers, the soft hyphen and others.
+const INVISIBLE = '\\p{Default_Ignorable_Code_Point}';
+const FORBIDDEN = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'u');
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
 export const BLANK = new FieldError('This field may not be blank.');

@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net';
 import { PREFIX, type PublicUrl } from '../../config.ts';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import type { Visible } from '../../domain/access/visible.ts';
+import { badRequest } from './errors.ts';
 import { NOTHING_STATED, type Stated } from './personal.ts';
 import { type ApiResponse, type Headers, refusal } from './response.ts';
 import { API_ROOT, type Route, type RouteRequest } from './route.ts';
@@ -67,7 +68,7 @@ export class ApiRequest implements RouteRequest {
 
   get search(): URLSearchParams {
     if (this.searchText === '') return NO_SEARCH;
-    this.parsedSearch ??= new URLSearchParams(this.searchText);
+    this.parsedSearch ??= parseSearch(this.searchText);
     return this.parsedSearch;
   }
 
@@ -79,6 +80,17 @@ export class ApiRequest implements RouteRequest {
     return `${scheme}://${host}${this.prefix}`;
   }
 }
+
+/** @throws HttpError 400: what is no UTF-8 would find nobody, where somebody was meant */
+function parseSearch(text: string): URLSearchParams {
+  const search = new URLSearchParams(text);
+  const isReplaced = search.toString().includes(REPLACED) && !text.toUpperCase().includes(REPLACED);
+  if (isReplaced) throw badRequest('The query is not valid UTF-8.');
+  return search;
+}
+
+/** U+FFFD, which stands for bytes that are no UTF-8. */
+const REPLACED = '%EF%BF%BD';
 
 /**
  * Where a framework has mounted the handler: Express, and Fastify with middie, take that part off `url` and

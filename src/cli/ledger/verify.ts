@@ -28,7 +28,7 @@ const NO_LEDGER = say('There is no ledger here: nothing was ever recorded, or it
 async function verifyAll(context: CliContext, options: PrintOptions): Promise<void> {
   const storage = openConfiguredStorage(configOf(context, options), context.clock);
   const { entries, chains, faults: found } = await readAll(storage);
-  const faults = chains.length > 0 || found.length > 0 ? found : [translate(context, NO_LEDGER)];
+  const faults = storage.readLedgerCondition() === undefined ? [translate(context, NO_LEDGER)] : found;
   recordNobody(context);
   if (options.json === true)
     context.out(

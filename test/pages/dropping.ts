@@ -21,6 +21,12 @@ export async function drop(page: Page, ...files: readonly Dropped[]): Promise<vo
     for (const { name, bytes } of all) transfer.items.add(new File([new Uint8Array(bytes)], name));
     return transfer;
   }, given);
+  // The script that takes files comes after the page.
+  await page.waitForFunction(() => {
+    const zone = document.querySelector('.drop');
+    zone?.dispatchEvent(new DragEvent('dragover'));
+    return zone?.classList.contains('over');
+  });
   await page.locator('.drop').dispatchEvent('drop', { dataTransfer: data });
   await page.waitForURL(files.length === 1 ? /\/import\/\d+$/ : /\/import$/);
 }

@@ -67,7 +67,7 @@ test('a newer version replaces an earlier file', async (context) => {
   const { path } = await give(browser, 'production.csv', first + row(2));
   const checked = await submit(browser, path, 'check', { replaces: '3' });
   assert.match(checked.text, /1 row of the replaced import is not in this file/);
-  await submit(browser, path, 'import');
+  await submit(browser, path, 'import', { agreed: 'yes' });
   assert.equal(value('SELECT count(*) FROM production_entries'), 1);
 });
 

@@ -253,7 +253,7 @@ test('the very same file is not stopped after its undo, nor where it replaces it
     [newer, '4', '0 new, 0 changed, 1 unchanged, 1 removed'],
     [content, '5', '1 new, 0 changed, 1 unchanged'],
   ] as const) {
-    const { status, out, err } = await place.load('savings', file, '--replaces', replaced);
+    const { status, out, err } = await place.load('savings', file, '--replaces', replaced, '--yes');
     assert.equal(status, 0, err);
     assert.ok(out.includes(rows), out);
   }

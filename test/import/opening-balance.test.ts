@@ -173,7 +173,7 @@ test('an undo that would count a payment twice is refused until the balance is u
   const paid = ['A-1,L-1,P-1,50,cash,2025-04-01,', kept];
   for (const [made, rows, ...args] of [
     ['void', [`${paid[0]}void`]],
-    ['removed', [kept], '--replaces', '4'],
+    ['removed', [kept], '--replaces', '4', '--yes'],
   ] as const) {
     const place = await lendingPlace(context, loan(''), loan('', '', 'L-2'));
     await pay(place, paid);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { command } from '../support/command.ts';
 import { type ImportPlace, LOANS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 
@@ -92,7 +93,7 @@ test('savings are compared by account and kind', async (context) => {
     err,
     new RegExp(`1 transaction is new .* import ${id} .*1500\\.5 Frw in place of 1000 on 2024-01-02`),
   );
-  await accept(place, 'savings', changed, '--replaces', String(id));
+  await accept(place, 'savings', changed, '--replaces', String(id), '--yes');
   assert.deepEqual(place.query('SELECT amount_minor FROM savings_transactions ORDER BY 1'), [
     { amount_minor: 50_000 },
     { amount_minor: 50_000 },
@@ -138,7 +139,7 @@ test('a newer version adds, removes and keeps, shows it before, and is undone', 
   assert.match(dryRun.out, /3 rows checked: 2 new, 0 changed, 1 unchanged, 2 removed; nothing was written/);
   assert.match(
     dryRun.err,
-    /not in this file \(M-1 2024-01-02 369\.300 milk; M-3 2024-01-03 30\.000 milk\): they are removed\./,
+    /not in this file \(M-1 2024-01-02 369\.300 milk; M-3 2024-01-03 30\.000 milk\)\.\n/,
   );
   const done = await place.load(
     'production',
@@ -210,7 +211,7 @@ test('what cannot be replaced is refused in a sentence', async (context) => {
     /--absent needs --replaces/,
   );
   assert.match((await place.run(place.folder, '--replaces', '1')).err, /--replaces is for one file/);
-  const next = await accept(place, 'production', ledger(...CORRECTED), '--replaces', String(id));
+  const next = await accept(place, 'production', ledger(...CORRECTED), '--replaces', String(id), '--yes');
   assert.match(
     await replace(id),
     new RegExp(`Import ${id} was replaced by import ${next}\\. Replace that one\\.`),
@@ -237,7 +238,7 @@ test('a loan with payments, and a row that was changed by hand, are not removed'
   assert.match(err, new RegExp(`Rows of import ${id} that this file no longer has cannot be removed: `));
   assert.match(err, /payment P-1 belongs to one/);
   assert.match(err, /L-3 was changed since, by key 1/);
-  await accept(place, 'loans', loans(loan(2), loan(3)), '--replaces', String(id));
+  await accept(place, 'loans', loans(loan(2), loan(3)), '--replaces', String(id), '--yes');
   assert.deepEqual(place.query('SELECT id, reference FROM loans'), [
     { id: 2, reference: 'L-2' },
     { id: 3, reference: 'L-3' },
@@ -253,7 +254,7 @@ test('whoever had a removed entry does not go before it may come back', async (c
     members(member(9)).replaceAll('A-1,', '').replace('cooperative_code,', ''),
   );
   const id = await accept(place, 'production', ledger(...JANUARY, 'M-9,2024-01-02,7,milk'));
-  const newer = await accept(place, 'production', ledger(...JANUARY), '--replaces', String(id));
+  const newer = await accept(place, 'production', ledger(...JANUARY), '--replaces', String(id), '--yes');
   const undo = (of: number) => place.command('imports', 'undo', String(of), '--yes');
   const refused = await undo(joined);
   assert.equal(refused.status, 1);
@@ -267,31 +268,36 @@ test('entries of somebody who was erased stay', async (context) => {
   const id = await accept(place, 'production', ledger(...JANUARY));
   const erased = await place.command('persons', 'erase', nid(3), '--reason', 'asked', '--yes');
   assert.equal(erased.status, 0, erased.err);
-  await accept(place, 'production', ledger(...CORRECTED.slice(0, 2)), '--replaces', String(id));
+  await accept(place, 'production', ledger(...CORRECTED.slice(0, 2)), '--replaces', String(id), '--yes');
   assert.deepEqual(kilograms(place), [20_500, 30_000, 396_300]);
 });
 
-test('most of an import is not removed unnoticed', async (context) => {
+test('what a newer version removes is asked about, on a terminal and with --yes', async (context) => {
   const place = await startedPlace(context);
-  const rows = Array.from({ length: 11 }, (_, i) => `M-1,2024-01-${i + 10},${i + 1},milk`);
-  const id = await accept(place, 'production', ledger(...rows));
-  const message = new RegExp(`6 of the 11 rows of import ${id} are not in this file and would be removed`);
-  assert.match(
-    await refusal(place, 'production', ledger(...rows.slice(6)), '--replaces', String(id)),
-    message,
-  );
-  await accept(place, 'production', ledger(...rows.slice(5)), '--replaces', String(id));
-  // Of a small one too; a single row is removed without a question, and shown.
-  const small = await accept(place, 'production', ledger(...JANUARY), '--yes');
-  assert.match(
-    await refusal(place, 'production', ledger(...CORRECTED.slice(0, 2)), '--replaces', String(small)),
-    new RegExp(`2 of the 3 rows of import ${small} are not in this file`),
-  );
-  const { err } = await place.load(
-    ...(['production', ledger(...JANUARY.slice(1)), '--cooperative', 'A-1', '--replaces'] as const),
-    String(small),
-  );
-  assert.match(err, /is not in this file \(M-1 2024-01-02 369\.300 milk\): it is removed\./);
+  const id = await accept(place, 'production', ledger(...JANUARY));
+  const stored = kilograms(place);
+  const args = ['production', place.write('newer.csv', ledger(...JANUARY.slice(1))), '--cooperative', 'A-1'];
+  const replace = (answer?: string) => {
+    const terminal = answer === undefined ? {} : { ask: async () => answer };
+    const env = { REGISTRY_DB: place.databaseFile };
+    return command(['import', ...args, '--replaces', String(id)], env, undefined, terminal);
+  };
+  for (const answer of [undefined, 'n']) {
+    const { status, err } = await replace(answer);
+    assert.equal(status, 1);
+    assert.match(err, new RegExp(`1 of the 3 rows of import ${id} is not in this file and would be removed`));
+    assert.match(err, /is not in this file \(M-1 2024-01-02 369\.300 milk\)\.\n/);
+    assert.match(err, /add --yes\..*\n.*Nothing of newer\.csv was imported\./);
+    assert.doesNotMatch(err, /(is|are) removed/);
+    assert.deepEqual(kilograms(place), stored);
+  }
+  const agreed = await replace('y');
+  assert.equal(agreed.status, 0, agreed.err);
+  assert.deepEqual(kilograms(place), [20_500, 30_000]);
+  // A newer version that has all rows removes nothing, and is not asked about.
+  const newest = String(place.value('SELECT max(id) FROM operations'));
+  const all = ledger(...JANUARY.slice(1), 'M-1,2024-01-09,9,milk');
+  await accept(place, 'production', all, '--replaces', newest);
 });
 
 test('members who are missing in a newer list stay, and are written with --absent', async (context) => {

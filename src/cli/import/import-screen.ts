@@ -189,7 +189,7 @@ async function showMissing(
     { count, examples: examples.join('; ') + rest },
   );
   const places = { file: nameOf(file), rows, count };
-  if (missing.areRemoved) show(say('{file}: {rows}: {count|it is|they are} removed.', places));
+  if (missing.areRemoved) show(say('{file}: {rows}.', places));
   else if (absent === undefined)
     show(say('{file}: {rows}: {count|it stays|they stay}; --absent FILE writes {count|it|them}.', places));
   else

@@ -118,7 +118,8 @@ async function importFile(
     };
     if (!(await isConfirmed(found, options, observer))) return { ...found, seconds: secondsNow() };
     options.signal?.throwIfAborted();
-    const done = await settle(checked, recordOf(file, source, report, options), options);
+    const onlyAsShown = isStopped || options.asks === true;
+    const done = await settle(checked, recordOf(file, source, report, options), options, onlyAsShown);
     return { ...report, columns, ...done, seconds: secondsNow() };
   } catch (error) {
     if (error instanceof UnknownSheetError) throw error;
@@ -196,10 +197,11 @@ function recordOf(
 async function settle(
   accepted: AcceptedFile,
   record: ImportRecord,
-  { isDryRun, clock, asks }: ImportOptions,
+  { isDryRun, clock }: ImportOptions,
+  onlyAsShown: boolean,
 ): Promise<Pick<FileReport, 'outcome' | 'changes' | 'importId' | 'lockMs' | 'failure'>> {
   if (!isDryRun) {
-    const result = await accepted.apply(nowSeconds(clock), record, { onlyAsShown: asks === true });
+    const result = await accepted.apply(nowSeconds(clock), record, { onlyAsShown });
     const { lockMs, importId, errorAfterCommit: error, ...changes } = result;
     const done = { outcome: 'imported' as const, changes, importId, lockMs };
     if (error === undefined) return done;

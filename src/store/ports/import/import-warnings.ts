@@ -51,9 +51,9 @@ export const WARNINGS = {
       'be new entries with the member (of payments the loan), day and amount of stored ones: the ledger ' +
       'came before, with other references or columns. Of loans, only where the file has their start',
   ),
-  many_removed: stopping(
+  removed: stopping(
     ['production', 'loans', 'payments', 'savings'],
-    'more than half of the rows of the import that the file replaces, at least two, would be removed',
+    'rows of the import that the file replaces would be removed',
   ),
   impossible_id: only(['members'], 'a NID begins with neither 1, 2 nor 3, such as one of zeros'),
   contradicted_id: only(

@@ -20,11 +20,9 @@ import type { FileScope } from '../staged/file-scope.ts';
 import { saying } from './check-statements.ts';
 
 const ROWS_AT_ONCE = 1_000;
-const MANY_REMOVED =
-  '{removed} of the {rows} rows of import {id} are not in this file and would be removed: is it the newer ' +
-  'version?';
-/** One row may be removed, whatever share of the import it is. */
-const FEW = 1;
+const REMOVED =
+  '{removed} of the {rows} rows of import {id} {removed|is|are} not in this file and would be removed: ' +
+  'is it the newer version?';
 /** Rows that are named where they keep an import from being replaced. */
 const LISTED = 3;
 
@@ -162,14 +160,14 @@ export function dropRemoved({ db }: FileScope, sets: readonly ChangeSet[]): void
   for (const { entity } of sets) db.exec(`DROP TABLE temp.removed_${entity}`);
 }
 
-/** SELECT of `line, detail` when more than half of the rows would be removed, and more than one. */
-export function manyRemovedSql({ kind, replaces }: FileScope): string | undefined {
+/** SELECT of `line, detail` when rows would be removed. */
+export function removedSql({ kind, replaces }: FileScope): string | undefined {
   if (replaces === undefined) return undefined;
-  const detail = saying(MANY_REMOVED, { removed: 'removed', rows: 'rows', id: `${replaces}` });
+  const detail = saying(REMOVED, { removed: 'removed', rows: 'rows', id: `${replaces}` });
   return `SELECT min(line), ${detail} FROM (SELECT
       (SELECT count(*) FROM staging.missing) AS removed,
       (SELECT count(*) FROM (${rowsOf(replaces, kind)})) AS rows)
-    CROSS JOIN staging.rows WHERE removed > ${FEW} AND 2 * removed > rows GROUP BY 2`;
+    CROSS JOIN staging.rows WHERE removed > 0 GROUP BY 2`;
 }
 
 /** What is missing, for people; undefined for a file that replaces no import. */

@@ -1,6 +1,6 @@
 /** The warnings that all ledgers have, as `warning-statements.ts` has those of each kind. */
 import { say, unpack } from '../../../../domain/values/message.ts';
-import { manyRemovedSql } from '../checks/replacement.ts';
+import { removedSql } from '../checks/replacement.ts';
 import { alreadyStoredSql } from './already-stored.ts';
 import { otherCooperativeSql, otherNameSql } from './ledger-of-another-cooperative.ts';
 import { describeNewer, newerVersionSql } from './newer-version.ts';
@@ -26,9 +26,9 @@ export const LEDGER_WARNINGS = [
     message: (_: number, detail: string) => unpack(detail),
   },
   {
-    kind: 'many_removed',
+    kind: 'removed',
     needs: [],
-    sql: manyRemovedSql,
+    sql: removedSql,
     message: (_: number, detail: string) => unpack(detail),
   },
 ] as const;

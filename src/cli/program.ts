@@ -121,6 +121,10 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
       'refresh the read model where it is out of date: after an upgrade or an import that was killed',
     load: async () => (await import('./service/summarize.ts')).declareSummarize,
   },
+  'time-zone': {
+    description: 'the time zone that the registry belongs to; with --to, move it to another',
+    load: async () => (await import('./service/time-zone.ts')).declareTimeZone,
+  },
 };
 
 /** @param loaded names of the commands to load; the others have a name and a description only */

@@ -109,7 +109,7 @@ export const DECLARATIONS = {
   },
   registry_read_model_outdated: {
     type: 'gauge',
-    help: '1 if a read model of another release or time zone was seen: run `summarize`; else 0',
+    help: '1 if a read model of another release was seen: run `summarize`; else 0',
   },
   registry_feed_sequence: {
     type: 'gauge',

@@ -166,10 +166,7 @@ function ofReadModel({ condition: { readModel }, command }: StatusFacts): readon
   const { stale, hasOtherRules } = readModel;
   const about = 'read model' as const;
   const entry = (text: Message): readonly Attention[] => [{ about, text, command: command('summarize') }];
-  if (hasOtherRules)
-    return entry(
-      say('It was stored by another release, or for another TIME_ZONE_OFFSET: lookups are slower.'),
-    );
+  if (hasOtherRules) return entry(say('It was stored by another release: lookups are slower.'));
   if (stale === 0) return [];
   return entry(
     stale === STALE_COUNTED

@@ -73,6 +73,7 @@ export const SHOWN_PERSONS: { readonly [command: string]: Shown } = {
   restore: 'none',
   fence: 'none',
   summarize: 'none',
+  'time-zone': 'none',
 };
 
 /** The words that name a command, without the program's. */

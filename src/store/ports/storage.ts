@@ -153,6 +153,14 @@ export interface Storage {
    * @throws StorageError
    */
   refreshReadModel(nowSeconds: number): Awaitable<number>;
+  /** The zone that the registry belongs to; undefined where there is none, or nothing can be read of it. */
+  timeZone(): Awaitable<TimeZone | undefined>;
+  /**
+   * Moves the registry to the zone of this storage, and computes again what depends on it.
+   * @returns for how many members
+   * @throws StorageError (as rejection) also while a process has it open
+   */
+  changeTimeZone(nowSeconds: number): Promise<number>;
   /** Removes what killed imports have left. @returns how many imports that were */
   removeStaleStaging(): Awaitable<number>;
   /**

@@ -1,8 +1,9 @@
 /** A storage location in SQLite: a database file, and the keys' file beside it. */
+import type { TimeZone } from '../../domain/values/date-time.ts';
 import type { Storage, StorageDependencies } from '../ports/storage.ts';
 import { datedFolderIn, listDatedBackups, pruneDatedBackups } from './backup/dated-backups.ts';
 import { assertNotFenced, fence, isFenced } from './backup/fence.ts';
-import { isInService } from './backup/in-use.ts';
+import { assertUnused, isInService } from './backup/in-use.ts';
 import { repairLedger } from './backup/ledger-copy.ts';
 import { verifyRemembered, writeRememberedBackup } from './backup/remembered-backups.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
@@ -23,6 +24,7 @@ import { readLedgerCondition } from './ledger/condition.ts';
 import { openLedgerReader } from './ledger/ledger-reader.ts';
 import { openServiceLedger } from './ledger/service-ledger.ts';
 import { openHeldData } from './persons/held-data.ts';
+import type { ReadModelFormat } from './read-model/columns.ts';
 import { letOthersWrite, refreshOutOfDate } from './read-model/refresh.ts';
 import { createReadModelFormat } from './read-model/version.ts';
 import { openSqliteRegistry } from './registry.ts';
@@ -31,6 +33,7 @@ import { indexNames } from './search/index-names.ts';
 import { openImportSession } from './staging/session.ts';
 import { removeStaleStaging } from './staging/staged/staging-file.ts';
 import { openCommandStatistics } from './statistics/store.ts';
+import { assertTimeZone, timeZoneOf } from './statistics/time-zone.ts';
 import { renewTotals } from './statistics/totals.ts';
 import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
@@ -39,16 +42,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
   const { clock, scheduler, zone, measureCommit } = dependencies;
   const monotonicMs = () => clock.monotonicMs();
   const format = createReadModelFormat(zone);
-  /** The path, for what changes nothing. @throws StorageError while a restore is under way */
-  const complete = (): string => {
-    assertNotRestoring(file);
-    return file;
-  };
-  /** The path, for whatever opens it. @throws StorageError also when it is fenced */
-  const settled = (): string => {
-    assertNotFenced(file);
-    return complete();
-  };
+  const { complete, readable, settled } = pathsOf(file, zone);
   const waitMsFor = (use?: string) => (use === 'serve' ? WAIT_MS.serving : WAIT_MS.command);
   return {
     location: file,
@@ -59,7 +53,7 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     serveLedger: (options) => openServiceLedger(settled(), options),
     openCommandLedger: () => openCommandLedger(settled()),
     openLedgerReader: () =>
-      openLedgerReader({ ledgerFile: ledgerFileOf(complete()), keysFile: keysFileOf(file) }),
+      openLedgerReader({ ledgerFile: ledgerFileOf(readable()), keysFile: keysFileOf(file) }),
     repairLedger: (backup) => repairLedger(settled(), backup),
     readLedgerCondition: () => readLedgerCondition(file),
     openRegistry: () =>
@@ -83,13 +77,21 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     openStatistics: () => openCommandStatistics(settled(), zone),
     isServed: () => isInService(file),
     readCondition: async (use) => readCondition(settled(), format, waitMsFor(use)),
-    check: () => checkFiles(complete(), format),
-    refreshReadModel: (nowSeconds) =>
-      withDatabase(settled(), { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
-        indexNames(db, { pause: letOthersWrite });
-        renewTotals(db, zone);
-        return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
-      }),
+    check: () => checkFiles(readable(), format),
+    refreshReadModel: (nowSeconds) => {
+      settled();
+      return summarize(file, format, nowSeconds);
+    },
+    timeZone: () => timeZoneOf(complete()),
+    changeTimeZone: async (nowSeconds) => {
+      assertNotFenced(complete());
+      await assertUnused(
+        file,
+        0,
+        (used) => `A process has ${used} open. Stop the service and every command on it, then try again.`,
+      );
+      return summarize(file, format, nowSeconds);
+    },
     removeStaleStaging: () => removeStaleStaging(file),
     backUp: async (folder, options) => writeRememberedBackup(complete(), folder, options),
     verifyBackup: (folder, now) => verifyRemembered(file, folder, now),
@@ -101,3 +103,32 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
     restore: (folder, options) => restoreBackup(file, folder, { format, monotonicMs }, options),
   };
 }
+
+function pathsOf(file: string, zone: TimeZone) {
+  let isInZone = false;
+  /** The path. @throws StorageError while a restore is under way */
+  const complete = (): string => {
+    assertNotRestoring(file);
+    return file;
+  };
+  /** The path, for what changes nothing. @throws StorageError also when it is in another time zone */
+  const readable = (): string => {
+    complete();
+    if (!isInZone) isInZone = assertTimeZone(file, zone);
+    return file;
+  };
+  /** The path, for whatever opens it. @throws StorageError also when it is fenced */
+  const settled = (): string => {
+    assertNotFenced(file);
+    return readable();
+  };
+  return { complete, readable, settled };
+}
+
+/** Computes what is of another release or time zone, or was left by a killed import. */
+const summarize = (file: string, format: ReadModelFormat, nowSeconds: number): number =>
+  withDatabase(file, { waitMs: WAIT_MS.command, schema: REGISTRY_SCHEMA }, (db) => {
+    indexNames(db, { pause: letOthersWrite });
+    renewTotals(db, format.zone);
+    return refreshOutOfDate(db, format, { nowSeconds, pause: letOthersWrite });
+  });

@@ -19,6 +19,7 @@ import {
 import { addToErasuresFile } from '../identity/erasures.ts';
 import { addMonthKeys } from '../ledger/month-keys.ts';
 import { removeStaleStaging } from '../staging/staged/staging-file.ts';
+import { assertTimeZone } from '../statistics/time-zone.ts';
 import { type ErasedAgain, eraseAgain, findErasures, type RestoreScope } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
 import { isLedger, restoreLedger } from './ledger-copy.ts';
@@ -112,6 +113,7 @@ async function prepare(
     ledgerFaults.push(...keepMonthKeys(restoring));
     const found = await findErasures(restoring, options.erasuresFile);
     const registry = join(copies, registryOf(manifest).name);
+    assertTimeZone(registry, scope.format.zone);
     keepUsedIds(registry, usedIdsOf(restoring));
     succeed(registry, restoring.oldDatabase);
     const erased = eraseAgain(registry, found, scope, { ...options, onStep, instantMs: manifest.instantMs });

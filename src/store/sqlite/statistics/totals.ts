@@ -13,16 +13,18 @@ export const totalsVersion = ({ suffix }: TimeZone): string => RULES_VERSION + s
 
 export const TOTALS_VERSION = 'SELECT version FROM main.totals_zone';
 
-export const OTHER_TOTALS =
-  'The totals are of another release or time zone. ' +
-  'Run summarize with the TIME_ZONE_OFFSET of the service.';
+export const OTHER_TOTALS = 'The totals are of another release. Run summarize.';
 
 export const hasTotals = (db: Connection, zone: TimeZone): boolean =>
   db.value(TOTALS_VERSION) === totalsVersion(zone);
 
+/** The suffix of the zone that a registry belongs to; undefined before anybody has written to it. */
+export const readTimeZone = (db: Connection): string | undefined =>
+  db.value<string>(TOTALS_VERSION).slice(RULES_VERSION.length) || undefined;
+
 /**
- * Computes all totals again where they are of other rules or another zone; in a large registry it takes
- * minutes, in which nobody else writes.
+ * Computes all totals again where they are of other rules, or the registry gets its zone; in a large registry
+ * it takes minutes, in which nobody else writes.
  */
 export function renewTotals(db: Connection, zone: TimeZone): void {
   if (hasTotals(db, zone)) return;

@@ -1,0 +1,59 @@
+/** `time-zone`: shows the zone that a registry belongs to, or moves it (docs/operating.md#time-zone). */
+import { type Command, InvalidArgumentError } from 'commander';
+import { openConfiguredStorage } from '../../app/storage.ts';
+import { parseTimeZone, type TimeZone } from '../../domain/values/date-time.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import { nowSeconds } from '../../runtime/clock.ts';
+import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
+import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { formatJson } from '../terminal/output.ts';
+import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+
+interface TimeZoneOptions extends PrintOptions, ConfirmOptions {
+  readonly to?: TimeZone;
+}
+
+function parseOffset(text: string): TimeZone {
+  const zone = parseTimeZone(text);
+  if (zone instanceof FieldError) throw new InvalidArgumentError(zone.message);
+  return zone;
+}
+
+export function declareTimeZone(command: Command, context: CliContext): void {
+  addConfirmOptions(addPrintOptions(command))
+    .option('--to <offset>', 'move the registry to this zone, such as -03:30 or Z', parseOffset)
+    .action(async (options: TimeZoneOptions) => {
+      const { storage: location, zone } = configOf(context, options);
+      const storage = openConfiguredStorage({ storage: location, zone: options.to ?? zone }, context.clock);
+      const from = await storage.timeZone();
+      if (from === undefined)
+        throw new CommandError(EXIT.usage, `No registry of this release can be read at ${location}.`);
+      const { to = from, dryRun, json } = options;
+      if (to.suffix !== from.suffix) {
+        const show = async () => context.err(whatFollows(location, from, to));
+        if (dryRun === true) await show();
+        else {
+          await confirm(context, options, show);
+          await storage.changeTimeZone(nowSeconds(context.clock));
+        }
+      }
+      const timeZone = dryRun === true ? from.suffix : to.suffix;
+      context.out(
+        json === true
+          ? formatJson({ database: location, timeZone })
+          : `${location} is in the time zone ${timeZone}.\n`,
+      );
+    });
+}
+
+const whatFollows = (location: string, from: TimeZone, to: TimeZone): string =>
+  [
+    `${location} would move from ${from.suffix} to ${to.suffix}:`,
+    `- Every date-time is shown in ${to.suffix}. What came with a day and no time was stored as midnight in`,
+    `  ${from.suffix}, and may be shown on the day before.`,
+    '- Totals by month and the blocks of all members are computed again: a minute for each million members.',
+    `- Files without references that were imported before are refused when they come again.`,
+    `- Then set TIME_ZONE_OFFSET=${to.suffix} for the service and every command, and make a backup: those of`,
+    `  before are in ${from.suffix}.`,
+    '',
+  ].join('\n');

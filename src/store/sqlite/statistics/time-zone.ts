@@ -1,0 +1,33 @@
+/** The time zone that a registry belongs to (docs/operating.md#time-zone). */
+import { parseTimeZone, type TimeZone } from '../../../domain/values/date-time.ts';
+import { StorageError } from '../../ports/storage-error.ts';
+import { withDatabase } from '../engine/open-database.ts';
+import { readTimeZone } from './totals.ts';
+
+/**
+ * @param file of a registry, in any state
+ * @returns undefined where nothing says it: the file is missing, empty, damaged or of another release
+ */
+export function timeZoneOf(file: string): TimeZone | undefined {
+  try {
+    const suffix = withDatabase(file, { readOnly: true, waitMs: 0 }, readTimeZone);
+    return suffix === undefined ? undefined : (parseTimeZone(suffix) as TimeZone);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Dates without a time, months of totals and what was derived from days are of one zone.
+ * @returns whether the file says its zone
+ * @throws StorageError `unusable` when it is not that of this process
+ */
+export function assertTimeZone(file: string, { suffix }: TimeZone): boolean {
+  const own = timeZoneOf(file)?.suffix;
+  if (own === undefined || own === suffix) return own !== undefined;
+  throw new StorageError(
+    'unusable',
+    `The registry ${file} is in the time zone ${own}, and TIME_ZONE_OFFSET is ${suffix}. ` +
+      `Set TIME_ZONE_OFFSET=${own}, or move the registry to ${suffix} with: time-zone --to ${suffix}`,
+  );
+}

@@ -1,6 +1,7 @@
 /** The command line: one program, a file per group of commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
+import { RegistryError } from '../domain/values/errors.ts';
 import { packageVersion } from '../runtime/version.ts';
 import { StorageError } from '../store/ports/storage-error.ts';
 import { guardResults } from './persons/shown-persons.ts';
@@ -173,6 +174,10 @@ export async function runCommand(args: readonly string[], given: CliContext): Pr
     if (error instanceof ConfigError) {
       context.err(`Invalid settings:\n${error.faults.map((fault) => `  ${fault}\n`).join('')}`);
       return EXIT.usage;
+    }
+    if (error instanceof RegistryError) {
+      tell(context, error.message);
+      return EXIT.refused;
     }
     // Loaded only here: it brings the engine with it.
     const storageError =

@@ -136,7 +136,7 @@ const LAST = {
 const CONDITION: Condition = {
   ...{ bytes: 1_000, logBytes: 0, freeBytes: 10_000, reservedBytes: 100, lastImport: undefined },
   rows: { cooperatives: 0, members: 0, deliveries: 0, loans: 0, payments: 0, transactions: 0 },
-  readModel: { stale: 0, hasOtherRules: false },
+  readModel: { stale: 0, hasOtherRules: false, unindexed: 0 },
   imports: { running: 0, stagedBytes: 0 },
   sequence: { epoch: 'a', lastSequence: 1 },
   backups: {
@@ -206,10 +206,19 @@ const CASES: readonly [name: string, facts: StatusFacts, found: readonly [RegExp
   ['a lost sequence', of({ sequence: undefined, endpoints: [] }), [[/lost its sequence/, 'check']]],
   [
     'stale members',
-    of({ readModel: { stale: 1, hasOtherRules: false } }),
+    of({ readModel: { stale: 1, hasOtherRules: false, unindexed: 0 } }),
     [[/of 1 member are/, 'summarize']],
   ],
-  ['other rules', of({ readModel: { stale: 0, hasOtherRules: true } }), [[/another release/, 'summarize']]],
+  [
+    'names',
+    of({ readModel: { stale: 0, hasOtherRules: false, unindexed: 3 } }),
+    [[/^Nobody finds 3 members by name yet\./, 'summarize']],
+  ],
+  [
+    'other rules',
+    of({ readModel: { stale: 0, hasOtherRules: true, unindexed: 0 } }),
+    [[/another release/, 'summarize']],
+  ],
   ['a disabled endpoint', of(endpoint({ disabledAt: 1 })), [[/answered 410\.$/, 'webhooks enable 1']]],
   ['one that fails', of(endpoint({ failures: 5 })), [[/failed 5 times/, 'webhooks deliveries 1']]],
   ['one that failed', of(endpoint({ failures: 4 })), []],

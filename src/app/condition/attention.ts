@@ -162,10 +162,13 @@ function ofWebhooks(facts: StatusFacts): readonly Attention[] {
   });
 }
 
-function ofReadModel({ condition: { readModel }, command }: StatusFacts): readonly Attention[] {
-  const { stale, hasOtherRules } = readModel;
+function ofReadModel({ condition: { readModel, imports }, command }: StatusFacts): readonly Attention[] {
+  const { stale, hasOtherRules, unindexed } = readModel;
   const about = 'read model' as const;
   const entry = (text: Message): readonly Attention[] => [{ about, text, command: command('summarize') }];
+  // An import that runs does it itself.
+  if (unindexed > 0 && imports.running === 0)
+    return entry(say('Nobody finds {unindexed|# member|# members} by name yet.', { unindexed }));
   if (hasOtherRules) return entry(say('It was stored by another release: lookups are slower.'));
   if (stale === 0) return [];
   return entry(

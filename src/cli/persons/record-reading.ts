@@ -1,7 +1,6 @@
 /** What a command shows of persons is recorded before it is printed (docs/ledger.md#what-is-recorded). */
 import { randomUUID } from 'node:crypto';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { RegistryError } from '../../domain/values/errors.ts';
 import { FIELD_GROUPS, type FieldGroup, type Subject } from '../../store/ports/access-ledger.ts';
 import { StorageError } from '../../store/ports/storage-error.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
@@ -54,7 +53,6 @@ export async function recordReading(
     try {
       await ledger.record([recorded]);
     } catch (error) {
-      if (error instanceof RegistryError) throw new CommandError(EXIT.refused, error.message);
       if (!(error instanceof StorageError)) throw error;
       const message = `The access ledger cannot be written, so nothing is shown: ${error.message}`;
       throw new CommandError(EXIT.refused, message);

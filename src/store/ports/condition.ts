@@ -36,10 +36,12 @@ export interface ReadModelCondition {
   /** Members of whom lookups compute something each time; counted up to `STALE_COUNTED`. */
   readonly stale: number;
   /**
-   * Whether it was stored by a release with other rules, or for another time zone. Seen on a sample: a
-   * hundredth of the members in one stretch is found, a few need not be.
+   * Whether it was stored by a release with other rules. Seen on a sample: a hundredth of
+   * the members in one stretch is found, a few need not be.
    */
   readonly hasOtherRules: boolean;
+  /** Members whose names no search finds yet. */
+  readonly unindexed: number;
 }
 
 /** Counting more would take longer than a scrape of metrics should. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkNames } from '../../../src/store/sqlite/check/name-checks.ts';
+import { searchMembers } from '../../../src/store/sqlite/persons/find-members.ts';
 import { indexNames, leaveUnindexed } from '../../../src/store/sqlite/search/index-names.ts';
 import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
 import { temporaryFolder } from '../../support/app.ts';
@@ -53,6 +54,28 @@ test('names that a killed import has left are indexed when the registry is opene
   assert.equal(missing(), 1);
   await openStore(file).close();
   assert.equal(missing(), 0);
+  assert.deepEqual(faultsOf(db), []);
+});
+
+test('names that an import has left are indexed by searches of the service and of a command', async (context) => {
+  const file = join(temporaryFolder(context), 'registry.db');
+  const db = openRegistry(context, file);
+  const store = openStore(file);
+  context.after(() => store.close());
+  const search = () => store.members.list({ search: ['mukamana'] }, { page: 1, pageSize: 9 });
+  for (const id of [1, 2]) {
+    leaveUnindexed(db, id);
+    insertRow(db, { id, cooperativeId: 1, status: 'active', name: 'Mukamana' });
+    if (id === 1) assert.equal((await search()).count, 1);
+    else assert.equal(searchMembers(db, ['mukamana']).length, 2);
+    assert.equal(db.count('unindexed_names'), 0);
+  }
+  // An import that is being applied has the lock.
+  leaveUnindexed(db, 3);
+  db.exec('BEGIN IMMEDIATE');
+  await assert.rejects(async () => search(), /are being indexed/);
+  db.exec('COMMIT');
+  await search();
   assert.deepEqual(faultsOf(db), []);
 });
 

@@ -93,6 +93,9 @@ function readReadModel(db: Connection, { version }: ReadModelFormat): ReadModelC
   return {
     stale: db.count(stale, { most: STALE_COUNTED }),
     hasOtherRules: [atEnd('ASC'), atEnd('DESC'), between].some(isFound),
+    unindexed: db.value<number>(
+      `SELECT coalesce((SELECT max(id) FROM members) - min(first_id) + 1, 0) FROM unindexed_names`,
+    ),
   };
 }
 

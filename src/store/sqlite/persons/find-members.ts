@@ -4,6 +4,8 @@ import type { FoundMember, MemberName, NamedMember } from '../../ports/journal/h
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { currentNumberSql } from '../identity/former-keys.ts';
+import { letOthersWrite } from '../read-model/refresh.ts';
+import { indexLeftNames } from '../search/index-names.ts';
 import { openMemberSearch } from '../search/member-search.ts';
 
 /** Codes are unique in a cooperative: one seek in each is as good as an index of codes. */
@@ -23,6 +25,7 @@ export const findMembers = (db: Connection, name: MemberName): FoundMember[] =>
     .all({ id: null, memberCode: null, identityCard: null, cooperativeCode: null, ...name }) as FoundMember[];
 
 export function searchMembers(db: Connection, search: readonly string[]): NamedMember[] {
+  indexLeftNames(db, { pause: letOthersWrite });
   const request = { page: 1, pageSize: MOST_FOUND };
   const { rows } = openMemberSearch(db)({ filter: { search }, request, visible: null });
   return rows.map(({ id, json, cooperative }) => {

@@ -66,21 +66,30 @@ export function indexNewCooperatives(db: Connection, firstId: number): void {
 /**
  * Indexes the members that are not, in small transactions, so that other writers wait only for one of them.
  * @param pause called between two transactions
+ * @param batch members of one transaction
+ * @param most transactions
  */
 export function indexNames(
   db: Connection,
-  { pause, batch = BATCH }: { pause: () => void; batch?: number },
+  {
+    pause,
+    batch = BATCH,
+    most = Number.POSITIVE_INFINITY,
+  }: { pause: () => void; batch?: number; most?: number },
 ): void {
-  while (db.has('main.unindexed_names')) {
+  for (let i = 0; i < most && db.has('main.unindexed_names'); i += 1) {
     db.transaction.immediate(() => indexNext(db, batch));
     pause();
   }
 }
 
-/** Indexes what an import has left that was killed; one that still runs does so itself. */
-export function indexLeftNames(db: Connection): void {
+/** Indexes what a killed import has left. @param options as `indexNames`; without them, all at once */
+export function indexLeftNames(
+  db: Connection,
+  options: Parameters<typeof indexNames>[1] = { pause: () => undefined },
+): void {
   try {
-    indexNames(db, { pause: () => undefined });
+    indexNames(db, options);
   } catch (error) {
     if (!isBusy(error)) throw error;
   }

@@ -24,7 +24,8 @@ const RETRY_AFTER_SECONDS = 60;
 
 const NO_ROOM = 'The disk of the registry has no room for this export.';
 
-function write(session: ExportSession, descriptor: number, bytes: Uint8Array): number {
+/** @returns how many bytes @throws RegistryError `unavailable` when the disk has no room for them */
+export function writeToSpool(session: ExportSession, descriptor: number, bytes: Uint8Array): number {
   if (!session.hasRoom())
     throw new RegistryError('unavailable', NO_ROOM, {
       reason: 'disk_full',
@@ -49,7 +50,7 @@ export function writeSpool(
     for (const block of exportBlocks(snapshot, request, zone)) {
       if (Atomics.load(isLeft, 0) !== 0)
         throw new RegistryError('unavailable', 'The client has left.', { reason: 'client_left' });
-      bytes += write(session, descriptor, block.bytes);
+      bytes += writeToSpool(session, descriptor, block.bytes);
     }
     const { sequence, epoch } = snapshot;
     return { sequence, epoch, bytes };

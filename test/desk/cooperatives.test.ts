@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { Reading } from '../../src/store/ports/access-ledger.ts';
 import { type Browser, testDesk } from '../support/desk.ts';
 import { type ImportPlace, nid, preparedPlace } from '../support/importing.ts';
+import { openFile } from '../support/sqlite.ts';
 
 const MEMBERS = 60;
 
@@ -24,12 +25,14 @@ const start = preparedPlace(async (place) => {
 
 async function begin(
   context: TestContext,
+  onRecord: (place: ImportPlace) => void = () => {},
 ): Promise<{ place: ImportPlace; browser: Browser; readings: Reading[] }> {
   const place = await start(context);
   const readings: Reading[] = [];
   const ledger = {
     record: (recorded: readonly Reading[]) => {
       readings.push(...recorded);
+      onRecord(place);
       return Promise.resolve(recorded.map(() => '1-0'));
     },
     isRecording: () => true,
@@ -105,6 +108,19 @@ test('rows are saved as files as the command writes them, and the reading is rec
   const workbook = await ask('production', 'xlsx');
   assert.match(workbook.text, /^PK/);
   assert.equal((await ask('keys', 'csv')).status, 404);
+});
+
+test('once its rows are read, a file that is sent holds nothing of the registry', async (context) => {
+  const busy: unknown[] = [];
+  const { browser } = await begin(context, ({ databaseFile }) => {
+    const db = openFile(databaseFile, { waitMs: 0 });
+    db.run('UPDATE cooperatives SET updated_at = updated_at + 1');
+    busy.push(db.raw.pragma('wal_checkpoint(TRUNCATE)'));
+    db.close();
+  });
+  const sent = await browser.post('/cooperative/A-1', { action: 'export', kind: 'members', format: 'csv' });
+  assert.match(sent.text, /Keza Aline/);
+  assert.deepEqual(busy, [[{ busy: 0, log: 0, checkpointed: 0 }]]);
 });
 
 test('a cooperative is merged into another after its dry run', async (context) => {

@@ -2,7 +2,9 @@
 import { say } from '../../../domain/values/message.ts';
 import type { FileFormat } from '../../../export/export-request.ts';
 import { exportedParts } from '../../../export/exported-parts.ts';
+import { Spool } from '../../../export/spool.ts';
 import { MOST_WORKBOOK_ROWS } from '../../../export/workbook.ts';
+import { writeToSpool } from '../../../export/write-spool.ts';
 import type { FieldGroup } from '../../../store/ports/access-ledger.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../../store/ports/import/import-session.ts';
 import type { Action } from '../../visit/screen.ts';
@@ -35,10 +37,15 @@ export const exportRows: Action = async (visit, given) => {
     });
     return refuseGiven(visit, say('Save its rows as a file'), pathOf(visit), fault);
   }
+  const spool = visit.use((storage) => new Spool(storage.openSpool()));
+  // Whoever takes the file slowly holds no snapshot.
+  for await (const part of await exportedParts(snapshot, { kind, format }, filter, desk.config.zone))
+    await spool.use(async (descriptor) => writeToSpool(session, descriptor, part));
+  session.end();
   return {
     fileName: `${code}-${kind}.${format}`,
     type: TYPES[format] ?? '',
-    parts: await exportedParts(snapshot, { kind, format }, filter, desk.config.zone),
+    parts: spool.read(),
     shows: {
       fields: shownOf(kind),
       subject: { all: { asOfSequence: snapshot.sequence, cooperativeIds: [cooperativeId] } },

@@ -28,8 +28,9 @@ test('an embedding program corrects people as the commands do, and undoes it', a
     ids.push(result.outcome === 'done' ? result.correctionId : result.message);
   assert.deepEqual(ids, [3, 4, 5, 6, 7]);
   assert.equal(place.value('SELECT system_user FROM operations WHERE id = 3'), 'back office');
-  assert.equal((await corrections.undo(6)).outcome, 'refused');
-  for (const id of [7, 6, 5, 4, 3]) assert.equal((await corrections.undo(id)).outcome, 'undone');
+  assert.equal((await corrections.undo(6, { user: 'tester' })).outcome, 'refused');
+  for (const id of [7, 6, 5, 4, 3])
+    assert.equal((await corrections.undo(id, { user: 'tester' })).outcome, 'undone');
   assert.equal((await corrections.mergeMembers(1, 1, why)).outcome, 'refused');
   await assert.rejects(corrections.mergeMembers(1, 2, { ...why, reason: '' }), RegistryError);
 });
@@ -92,10 +93,10 @@ test('an embedding program transfers a member, records a death and erases a pers
       'reason: Write the reason without national IDs.',
     ],
     [
-      () => Reflect.apply(corrections.undo, undefined, [1, { isDryRun: true }]),
-      'arguments: Expected 1 at most.',
+      () => Reflect.apply(corrections.undo, undefined, [1, { user: 'tester', isDryRun: true }]),
+      'isDryRun: There is no such option.',
     ],
-    [() => corrections.undo('x'), 'id: Expected an id: 1 to 12 digits.'],
+    [() => corrections.undo('x', { user: 'tester' }), 'id: Expected an id: 1 to 12 digits.'],
   ] as const) {
     const error = await work().catch((reason: unknown) => reason);
     assert.ok(error instanceof RegistryError && error.code === 'invalid', `${fault} ${error}`);
@@ -131,7 +132,7 @@ test('a correction of an embedding program does not wait while another process h
   const startedMs = performance.now();
   const isUnavailable = (error: unknown) => error instanceof RegistryError && error.code === 'unavailable';
   await assert.rejects(registry.corrections.mergeMembers(1, 2, { reason: 'x', user: 'y' }), isUnavailable);
-  await assert.rejects(registry.corrections.undo(1), isUnavailable);
+  await assert.rejects(registry.corrections.undo(1, { user: 'tester' }), isUnavailable);
   assert.ok(performance.now() - startedMs < 2_000);
   other.exec('ROLLBACK');
   other.close();

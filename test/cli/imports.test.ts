@@ -1,6 +1,7 @@
 /** The commands `imports` and `history` (docs/import-reference.md#history-and-undo). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { systemUser } from '../../src/runtime/system-user.ts';
 import { type ImportPlace, member, members, nid, startedPlace } from '../support/importing.ts';
 import { storageAt } from '../support/storage.ts';
 
@@ -141,6 +142,27 @@ test('an undo says what it removed and put back, and happens once', async (conte
   assert.deepEqual([document.id, document.outcome, document.removed, document.restored], [2, 'undone', 3, 0]);
 });
 
+test('an undo has an author, who need not be the one of the import', async (context) => {
+  const place = await startedPlace(context);
+  const file = 'code,name\nA-1,Renamed\n';
+  assert.equal((await place.load('cooperatives', file, '--as', 'The first clerk')).status, 0);
+  const undone = await place.command('imports', 'undo', '3', '--yes', '--as', 'The second clerk');
+  assert.equal(undone.status, 0, undone.err);
+  const { document } = await json(place, 'imports', 'show', '3');
+  assert.match(document.user, /^The first clerk \(/);
+  assert.match(document.undone_by, /^The second clerk \(/);
+  for (const command of [['imports', 'list'], ['imports', 'show', '3'], ['status']])
+    assert.match((await place.command(...command)).out, /2025-06-15T12:00:00\+02:00, by The second clerk \(/);
+  const history = await json(place, 'history', 'cooperative', 'A-1');
+  const users = history.document.history.map((entry: Record<string, string>) => [entry.actor, entry.user]);
+  assert.deepEqual(users.slice(1), [
+    ['import:3', document.user],
+    ['undo:3', document.undone_by],
+  ]);
+  const { out } = await place.command('history', 'cooperative', 'A-1');
+  assert.match(out, /import 3: The first clerk \(.*\n.*undo of 3: The second clerk \(/);
+});
+
 test('an undo that other rows build on is refused with these rows, and status 1', async (context) => {
   const place = await changedPlace(context);
   await place.load(
@@ -210,9 +232,10 @@ test('the history of a member is found by id and by national ID, the newest last
   const place = await changedPlace(context);
   await place.load('members', members(member(1, 'B-2')));
   const at = '2025-06-15T12:00:00+02:00';
-  const created = { field: 'created', old: null, new: null, at };
+  const user = systemUser();
+  const created = { field: 'created', old: null, new: null, at, user };
   const byId = await json(place, 'history', 'member', '1');
-  const mobile = { field: 'mobile', old: null, new: '+250781234567', at, actor: 'import:3' };
+  const mobile = { field: 'mobile', old: null, new: '+250781234567', at, actor: 'import:3', user };
   assert.deepEqual(byId.document, { history: [{ ...created, actor: 'import:2' }, mobile] });
   const byPerson = await json(place, 'history', 'member', nid(1));
   assert.deepEqual(byPerson.document, {
@@ -224,7 +247,10 @@ test('the history of a member is found by id and by national ID, the newest last
   });
   const { out } = await place.command('history', 'member', nid(1));
   assert.match(out, /^A-1 M-1 \(id 1\)\nAT +FIELD +OLD +NEW +BY\n/);
-  assert.match(out, /\n2025-06-15T12:00:00\+02:00 +mobile +\+250781234567 +import 3\n\nB-2 M-1 \(id 5\)\n/);
+  assert.match(
+    out,
+    /\n2025-06-15T12:00:00\+02:00 +mobile +\+250781234567 +import 3: .+\n\nB-2 M-1 \(id 5\)\n/,
+  );
 });
 
 test('the history of a cooperative is found by its code', async (context) => {

@@ -70,6 +70,28 @@ test('a person is shown with memberships, deliveries, savings and what has chang
   assert.match(held.text, /P-1[\s\S]*10\.5 kg/);
 });
 
+test('an undo is shown under who has undone it', async (context) => {
+  const place = await start(context);
+  const death = [
+    'persons',
+    'deceased',
+    nid(1),
+    '--on',
+    '2025-06-02',
+    '--reason',
+    'Heard of it',
+    '--as',
+    'A. A.',
+  ];
+  assert.equal((await place.command(...death, '--yes')).status, 0);
+  assert.equal((await place.command('imports', 'undo', '5', '--as', 'O. O.', '--yes')).status, 0);
+  const browser = await (await testDesk(context, place.databaseFile)).enter();
+  const { text } = await browser.find(nid(1));
+  assert.match(text, /correction 5: A\. A\. \(\w+\), Heard of it/);
+  assert.match(text, /undo of 5: O\. O\. \(\w+\), Heard of it/);
+  assert.match((await browser.get('/imports/5')).text, /<dt>Undone<\/dt>\s*<dd>[^<]*, O\. O\. \(/);
+});
+
 test('the cooperative that a member was moved from is shown as a number, not as a date', async (context) => {
   const place = await start(context);
   const { status } = await place.command(

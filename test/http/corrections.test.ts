@@ -142,8 +142,14 @@ test('the id of a merged member is gone, and names the member that has everythin
   const former = await app.send(`/members/${nid(2)}`);
   assert.equal(former.headers['content-location'], `/api/v1/members/${nid(4)}`);
   const log = app.registry.storage.openImportLog();
-  assert.equal((await log.undo(first, nowSeconds(app.clock), 20)).outcome, 'refused');
-  assert.equal((await log.undo(first + 1, nowSeconds(app.clock), 20)).outcome, 'undone');
+  assert.equal(
+    (await log.undo(first, 20, { systemUser: 'tester', nowSeconds: nowSeconds(app.clock) })).outcome,
+    'refused',
+  );
+  assert.equal(
+    (await log.undo(first + 1, 20, { systemUser: 'tester', nowSeconds: nowSeconds(app.clock) })).outcome,
+    'undone',
+  );
   await log.close();
   await gone('/members/1', 'Merged into member 2.');
   assert.equal((await app.send('/members/2')).status, 200);

@@ -60,7 +60,10 @@ test('an import that was undone does not count: the correction before it stays',
   await correct(place, { status: 'inactive' });
   const { import_id: id } = await fileOf(place, list('active'), '--overwrite-corrections');
   const log = storageAt(place.databaseFile).openImportLog();
-  assert.equal((await log.undo(id, 1_750_000_000, 1)).outcome, 'undone');
+  assert.equal(
+    (await log.undo(id, 1, { systemUser: 'tester', nowSeconds: 1_750_000_000 })).outcome,
+    'undone',
+  );
   await log.close();
   assert.equal(statusOf(place), 'inactive');
   const file = await fileOf(place, list('active'));

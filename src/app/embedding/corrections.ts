@@ -64,7 +64,7 @@ export interface EmbeddedCorrections {
   /** Removes what says who the person is. It cannot be undone. */
   erasePerson(nid: string, options: EmbeddedCorrectionOptions): Promise<CorrectionResult>;
   /** @param id of a correction or an import */
-  undo(id: Id): Promise<UndoResult>;
+  undo(id: Id, options: Pick<EmbeddedCorrectionOptions, 'user'>): Promise<UndoResult>;
 }
 
 /** How many rows that build on a correction are listed when its undo is refused. */
@@ -152,10 +152,12 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
         run(options, (opened, given) => opened.recordDeath(toNationalId('nid', nid), toPastDate(on), given)),
       erasePerson: (nid, options) =>
         run(options, (opened, given) => opened.erasePerson(toNationalId('nid', nid), given)),
-      async undo(id) {
+      async undo(id, options) {
         const known = toId('id', id);
+        checkOptions(options ?? {}, { user: 'string!' });
+        const systemUser = toParsed('user', options.user, parseUserName);
         log ??= storage.openImportLog('serve');
-        return log.undo(known, nowSeconds(clock), LISTED_BLOCKERS);
+        return log.undo(known, LISTED_BLOCKERS, { systemUser, nowSeconds: nowSeconds(clock) });
       },
     },
     async close() {

@@ -144,8 +144,8 @@ type Translate = (text: Text) => string;
 function formatPerson(person: HeldPerson, zone: TimeZone, translate: Translate): string {
   const { identityCard, formerIdentityCards, memberships, history, keptResponses } = person;
   const rows = history.map(({ entity, row, ...entry }) => {
-    const { field, old, new: value, at, actor } = describeEntry(entry, zone);
-    return [at, entity, row, field, old ?? '', value ?? '', translate(formatActor(actor))];
+    const { field, old, new: value, at, actor, user } = describeEntry(entry, zone);
+    return [at, entity, row, field, old ?? '', value ?? '', translate(formatActor(actor, user))];
   });
   return (
     formatFields([

@@ -34,19 +34,20 @@ export function formatChange({ line, row, column, old, new: value }: ShownChange
   return old === null && value === null ? `${place}\n` : `${place}: ${show(old)} → ${show(value)}\n`;
 }
 
-export const describeEntry = ({ field, old, new: value, at, actor }: HistoryEntry, zone: TimeZone) => ({
+export const describeEntry = ({ field, old, new: value, at, actor, user }: HistoryEntry, zone: TimeZone) => ({
   field,
   old: formatStored(field, old, zone),
   new: formatStored(field, value, zone),
   at: formatDateTime(at, zone),
   actor,
+  user,
 });
 
 /** The name of the row, and a line for each entry. */
 export function formatHistory({ id, name, entries }: RowHistory, zone: TimeZone): string {
   const rows = entries.map((entry) => {
-    const { field, old, new: value, at, actor } = describeEntry(entry, zone);
-    return [at, field, old ?? '', value ?? '', String(formatActor(actor))];
+    const { field, old, new: value, at, actor, user } = describeEntry(entry, zone);
+    return [at, field, old ?? '', value ?? '', String(formatActor(actor, user))];
   });
   return `${name} (id ${id})\n${formatTable(['AT', 'FIELD', 'OLD', 'NEW', 'BY'], rows)}`;
 }

@@ -25,8 +25,15 @@ export const describeImport = (recorded: RecordedImport, zone: TimeZone) => ({
   replaces: recorded.replaces,
   replaced_by: recorded.replacedBy,
   undone_at: recorded.undoneAt === null ? null : formatDateTime(recorded.undoneAt, zone),
+  undone_by: recorded.undoneBy,
   reason: recorded.reason,
 });
+
+/** When it was undone, and by whom; undefined while it stands. */
+export const describeUndone = ({ undoneAt, undoneBy }: RecordedImport, zone: TimeZone): string | undefined =>
+  undoneAt === null
+    ? undefined
+    : formatDateTime(undoneAt, zone) + (undoneBy === null ? '' : `, by ${undoneBy}`);
 
 export const describeRecord = (recorded: RecordedImport, zone: TimeZone) => ({
   ...describeImport(recorded, zone),
@@ -47,7 +54,7 @@ export function formatImports(imports: readonly RecordedImport[], zone: TimeZone
     String(each.changed),
     String(each.unchanged),
     each.replaces === null ? '' : String(each.replaces),
-    each.undoneAt === null ? '' : formatDateTime(each.undoneAt, zone),
+    describeUndone(each, zone) ?? '',
   ]);
   const headings = [
     'ID',
@@ -117,7 +124,7 @@ export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
     ...formatList('options', formatOptions(shown.options)),
     ...formatList('map', shown.map === null ? [] : formatOptions(shown.map)),
     ...formatList('notes', formatNotes(shown.notes)),
-    ['undone', shown.undone_at ?? 'no'],
+    ['undone', describeUndone(recorded, zone) ?? 'no'],
   ]);
 }
 

@@ -15,6 +15,7 @@ import { createJsonWriter } from '../terminal/json-writer.ts';
 import { parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { describeUser } from '../terminal/system-user.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { describeChange, formatChange } from './history-text.ts';
 import { describeImport, describeRecord, describeUndo, formatImport, formatImports } from './imports-text.ts';
@@ -29,7 +30,7 @@ export function declareImports(imports: Command, context: CliContext): void {
   declareList(addPrintOptions(imports.command('list')), context);
   declareShow(addPrintOptions(addId(imports.command('show'))), context);
   declareChanges(addPrintOptions(addId(imports.command('changes')), 'REGISTRY_USER'), context);
-  declareUndo(addConfirmOptions(addPrintOptions(addId(imports.command('undo')))), context);
+  declareUndo(addConfirmOptions(addPrintOptions(addId(imports.command('undo')), 'REGISTRY_USER')), context);
 }
 
 const addId = (command: Command) =>
@@ -122,11 +123,12 @@ function declareUndo(command: Command, context: CliContext): void {
         const isJson = options.json === true;
         const isDryRun = options.dryRun === true;
         const listed = isJson ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
+        const systemUser = describeUser(configOf(context, options));
         const corrections = new Set<number>();
         for (const each of await log.list()) if (each.reason !== null) corrections.add(each.id);
         const undoing = { id, isCorrection: corrections.has(id) };
         const undo = (how: { readonly isDryRun: boolean; readonly agreed?: string | undefined }) =>
-          log.undo(id, nowSeconds(context.clock), listed, how);
+          log.undo(id, listed, { systemUser, nowSeconds: nowSeconds(context.clock), ...how });
         const show = (result: UndoResult, shown: Omit<Shown, 'corrections'>) =>
           printUndo(context, undoing, result, { ...shown, corrections });
         const agreed = await confirm(context, options, async () => {

@@ -13,7 +13,8 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
-import { describeImport } from '../journal/imports-text.ts';
+import type { RecordedImport } from '../../store/ports/journal/operations.ts';
+import { describeImport, describeUndone } from '../journal/imports-text.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
@@ -119,24 +120,12 @@ function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: 
   ];
 }
 
-function importText(
-  {
-    id,
-    fileName,
-    kind,
-    importedAt,
-    systemUser,
-    created,
-    changed,
-    refusedRows,
-    undoneAt,
-  }: NonNullable<StatusFacts['condition']['lastImport']>,
-  zone: TimeZone,
-): string {
-  const did = `${created} new, ${changed} changed, ${refusedRows} refused`;
-  const undone = undoneAt === null ? '' : `; undone ${formatDateTime(undoneAt, zone)}`;
-  const what = `${id}: ${fileName} (${kind}), ${formatDateTime(importedAt, zone)}, by ${systemUser}`;
-  return `${what}: ${did}${undone}`;
+function importText(last: RecordedImport, zone: TimeZone): string {
+  const did = `${last.created} new, ${last.changed} changed, ${last.refusedRows} refused`;
+  const undone = describeUndone(last, zone);
+  const at = formatDateTime(last.importedAt, zone);
+  const what = `${last.id}: ${last.fileName} (${last.kind}), ${at}, by ${last.systemUser}`;
+  return `${what}: ${did}${undone === undefined ? '' : `; undone ${undone}`}`;
 }
 
 function backupText({ condition: { backups }, zone }: StatusFacts): string {

@@ -40,7 +40,7 @@ async function withLog<T>(place: ImportPlace, work: (log: ImportLog) => Promise<
 }
 
 const undo = (place: ImportPlace, id: number, listed = 20) =>
-  withLog(place, async (log) => log.undo(id, LATER, listed));
+  withLog(place, async (log) => log.undo(id, listed, { systemUser: 'tester', nowSeconds: LATER }));
 const outcomeOf = async (place: ImportPlace, id: number) => (await undo(place, id)).outcome;
 
 async function historyOf(
@@ -82,7 +82,15 @@ function testRecords(testStarted: TestStarted): void {
       await withLog(place, async (log) => {
         const found = await log.find(importId);
         assert.deepEqual(found, {
-          ...{ id: importId, kind: 'members', importedAt: NOW, undoneAt: null, reason: null, ...record },
+          ...{
+            id: importId,
+            kind: 'members',
+            importedAt: NOW,
+            undoneAt: null,
+            undoneBy: null,
+            reason: null,
+            ...record,
+          },
           ...{
             created: 1,
             changed: 1,

@@ -60,7 +60,10 @@ export function testPayments(testStarted: TestStarted): void {
       const again = await accepted(session, 'payments', rows);
       assert.deepEqual([again.changes.created, again.changes.changed], [0, 0]);
       const log = await place.openImportLog();
-      assert.equal((await log.undo(first.importId, LATER + 1, 9)).outcome, 'undone');
+      assert.equal(
+        (await log.undo(first.importId, 9, { systemUser: 'tester', nowSeconds: LATER + 1 })).outcome,
+        'undone',
+      );
       await log.close();
       assert.deepEqual(await loanOf(place), [705, 700, end, LATER + 1]);
     },

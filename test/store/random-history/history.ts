@@ -224,7 +224,7 @@ export class History {
     const isLast = step.isRestorable && later.every(({ isUndone }) => isUndone);
     await this.record('undo', async (before) => {
       const log = this.storage.openImportLog();
-      const result = await log.undo(id, ++this.now, 20);
+      const result = await log.undo(id, 20, { systemUser: 'tester', nowSeconds: ++this.now });
       await log.close();
       const isDone = result.outcome === 'undone';
       // The entries of an erased person stay as they are, also those that came later.

@@ -56,7 +56,7 @@ test('an import and its undo remove at most as many as they append', async (cont
   await session.close();
   assert.deepEqual([events()[0]?.sequence, events().length], [13, 31]);
   const log = storageAt(file).openImportLog();
-  assert.equal((await log.undo(importId, NOW, 20)).outcome, 'undone');
+  assert.equal((await log.undo(importId, 20, { systemUser: 'tester', nowSeconds: NOW })).outcome, 'undone');
   await log.close();
   assert.deepEqual([events()[0]?.sequence, events().length], [25, 31]);
 });

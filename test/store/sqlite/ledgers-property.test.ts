@@ -377,7 +377,7 @@ class World {
     );
     if (ids.length === 0) return;
     const log = this.storage.openImportLog();
-    await log.undo(pick(ids, step.at).id, LATER, 1);
+    await log.undo(pick(ids, step.at).id, 1, { systemUser: 'tester', nowSeconds: LATER });
     await log.close();
   }
 }

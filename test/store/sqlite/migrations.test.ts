@@ -73,7 +73,12 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
   assert.deepEqual(faults, []);
 });
 
-const REGISTRY_FINGERPRINTS: readonly string[] = ['3d84b49dfd5593a9', 'ed49d2f95b017a6c', '70d1991583b5954d'];
+const REGISTRY_FINGERPRINTS: readonly string[] = [
+  '3d84b49dfd5593a9',
+  'ed49d2f95b017a6c',
+  '70d1991583b5954d',
+  '056cd9be1372c426',
+];
 const LEDGER_FINGERPRINTS: readonly string[] = ['20020e93676f5cfd'];
 const KEYS_FINGERPRINTS: readonly string[] = [
   '62a3c705c6945c89',

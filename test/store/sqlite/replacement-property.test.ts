@@ -201,8 +201,14 @@ for (const kind of KINDS) {
             await world.assertSound();
             const log = world.storage.openImportLog();
             for (const id of versions.slice(1).toReversed()) {
-              assert.equal((await log.undo(id - 1, LATER, 1)).outcome, 'refused');
-              assert.equal((await log.undo(id, LATER, 1)).outcome, 'undone');
+              assert.equal(
+                (await log.undo(id - 1, 1, { systemUser: 'tester', nowSeconds: LATER })).outcome,
+                'refused',
+              );
+              assert.equal(
+                (await log.undo(id, 1, { systemUser: 'tester', nowSeconds: LATER })).outcome,
+                'undone',
+              );
               states.pop();
               assert.deepEqual(world.stored(), states.at(-1));
               await world.assertSound();

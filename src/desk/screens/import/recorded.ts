@@ -72,7 +72,10 @@ function record(visit: Visit, found: RecordedImport): Html {
     [visit.say('Refused'), found.refusedRows > 0 && number(found.refusedRows)],
     [visit.say('Newer version of import'), link(found.replaces)],
     [visit.say('Replaced by import'), link(found.replacedBy)],
-    [visit.say('Undone'), found.undoneAt !== null && moment(found.undoneAt)],
+    [
+      visit.say('Undone'),
+      found.undoneAt !== null && [moment(found.undoneAt), found.undoneBy ?? []].flat().join(', '),
+    ],
   ]);
 }
 

@@ -19,21 +19,20 @@ export type NameActor = (actor: Actor | null) => Message;
 
 export async function actorNames(visit: Visit, history: readonly HeldChange[]): Promise<NameActor> {
   const names = new Map<string, Message>();
-  const actors = new Set(history.flatMap(({ actor }) => actor ?? []));
+  const actors = new Map(history.flatMap(({ actor, user }) => (actor === null ? [] : [[actor, user]])));
   const { storage } = visit.desk;
   const log = visit.use(() => storage.openImportLog());
-  const hasKeys = [...actors].some((actor) => actor.startsWith('key:')) && (await storage.hasKeys());
+  const hasKeys = [...actors.keys()].some((actor) => actor.startsWith('key:')) && (await storage.hasKeys());
   const keys = hasKeys ? await visit.use(() => storage.openKeys('manage')).list(visit.now) : [];
-  for (const actor of actors) {
+  for (const [actor, user] of actors) {
     const [type, id] = actor.split(':');
     const key = type === 'key' ? keys.find((each) => each.id === Number(id)) : undefined;
     const operation = type === 'key' ? undefined : await log.find(Number(id));
-    const who = key?.name ?? operation?.systemUser;
+    const who = key?.name ?? user;
     const what = operation?.fileName || operation?.reason;
-    const actorName = formatActor(actor);
-    if (who !== undefined && what)
-      names.set(actor, say('{actor}: {who}, {what}', { actor: actorName, who, what }));
-    else if (who !== undefined) names.set(actor, say('{actor}: {who}', { actor: actorName, who }));
+    if (who !== null && what)
+      names.set(actor, say('{actor}: {who}, {what}', { actor: formatActor(actor), who, what }));
+    else names.set(actor, formatActor(actor, who));
   }
   return (actor) => names.get(actor ?? '') ?? formatActor(actor);
 }

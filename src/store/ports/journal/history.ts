@@ -19,6 +19,8 @@ export interface HistoryEntry {
   readonly at: number;
   /** Null for a row that is older than the history. */
   readonly actor: Actor | null;
+  /** Of an import, a correction or an undo: who made it; null for a key, and where it was not recorded. */
+  readonly user: string | null;
 }
 
 export interface RowHistory {

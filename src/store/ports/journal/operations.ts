@@ -3,7 +3,7 @@ import type { CorrectionKind } from '../../../domain/corrections.ts';
 import type { Awaitable } from '../../../domain/values/awaitable.ts';
 import type { ImportRecord } from '../import/import-record.ts';
 import type { ImportKind, StagedChange } from '../import/import-session.ts';
-import type { ChangedEntity } from './corrections.ts';
+import type { ChangedEntity, CorrectionOptions } from './corrections.ts';
 import type { Actor } from './history.ts';
 
 export interface RecordedImport extends ImportRecord {
@@ -24,6 +24,8 @@ export interface RecordedImport extends ImportRecord {
   readonly replacedBy: number | null;
   /** Epoch seconds; null while it stands. */
   readonly undoneAt: number | null;
+  /** Null while it stands, and where that was not recorded. */
+  readonly undoneBy: string | null;
   /** Of a correction, which has no file: the name and the hash are empty then. */
   readonly reason: string | null;
 }
@@ -92,17 +94,9 @@ export interface ImportLog {
   /**
    * Removes what an import created and puts back what it changed, in one transaction, unless something builds
    * on its rows: then nothing is done. Rows that are put back get `nowSeconds` as their time of change.
-   * @param nowSeconds epoch seconds
    * @param listed how many blockers are listed at most
-   * @param options `isDryRun`: does everything and takes it back, so that the result is what would happen;
-   * `agreed`: the fingerprint of such a result, and whatever would do anything else is a dry run, too
    * @throws RegistryError `unavailable` when other writers keep the lock or the disk is full
    */
-  undo(
-    id: number,
-    nowSeconds: number,
-    listed: number,
-    options?: { readonly isDryRun?: boolean | undefined; readonly agreed?: string | undefined },
-  ): Awaitable<UndoResult>;
+  undo(id: number, listed: number, options: Omit<CorrectionOptions, 'reason'>): Awaitable<UndoResult>;
   close(): Awaitable<void>;
 }

@@ -10,6 +10,7 @@ import { openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { REPLACED_NUMBERS, redirectOf } from '../identity/former-keys.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
+import { userOf } from './operations.ts';
 import { openOrigins } from './origin.ts';
 
 interface Row {
@@ -48,13 +49,13 @@ export function openHistory(databaseFile: string): HistoryStore {
 function openRowHistory(db: Connection) {
   const originOf = openOrigins(db);
   const changes = db.raw.prepare<[string, number], HistoryEntry>(
-    `SELECT field, old, new, at, actor FROM main.changes
+    `SELECT field, old, new, at, actor, ${userOf('actor')} AS user FROM main.changes
      WHERE entity = ? AND row_id = ? AND field <> '${CREATED}' ORDER BY id`,
   );
   return (kind: 'members' | 'cooperatives', row: Row | undefined): RowHistory | undefined => {
     if (row === undefined) return undefined;
-    const { at, actor } = originOf(kind, row.id) ?? { at: row.created_at, actor: null };
-    const origin: HistoryEntry = { field: CREATED, old: null, new: null, at, actor };
+    const known = originOf(kind, row.id) ?? { at: row.created_at, actor: null, user: null };
+    const origin: HistoryEntry = { field: CREATED, old: null, new: null, ...known };
     return { id: row.id, name: row.name, entries: [origin, ...changes.all(kind, row.id)] };
   };
 }

@@ -7,7 +7,7 @@ import { listedChangesSql } from './labels.ts';
 import { findOperation, listOperations, type Operation } from './operations.ts';
 import { readOwnRows } from './own-rows.ts';
 import { type OperationOptions, openOperationScope, perform } from './perform.ts';
-import { undoOperation } from './undo.ts';
+import { type UndoAuthor, undoOperation } from './undo.ts';
 import { findActors, findBlockers } from './undo-blockers.ts';
 
 const CHANGES_AT_ONCE = 1_000;
@@ -20,10 +20,11 @@ export function openImportLog(databaseFile: string, options: OperationOptions): 
     list: () => listOperations(db),
     find: (id) => findOperation(db, id)?.recorded,
     listChanges: (id) => listChanges(db, findOperation(db, id)?.operation),
-    undo(id, nowSeconds, listed, { isDryRun = false, agreed } = {}) {
+    undo(id, listed, options) {
+      const { nowSeconds, isDryRun, agreed } = options;
       const work = () => {
-        const undone = undo(db, id, nowSeconds, listed);
-        return { result: undone, isKept: undone.outcome === 'undone' && !isDryRun, shown: undone };
+        const undone = undo(db, id, listed, options);
+        return { result: undone, isKept: undone.outcome === 'undone' && isDryRun !== true, shown: undone };
       };
       const { result, ...performed } = perform(scope, 'Nothing was undone', nowSeconds, work, agreed);
       return result.outcome === 'undone' ? { ...result, ...performed } : result;
@@ -32,7 +33,7 @@ export function openImportLog(databaseFile: string, options: OperationOptions): 
   };
 }
 
-function undo(db: Connection, id: number, nowSeconds: number, listed: number): UndoResult {
+function undo(db: Connection, id: number, listed: number, by: UndoAuthor): UndoResult {
   const operation = findOperation(db, id)?.operation;
   if (operation === undefined) return { outcome: 'unknown' };
   if (operation.undone_at !== null) return { outcome: 'undone_before', undoneAt: operation.undone_at };
@@ -40,7 +41,7 @@ function undo(db: Connection, id: number, nowSeconds: number, listed: number): U
   const own = readOwnRows(db, operation);
   const found = findBlockers(db, operation, own, listed);
   if (found.count > 0) return { outcome: 'refused', ...found, ...findFirst(db, operation) };
-  return { outcome: 'undone', ...undoOperation(db, operation, own, nowSeconds), lockMs: 0 };
+  return { outcome: 'undone', ...undoOperation(db, operation, own, by), lockMs: 0 };
 }
 
 /** What builds on an operation, on what builds on it, and so on: only what is later builds on something. */

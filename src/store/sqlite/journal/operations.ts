@@ -28,6 +28,7 @@ interface OperationRow extends Operation {
   readonly reason: string | null;
   readonly system_user: string;
   readonly performed_at: number;
+  readonly undone_by: string | null;
   readonly created: number;
   readonly changed: number;
   readonly file_name: string | null;
@@ -83,7 +84,13 @@ const toRecorded = (row: OperationRow): RecordedImport => ({
   replaces: row.replaces,
   replacedBy: row.replaced_by,
   undoneAt: row.undone_at,
+  undoneBy: row.undone_by,
 });
+
+/** The user of the operation, or of its undo, by which a change was made; null for a key. @param actor SQL */
+export const userOf = (actor: string): string =>
+  `(SELECT iif(${actor} GLOB 'undo:*', o.undone_by, o.system_user) FROM main.operations o
+    WHERE ${actor} NOT GLOB 'key:*' AND o.id = CAST(substr(${actor}, instr(${actor}, ':') + 1) AS INTEGER))`;
 
 /** @returns the last import of this kind of these bytes that was not undone */
 export const findSameImport = (db: Connection, kind: ImportKind, sha256: string): number | undefined =>

@@ -2,6 +2,7 @@
  * Undoes an operation, set by set, inside the caller's transaction: nothing builds on its rows. Whether that
  * is so, undo-blockers.ts says; log.ts calls both.
  */
+import type { CorrectionOptions } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { undoRedirects } from '../identity/former-keys.ts';
 import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
@@ -26,12 +27,15 @@ export interface Undone {
   readonly restored: number;
 }
 
+/** Who undoes, and when. */
+export type UndoAuthor = Pick<CorrectionOptions, 'systemUser' | 'nowSeconds'>;
+
 /** @param own what the operation has touched */
 export function undoOperation(
   db: Connection,
   operation: Operation,
   own: readonly OwnRows[],
-  nowSeconds: number,
+  { systemUser, nowSeconds }: UndoAuthor,
 ): Undone {
   const by: Recording = { actor: `undo:${operation.id}`, nowSeconds };
   const sets = own.map((each) => toChangeSet(operation, each));
@@ -57,7 +61,8 @@ export function undoOperation(
   }
   if (!areCountedFirst) countAndAnnounce(db, images, by);
   if (images !== sets) dropImages(db, sets);
-  db.run('UPDATE main.operations SET undone_at = ? WHERE id = ?', [nowSeconds, operation.id]);
+  const undone = [nowSeconds, systemUser, operation.id];
+  db.run('UPDATE main.operations SET undone_at = ?, undone_by = ? WHERE id = ?', undone);
   return { removed, restored: countChanged(db, operation) };
 }
 

@@ -5,6 +5,7 @@ import { CREATED } from '../../ports/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { labelSql, SHOWN_CHANGE } from '../journal/labels.ts';
+import { userOf } from '../journal/operations.ts';
 import { openOrigins } from '../journal/origin.ts';
 import { ownedIdsSql, recordedColumns, tableOf } from '../schema/tables.ts';
 import { readEntries } from './entry-rows.ts';
@@ -74,7 +75,7 @@ function readHistory(db: Connection, members: readonly number[], rows: readonly 
     const own = entity === 'members' ? rows.join(', ') : heldIds(entity, members);
     const row = labelSql(entity, 'c.row_id');
     return `SELECT c.id, c.entity, ${row} AS row, ${SHOWN_CHANGE.field} AS field,
-        ${SHOWN_CHANGE.values}, c.at, c.actor
+        ${SHOWN_CHANGE.values}, c.at, c.actor, ${userOf('c.actor')} AS user
       FROM main.changes c WHERE c.entity = '${entity}' AND c.row_id IN (${own}) AND c.field <> '${CREATED}'`;
   });
   const found = db.rows<HeldChange & { id: number }>(`${changes.join(' UNION ALL ')} ORDER BY 1`);

@@ -12,13 +12,14 @@ import { NAMES } from './first-names.ts';
 import { GENERATIONS } from './generations.ts';
 import { KEYS_SCHEMA } from './keys.ts';
 import { STORED_TOTALS } from './totals.ts';
+import { UNDONE_BY } from './undone-by.ts';
 
 const FIRST = [MEMBERS, ENTRIES, READ_MODEL, COUNTS, JOURNAL, FORMER_IDENTITIES, NAMES].join('\n');
 
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727232,
-  migrations: [FIRST, STORED_TOTALS, GENERATIONS],
+  migrations: [FIRST, STORED_TOTALS, GENERATIONS, UNDONE_BY],
   mistakenFor: {
     [KEYS_SCHEMA.applicationId]: "holds the keys of a registry. Name the registry's file instead.",
     1668444721: 'was created by an unreleased version. Create it again and import the files.',

@@ -285,7 +285,7 @@ test('the history names the undo of a correction as what it is', async (context)
   await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
   await place.command('imports', 'undo', '--yes', '5');
   const { out } = await place.command('history', 'member', '1');
-  assert.match(out, /correction 5\n/);
-  assert.match(out, /undo of 5\n/);
+  assert.match(out, /correction 5: .+\n/);
+  assert.match(out, /undo of 5: .+\n/);
   assert.doesNotMatch(out, /undo of import/);
 });

@@ -1,8 +1,8 @@
 /** What may be a national ID in a text: it is hidden on screens and refused in reasons. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hideIdentityCards } from '../../src/app/wording/hide-identity-cards.ts';
 import { parseReason } from '../../src/domain/corrections.ts';
+import { hideIdentityCards } from '../../src/domain/membership/identity-card.ts';
 import { FieldError } from '../../src/domain/values/errors.ts';
 
 const isRefused = (reason: string): boolean => parseReason(reason) instanceof FieldError;

@@ -1,4 +1,6 @@
 /** What a correction changes, or why it is refused, in sentences for people. */
+
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import {
   CHANGED_ENTITIES,
@@ -7,7 +9,6 @@ import {
   type NamedMember,
 } from '../../store/ports/journal/corrections.ts';
 import { countEntities, ENTITY_NAMES } from './entity-names.ts';
-import { hideIdentityCards } from './hide-identity-cards.ts';
 
 /** Collisions shown of those found; the rest is counted. */
 const SHOWN_COLLISIONS = 20;

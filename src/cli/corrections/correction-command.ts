@@ -2,9 +2,8 @@
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { parseReason } from '../../domain/corrections.ts';
-import { isIdentityCard } from '../../domain/membership/identity-card.ts';
+import { hideIdentityCards, isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { formatDate, parsePastDate } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';

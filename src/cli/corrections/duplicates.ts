@@ -1,9 +1,8 @@
 /** `duplicates`: members who may be one person (docs/correcting.md#finding-people-registered-twice). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { quoted } from '../../app/wording/shell.ts';
-import { mayContainIdentityCard } from '../../domain/membership/identity-card.ts';
+import { hideIdentityCards, mayContainIdentityCard } from '../../domain/membership/identity-card.ts';
 import { counted } from '../../domain/values/text.ts';
 import type {
   Crowd,

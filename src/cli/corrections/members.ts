@@ -1,7 +1,7 @@
 /** `members`: showing, merging, moving and transferring them (docs/correcting.md#registered-twice). */
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { startOfDay, type TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { MOST_FOUND, parseSearch } from '../../domain/values/search-words.ts';

@@ -1,4 +1,5 @@
 /** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
 import type { AcceptedFile, CheckedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
@@ -24,7 +25,9 @@ export function createImportJson(context: CliContext, database: string, isDryRun
     openFile = file;
     missing = [...CHECKED_LISTS];
     document.write(`${files++ === 0 ? '' : ','}\n    {\n`);
-    document.write(`      "file": ${JSON.stringify(file.path)},\n      "kind": "${file.kind}"`);
+    document.write(
+      `      "file": ${JSON.stringify(hideIdentityCards(file.path))},\n      "kind": "${file.kind}"`,
+    );
   }
 
   async function list(items: Items): Promise<void> {

@@ -1,6 +1,6 @@
 /** What a dry run shows of the rows of a file, and of the values that an import would change. */
 
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';

@@ -1,7 +1,7 @@
 /** What an operator sees of an import. */
 
 import { countEntities } from '../../app/wording/entity-names.ts';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { asMessage, type Message, pack, say, type Text } from '../../domain/values/message.ts';
 import { IMPORT_COLUMNS } from '../../import/columns/columns.ts';

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describeColumns } from '../../import/columns/columns.ts';
 import { listImportFiles } from '../../import/run/import-folder.ts';
-import type { ImportFile } from '../../import/run/import-report.ts';
+import { type ImportFile, nameOf } from '../../import/run/import-report.ts';
 import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
 import { declareImportMap } from '../map/import-map.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
@@ -100,7 +100,7 @@ function assertReplacement(path: string | undefined, options: Options): void {
 function findFilesIn(context: CliContext, folder: string): ImportFile[] {
   const kinds = IMPORT_KINDS.join(', ');
   const { files, skipped } = listImportFiles(folder);
-  for (const { name, reason } of skipped) context.err(`Skipped ${name}: ${reason}.\n`);
+  for (const { name, reason } of skipped) context.err(`Skipped ${nameOf({ path: name })}: ${reason}.\n`);
   if (files.length > 0) return files;
   throw new CommandError(EXIT.usage, `${folder} has no file called <kind>*.csv or <kind>*.xlsx (${kinds}).`);
 }

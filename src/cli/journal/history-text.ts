@@ -1,7 +1,7 @@
 /** Changes and their actors as commands show them: text for people, JSON for programs. */
 
 import { formatActor } from '../../app/wording/actors.ts';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import type { HistoryEntry, RowHistory } from '../../store/ports/journal/history.ts';

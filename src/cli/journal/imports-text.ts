@@ -1,6 +1,6 @@
 /** Imports and their undo as commands show them: text for people, JSON for programs. */
 
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import type { RecordedImport, UndoResult } from '../../store/ports/journal/operations.ts';
 import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
@@ -115,7 +115,7 @@ export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
     ['id', String(shown.id)],
     ...(shown.reason === null
       ? [['file', shown.file] as const, ['SHA-256', shown.sha256] as const]
-      : [['reason', hideIdentityCards(shown.reason)] as const]),
+      : [['reason', shown.reason] as const]),
     ['kind', shown.kind],
     ['imported', `${shown.imported_at} by ${shown.user}`],
     ['rows', `${counts}${removed}${kept}${refused}`],

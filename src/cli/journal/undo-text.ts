@@ -2,7 +2,7 @@
 
 import { formatActor } from '../../app/wording/actors.ts';
 import { ENTITY_NAMES } from '../../app/wording/entity-names.ts';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import type { UndoBlocker, UndoResult } from '../../store/ports/journal/operations.ts';
 

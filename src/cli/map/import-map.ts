@@ -13,7 +13,7 @@ import { scoreHeader } from '../../import/table/headings.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
 import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { parseKind, statOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { configOf } from '../terminal/settings.ts';
@@ -64,7 +64,7 @@ async function run(
   }
   if (out === undefined) context.out(text);
   for (const remark of remarksOn(proposal)) context.err(`${nameOf(file)}: ${remark}\n`);
-  if (out !== undefined) context.err(`The map is in ${out}.\n`);
+  if (out !== undefined) tell(context, `The map is in ${out}.`);
 }
 
 function assertFile(path: string): void {

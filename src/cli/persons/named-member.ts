@@ -4,7 +4,7 @@
  */
 import { parseMemberName } from '../../app/member-names.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
 import { type CliContext, CommandError, EXIT, tell, translate } from '../terminal/context.ts';

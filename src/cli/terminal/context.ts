@@ -1,4 +1,5 @@
 /** What every command depends on, so that a test can run it without a process of its own. */
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { Text } from '../../domain/values/message.ts';
 import type { ImportNews } from '../../import/run/import-news.ts';
 import { inLanguage, type Language, languageOf } from '../../language/language.ts';
@@ -42,8 +43,9 @@ export const languageFor = ({ language, env }: CliContext): Language => language
 /** A text in the language of the person who reads it. */
 export const translate = (context: CliContext, text: Text): string => inLanguage(text, languageFor(context));
 
-/** Tells the person at the terminal, on a line. */
-export const tell = (context: CliContext, text: Text): void => context.err(`${translate(context, text)}\n`);
+/** Tells the person at the terminal, on a line, without national IDs: paths may hold them, too. */
+export const tell = (context: CliContext, text: Text): void =>
+  context.err(`${hideIdentityCards(translate(context, text))}\n`);
 
 /** Prints a line of results for people. */
 export const print = (context: CliContext, text: Text): void => context.out(`${translate(context, text)}\n`);

@@ -8,7 +8,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { type CommandOptions, CommandRun } from './command-run.ts';
 

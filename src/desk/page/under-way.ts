@@ -1,5 +1,5 @@
 /** Pages that wait for a command in a process of its own, or show why it has failed. */
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 import type { CommandRun } from '../importing/command-run.ts';
 import type { RunAs } from '../importing/desk-files.ts';

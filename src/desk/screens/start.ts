@@ -1,7 +1,6 @@
 /** `/`: the box, what needs attention, and what was done last. */
 import { findAttention, type StatusFacts } from '../../app/condition/attention.ts';
 import { readFacts } from '../../app/condition/read-facts.ts';
-import { hideIdentityCards } from '../../app/wording/hide-identity-cards.ts';
 import { say } from '../../domain/values/message.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { RecordedImport } from '../../store/ports/journal/operations.ts';
@@ -59,9 +58,8 @@ const lastBackup = ({ say, write }: Visit, { backups: { last } }: StatusFacts['c
 function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Html {
   if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
   const what = ({ id, kind, fileName, reason, undoneAt }: RecordedImport): Html =>
-    html`<a href="/imports/${id}">${visit.translate(nameOf(kind))}</a><br><small>${hideIdentityCards(
-      fileName || (reason ?? ''),
-    )}${undoneAt !== null && html` · ${visit.say('undone')}`}</small>`;
+    html`<a href="/imports/${id}">${visit.translate(nameOf(kind))}</a>
+<br><small>${fileName || (reason ?? '')}${undoneAt !== null && html` · ${visit.say('undone')}`}</small>`;
   return table(
     visit.say('Last imports and corrections'),
     [

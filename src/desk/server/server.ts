@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { replaceIdentityCards } from '../../domain/membership/identity-card.ts';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { RegistryError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
 import { html } from '../../html/html.ts';
@@ -213,7 +213,7 @@ class DeskPages {
       return;
     }
     const { stack = String(error) } = error as Error;
-    this.options.report(`The desk could not make a page: ${replaceIdentityCards(stack, '(hidden)')}\n`);
+    this.options.report(`The desk could not make a page: ${hideIdentityCards(stack)}\n`);
     sendPage(response, 500, notice(language, FAILED));
   }
 }

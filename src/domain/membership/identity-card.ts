@@ -26,6 +26,6 @@ export function parseIdentityCard(text: string): string | FieldError {
 
 export const mayContainIdentityCard = (text: string): boolean => text.search(IDENTITY_CARD_LIKE) >= 0;
 
-/** The same text with each part that may be a national ID replaced by the other text. */
-export const replaceIdentityCards = (text: string, by: string): string =>
+/** The same text without anything that may be a national ID: some cooperatives use them as member codes. */
+export const hideIdentityCards = (text: string, by = '(hidden)'): string =>
   text.replace(IDENTITY_CARD_LIKE, by);

@@ -1,5 +1,6 @@
 /** What became of each file of an import. */
 import { basename } from 'node:path';
+import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { RegistryError } from '../../domain/values/errors.ts';
 import { say, type Text } from '../../domain/values/message.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
@@ -13,8 +14,9 @@ export interface ImportFile {
   readonly name?: string | undefined;
 }
 
-/** The name of a file without its folder. */
-export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): string => name ?? basename(path);
+/** The name of a file without its folder, and without national IDs: it is printed and recorded. */
+export const nameOf = ({ name, path }: Pick<ImportFile, 'path' | 'name'>): string =>
+  hideIdentityCards(name ?? basename(path));
 
 /**
  * `imported`; `accepted`: a dry run found nothing that refuses or stops the file; `refused`: its faults do;

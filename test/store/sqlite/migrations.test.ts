@@ -78,6 +78,7 @@ const REGISTRY_FINGERPRINTS: readonly string[] = [
   'ed49d2f95b017a6c',
   '70d1991583b5954d',
   '056cd9be1372c426',
+  '01cb99506ac738fb',
 ];
 const LEDGER_FINGERPRINTS: readonly string[] = ['20020e93676f5cfd'];
 const KEYS_FINGERPRINTS: readonly string[] = [

@@ -1,6 +1,6 @@
 /** What is proposed for a file, and the lists to choose something else from. */
 
-import { replaceIdentityCards } from '../../../domain/membership/identity-card.ts';
+import { hideIdentityCards } from '../../../domain/membership/identity-card.ts';
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../../../import/columns/columns.ts';
@@ -92,7 +92,7 @@ function heading(
   const { text = '', column = null, by } = headings[place] ?? {};
   const { kind } = document;
   const isGuessed = by === 'values' || by === 'spelling';
-  const values = replaceIdentityCards((examples[place] ?? []).join(' · '), visit.say('(hidden)'));
+  const values = hideIdentityCards((examples[place] ?? []).join(' · '), visit.say('(hidden)'));
   const choices: Choice[] = IMPORT_COLUMNS[kind].map(({ name, isRequired }) => [
     name,
     `${visit.translate(nameOf(name))}${isRequired || ALTERNATIVES[kind]?.column === name ? ' *' : ''}`,

@@ -1,5 +1,4 @@
 /** `/import`: where files are dropped, those that are being looked at, and every import there was. */
-import { hideIdentityCards } from '../../../app/wording/hide-identity-cards.ts';
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { RecordedImport } from '../../../store/ports/journal/operations.ts';
@@ -81,7 +80,7 @@ function history(visit: Visit, all: readonly RecordedImport[]): Html {
         id: each.id,
         what: visit.translate(nameOf(each.kind)),
       })}</a> ${each.undoneAt !== null && html`<b>(${visit.say('undone')})</b>`}
-<br><small>${hideIdentityCards(each.fileName || (each.reason ?? ''))}<br>
+<br><small>${each.fileName || (each.reason ?? '')}<br>
 ${moment(each.importedAt)}, ${each.systemUser}</small>`,
       ...[number(each.created), number(each.changed), number(each.unchanged)],
     ]),

@@ -1,5 +1,5 @@
 /** `/imports/…`: one import as it is recorded, what it changed, and its undo. */
-import { hideIdentityCards } from '../../../app/wording/hide-identity-cards.ts';
+import { hideIdentityCards } from '../../../domain/membership/identity-card.ts';
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { formatStored } from '../../../import/columns/stored-values.ts';
@@ -61,8 +61,8 @@ function record(visit: Visit, found: RecordedImport): Html {
   const { number, moment } = visit.write;
   const link = (id: number | null) => id !== null && html`<a href="/imports/${id}">${id}</a>`;
   return fields([
-    [visit.say('File'), hideIdentityCards(found.fileName)],
-    [visit.say('Why'), found.reason && hideIdentityCards(found.reason)],
+    [visit.say('File'), found.fileName],
+    [visit.say('Why'), found.reason],
     [visit.say('When, and by whom'), `${moment(found.importedAt)}, ${found.systemUser}`],
     [visit.say('New'), number(found.created)],
     [visit.say('Changed'), number(found.changed)],

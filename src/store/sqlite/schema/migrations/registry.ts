@@ -10,6 +10,7 @@ import { JOURNAL } from './first-journal.ts';
 import { FORMER_IDENTITIES, MEMBERS } from './first-members.ts';
 import { NAMES } from './first-names.ts';
 import { GENERATIONS } from './generations.ts';
+import { HIDDEN_NAMES } from './hidden-names.ts';
 import { KEYS_SCHEMA } from './keys.ts';
 import { STORED_TOTALS } from './totals.ts';
 import { UNDONE_BY } from './undone-by.ts';
@@ -19,7 +20,7 @@ const FIRST = [MEMBERS, ENTRIES, READ_MODEL, COUNTS, JOURNAL, FORMER_IDENTITIES,
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727232,
-  migrations: [FIRST, STORED_TOTALS, GENERATIONS, UNDONE_BY],
+  migrations: [FIRST, STORED_TOTALS, GENERATIONS, UNDONE_BY, HIDDEN_NAMES],
   mistakenFor: {
     [KEYS_SCHEMA.applicationId]: "holds the keys of a registry. Name the registry's file instead.",
     1668444721: 'was created by an unreleased version. Create it again and import the files.',

@@ -1,4 +1,4 @@
-/** Whatever is copied, restored, taken over, killed or read at a wrong time, each machine keeps what it said. */
+/** Whatever is copied, restored, taken over, killed or done at a wrong time. */
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Copies, type Step } from './copies.ts';
@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-test('after any copies, restores, promotions, kills and clock steps nothing acknowledged is lost or misattributed', async (context) => {
+test('copies, restores, promotions, kills and clock steps lose and misattribute nothing', async (context) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
       const copies = new Copies(context);

@@ -23,12 +23,15 @@ function writerTo(stream: NodeJS.WriteStream, onLost: OnLost): CliContext['out']
   // Each write has its error too.
   stream.on('error', () => {});
   return (text, onTextLost = onLost) => {
-    if (!isRead) return;
-    stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+    if (!isRead) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const isTaken = stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+      resolve();
       if (!error) return;
       if (error.code === 'EPIPE') isRead = false;
       onTextLost(error);
     });
+    return isTaken ? undefined : promise;
   };
 }
 

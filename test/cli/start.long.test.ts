@@ -1,5 +1,7 @@
 /** How commands are started: on Node's own type stripping, quietly, loading what they need and no more. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -99,6 +101,34 @@ test('a command that prints to a closed pipe ends with status 0', async (context
   const started = spawnPlainly(['node', 'src/main.ts', 'keys', 'list'], env);
   started.child.stdout?.destroy();
   assert.deepEqual([await started.ended, started.output()], [0, '']);
+});
+
+/** What the system says of a process; nothing once it has ended. */
+function statusOf(pid: number | undefined): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+test('the document of an import into a slow pipe is not kept in memory', async (context) => {
+  const folder = temporaryFolder(context);
+  const file = join(folder, 'cooperatives.csv');
+  // Each empty line is named in a note: 70 MB.
+  writeFileSync(file, `code,name\nA-1,Abahuje\n${'\n'.repeat(8_000_000)}B-2,Biringaniye\n`);
+  const args = ['import', 'cooperatives', file, '--db', join(folder, 'registry.db'), '--create', '--json'];
+  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...args], { stdio: 'pipe' });
+  const ended = once(child, 'close');
+  let [bytes, peakMiB] = [0, 0];
+  for await (const chunk of child.stdout) {
+    bytes += chunk.length;
+    const [, kib] = /VmHWM:\s+(\d+) kB/.exec(statusOf(child.pid)) ?? [];
+    peakMiB = Math.max(peakMiB, Number(kib ?? 0) / 1024);
+  }
+  assert.deepEqual(await ended, [0, null]);
+  assert.ok(bytes > 60e6, `${bytes} bytes`);
+  assert.ok(peakMiB > 50 && peakMiB < 350, `${peakMiB} MiB`);
 });
 
 async function isStoppedBySigterm(context: TestContext, commandLine: readonly string[]): Promise<void> {

@@ -106,7 +106,8 @@ async function run({ context, session, options, zone }: Run, files: readonly Pla
       };
       assertFits(snapshot, file, filter);
       const parts = await exportedParts(snapshot, file, filter, zone, onRows);
-      if (file.path === undefined) for await (const part of parts) context.out(Buffer.from(part).toString());
+      if (file.path === undefined)
+        for await (const part of parts) await context.out(Buffer.from(part).toString());
       else await writePrivately(file.path, parts);
       bar.stop();
       if (file.path !== undefined) context.err(`${file.path}: ${counted(done, 'row')}\n`);

@@ -109,7 +109,7 @@ async function printChanges(
     await writer.list(texts(), '    ');
     writer.write('\n}\n');
   } else {
-    for await (const text of texts()) writer.write(text);
+    for await (const text of texts()) await writer.write(text);
     if (isEmpty) writer.write('It changed no stored value.\n');
   }
   writer.flush();

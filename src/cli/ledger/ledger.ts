@@ -149,8 +149,8 @@ async function exportEntries(context: CliContext, { key, ...options }: ExportOpt
   const filter = { ...filterOf(options, config.zone), keyId: key };
   await recordAll(context, options, []);
   const writer = createJsonWriter(context.out);
-  await withStore(storage.openLedgerReader(), (ledger) => {
-    for (const { entry } of findEntries(ledger, filter)) writer.write(`${JSON.stringify(entry)}\n`);
+  await withStore(storage.openLedgerReader(), async (ledger) => {
+    for (const { entry } of findEntries(ledger, filter)) await writer.write(`${JSON.stringify(entry)}\n`);
   });
   writer.flush();
 }

@@ -93,6 +93,6 @@ export function guardResults(context: CliContext, command: Command): void {
   context.reading = reading;
   context.out = (text, onLost) => {
     if (!reading.isRecorded) throw new Error(`The command "${words}" shows what is not recorded.`);
-    out(text, onLost);
+    return out(text, onLost);
   };
 }

@@ -1,5 +1,6 @@
 /** What every command depends on, so that a test can run it without a process of its own. */
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 import type { Text } from '../../domain/values/message.ts';
 import type { ImportNews } from '../../import/run/import-news.ts';
 import { inLanguage, type Language, languageOf } from '../../language/language.ts';
@@ -19,8 +20,11 @@ export interface CommandReading {
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** Results: what a program reads. Unless a lost one is taken care of, it makes the exit status 1. */
-  out: (text: string, onLost?: OnLost) => void;
+  /**
+   * Results: what a program reads. Unless a lost one is taken care of, it makes the exit status 1.
+   * @returns a promise while the reader is behind: wait for it before more of a long result is read
+   */
+  out: (text: string, onLost?: OnLost) => Awaitable<void>;
   /** Progress, notes and errors: what a person reads. */
   readonly err: (text: string) => void;
   /** Standard error when it is a terminal: where a progress bar may be drawn. */
@@ -48,7 +52,8 @@ export const tell = (context: CliContext, text: Text): void =>
   context.err(`${hideIdentityCards(translate(context, text))}\n`);
 
 /** Prints a line of results for people. */
-export const print = (context: CliContext, text: Text): void => context.out(`${translate(context, text)}\n`);
+export const print = (context: CliContext, text: Text): void =>
+  void context.out(`${translate(context, text)}\n`);
 
 /** Exit statuses of every command (docs/operating.md#commands). */
 /** `partly`: it was done, but not with all of the access ledger. */

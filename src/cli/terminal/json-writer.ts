@@ -1,18 +1,19 @@
-/** Writes a JSON document in pieces, so that none of its lists is kept in memory. */
+/** Writes a JSON document in pieces, as its reader takes them: none of its lists is kept in memory. */
+import type { Awaitable } from '../../domain/values/awaitable.ts';
 
 /** A write for each item would cost more than the item. */
 const WRITE_CHARACTERS = 64 * 1024;
 
 export interface JsonWriter {
-  /** Appends a piece of the document as it is. */
-  write(text: string): void;
+  /** Appends a piece of the document as it is. @returns a promise while the reader is behind */
+  write(text: string): Awaitable<void>;
   /**
    * Appends a list, and completes it when an item cannot be read.
    * @param indent of its items
    * @throws what the items throw
    */
   list(items: Items, indent: string): Promise<void>;
-  flush(): void;
+  flush(): Awaitable<void>;
 }
 
 /** Each item is its JSON, or an object whose last member is a list of numbers. */
@@ -21,29 +22,30 @@ export type Item =
   | string
   | { readonly start: string; readonly numbers: Iterable<number> | AsyncIterable<number> };
 
-export function createJsonWriter(out: (text: string) => void): JsonWriter {
+export function createJsonWriter(out: (text: string) => Awaitable<void>): JsonWriter {
   let pending = '';
 
-  function flush(): void {
-    out(pending);
+  function flush(): Awaitable<void> {
+    const text = pending;
     pending = '';
+    return out(text);
   }
 
-  function write(text: string): void {
+  function write(text: string): Awaitable<void> {
     pending += text;
-    if (pending.length > WRITE_CHARACTERS) flush();
+    return pending.length > WRITE_CHARACTERS ? flush() : undefined;
   }
 
   async function writeItem(item: Item): Promise<void> {
     if (typeof item === 'string') {
-      write(item);
+      await write(item);
       return;
     }
     write(`${item.start}[`);
     let isFirst = true;
     try {
       for await (const number of item.numbers) {
-        write(`${isFirst ? '' : ','}${number}`);
+        await write(`${isFirst ? '' : ','}${number}`);
         isFirst = false;
       }
     } finally {
@@ -59,7 +61,7 @@ export function createJsonWriter(out: (text: string) => void): JsonWriter {
       let isEmpty = true;
       try {
         for await (const item of items) {
-          write(`${isEmpty ? '' : ','}\n${indent}`);
+          await write(`${isEmpty ? '' : ','}\n${indent}`);
           isEmpty = false;
           await writeItem(item);
         }

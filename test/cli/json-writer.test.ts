@@ -1,0 +1,44 @@
+/** Long lists on standard output: no more is kept in memory than the reader takes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { createJsonWriter, withNumbers } from '../../src/cli/terminal/json-writer.ts';
+
+const LONG = 100_000;
+
+for (const [what, of] of [
+  [
+    'items',
+    function* (numbers: Iterable<number>) {
+      for (const number of numbers) yield String(number);
+    },
+  ],
+  ['numbers of an item', (numbers: Iterable<number>) => [withNumbers({ kind: 'x' }, 'lines', numbers)]],
+] as const)
+  test(`a list of many ${what} waits for a reader that is slow`, async () => {
+    let taken = 0;
+    function* numbers() {
+      while (taken < LONG) yield taken++;
+    }
+    const written: string[] = [];
+    let goOn = () => {};
+    const writer = createJsonWriter((text) => {
+      written.push(text);
+      return new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+    });
+    const done = writer.list(of(numbers()), '');
+    for (let pieces = 1; pieces <= 3; pieces++) {
+      await nextIteration();
+      assert.equal(written.length, pieces);
+      assert.ok(taken < LONG / 2, `${taken} numbers were taken for ${pieces} pieces`);
+      goOn();
+    }
+    const timer = setInterval(() => goOn(), 0);
+    await done;
+    clearInterval(timer);
+    writer.flush();
+    const shown = JSON.parse(written.join(''));
+    assert.deepEqual((shown[0].lines ?? shown).length, LONG);
+  });

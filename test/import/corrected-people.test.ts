@@ -30,6 +30,25 @@ test('a list with a replaced national ID updates the person and keeps the curren
   assert.deepEqual([file.unchanged, file.kept], [2, 1]);
 });
 
+test('kept values are listed in the order of their lines, whatever keeps them', async (context) => {
+  const place = await start(context);
+  await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);
+  await place.command('persons', 'deceased', '--yes', nid(2), '--on', '2025-01-01', ...WHY);
+  const header = 'cooperative_code,identity_card,member_code,full_name,status';
+  const rows = [`A-1,${nid(3)},M-3,Person 3,active`, `A-1,${nid(1)},M-1,Person 1,active`];
+  const list = [header, ...rows, `A-1,${nid(2)},M-2,Person 2,active`].join('\n');
+  const { out, err } = await place.load('members', `${list}\n`, '--json');
+  const conflicts = JSON.parse(out).files[0].conflicts;
+  assert.deepEqual(
+    conflicts.map(({ line, column }: { line: number; column: string }) => [line, column]),
+    [
+      [3, 'identity_card'],
+      [4, 'status'],
+    ],
+    err,
+  );
+});
+
 test('entries that name the person by a replaced national ID belong to the person', async (context) => {
   const place = await start(context);
   await place.command('nid', 'replace', '--yes', nid(1), nid(9), ...WHY);

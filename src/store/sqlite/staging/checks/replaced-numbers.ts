@@ -4,7 +4,7 @@
  */
 
 import { stagedColumns } from '../../schema/targets.ts';
-import { keepStored } from '../staged/changes.ts';
+import { changeId, keepStored, LAST_PLACE } from '../staged/changes.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 
 /** Replaces former numbers in the staged rows; may run again, when another process has written meanwhile. */
@@ -34,8 +34,9 @@ export function keepCurrentNumbers(scope: FileScope): void {
          ON c.entity = 'members' AND c.row_id = g.id AND c.field = 'member_code'
        WHERE g.into_id = e.row_id)`,
   );
-  db.exec(`INSERT INTO staging.kept (line, row_id, "column", old, new)
-    SELECT f.line, p.id, 'identity_card', r.identity_card, f.number FROM staging.replaced_numbers f
+  db.exec(`INSERT INTO staging.kept (id, line, row_id, "column", old, new)
+    SELECT ${changeId('f.line', LAST_PLACE)},
+      f.line, p.id, 'identity_card', r.identity_card, f.number FROM staging.replaced_numbers f
     CROSS JOIN staging.rows r ON r.line = f.line CROSS JOIN staging.resolved_references p ON p.line = f.line
-    WHERE p.id IS NOT NULL ORDER BY f.line`);
+    WHERE p.id IS NOT NULL`);
 }

@@ -26,6 +26,12 @@ export interface Assignment {
 }
 
 const CHANGES_AT_ONCE = 1_000;
+/** A place behind the columns of a file; `changed_rows.cells` has a bit for each of these. */
+export const LAST_PLACE = 63;
+
+/** SQL of the id of a change: they are in order of line. @param place of the column, up to the last */
+export const changeId = (line: string, place: string | number): string =>
+  `${line} * ${LAST_PLACE + 1} + ${place}`;
 
 /** Changed rows with the row of the file, its references and the stored row. */
 const CHANGED = (target: Target): string => `staging.changed_rows c
@@ -99,10 +105,13 @@ export function stageChanges(scope: FileScope): void {
     WHERE ${differs.join(' OR ')}`);
   const pick = (side: 'old' | 'new') =>
     `CASE a.bit ${assignments.map(({ bit, listed }) => `WHEN ${bit} THEN ${listed[side]}`).join(' ')} END`;
-  const all = assignments.map(({ bit, column, to }) => `(${bit}, '${column}', '${fieldOfColumn(to)}')`);
-  db.exec(`WITH a (bit, name, field) AS (VALUES ${all.join(', ')})
-    INSERT INTO staging.changes (line, row_id, "column", field, old, new)
-    SELECT c.line, c.id, a.name, a.field, ${pick('old')}, ${pick('new')} FROM ${CHANGED(target)}
+  const all = assignments.map(
+    ({ bit, column, to }, place) => `(${bit}, ${place}, '${column}', '${fieldOfColumn(to)}')`,
+  );
+  db.exec(`WITH a (bit, place, name, field) AS (VALUES ${all.join(', ')})
+    INSERT INTO staging.changes (id, line, row_id, "column", field, old, new)
+    SELECT ${changeId('c.line', 'a.place')},
+      c.line, c.id, a.name, a.field, ${pick('old')}, ${pick('new')} FROM ${CHANGED(target)}
     CROSS JOIN a WHERE c.cells & a.bit`);
 }
 

@@ -3,7 +3,6 @@ import { type Field, NOW } from '../../../domain/values/declared-fields.ts';
 import { byKind, FILE_COLUMNS, type FileColumn } from '../../ports/import/import-columns.ts';
 import type { ImportKind } from '../../ports/import/import-session.ts';
 import { CUT_OFF, NEW_CUT_OFF, OPENING_BALANCE } from './opening-balance.ts';
-import type { ReadModelColumn } from './stale-flag.ts';
 import { referencesOf, type Table, tableOf } from './tables.ts';
 
 export interface TargetColumn {
@@ -28,16 +27,7 @@ export interface Target extends Pick<Table, 'table' | 'label' | 'hasTimestamps'>
   readonly keys: readonly { readonly name: string; readonly to?: string }[];
   /** Resolved references that a new row stores. */
   readonly resolved: readonly string[];
-  /** Column of the read model that depends on its rows. */
-  readonly readModelColumn?: ReadModelColumn;
 }
-
-const READ_MODEL_COLUMN: { readonly [kind in ImportKind]?: ReadModelColumn } = {
-  production: 'production',
-  loans: 'loans',
-  payments: 'loans',
-  savings: 'savings',
-};
 
 /** Values of loans that depend on each other. */
 const DECIDED: { readonly [column: string]: Pick<TargetColumn, 'decided' | 'addsTo'> } = {
@@ -65,7 +55,6 @@ function toTargetColumn({ name, isRequired, field }: FileColumn): TargetColumn {
 
 function targetOf(kind: ImportKind): Target {
   const { table, label, hasTimestamps } = tableOf(kind);
-  const readModelColumn = READ_MODEL_COLUMN[kind];
   const columns = FILE_COLUMNS[kind];
   return {
     table,
@@ -77,7 +66,6 @@ function targetOf(kind: ImportKind): Target {
       return [role === 'key' ? { name, to: field.column } : { name }];
     }),
     columns: columns.filter(({ role }) => role === 'value').map(toTargetColumn),
-    ...(readModelColumn === undefined ? {} : { readModelColumn }),
   };
 }
 

@@ -88,8 +88,8 @@ export const TOTALS = [
   },
 ] as const satisfies readonly Totals[];
 
-/** The triggers, which an import drops while it adds many rows. */
-export const TOTALS_TRIGGER = /_totals_(added|removed|changed|summed)$/;
+/** The triggers on new rows, which an import drops while it adds many. */
+export const TOTALS_TRIGGER = /_totals_added$/;
 
 const names = ({ key, sums }: Totals): string => [...Object.keys(key), ...Object.keys(sums)].join(', ');
 const upsert = ({ sums }: Totals): string =>

@@ -3,15 +3,11 @@ import type { ImportKind } from '../../ports/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { IdRange } from '../journal/operations.ts';
 import { nextIdOf } from '../journal/removed-ids.ts';
-import { addToRowCount, isRowCounted } from '../lists/table-sizes.ts';
-import { markStaleSql } from '../schema/stale-flag.ts';
 import { tableOf } from '../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
-import { TOTALS_TRIGGER } from '../schema/totals.ts';
-import { indexNewCooperatives, leaveUnindexed } from '../search/index-names.ts';
-import { addNewRows } from '../statistics/totals.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './staged/changes.ts';
 import type { FileScope } from './staged/file-scope.ts';
+import { groupOf, IS_ON_INSERT, type TriggerGroup } from './trigger-twins.ts';
 
 /**
  * A condition on members: the file brings new rows of theirs. Where they were found before the lock, it also
@@ -65,18 +61,10 @@ function insert(db: Connection, kind: ImportKind, nowSeconds: number): IdRange {
   const sql = `INSERT INTO main.${target.table} (${names.join(', ')})
     SELECT ${values.join(', ')} FROM ${STAGED} WHERE p.id IS NULL ORDER BY p.line`;
   const count = db.count('staging.resolved_references WHERE id IS NULL');
-  const isLarge = count >= LARGE;
-  if (isLarge && kind === 'members') leaveUnindexed(db, first.id);
-  const dropped = isLarge ? dropForInsert(db, target, count) : [];
+  const dropped = count >= LARGE ? dropForInsert(db, target, count) : [];
   const added = runWithNow(db, sql, nowSeconds);
-  // What the dropped triggers would have done row by row.
-  const { readModelColumn } = target;
-  if (isLarge) addNewRows(db, target.table, first.id);
-  if (dropped.some(({ name }) => !TOTALS_TRIGGER.test(name))) {
-    if (readModelColumn !== undefined) db.exec(markStaleSql(readModelColumn, ofNewRows(kind)));
-    if (isRowCounted(target.table)) addToRowCount(db, target.table, added);
-    if (kind === 'cooperatives') indexNewCooperatives(db, first.id);
-  }
+  const rows = { table: target.table, firstId: first.id, count: added, members: ofNewRows(kind) };
+  for (const group of new Set(dropped.map((each) => each.group))) group?.twin(db, rows);
   for (const each of dropped) db.exec(each.sql);
   return { first: first.id, last: first.id + added - 1 };
 }
@@ -90,27 +78,31 @@ function initialOf({ from, initial, decided }: TargetColumn): string {
 /** With fewer new rows than this, neither rebuilding indexes gains anything nor indexing names afterwards. */
 const LARGE = 10_000;
 
+interface Dropped {
+  readonly sql: string;
+  /** Of a trigger. */
+  readonly group: TriggerGroup | undefined;
+}
+
 /**
- * Drops the indexes and triggers of a table for the time of an insert: all of them when most of the table
- * will be new, else only the triggers of totals, to which many rows are added faster as a set. Sorting the
+ * Drops the indexes of a table and its triggers on new rows for the time of an insert: all of them when
+ * most of the table will be new, else only triggers whose work is done faster for many rows. Sorting the
  * entries once keeps the lock linear in the rows, where adding them one by one to indexes larger than the
  * cache does not. Other connections see the old schema until the commit, and keep it when that fails.
  * @returns what was dropped, to be created again
+ * @throws as `groupOf`
  */
-function dropForInsert(
-  db: Connection,
-  { table }: Target,
-  newRows: number,
-): { name: string; type: string; sql: string }[] {
+function dropForInsert(db: Connection, { table }: Target, newRows: number): readonly Dropped[] {
   const lastId = db.value<number>(`SELECT coalesce(max(id), 0) FROM main.${table}`);
   const isMostlyNew = newRows >= lastId;
   const found = db
     .rows<{ name: string; type: string; sql: string }>(
-      `SELECT name, type, sql FROM main.sqlite_schema
-       WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL`,
+      `SELECT name, type, sql FROM main.sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
+         AND (type = 'index' OR type = 'trigger' AND ${IS_ON_INSERT})`,
       [table],
     )
-    .filter(({ name }) => isMostlyNew || TOTALS_TRIGGER.test(name));
+    .map((each) => ({ ...each, group: each.type === 'trigger' ? groupOf(each.name, table) : undefined }))
+    .filter(({ group }) => isMostlyNew || group?.isForFewRows === true);
   for (const { name, type } of found) db.exec(`DROP ${type} main.${name}`);
   return found;
 }

@@ -1,0 +1,71 @@
+/**
+ * What triggers do for each new row, done once for many: a large import drops the triggers while it inserts.
+ * Every trigger on the insert of rows that files bring is in one of these groups.
+ */
+import type { Connection } from '../engine/connection.ts';
+import { addToRowCount, isRowCounted } from '../lists/table-sizes.ts';
+import { markStaleSql, type ReadModelColumn } from '../schema/stale-flag.ts';
+import { TOTALS_TRIGGER } from '../schema/totals.ts';
+import { indexNewCooperatives, leaveUnindexed } from '../search/index-names.ts';
+import { addNewRows } from '../statistics/totals.ts';
+
+/** Rows that were inserted while the triggers of their table were dropped. */
+export interface AddedRows {
+  readonly table: string;
+  readonly firstId: number;
+  readonly count: number;
+  /** A condition on members: some of the rows are theirs. */
+  readonly members: string;
+}
+
+export interface TriggerGroup {
+  readonly has: (trigger: string, table: string) => boolean;
+  /** Whether it pays beside stored rows, too, and not only where most rows of the table are new. */
+  readonly isForFewRows: boolean;
+  /** Does what the triggers would have done for the rows. */
+  readonly twin: (db: Connection, rows: AddedRows) => void;
+}
+
+const STALE: { readonly [table: string]: ReadModelColumn } = {
+  production_entries: 'production',
+  loans: 'loans',
+  savings_transactions: 'savings',
+};
+
+export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
+  {
+    has: (trigger) => TOTALS_TRIGGER.test(trigger),
+    isForFewRows: true,
+    twin: (db, { table, firstId }) => addNewRows(db, table, firstId),
+  },
+  {
+    has: (trigger) => trigger === 'member_names_added',
+    isForFewRows: true,
+    twin: (db, { firstId }) => leaveUnindexed(db, firstId),
+  },
+  {
+    has: (trigger) => trigger === 'cooperative_names_added',
+    isForFewRows: true,
+    twin: (db, { firstId }) => indexNewCooperatives(db, firstId),
+  },
+  {
+    has: (trigger, table) => table in STALE && trigger === `${table}_insert`,
+    isForFewRows: false,
+    twin: (db, { table, members }) => db.exec(markStaleSql(STALE[table] as ReadModelColumn, members)),
+  },
+  {
+    has: (trigger, table) => isRowCounted(table) && trigger === `${table}_added`,
+    isForFewRows: false,
+    twin: (db, { table, count }) => isRowCounted(table) && addToRowCount(db, table, count),
+  },
+];
+
+/** A condition on a trigger in the schema: it runs for new rows. */
+export const IS_ON_INSERT = "sql GLOB '* INSERT ON *'";
+
+/** @throws Error for a trigger whose work a large import would leave out */
+export function groupOf(trigger: string, table: string): TriggerGroup {
+  const group = TRIGGER_GROUPS.find(({ has }) => has(trigger, table));
+  if (group !== undefined) return group;
+  throw new Error(`The trigger ${trigger} on ${table} has no set-based twin. Declare one in TRIGGER_GROUPS.`);
+}

@@ -90,6 +90,12 @@ test('an undo is shown under who has undone it', async (context) => {
   assert.match(text, /correction 5: A\. A\. \(\w+\), Heard of it/);
   assert.match(text, /undo of 5: O\. O\. \(\w+\), Heard of it/);
   assert.match((await browser.get('/imports/5')).text, /<dt>Undone<\/dt>\s*<dd>[^<]*, O\. O\. \(/);
+  for (const page of ['/', '/import'])
+    assert.match(
+      (await browser.get(page)).text,
+      /Heard of it(?:<br>[^<]*)?<br><b>undone: [^<]*, O\. O\. \(/,
+      page,
+    );
 });
 
 test('the cooperative that a member was moved from is shown as a number, not as a date', async (context) => {

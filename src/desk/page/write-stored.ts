@@ -1,7 +1,9 @@
 /** Values as they are stored → as the language of a visit writes them. */
 import { type DecimalKind, RATE, WEIGHT } from '../../domain/values/decimal.ts';
+import { type Html, html } from '../../html/html.ts';
 import { kindOf } from '../../import/columns/stored-values.ts';
 import type { StagedValue } from '../../store/ports/import/import-session.ts';
+import type { RecordedImport } from '../../store/ports/journal/operations.ts';
 import type { Visit } from '../visit/screen.ts';
 import type { Writing } from '../visit/writing.ts';
 import { nameOf } from './names.ts';
@@ -21,6 +23,16 @@ export function writeStored(
   if (declared?.kind === 'decimal') return writeDecimal(write, declared.decimal, value);
   const isInstant = declared?.kind === 'instant' || declared?.kind === 'past_instant';
   return isInstant ? write.moment(value) : String(value);
+}
+
+/** When an operation was undone, and by whom. @returns false while it stands */
+export const writeUndone = ({ write }: Visit, { undoneAt, undoneBy }: RecordedImport): string | false =>
+  undoneAt !== null && [write.moment(undoneAt), ...(undoneBy === null ? [] : [undoneBy])].join(', ');
+
+/** The same in a list of operations. */
+export function undoneMark(visit: Visit, recorded: RecordedImport): Html | false {
+  const undone = writeUndone(visit, recorded);
+  return undone !== false && html`<br><b>${visit.say('undone')}: ${undone}</b>`;
 }
 
 function writeDecimal(write: Writing, kind: DecimalKind, value: number): string {

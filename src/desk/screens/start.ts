@@ -8,6 +8,7 @@ import { typed } from '../page/commands.ts';
 import { findBox } from '../page/layout.ts';
 import { nameOf } from '../page/names.ts';
 import { fields, table } from '../page/parts.ts';
+import { undoneMark } from '../page/write-stored.ts';
 import type { Screen, Visit } from '../visit/screen.ts';
 import { attention } from './attention.ts';
 
@@ -57,9 +58,9 @@ const lastBackup = ({ say, write }: Visit, { backups: { last } }: StatusFacts['c
 
 function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Html {
   if (operations.length === 0) return html`<p>${visit.say('None yet.')}</p>`;
-  const what = ({ id, kind, fileName, reason, undoneAt }: RecordedImport): Html =>
-    html`<a href="/imports/${id}">${visit.translate(nameOf(kind))}</a>
-<br><small>${fileName || (reason ?? '')}${undoneAt !== null && html` · ${visit.say('undone')}`}</small>`;
+  const what = (each: RecordedImport): Html =>
+    html`<a href="/imports/${each.id}">${visit.translate(nameOf(each.kind))}</a>
+<br><small>${each.fileName || (each.reason ?? '')}${undoneMark(visit, each)}</small>`;
   return table(
     visit.say('Last imports and corrections'),
     [

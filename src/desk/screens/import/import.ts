@@ -5,6 +5,7 @@ import type { RecordedImport } from '../../../store/ports/journal/operations.ts'
 import { nameOf } from '../../page/names.ts';
 import { form, table } from '../../page/parts.ts';
 import { runAs } from '../../page/under-way.ts';
+import { undoneMark } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { stateOf } from './file.ts';
 
@@ -79,9 +80,9 @@ function history(visit: Visit, all: readonly RecordedImport[]): Html {
       html`<a href="/imports/${each.id}">${visit.say('{id}: {what}', {
         id: each.id,
         what: visit.translate(nameOf(each.kind)),
-      })}</a> ${each.undoneAt !== null && html`<b>(${visit.say('undone')})</b>`}
+      })}</a>
 <br><small>${each.fileName || (each.reason ?? '')}<br>
-${moment(each.importedAt)}, ${each.systemUser}</small>`,
+${moment(each.importedAt)}, ${each.systemUser}${undoneMark(visit, each)}</small>`,
       ...[number(each.created), number(each.changed), number(each.unchanged)],
     ]),
   )}${

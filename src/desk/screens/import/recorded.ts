@@ -9,6 +9,7 @@ import { withCommands } from '../../page/commands.ts';
 import { nameOf } from '../../page/names.ts';
 import { fields, form, table } from '../../page/parts.ts';
 import { failure, runAs } from '../../page/under-way.ts';
+import { writeUndone } from '../../page/write-stored.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { sentences } from './findings.ts';
 import { showingAll } from './showing-all.ts';
@@ -72,10 +73,7 @@ function record(visit: Visit, found: RecordedImport): Html {
     [visit.say('Refused'), found.refusedRows > 0 && number(found.refusedRows)],
     [visit.say('Newer version of import'), link(found.replaces)],
     [visit.say('Replaced by import'), link(found.replacedBy)],
-    [
-      visit.say('Undone'),
-      found.undoneAt !== null && [moment(found.undoneAt), found.undoneBy ?? []].flat().join(', '),
-    ],
+    [visit.say('Undone'), writeUndone(visit, found)],
   ]);
 }
 

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { ERASURES_SCHEMA } from '../../../src/store/sqlite/schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../../../src/store/sqlite/schema/migrations/keys.ts';
 import { LEDGER_SCHEMA } from '../../../src/store/sqlite/schema/migrations/ledger.ts';
 import { REGISTRY_SCHEMA } from '../../../src/store/sqlite/schema/migrations/registry.ts';
+import { WEBHOOKS_SCHEMA } from '../../../src/store/sqlite/schema/migrations/webhooks.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
 import { openStore } from '../../support/sqlite.ts';
 import { storageAt } from '../../support/storage.ts';
@@ -19,6 +21,8 @@ test('no released migration was edited: files in use have run it', () => {
   assert.deepEqual(REGISTRY_SCHEMA.migrations.map(fingerprint), REGISTRY_FINGERPRINTS);
   assert.deepEqual(KEYS_SCHEMA.migrations.map(fingerprint), KEYS_FINGERPRINTS);
   assert.deepEqual(LEDGER_SCHEMA.migrations.map(fingerprint), LEDGER_FINGERPRINTS);
+  assert.deepEqual(ERASURES_SCHEMA.migrations.map(fingerprint), ERASURES_FINGERPRINTS);
+  assert.deepEqual(WEBHOOKS_SCHEMA.migrations.map(fingerprint), WEBHOOKS_FINGERPRINTS);
 });
 
 test('a file of the first schema keeps its data and answers lookups, with and without read model', async (context) => {
@@ -87,3 +91,5 @@ const KEYS_FINGERPRINTS: readonly string[] = [
   '3190fd530475cc0c',
   '2e31631a5ca73b42',
 ];
+const ERASURES_FINGERPRINTS = ['633236b91bab8da7'];
+const WEBHOOKS_FINGERPRINTS = ['2cfd83497452ed47'];

@@ -44,6 +44,8 @@ function* readBatches(file: string, faults: string[]): Generator<Batch> {
   if (!existsSync(file)) return;
   const db = new Database(file, { readonly: true });
   try {
+    // A power cut may have left it so while it was created.
+    if (db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0) return;
     let [chain, next, previous] = [0, 0, ''];
     for (const batch of db.prepare(BATCHES).iterate() as IterableIterator<Batch>) {
       const { origin, first, count, keyId, entries } = batch;

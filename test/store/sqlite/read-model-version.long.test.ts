@@ -172,6 +172,9 @@ async function probe(context: TestContext, registry: string, change: Change | un
   writeFileSync(join(source, 'probe.ts'), PROBE);
   const copy = join(folder, 'registry.db');
   copyFileSync(registry, copy);
+  const db = openFile(copy);
+  db.run('UPDATE totals_zone SET version = substr(version, 1, length(version) - 6) || ?', [offset]);
+  db.close();
   for (const { file, from, to } of change === undefined ? [] : [change, NEXT_VERSION]) {
     const text = readFileSync(join(source, file), 'utf8');
     assert.equal(text.split(from).length, 2, `${file} says once: ${from}`);

@@ -6,6 +6,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { RepairedLedger, RestoredLedger } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
+import { hasTables } from '../engine/open-database.ts';
 import { syncPath } from '../files/durable-files.ts';
 import { DATABASE_FILES, keysFileOf, ledgerFileOf, withSideFiles } from '../files/registry-files.ts';
 import { addLedger } from '../ledger/add-ledger.ts';
@@ -49,7 +50,7 @@ export async function copyLedger(
   signal?: AbortSignal,
 ): Promise<string | null> {
   const source = filesOf(databaseFile);
-  if (!existsSync(source.ledgerFile)) return null;
+  if (!hasTables(source.ledgerFile)) return null;
   const copy = filesIn(folder);
   const fault = await copyFile(taken, copy.ledgerFile, signal);
   if (fault === null) return null;
@@ -111,7 +112,7 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
     filesOf(databaseFile),
     { ...filesIn(copies), keysFile: keysFileOf(databaseFile) },
   ];
-  if (!existsSync(source.ledgerFile)) return { added: 0, differing: [], faults: [] };
+  if (!hasTables(source.ledgerFile)) return { added: 0, differing: [], faults: [] };
   const faults: string[] = [];
   const add = () => {
     const { isDamaged, ...added } = addLedger(target, source);
@@ -140,7 +141,7 @@ export function restoreLedger(databaseFile: string, copies: string): RestoredLed
  */
 export async function repairLedger(databaseFile: string, backup?: string): Promise<RepairedLedger> {
   await assertUnused(databaseFile, 0, (used) => `A process has ${used} open. Stop the service, then repair.`);
-  if (!existsSync(ledgerFileOf(databaseFile)))
+  if (!hasTables(ledgerFileOf(databaseFile)))
     throw new StorageError('unusable', 'There is no access ledger here: nothing was repaired.');
   const { kept, readings } = replaceLedger(databaseFile);
   if (backup === undefined) return { kept, readings, added: 0 };

@@ -1,10 +1,9 @@
 /** Checks of the database files that an operator asks for: they read everything and change nothing. */
-import { existsSync } from 'node:fs';
 import type { Finding } from '../../ports/storage.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isDamaged } from '../engine/errors.ts';
 import type { Schema } from '../engine/migrate.ts';
-import { withDatabase } from '../engine/open-database.ts';
+import { hasTables, withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { LOAN_CHECKS } from '../entities/loan-checks.ts';
 import { erasuresFileOf, keysFileOf, ledgerFileOf, webhooksFileOf } from '../files/registry-files.ts';
@@ -111,7 +110,7 @@ function checkRegistry(registry: Connection, format: ReadModelFormat): Finding[]
 function checkErasures(registry: Connection, file: string): Finding[] {
   const known = readErasures(registry);
   const none = { secrets: [], erasedAt: new Map() };
-  if (!existsSync(file)) return [compareErasures(known, none)];
+  if (!hasTables(file)) return [compareErasures(known, none)];
   return checkFile('erasures', file, ERASURES_SCHEMA, (db) => [compareErasures(known, readErasures(db))]);
 }
 
@@ -126,7 +125,7 @@ function compareErasures(known: Erasures, kept: Erasures): Finding {
 }
 
 function checkKeys(keysFile: string): Finding[] {
-  if (!existsSync(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
+  if (!hasTables(keysFile)) return [{ check: 'keys', fault: null, value: 'no keys yet' }];
   return checkFile('keys', keysFile, KEYS_SCHEMA, (keys) => [
     { check: 'rows of api_keys', fault: null, value: String(keys.count('api_keys')) },
   ]);
@@ -134,7 +133,7 @@ function checkKeys(keysFile: string): Finding[] {
 
 /** Nothing is said of a registry without endpoints. */
 function checkWebhooks(file: string): Finding[] {
-  if (!existsSync(file)) return [];
+  if (!hasTables(file)) return [];
   return checkFile('webhooks', file, WEBHOOKS_SCHEMA, (webhooks) => [
     { check: 'rows of webhook_endpoints', fault: null, value: String(webhooks.count('webhook_endpoints')) },
   ]);
@@ -142,7 +141,7 @@ function checkWebhooks(file: string): Finding[] {
 
 function checkLedger(databaseFile: string): Finding[] {
   const [ledgerFile, keysFile] = [ledgerFileOf(databaseFile), keysFileOf(databaseFile)];
-  if (!existsSync(ledgerFile)) return [];
+  if (!hasTables(ledgerFile)) return [];
   const findings = checkFile('ledger', ledgerFile, LEDGER_SCHEMA, () => {
     const { entries, faults } = withLedger({ ledgerFile, keysFile }, (ledger) => ledger.verify());
     return [{ check: 'access ledger', fault: faults[0] ?? null, value: `${entries} readings` }];

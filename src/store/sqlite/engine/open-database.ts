@@ -50,6 +50,19 @@ export function openDatabase(file: string, options: OpenOptions): Connection {
   }
 }
 
+/**
+ * Whether a file is there and has tables: a power cut can leave a database empty that was being created.
+ * @returns true also for one that cannot be read, so that whoever opens it says why
+ */
+export function hasTables(file: string): boolean {
+  if (!existsSync(file)) return false;
+  try {
+    return !withDatabase(file, { readOnly: true, waitMs: WAIT_MS.command }, isEmpty);
+  } catch {
+    return true;
+  }
+}
+
 /** Opens a file for as long as some work takes. @throws StorageError as `openDatabase` */
 export function withDatabase<T>(file: string, options: OpenOptions, work: (db: Connection) => T): T {
   const db = openDatabase(file, options);

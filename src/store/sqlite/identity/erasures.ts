@@ -1,7 +1,6 @@
 /** Who was erased, as the registry and the file of erasures know (docs/decisions/0022-erasure.md). */
-import { existsSync } from 'node:fs';
 import type { Connection } from '../engine/connection.ts';
-import { withDatabase } from '../engine/open-database.ts';
+import { hasTables, withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { erasuresFileOf } from '../files/registry-files.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
@@ -64,7 +63,7 @@ export function addErasures(db: Connection, { secrets, erasedAt }: Erasures, to:
  * @throws StorageError when it cannot be read, or is another kind of file
  */
 export function readErasuresFile(file: string): Erasures | undefined {
-  if (!existsSync(file)) return undefined;
+  if (!hasTables(file)) return undefined;
   return withErasuresFile(file, readErasures);
 }
 

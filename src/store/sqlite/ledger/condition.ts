@@ -1,9 +1,9 @@
 /** How the access ledger is doing, in a few milliseconds: what `status` shows. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import type { LedgerCondition } from '../../ports/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
-import { withDatabase } from '../engine/open-database.ts';
+import { hasTables, withDatabase } from '../engine/open-database.ts';
 import { ledgerFileOf, withSideFiles } from '../files/registry-files.ts';
 import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { endOf, listChains } from './ledger-rows.ts';
@@ -16,7 +16,7 @@ const NOTHING = { chains: 0, entries: 0, newestMs: null, removed: 0, removedAtMs
 /** @returns undefined where there is no ledger yet */
 export function readLedgerCondition(databaseFile: string): LedgerCondition | undefined {
   const file = ledgerFileOf(databaseFile);
-  if (!existsSync(file)) return undefined;
+  if (!hasTables(file)) return undefined;
   const bytes = withSideFiles(file).reduce((sum, path) => sum + sizeOf(path), 0);
   const readOnly = !isWritable(file);
   try {

@@ -1,8 +1,7 @@
 /** Reads the ledger's file. */
-import { existsSync } from 'node:fs';
 import type { HashPerson, LedgerBatch, LedgerReader } from '../../ports/access-ledger.ts';
 import type { Connection } from '../engine/connection.ts';
-import { openDatabase } from '../engine/open-database.ts';
+import { hasTables, openDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
 import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { listChains, readRows, storageFault, toBatch } from './ledger-rows.ts';
@@ -16,9 +15,9 @@ export interface LedgerFiles {
   readonly keysFile: string;
 }
 
-/** Where there is no file, a ledger without entries. @throws StorageError when it cannot be read */
+/** Where there is no ledger yet, one without entries. @throws StorageError when it cannot be read */
 export function openLedgerReader({ ledgerFile, keysFile }: LedgerFiles): LedgerReader {
-  if (!existsSync(ledgerFile)) return NO_LEDGER;
+  if (!hasTables(ledgerFile)) return NO_LEDGER;
   const db = openDatabase(ledgerFile, { schema: LEDGER_SCHEMA, readOnly: true, waitMs: WAIT_MS.command });
   let keys: ReadonlyMap<string, HashPerson> | undefined;
   const findPersonHash = (keyId: string) => {

@@ -1,5 +1,4 @@
 /** The endpoints of webhooks in a file of their own (docs/decisions/0028-webhooks.md). */
-import { existsSync } from 'node:fs';
 import type { WebhookType } from '../../../domain/webhooks/types.ts';
 import type {
   FeedPosition,
@@ -11,7 +10,7 @@ import type {
 } from '../../ports/webhooks.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
-import { openDatabase } from '../engine/open-database.ts';
+import { hasTables, openDatabase } from '../engine/open-database.ts';
 import type { FileLock } from '../files/lock.ts';
 import { lockPrivateFile } from '../files/lock.ts';
 import { webhooksFileOf, webhooksLockOf } from '../files/registry-files.ts';
@@ -28,7 +27,7 @@ export interface WebhooksOptions {
 }
 
 /** Whether an endpoint was ever added. */
-export const hasWebhooks = (databaseFile: string): boolean => existsSync(webhooksFileOf(databaseFile));
+export const hasWebhooks = (databaseFile: string): boolean => hasTables(webhooksFileOf(databaseFile));
 
 /** @throws StorageError when the file cannot be used */
 export function openWebhooks(

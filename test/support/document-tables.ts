@@ -13,10 +13,8 @@ import { inLanguage, LANGUAGES } from '../../src/language/language.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
-import { WARNINGS } from '../../src/store/ports/import/import-warnings.ts';
 import { choiceTable, deprecatedTable, fieldTable } from './api-tables.ts';
 import { code, table } from './markdown.ts';
-import { storageAt } from './storage.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
 export const GENERATED_DOCUMENTS = [
@@ -81,15 +79,6 @@ function optionsOf(command: Command): string {
   const rows = ownOptions(command).map(({ flags, description }) => [code(flags), prose(description)]);
   return table(['Option', 'Meaning'], rows);
 }
-
-const files = (): string =>
-  table(
-    ['File', 'Mode', 'Contains', 'Personal data', 'Secrets', 'In a backup'],
-    storageAt('registry.db').files.map(({ name, mode, contains, personalData, secrets, isBackedUp }) => [
-      ...[name.split(', ').map(code).join(', '), mode, contains, personalData, secrets],
-      isBackedUp ? 'yes' : 'no',
-    ]),
-  );
 
 function metrics(): string {
   const rows = (Object.keys(DECLARATIONS) as MetricName[]).map((name) => {
@@ -168,7 +157,6 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
   const named = await namedCommands();
   return {
     settings,
-    files,
     commands: () => commands(named),
     'options of keys create': () => optionsOf(named.get('keys create') as Command),
     metrics,
@@ -188,13 +176,6 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     'import columns': importColumns,
     'failures survived': failuresSurvived,
     'faults in three languages': faultsInLanguages,
-    'import warnings': () =>
-      table(
-        ['Warning', 'Stops', 'Kind of file', 'Means'],
-        Object.entries(WARNINGS).map(([kind, { stops, files, meaning }]) => [
-          ...[code(kind), stops ? 'yes' : 'no', files.join(', '), meaning],
-        ]),
-      ),
   };
 }
 

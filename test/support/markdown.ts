@@ -1,4 +1,5 @@
-/** Markdown of generated tables. */
+/** Tables of documents, in Markdown. */
+import { readFileSync } from 'node:fs';
 
 export const code = (text: string): string => `\`${text}\``;
 
@@ -6,4 +7,13 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(headings), `|${'---|'.repeat(headings.length)}`, ...rows.map(line)].join('\n');
+}
+
+/** The cells of the rows of a document's table, found by its first heading. @throws Error if there is none */
+export function rowsOf(document: string, heading: string): string[][] {
+  const lines = readFileSync(new URL(`../../${document}`, import.meta.url), 'utf8').split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| ${heading} |`));
+  if (start === -1) throw new Error(`${document} has no table with the heading "${heading}".`);
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'));
+  return lines.slice(start + 2, end).map((line) => line.slice(2, -2).split(' | '));
 }

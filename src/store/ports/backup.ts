@@ -1,20 +1,5 @@
 /** Copies of a registry: what it keeps, what a backup contains, and what writing or checking one reports. */
 
-/** One kind of file, or of folder, that a registry keeps at its location. */
-export interface KeptFile {
-  /** Its name where the location is called `registry.db`. */
-  readonly name: string;
-  /** Its permissions, in octal. */
-  readonly mode: string;
-  readonly contains: string;
-  /** What of it is about people; `none` if nothing is. */
-  readonly personalData: string;
-  /** What of it opens something; `none` if nothing does. */
-  readonly secrets: string;
-  /** Whether a backup contains it. */
-  readonly isBackedUp: boolean;
-}
-
 /** One file of a backup. */
 export interface BackupFile {
   readonly name: string;

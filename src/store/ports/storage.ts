@@ -11,7 +11,6 @@ import type { ApiKeyStore } from './api-keys.ts';
 import type {
   BackupOptions,
   CheckedBackup,
-  KeptFile,
   ListedBackup,
   PrunedBackups,
   RepairedLedger,
@@ -56,8 +55,6 @@ export interface StorageDependencies {
 export interface Storage {
   /** As the configuration names it. */
   readonly location: string;
-  /** Every kind of file that a registry keeps at a location. */
-  readonly files: readonly KeptFile[];
   /** Whether a registry was created there. */
   exists(): Awaitable<boolean>;
   /**

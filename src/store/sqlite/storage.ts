@@ -15,7 +15,7 @@ import { withDatabase } from './engine/open-database.ts';
 import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
 import { openExportSession } from './exports/session.ts';
-import { exists, KEPT_FILES, keysFileOf, ledgerFileOf, ownsFile } from './files/registry-files.ts';
+import { exists, keysFileOf, ledgerFileOf, ownsFile } from './files/registry-files.ts';
 import { openSpool } from './files/spool.ts';
 import { openHistory } from './journal/history.ts';
 import { openImportLog } from './journal/log.ts';
@@ -47,7 +47,6 @@ export function openSqliteStorage(file: string, dependencies: StorageDependencie
   return {
     location: file,
     exists: () => exists(file),
-    files: KEPT_FILES,
     ownsFile: (path) => ownsFile(file, path),
     ledgerFile: ledgerFileOf(file),
     serveLedger: (options) => openServiceLedger(settled(), options),

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { writeBackup } from '../../../src/store/sqlite/backup/write-backup.ts';
-import { DATABASE_FILES, KEPT_FILES, ownsFile } from '../../../src/store/sqlite/files/registry-files.ts';
+import { DATABASE_FILES, ownsFile } from '../../../src/store/sqlite/files/registry-files.ts';
 import { temporaryFolder } from '../../support/app.ts';
+import { rowsOf } from '../../support/markdown.ts';
 import { copyRegistry } from '../../support/sample-registry.ts';
 
 const OPTIONS = { program: '1.0.0', now: Date.now };
@@ -28,8 +29,12 @@ test('a backup is refused that would leave the disk nearly full', async (context
   await writeBackup(db, folder, OPTIONS, () => 80 * MIB);
 });
 
+/** Names in the operators' table of files; a row may have several. */
+const namesIn = ([names = '']: string[]): string[] => names.split(', ').map((name) => name.slice(1, -1));
+const LISTED = rowsOf('docs/operating.md', 'File');
+
 test('the list of files names every database and the access ledger, and all of them belong to the registry', () => {
-  const backedUp = KEPT_FILES.filter(({ isBackedUp }) => isBackedUp).map(({ name }) => name);
+  const backedUp = LISTED.filter((cells) => cells.at(-1) === 'yes').flatMap(namesIn);
   assert.deepEqual(
     DATABASE_FILES.map(({ name }) => name),
     backedUp,
@@ -48,8 +53,9 @@ test('none of the files of a registry is committed by accident', { skip: !hasGit
   copyFileSync(ignored, join(cwd, '.gitignore'));
   const git = (...args: string[]) => spawnSync('git', args, { cwd, encoding: 'utf8' }).stdout;
   git('init', '--quiet');
-  const names = KEPT_FILES.flatMap(({ name }) => name.split(', '));
-  const paths = names.map((name) => `data/${name.replace(/^…/, 'registry.db').replace('…', '1')}`);
+  const paths = LISTED.flatMap(namesIn).map(
+    (name) => `data/${name.replace(/^…/, 'registry.db').replace('…', '1')}`,
+  );
   assert.deepEqual(
     git('check-ignore', ...paths)
       .trim()

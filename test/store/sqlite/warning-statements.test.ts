@@ -1,15 +1,23 @@
-/** Every declared warning is looked for in the files that it is declared for. */
+/** Code and reference agree on the kinds of warnings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WARNINGS } from '../../../src/store/ports/import/import-warnings.ts';
 import { WARNING_STATEMENTS } from '../../../src/store/sqlite/staging/warnings/warning-statements.ts';
+import { rowsOf } from '../../support/markdown.ts';
 
-test('each kind of file is examined for the warnings that are declared for it, and no other', () => {
-  const declared = Object.entries(WARNINGS).flatMap(([kind, { files }]) =>
-    files.map((file) => `${file} ${kind}`),
-  );
+const LISTED = rowsOf('docs/import-reference.md', 'Warning');
+
+test('each kind of file is examined for the warnings that the reference lists for it, and no other', () => {
+  const listed = LISTED.flatMap(([kind, , files = '']) => files.split(', ').map((file) => `${file} ${kind}`));
   const examined = Object.entries(WARNING_STATEMENTS).flatMap(([file, statements]) =>
-    statements.map(({ kind }) => `${file} ${kind}`),
+    statements.map(({ kind }) => `${file} \`${kind}\``),
   );
-  assert.deepEqual(examined.sort(), declared.sort());
+  assert.deepEqual(examined.sort(), listed.sort());
+});
+
+test('the reference says of every warning whether it stops a file', () => {
+  assert.deepEqual(
+    Object.entries(WARNINGS).map(([kind, { stops }]) => [`\`${kind}\``, stops ? 'yes' : 'no']),
+    LISTED.map(([kind, stops]) => [kind, stops]),
+  );
 });

@@ -1,10 +1,9 @@
 /**
  * The files of a registry, by its location: the path of the database. What the program protects, backs up
- * and restores, and what docs/operating.md#files says of them, follows from the lists in this file.
+ * and restores follows from this file; docs/operating.md#files lists them for operators.
  */
 import { existsSync, realpathSync, statfsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { KeptFile } from '../../ports/backup.ts';
 import type { Schema } from '../engine/migrate.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
 import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
@@ -106,109 +105,6 @@ const RESTORING_SUFFIX = '.restoring';
 const REPLACED_INFIX = '.replaced-';
 /** SQLite's own files beside a database. */
 export const SIDE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
-
-/** Every kind of file at the location `registry.db`, as the documents list them. */
-export const KEPT_FILES: readonly KeptFile[] = [
-  {
-    name: 'registry.db',
-    mode: '0600',
-    contains:
-      'cooperatives, members, production, loans, payments, savings; imports, and the history of changes; ' +
-      'responses to requests with an `Idempotency-Key`, which writes remove after 24 hours',
-    personalData: 'names, NIDs, telephone numbers, dates of birth, amounts, as they are and as they were',
-    secrets: 'the key of the hashes of erased national IDs',
-    isBackedUp: true,
-  },
-  {
-    name: 'registry.keys.db',
-    mode: '0600',
-    contains: 'keys: name, scopes, restrictions, limits; what their requests did, in numbers',
-    personalData: 'names of holders',
-    secrets: 'the SHA-256 of each key, never a key; what hashes the national IDs of the access ledger',
-    isBackedUp: true,
-  },
-  {
-    name: 'registry.erasures.db',
-    mode: '0600',
-    contains: 'when persons were erased, so that a restore erases them again; from the first erasure on',
-    personalData: 'keyed hashes of erased national IDs',
-    secrets: 'the keys of these hashes',
-    isBackedUp: true,
-  },
-  {
-    name: 'registry.webhooks.db',
-    mode: '0600',
-    contains: 'endpoints of webhooks, how far each has got, its last attempts; from the first endpoint on',
-    personalData: 'none',
-    secrets: 'the secrets that sign deliveries; URLs, which may have some in them',
-    isBackedUp: true,
-  },
-  {
-    name: 'registry.webhooks.lock',
-    mode: '0600',
-    contains: 'nothing: the service that has it locked delivers the webhooks',
-    personalData: 'none',
-    secrets: 'none',
-    isBackedUp: false,
-  },
-  {
-    name: 'registry.ledger.db',
-    mode: '0600',
-    contains: 'the access ledger: who has read whose data; from the first reading on',
-    personalData: 'who asked, from where, why; keyed hashes of national IDs, ids of members',
-    secrets: 'none: the keys of these hashes are in registry.keys.db',
-    isBackedUp: true,
-  },
-  {
-    name: 'registry.backups.json',
-    mode: '0600',
-    contains:
-      'the last backup that was made here: when, where, whether it was verified, how the last one failed',
-    personalData: 'none',
-    secrets: 'none',
-    isBackedUp: false,
-  },
-  {
-    name: 'registry.fenced',
-    mode: '0600',
-    contains: 'nothing: while it exists, the registry can only be backed up and checked',
-    personalData: 'none',
-    secrets: 'none',
-    isBackedUp: false,
-  },
-  {
-    name: '…-wal, …-shm, …-journal',
-    mode: '0600',
-    contains: 'beside the databases, while a process has them open: what is not in the main file yet',
-    personalData: 'as in the database',
-    secrets: 'as in the database',
-    isBackedUp: false,
-  },
-  {
-    name: `registry.db${STAGING_INFIX}…`,
-    mode: '0600',
-    contains: 'staged rows of a running import; removed when it ends or, if it was killed, at the next start',
-    personalData: 'that of the imported file',
-    secrets: 'none',
-    isBackedUp: false,
-  },
-  {
-    name: `registry.db${RESTORING_SUFFIX}`,
-    mode: '0700',
-    contains: 'a folder: the copies and the old files of a running restore, or of one that was killed',
-    personalData: 'as in the databases',
-    secrets: 'as in the databases',
-    isBackedUp: false,
-  },
-  {
-    name: `registry${REPLACED_INFIX}…`,
-    mode: '0700',
-    contains: 'a folder: the files that a restore has replaced; yours to delete',
-    personalData: 'as in the databases',
-    secrets: 'as in the databases',
-    isBackedUp: false,
-  },
-];
 
 /** The folder of a running restore. */
 export const restoringFolderOf = (databaseFile: string): string => `${databaseFile}${RESTORING_SUFFIX}`;

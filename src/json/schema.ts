@@ -89,14 +89,14 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
 export const deprecationKeywords = (deprecation: Deprecation | undefined): Schema =>
   deprecation === undefined ? {} : { deprecated: true, 'x-deprecation': deprecation };
 
-/** An object that has all of the properties and no others. */
+/** An object that has all of the properties, and perhaps others that a later version adds. */
 export const object = <P extends Properties>(
   properties: P,
   keywords: Annotations = {},
 ): Schema<{ [name in keyof P]: Static<P[name]> }> =>
   objectWith(properties, Object.keys(properties), keywords);
 
-/** An object that may lack those properties that are not in `required`, and has no others. */
+/** An object that may lack those properties that are not in `required`. */
 export const objectWith = <P extends Properties>(
   properties: P,
   required: readonly string[],
@@ -106,5 +106,4 @@ export const objectWith = <P extends Properties>(
   ...(required.length === 0 ? {} : { required }),
   properties,
   ...keywords,
-  additionalProperties: false,
 });

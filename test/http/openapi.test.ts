@@ -66,6 +66,18 @@ test('the description has every component that it refers to, and refers to each'
   }
 });
 
+test('schemas of responses allow fields that later versions add, those of request bodies do not', () => {
+  const { components, paths } = description();
+  const operations = Object.values<Description>(paths).flatMap((item) => Object.values<Description>(item));
+  for (const { requestBody } of operations)
+    for (const { schema } of Object.values<Description>(requestBody?.content ?? {}))
+      assert.match(schema.$ref, /Body$/);
+  for (const [name, schema] of Object.entries<Description>(components.schemas)) {
+    const isClosed = JSON.stringify(schema).includes('"additionalProperties":false');
+    if (schema.properties !== undefined) assert.equal(isClosed, name.endsWith('Body'), name);
+  }
+});
+
 test('openapi.json is valid OpenAPI 3.1', async () => {
   const validator = new Validator();
   const outcome = await validator.validate(JSON.parse(openApiText()));

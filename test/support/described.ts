@@ -239,9 +239,16 @@ export function createDescriber(
   };
 }
 
-/** References to components → names of schemas that the validator knows. */
+/**
+ * References to components → names of schemas that the validator knows. Objects are closed: clients ignore
+ * what they do not know, but a handler sends nothing that is not declared.
+ */
 const toAjv = (schema: Description): AnySchema =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"'));
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"'), (_name, part) =>
+    part?.type === 'object' && typeof part.properties === 'object'
+      ? { additionalProperties: false, ...part }
+      : part,
+  );
 
 function toPattern(path: string): RegExp {
   const pattern = path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');

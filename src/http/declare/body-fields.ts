@@ -111,7 +111,7 @@ export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch
   });
   const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
   const all = Object.fromEntries([...properties, ...ignored]);
-  return { ...objectWith(all, required, { title }), ...ofWhichOne };
+  return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
 }
 
 const IGNORED: Schema = {

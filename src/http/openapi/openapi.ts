@@ -114,6 +114,7 @@ const DESCRIPTION: Schema = {
   type: 'object',
   required: ['openapi', 'info', 'paths'],
   properties: { openapi: { const: '3.1.0' }, info: { type: 'object' }, paths: { type: 'object' } },
+  additionalProperties: true,
 };
 
 /** `GET /openapi.json`, of all routes and itself. */

@@ -301,7 +301,8 @@ function idleConnection() {
     refused: () => assert.fail('nothing is refused'),
   };
   const connection = new Connection(socket as unknown as Duplex, unused);
-  const begin = (outgoing: { closed: boolean }) => connection.begin({} as never, outgoing as never);
+  const begin = (outgoing: { closed: boolean }) =>
+    connection.receive({} as never, outgoing as never, () => {});
   const lookAt = (seconds: number) => {
     connection.dropIfIdle(seconds * 1000, { idleMs: 60_000, keepAliveMs: 65_000 });
     return isDestroyed;

@@ -1,5 +1,6 @@
 /** What is refused while more is asked than can be done (docs/operating.md#overload). */
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
@@ -230,20 +231,55 @@ test('further connections are closed, and those that nobody uses make room for t
   assert.ok(busy.every((socket) => !socket.closed));
 });
 
-test('clients that send many requests and read nothing are dropped, before they fill the memory', async (context) => {
-  const text = 'x'.repeat(2 ** 21);
+test('of the requests of a packet 33 are kept; the last ends the connection, and no more is read', async (context) => {
+  let begun = 0;
+  const count = () => begun++;
+  subscribe('http.server.request.start', count);
+  context.after(() => unsubscribe('http.server.request.start', count));
+  const answers: (() => void)[] = [];
+  const { port } = await startSmall(context, (_incoming, outgoing) => {
+    answers.push(() => outgoing.end('x'));
+  });
+  const socket = await openSocket(context, port);
+  socket.write(askOften('/', 1_000));
+  let received = '';
+  socket.on('data', (data) => (received += data.toString()));
+  await wait(100);
+  assert.deepEqual([begun, answers.length], [33, 1]);
+  const closed = once(socket, 'close');
+  for (let i = 0; i < 33; i++) {
+    while (answers.length === 0) await wait(1);
+    answers.pop()?.();
+  }
+  await closed;
+  assert.equal(received.split('HTTP/1.1 200 OK').length - 1, 33);
+  assert.equal(received.split('Connection: close').length - 1, 1);
+  assert.equal(begun, 33);
+  const sending = await openSocket(context, port);
+  // More than the system's buffers of both sides hold.
+  for (let i = 0; i < 100; i++) sending.write(askOften('/', 10_000));
+  await wait(100);
+  assert.equal(begun, 66);
+  assert.ok(sending.writableLength > 0);
+});
+
+test('clients that read nothing cost one response each, and are dropped before they fill the memory', async (context) => {
+  // More than the system's buffers of both sides hold.
+  const text = 'x'.repeat(2 ** 24);
   let handled = 0;
   const { port, closed } = await startSmall(context, (_incoming, outgoing) => {
     handled++;
     outgoing.end(text);
   });
-  const socket = await openSocket(context, port);
-  socket.pause();
-  socket.write(askOften('/', 1_000));
+  for (let i = 0; i < 5; i++) {
+    const socket = await openSocket(context, port);
+    socket.pause();
+    socket.write(askOften('/', 1_000));
+  }
   const other = await openSocket(context, port);
   while (closed.length === 0) await wait(10);
-  assert.deepEqual(closed, ['connections closed, whose clients do not read']);
+  assert.deepEqual([...new Set(closed)], ['connections closed, whose clients do not read']);
   other.write(askOften('/', 1));
   await once(other, 'data');
-  assert.equal(handled, 34);
+  assert.equal(handled, 6);
 });

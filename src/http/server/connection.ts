@@ -4,7 +4,7 @@
  * its changes are on disk, and its client must learn so.
  */
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HttpError } from '../declare/errors.ts';
 import type { Headers } from '../declare/response.ts';
@@ -34,10 +34,14 @@ type SocketWithHandle = Duplex & {
   bytesRead?: number;
   bytesWritten?: number;
   _handle?: { writeQueueSize?: number } | null;
+  /** Of node:http, which gives each request to it. */
+  parser?: { onIncoming: (incoming: IncomingMessage, keepsAlive: boolean) => number } | null;
 };
 
-/** A packet holds hundreds of requests: so many wait for the first one's response at most. */
+/** So many requests wait for the response before them at most; then the connection ends. */
 const MAX_PIPELINED = 32;
+/** What node's parser takes for: not HTTP from here on. It reads no more of a packet. */
+const STOP_PARSING = 2;
 
 /** Marks a response behind which another request is handled already: it must not end the connection. */
 export const IS_FOLLOWED = Symbol('is followed');
@@ -53,11 +57,14 @@ export class Connection {
   private readonly log: ConnectionLog;
   /** Responses of a connection finish in order, so the last one shows the state of all. */
   private last: Exchange | undefined;
+  /** What is handled, or was handled last: those behind it wait. */
+  private current: Exchange | undefined;
   private hasBegun = false;
   private final: IncomingMessage | undefined;
   private isRefused = false;
-  /** Responses behind another one: node:http keeps them apart from what the socket is to send. */
-  private readonly pipelined = new Set<ServerResponse>();
+  private waiting = 0;
+  /** Whether more has come than may wait. */
+  private isStopped = false;
   private movedBytes = -1;
   private movedAtMs = 0;
   /** What its client has not taken, as of the last call of `dropIfIdle`. */
@@ -66,24 +73,59 @@ export class Connection {
   constructor(socket: Duplex, log: ConnectionLog) {
     this.socket = socket;
     this.log = log;
+    this.stopParsingWhenFull();
   }
 
   /**
-   * Called for each request, before it is handled.
-   * @returns whether to handle it: what follows a response with `Connection: close` would never be answered
+   * A packet holds hundreds of requests, and node:http keeps a request and a response for each of them, 2 MB
+   * in all, until the client has taken the first response. There is no other way to stop it.
    */
-  begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+  private stopParsingWhenFull(): void {
+    const { parser } = this.socket;
+    if (parser == null) return;
+    const onIncoming = parser.onIncoming;
+    parser.onIncoming = (incoming, keepsAlive) => {
+      if (!this.isFull) return onIncoming(incoming, keepsAlive);
+      this.isStopped = true;
+      // Node reads on once it has left the parser.
+      process.nextTick(() => this.socket.pause());
+      return STOP_PARSING;
+    };
+  }
+
+  private get isFull(): boolean {
+    return this.waiting >= MAX_PIPELINED;
+  }
+
+  /**
+   * Called for each request. It is handled when the client has taken the responses before it, so that one who
+   * reads nothing costs one response; what follows `Connection: close` would never be answered, and is not.
+   */
+  receive(incoming: IncomingMessage, outgoing: ServerResponse, handler: RequestListener): void {
     const before = this.last?.outgoing;
-    if (before?.shouldKeepAlive === false) return false;
-    if (before?.closed === false) {
-      Object.assign(before, { [IS_FOLLOWED]: true });
-      this.pipelined.add(outgoing);
-      outgoing.once('close', () => this.pipelined.delete(outgoing));
-    }
-    if (incoming === this.final || this.pipelined.size >= MAX_PIPELINED) outgoing.shouldKeepAlive = false;
+    // Bytes left unread would reset the connection, perhaps before the client has its last response.
+    if (before?.shouldKeepAlive === false) return void incoming.resume();
     this.hasBegun = true;
-    this.last = { incoming, outgoing };
-    return true;
+    const exchange = { incoming, outgoing };
+    this.last = exchange;
+    const handle = () => {
+      this.current = exchange;
+      handler(incoming, outgoing);
+    };
+    const isWaiting = before?.closed === false;
+    if (isWaiting) this.waiting++;
+    if (incoming === this.final || this.isFull) outgoing.shouldKeepAlive = false;
+    if (!isWaiting) {
+      handle();
+      return;
+    }
+    Object.assign(before, { [IS_FOLLOWED]: true });
+    before.once('close', () => {
+      if (this.socket.destroyed) return;
+      this.waiting--;
+      if (this.waiting === 0 && this.isStopped) this.socket.resume();
+      handle();
+    });
   }
 
   /** Ends the connection with the response to a request that has not begun yet. */
@@ -164,15 +206,14 @@ export class Connection {
   dropIfIdle(nowMs: number, { idleMs, keepAliveMs }: IdleLimits): void {
     const { socket } = this;
     // An answered request is forgotten, and with it the key that it carried.
-    if (this.last?.outgoing.closed === true) this.last = undefined;
+    if (this.last?.outgoing.closed === true) this.last = this.current = undefined;
     const unsentBytes = socket.writableLength + (socket._handle?.writeQueueSize ?? 0);
     this.unsentBytes = unsentBytes;
-    for (const { writableLength } of this.pipelined) this.unsentBytes += writableLength;
     const takenBytes = (socket.bytesWritten ?? 0) - unsentBytes;
     // While a response is being sent, what the client sends is no progress.
     const movedBytes = unsentBytes > 0 ? takenBytes : takenBytes + (socket.bytesRead ?? 0);
     // What is received and not answered yet is for the service to do: an export may take minutes to begin.
-    const isAwaited = this.last?.incoming.complete === true && !this.last.outgoing.headersSent;
+    const isAwaited = this.current?.incoming.complete === true && !this.current.outgoing.headersSent;
     if (movedBytes !== this.movedBytes || isAwaited) {
       this.movedBytes = movedBytes;
       this.movedAtMs = nowMs;

@@ -146,10 +146,7 @@ function ignoreUpgrade(incoming: IncomingMessage, connections: Connections): boo
 function answerRequests(server: Server, handler: Handler, connections: Connections): void {
   const handle = (incoming: IncomingMessage, outgoing: KeptAlive) => {
     outgoing._keepAliveTimeout = KEEP_ALIVE_MS;
-    const isHandled = connections.get(incoming.socket)?.begin(incoming, outgoing) ?? true;
-    if (isHandled) handler(incoming, outgoing);
-    // Bytes left unread would reset the connection, perhaps before the client has its last response.
-    else incoming.resume();
+    connections.get(incoming.socket)?.receive(incoming, outgoing, handler);
   };
   server.on('request', handle);
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {

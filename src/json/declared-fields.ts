@@ -101,6 +101,9 @@ export const shownFields = <Value>(
   );
 };
 
+/** What the description of a block of financials says of null. */
+export const NULL_FINANCIALS = 'Null without the scope `members:financials`';
+
 /** The same properties, each of which says what money a person has, owes or earns. */
 export const financials = <Value>(properties: ShownProperties<Value>): ShownProperties<Value> =>
   Object.fromEntries(

@@ -74,14 +74,16 @@ export const anyOf = <Each extends readonly Schema[]>(
 ): Schema<Static<Each[number]>> => ({ anyOf: schemas, ...keywords });
 
 /** `schema`, or null. */
-export function nullable<T>(schema: Schema<T>): Schema<T | null> {
+export function nullable<T>(schema: Schema<T>, keywords: Annotations = {}): Schema<T | null> {
   const { type, enum: choices, title } = schema;
   // A component, or what has no type of its own, stays as it is.
-  if (typeof type !== 'string' || title !== undefined) return { anyOf: [schema, { type: 'null' }] };
+  if (typeof type !== 'string' || title !== undefined)
+    return { anyOf: [schema, { type: 'null' }], ...keywords };
   return {
     ...schema,
     type: [type, 'null'],
     ...(choices === undefined ? {} : { enum: [...(choices as T[]), null] }),
+    ...keywords,
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
 import { type ExactInteger, formatDecimal } from '../domain/values/decimal.ts';
 import { decimalSchema } from './decimal-fields.ts';
+import { NULL_FINANCIALS } from './declared-fields.ts';
 import { array, choiceOf, integer, nullable, object, type Schema, type Static, string } from './schema.ts';
 
 const count = (description?: string) =>
@@ -54,7 +55,7 @@ const PRODUCTION = array(
   {
     description:
       `The last ${STATISTICS_MONTHS} calendar months, this one included; a month without deliveries is ` +
-      'left out.',
+      `left out. ${NULL_FINANCIALS}.`,
   },
 );
 
@@ -100,8 +101,8 @@ const SUMS = {
   }),
   members: MEMBERS,
   production: nullable(PRODUCTION),
-  loans: nullable(LOANS),
-  savings: nullable(SAVINGS),
+  loans: nullable(LOANS, { description: `${NULL_FINANCIALS}.` }),
+  savings: nullable(SAVINGS, { description: `${NULL_FINANCIALS}.` }),
 };
 
 const group = <Name extends 'district' | 'sector'>(name: Name, schema: Schema<string>) =>

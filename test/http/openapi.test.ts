@@ -134,6 +134,24 @@ test('every operation has examples of its body and response, which fit, and of n
   }
 });
 
+test('beside its fields the description says what null means, which ten loans come, and in what order', () => {
+  const { info, components } = description();
+  const { Membership, Statistics, CountryStatistics } = components.schemas;
+  const { production_summary, loan_history, savings_summary } = Membership.properties;
+  for (const { description: meaning } of [
+    ...[production_summary, loan_history, savings_summary],
+    ...[Statistics, CountryStatistics].flatMap(({ properties: { production, loans, savings } }) => [
+      ...[production, loans, savings],
+    ]),
+  ])
+    assert.match(meaning, /Null without the scope `members:financials`/);
+  assert.match(loan_history.description, /^At most 10 loans: first those granted .* newest first\./);
+  assert.match(production_summary.description, /365 × 24 hours/);
+  assert.match(info.description, /deprecated for six months/);
+  for (const cause of ['scopes', 'address allowlist', 'host allowlist', 'export', 'some cooperatives', '404'])
+    assert.ok(components.responses.Refused403.description.includes(cause), cause);
+});
+
 test('every tag that an operation has is described', () => {
   const { tags, paths } = description();
   const described = tags.map((tag: Description) => tag.description.length > 10 && tag.name);

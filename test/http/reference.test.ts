@@ -71,6 +71,19 @@ test('a service that is stopping, or whose database or ledger does not answer, i
     assert.equal(await isReady(unready), false, unready);
 });
 
+test('the reference says beside a field when it is null, and how long what works goes on working', () => {
+  const text = toText(reference());
+  assert.match(
+    text,
+    /loan_history list of LoanHistoryEntry or null.*\n?.*At most 10 loans: first those granted/,
+  );
+  assert.match(
+    text,
+    /savings_summary SavingsSummary or null.*\n?.*Null without the scope members:financials/,
+  );
+  assert.match(text, /deprecated for six months/);
+});
+
 test('the reference is one page without scripts, at most 150 KB compressed, that loads nothing', async (context) => {
   const app = await startApp(context);
   const { response, text } = await ask(app, '/docs', { 'Accept-Encoding': 'identity' });

@@ -49,6 +49,9 @@ export function describeApi(all: readonly Route[], version: string): Json {
         '`Cache-Control: private, no-store`. A request that the rate limiter admits or refuses (429) has ' +
         'the RateLimit headers of a success in whatever response it gets. A response to a request that ' +
         'uses what is deprecated has Deprecation, Sunset and Link.\n\n' +
+        'Ignore fields of responses that you do not know: new ones may be added, as may optional ' +
+        'parameters and operations. Nothing is removed before it has been deprecated for six months, ' +
+        'during which it works as before.\n\n' +
         'Browsers (CORS): a preflight is answered without a key. A response has ' +
         'Access-Control-Allow-Origin, and Vary with Origin, if the host allowlist of the key has the host ' +
         'of Origin.',

@@ -1,13 +1,14 @@
 /** The lookups by national ID: one consolidated record, or one person's membership in one cooperative. */
 
 import type { ApiKey } from '../../../domain/access/api-keys.ts';
+import { PRODUCTION_WINDOW_DAYS } from '../../../domain/entries/production.ts';
 import { LOAN_HISTORY_LIMIT } from '../../../domain/lending/loan-history.ts';
 import { IDENTITY_CARD, isIdentityCard } from '../../../domain/membership/identity-card.ts';
 import { CONSOLIDATED, LOOKED_UP, MEMBER_FIELDS } from '../../../domain/membership/members.ts';
 import { type Awaitable, whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
-import { financials, shownFields, shownObject } from '../../../json/declared-fields.ts';
+import { financials, NULL_FINANCIALS, shownFields, shownObject } from '../../../json/declared-fields.ts';
 import { array, nullable, string } from '../../../json/schema.ts';
 import { quote, serializeArray, text } from '../../../json/serializer.ts';
 import { COOPERATIVE_SUMMARY } from '../../../json/shown/row-properties.ts';
@@ -39,16 +40,27 @@ const SHOWN_MEMBERSHIP = shownObject<Membership>('Membership', {
   ...shownFields(MEMBER_FIELDS, LOOKED_UP),
   ...financials<Membership>({
     production_summary: {
-      schema: nullable(PRODUCTION_SUMMARY),
+      schema: nullable(PRODUCTION_SUMMARY, {
+        description:
+          `Deliveries of the last ${PRODUCTION_WINDOW_DAYS} × 24 hours. ` +
+          `${NULL_FINANCIALS}; with it and without deliveries, zeros and null.`,
+      }),
       write: ({ financials: blocks }, zone) =>
         blocks === null ? 'null' : serializeProduction(blocks.production, zone),
     },
     loan_history: {
-      schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT })),
+      schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT }), {
+        description:
+          `At most ${LOAN_HISTORY_LIMIT} loans: first those granted (approved, defaulted, paid), then ` +
+          'pending, last rejected and cancelled ones; within each those without a start date, then by ' +
+          `start date, newest first. ${NULL_FINANCIALS}; with it and without loans, an empty list.`,
+      }),
       write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.loanHistory),
     },
     savings_summary: {
-      schema: nullable(SAVINGS_SUMMARY),
+      schema: nullable(SAVINGS_SUMMARY, {
+        description: `${NULL_FINANCIALS}; with it and without savings, zeros and null.`,
+      }),
       write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.savingsSummary),
     },
   }),

@@ -22,7 +22,7 @@ import {
   textField,
   withSpaces,
 } from './fields.ts';
-import { deprecationKeywords, nullable, object, type Schema, string } from './schema.ts';
+import { deprecationKeywords, nullable, objectWith, type Schema, string } from './schema.ts';
 import {
   type FieldSerializers,
   instant,
@@ -151,17 +151,21 @@ function writerOf<Value>(field: NamedField): StringField<Value> {
   }
 }
 
-/** An object of a response from the declarations of its properties, in their order. */
-export function shownObject<Value>(title: string, properties: ShownProperties<Value>) {
+/**
+ * An object of a response from the declarations of its properties, in their order.
+ * @param optional properties that few responses have after those, and that the serializer does not write
+ */
+export function shownObject<Value>(
+  title: string,
+  properties: ShownProperties<Value>,
+  optional: { readonly [name: string]: Schema } = {},
+) {
   const of = <Part>(part: (shown: Shown<Value>) => Part): { [name: string]: Part } =>
     Object.fromEntries(Object.entries(properties).map(([name, shown]) => [name, part(shown)]));
   const writers = of(({ write }) => write) as FieldSerializers<unknown, Value>;
   const found = new Set(Object.values(properties).flatMap(({ groups = [] }) => groups));
   return {
-    schema: object(
-      of(({ schema }) => schema),
-      { title },
-    ),
+    schema: objectWith({ ...of(({ schema }) => schema), ...optional }, Object.keys(properties), { title }),
     serialize: serializeObject(writers),
     /** Of all properties. */
     groups: FIELD_GROUPS.filter((group) => found.has(group)),

@@ -42,7 +42,7 @@ async function correct(
   return result.outcome === 'done' ? (result.correctionId as number) : 0;
 }
 
-test('a replaced national ID finds the person, shows the number asked for, and names the current address', async (context) => {
+test('a replaced national ID finds the person, shows the number asked for, and names the current one', async (context) => {
   const app = await start(context);
   const post = (path: string, body: object) => app.send(path, { method: 'POST', body });
   const loan = { member_id: '1', reference: 'L-1', amount: '100', interest_rate: '0', status: 'approved' };
@@ -54,14 +54,18 @@ test('a replaced national ID finds the person, shows the number asked for, and n
   const current = await app.send(`/members/${nid(9)}/`);
   assert.equal(current.status, 200);
   assert.equal(current.headers['content-location'], undefined);
+  assert.ok(!('current_identity_card' in current.json));
   for (const former of [nid(1), nid(8)]) {
     const found = await app.send(`/members/${former}/`);
     assert.equal(found.status, 200);
     assert.equal(found.headers['content-location'], `/api/v1/members/${nid(9)}`);
-    assert.deepEqual(found.json, { ...current.json, identity_card: former });
+    const asked = { identity_card: former, current_identity_card: nid(9) };
+    assert.deepEqual(found.json, { ...current.json, ...asked });
     const membership = await app.send(`/cooperatives/1/members/${former}/`);
     assert.equal(membership.headers['content-location'], `/api/v1/cooperatives/1/members/${nid(9)}`);
-    assert.deepEqual(membership.json, (await app.send(`/cooperatives/1/members/${nid(9)}`)).json);
+    const { json: currentMembership } = await app.send(`/cooperatives/1/members/${nid(9)}`);
+    assert.deepEqual(membership.json, { ...currentMembership, current_identity_card: nid(9) });
+    assert.equal(currentMembership.current_identity_card, undefined);
     const { json: list } = await app.send(`/members?identity_card=${former}`);
     assert.deepEqual(
       list.results.map((row: { id: string; identity_card: string }) => [row.id, row.identity_card]),

@@ -15,6 +15,7 @@ interface Described {
   readonly anyOf?: readonly Described[];
   readonly items?: Described;
   readonly properties?: { readonly [name: string]: Described };
+  readonly required?: readonly string[];
   readonly additionalProperties?: Described | false;
 }
 
@@ -53,14 +54,17 @@ class Declarations {
     return type === 'object' ? this.objectOf(schema) : type;
   }
 
-  private objectOf({ properties = {}, additionalProperties }: Described, title?: string): string {
+  private objectOf(
+    { properties = {}, required = [], additionalProperties }: Described,
+    title?: string,
+  ): string {
     if (additionalProperties) return `{ readonly [name: string]: ${this.typeOf(additionalProperties)} }`;
     const lines = Object.entries(properties).map(([name, schema]) => {
       const type = this.typeOf(schema);
       const known = this.choices.get(type) ?? type;
       if (title !== undefined && schema.enum !== undefined && known === type)
         this.choices.set(type, `${title}['${name}']`);
-      return `readonly ${name}: ${known};`;
+      return `readonly ${name}${required.includes(name) ? '' : '?'}: ${known};`;
     });
     return `{ ${lines.join(' ')} }`;
   }

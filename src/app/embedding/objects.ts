@@ -79,6 +79,7 @@ export interface ConsolidatedMember {
   readonly date_of_birth: string | null;
   readonly mobile: string | null;
   readonly memberships: readonly Membership[];
+  readonly current_identity_card?: string;
 }
 
 export interface Membership {
@@ -94,6 +95,7 @@ export interface Membership {
   readonly production_summary: ProductionSummary | null;
   readonly loan_history: readonly LoanHistoryEntry[] | null;
   readonly savings_summary: SavingsSummary | null;
+  readonly current_identity_card?: string;
 }
 
 export interface ProductionSummary {

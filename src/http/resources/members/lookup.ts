@@ -32,60 +32,76 @@ import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from '../examples.ts';
 
 const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
 
-const SHOWN_MEMBERSHIP = shownObject<Membership>('Membership', {
-  cooperative: {
-    schema: COOPERATIVE_SUMMARY,
-    write: ({ cooperative }) => serializeCooperativeSummary(cooperative),
-  },
-  ...shownFields(MEMBER_FIELDS, LOOKED_UP),
-  ...financials<Membership>({
-    production_summary: {
-      schema: nullable(PRODUCTION_SUMMARY, {
-        description:
-          `Deliveries of the last ${PRODUCTION_WINDOW_DAYS} × 24 hours. ` +
-          `${NULL_FINANCIALS}; with it and without deliveries, zeros and null.`,
-      }),
-      write: ({ financials: blocks }, zone) =>
-        blocks === null ? 'null' : serializeProduction(blocks.production, zone),
-    },
-    loan_history: {
-      schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT }), {
-        description:
-          `At most ${LOAN_HISTORY_LIMIT} loans: first those granted (approved, defaulted, paid), then ` +
-          'pending, last rejected and cancelled ones; within each those without a start date, then by ' +
-          `start date, newest first. ${NULL_FINANCIALS}; with it and without loans, an empty list.`,
-      }),
-      write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.loanHistory),
-    },
-    savings_summary: {
-      schema: nullable(SAVINGS_SUMMARY, {
-        description: `${NULL_FINANCIALS}; with it and without savings, zeros and null.`,
-      }),
-      write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.savingsSummary),
-    },
+/** Beside Content-Location; only responses to lookups of replaced numbers have it. */
+const CURRENT_IDENTITY_CARD = {
+  current_identity_card: string({
+    pattern: IDENTITY_CARD.source,
+    description: 'Only if the number that was asked for was replaced: the one that replaced it. Ask for it.',
   }),
-});
+};
+
+const SHOWN_MEMBERSHIP = shownObject<Membership>(
+  'Membership',
+  {
+    cooperative: {
+      schema: COOPERATIVE_SUMMARY,
+      write: ({ cooperative }) => serializeCooperativeSummary(cooperative),
+    },
+    ...shownFields(MEMBER_FIELDS, LOOKED_UP),
+    ...financials<Membership>({
+      production_summary: {
+        schema: nullable(PRODUCTION_SUMMARY, {
+          description:
+            `Deliveries of the last ${PRODUCTION_WINDOW_DAYS} × 24 hours. ` +
+            `${NULL_FINANCIALS}; with it and without deliveries, zeros and null.`,
+        }),
+        write: ({ financials: blocks }, zone) =>
+          blocks === null ? 'null' : serializeProduction(blocks.production, zone),
+      },
+      loan_history: {
+        schema: nullable(array(LOAN_HISTORY_ENTRY, { maxItems: LOAN_HISTORY_LIMIT }), {
+          description:
+            `At most ${LOAN_HISTORY_LIMIT} loans: first those granted (approved, defaulted, paid), then ` +
+            'pending, last rejected and cancelled ones; within each those without a start date, then by ' +
+            `start date, newest first. ${NULL_FINANCIALS}; with it and without loans, an empty list.`,
+        }),
+        write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.loanHistory),
+      },
+      savings_summary: {
+        schema: nullable(SAVINGS_SUMMARY, {
+          description: `${NULL_FINANCIALS}; with it and without savings, zeros and null.`,
+        }),
+        write: ({ financials: blocks }) => (blocks === null ? 'null' : blocks.savingsSummary),
+      },
+    }),
+  },
+  CURRENT_IDENTITY_CARD,
+);
 export const { schema: MEMBERSHIP, serialize: serializeMembership } = SHOWN_MEMBERSHIP;
 
-export const CONSOLIDATED_MEMBER = shownObject<ConsolidatedMember>('ConsolidatedMember', {
-  ...shownFields(MEMBER_FIELDS, ['identityCard']),
-  primary_full_name: {
-    schema: string({ description: 'Name of the newest registration.' }),
-    write: text(({ primaryFullName }) => primaryFullName),
-    groups: NAME_GROUPS,
+export const CONSOLIDATED_MEMBER = shownObject<ConsolidatedMember>(
+  'ConsolidatedMember',
+  {
+    ...shownFields(MEMBER_FIELDS, ['identityCard']),
+    primary_full_name: {
+      schema: string({ description: 'Name of the newest registration.' }),
+      write: text(({ primaryFullName }) => primaryFullName),
+      groups: NAME_GROUPS,
+    },
+    name_variants: {
+      schema: array(string(), { description: 'Distinct names, newest registration first.' }),
+      write: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
+      groups: NAME_GROUPS,
+    },
+    ...shownFields(MEMBER_FIELDS, CONSOLIDATED),
+    memberships: {
+      schema: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
+      write: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
+      groups: SHOWN_MEMBERSHIP.groups,
+    },
   },
-  name_variants: {
-    schema: array(string(), { description: 'Distinct names, newest registration first.' }),
-    write: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
-    groups: NAME_GROUPS,
-  },
-  ...shownFields(MEMBER_FIELDS, CONSOLIDATED),
-  memberships: {
-    schema: array(MEMBERSHIP, { description: 'Active memberships, newest registration first.' }),
-    write: ({ memberships }, zone) => serializeArray(memberships, serializeMembership, zone),
-    groups: SHOWN_MEMBERSHIP.groups,
-  },
-});
+  CURRENT_IDENTITY_CARD,
+);
 export const serializeConsolidated = CONSOLIDATED_MEMBER.serialize;
 
 const seesFinancials = (caller: ApiKey | undefined): boolean =>
@@ -109,6 +125,20 @@ function respondWith(
     ...ok(new JsonText(json)),
     subject: { identityCards, memberIds: memberships.map(({ id }) => id) },
     fields: seesFinancials(caller) ? ALL_GROUPS : PLAIN_GROUPS,
+  };
+}
+
+/** The same for a lookup of a replaced number. @param path of what is shown, up to the number */
+function respondWithCurrent(
+  json: string,
+  memberships: readonly Membership[],
+  caller: ApiKey | undefined,
+  path: string,
+): ApiResponse {
+  const current = memberships[0]?.identityCard;
+  return {
+    ...respondWith(`${json.slice(0, -1)},"current_identity_card":"${current}"}`, memberships, caller),
+    headers: { 'Content-Location': `${API_PREFIX}${path}${current}` },
   };
 }
 
@@ -147,10 +177,8 @@ export async function lookUpFormer(
   const current = await store.findCurrentIdentityCard(identityCard);
   const person = current === undefined ? undefined : await lookUp(store, current, caller, clock);
   if (person === undefined) throw notFound();
-  return {
-    ...respondWithPerson({ ...person, identityCard }, caller, zone),
-    headers: { 'Content-Location': `${API_PREFIX}/members/${current}` },
-  };
+  const json = serializeConsolidated({ ...person, identityCard }, zone);
+  return respondWithCurrent(json, person.memberships, caller, '/members/');
 }
 
 const NATIONAL_ID: Parameter = {
@@ -190,15 +218,14 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
         const at = financialsAt(request.caller, nowSeconds(clock));
         const find = (number: string) => store.findActiveMembership(cooperativeId, number, at);
         const membership = await find(identityCard);
-        const respond = (found: Membership) =>
-          respondWith(serializeMembership(found, zone), [found], request.caller);
-        if (membership !== undefined) return respond(membership);
+        if (membership !== undefined)
+          return respondWith(serializeMembership(membership, zone), [membership], request.caller);
         // It may be a number that the person had before.
         const current = await store.findCurrentIdentityCard(identityCard);
         const former = current === undefined ? undefined : await find(current);
         if (former === undefined) throw notFound();
-        const location = `${API_PREFIX}/cooperatives/${cooperativeId}/members/${current}`;
-        return { ...respond(former), headers: { 'Content-Location': location } };
+        const path = `/cooperatives/${cooperativeId}/members/`;
+        return respondWithCurrent(serializeMembership(former, zone), [former], request.caller, path);
       },
     },
   ];

@@ -145,6 +145,46 @@ test('a request that waits is answered when something changes, and uses quota on
   assert.match((await app.send('/me', { key })).headers.ratelimit as string, /r=99998;/);
 });
 
+test('a follower of some types gets these only, in pages of any length, and never skips one', async (context) => {
+  const app = await startApp(context);
+  await addCooperative(app);
+  for (let n = 1; n <= 250; n++) {
+    const number = String(n).padStart(3, '0');
+    const body = { ...MEMBER, identity_card: `1198589000${number}042`, member_code: `M-${n}` };
+    await write(app, '/members', body);
+    if (n % 5 === 0) await write(app, `/members/${n}`, { role: 'TREASURER' }, 'PATCH');
+  }
+  type Event = { sequence: number; type: string };
+  const all: Event[] = (await app.send('/events?after=0&limit=1000')).json.results;
+  const updated = all.filter(({ type }) => type === 'member.updated');
+  assert.equal(updated.length, 50);
+  for (const [types, expected] of [
+    ['member.updated', updated],
+    ['member.*', all.slice(1)],
+    ['member.updated,cooperative.created', [all[0], ...updated]],
+  ] as const) {
+    for (const limit of [7, 100, 249, 1_000]) {
+      const read: Event[] = [];
+      for (let after = 0; after < all.length; ) {
+        const { json } = await app.send(`/events?after=${after}&limit=${limit}&types=${types}`);
+        assert.ok(json.last_sequence > after && json.results.length <= limit);
+        read.push(...json.results);
+        after = json.last_sequence;
+      }
+      assert.deepEqual(read, expected, `${types} ${limit}`);
+    }
+  }
+  const { json: none } = await app.send('/events?after=0&types=loan.created');
+  assert.deepEqual([none.results, none.last_sequence], [[], all.length]);
+  const waiting = app.send('/events?after=0&types=cooperative.updated&wait=25');
+  await addCooperative(app, 'B-2');
+  await write(app, '/cooperatives/1', { name: 'Another' }, 'PATCH');
+  const { json } = await waiting;
+  assert.deepEqual([json.results.length, json.last_sequence], [1, all.length + 2]);
+  for (const types of ['', 'members', 'loan.created,', 'import.completed'])
+    assert.match((await app.send(`/events?types=${types}`)).json.types[0], /^Known types: cooperative\.\*, /);
+});
+
 test('a commit of another process is noticed, and a wait ends with an empty page', async (context) => {
   const app = await startWithEvents(context);
   const waiting = app.send('/events?after=3&wait=25');

@@ -403,6 +403,7 @@ export interface Queries {
     readonly after?: number | undefined;
     readonly limit?: number | undefined;
     readonly wait?: number | undefined;
+    readonly types?: string | undefined;
     readonly epoch?: string | undefined;
   };
 }

@@ -6,7 +6,7 @@ import { parseOverlap } from '../../domain/access/key-values.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { parseNamedCode } from '../../domain/values/text.ts';
-import { parseWebhookTypes, type WebhookType } from '../../domain/webhooks/types.ts';
+import { parseTypes, WEBHOOK_TYPES, type WebhookType } from '../../domain/webhooks/types.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { CommandError, EXIT } from './context.ts';
@@ -49,7 +49,7 @@ export const collectCodes = (text: string, before: readonly string[] = []): read
 
 /** Types of webhooks, or kinds such as `member.*`. */
 export const collectTypes = (text: string, before: readonly WebhookType[] = []): readonly WebhookType[] =>
-  withNew(before, accept(parseWebhookTypes(split(text))));
+  withNew(before, accept(parseTypes(split(text), WEBHOOK_TYPES)));
 
 /** @param what has the id, and where it is shown */
 export const parseIdOf =

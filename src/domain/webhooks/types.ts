@@ -6,15 +6,18 @@ import { FieldError } from '../values/errors.ts';
 export const WEBHOOK_TYPES = [...EVENT_TYPES, 'import.completed', 'import.undone', 'feed.restarted'] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];
 
-/** @param names types, or the types of one kind as `member.*` */
-export function parseWebhookTypes(names: readonly string[]): readonly WebhookType[] | FieldError {
-  const found = new Set<WebhookType>();
+/** @param names types, or the types of one kind as `member.*` @param known all of them */
+export function parseTypes<Type extends string>(
+  names: readonly string[],
+  known: readonly Type[],
+): readonly Type[] | FieldError {
+  const found = new Set<Type>();
   for (const name of names) {
     const kind = /^([a-z]+)\.\*$/.exec(name)?.[1];
-    const named = WEBHOOK_TYPES.filter((type) => type === name || type.split('.')[0] === kind);
+    const named = known.filter((type) => type === name || type.split('.')[0] === kind);
     if (named.length === 0)
       return new FieldError(
-        `Known types: ${[...EVENT_ENTITIES.map((entity) => `${entity}.*`), ...WEBHOOK_TYPES].join(', ')}.`,
+        `Known types: ${[...EVENT_ENTITIES.map((entity) => `${entity}.*`), ...known].join(', ')}.`,
       );
     for (const type of named) found.add(type);
   }

@@ -1,13 +1,15 @@
 /** The sequence of changes, for systems that follow it (docs/api.md#events). */
 
+import { EVENT_TYPES } from '../../domain/events.ts';
 import { whenReady } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { BLANK } from '../../domain/values/text.ts';
+import { parseTypes } from '../../domain/webhooks/types.ts';
 import { EVENT, serializeEvent } from '../../json/events.ts';
 import { array, integer, object, string } from '../../json/schema.ts';
 import { quote, serializeArray } from '../../json/serializer.ts';
-import type { EventStore, FeedPage } from '../../store/ports/events.ts';
+import type { EventStore, FeedPage, FeedRequest } from '../../store/ports/events.ts';
 import type { NarrowableStore } from '../../store/ports/registry.ts';
 import { SHOWS_PERSONS } from '../declare/narrowing.ts';
 import type { QueryParameter } from '../declare/query.ts';
@@ -64,6 +66,13 @@ const QUERY = {
       `more than ${MAX_WAIT_SECONDS} are clipped to that.`,
     { minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },
   ),
+  types: {
+    description:
+      'Only events of these types, separated by commas; `loan.*` are all of loans. ' +
+      'last_sequence counts the others too: go on after it.',
+    schema: string({ minLength: 1 }),
+    parse: (value: string) => parseTypes(value.split(','), EVENT_TYPES),
+  },
   epoch: {
     description: 'The epoch that is expected: of another one the response is 410.',
     schema: string({ minLength: 1 }),
@@ -91,13 +100,18 @@ export function eventRoutes(stores: NarrowableStore, zone: TimeZone): Route[] {
   const textOf = openEventTexts(zone);
 
   /** @param page the first part */
-  async function* readOn(store: EventStore, page: FeedPage, limit: number): AsyncGenerator<string> {
+  async function* readOn(
+    store: EventStore,
+    page: FeedPage,
+    limit: number,
+    types: FeedRequest['types'],
+  ): AsyncGenerator<string> {
     yield startOf(page) + textOf(page);
     let part = page;
     let left = limit - part.events.length;
     while (left > 0 && part.events.length === PART_LENGTH) {
       const { lastSequence: after, epoch } = part;
-      part = await store.read({ after, limit: Math.min(left, PART_LENGTH), epoch });
+      part = await store.read({ after, limit: Math.min(left, PART_LENGTH), epoch, types });
       left -= part.events.length;
       if (part.events.length > 0) yield `,${textOf(part)}`;
     }
@@ -126,8 +140,8 @@ export function eventRoutes(stores: NarrowableStore, zone: TimeZone): Route[] {
       refusals: [400, 410],
       handle(request) {
         const store = stores.narrowedTo(request.visible).events;
-        const { after, limit = DEFAULT_LIMIT, wait = 0, epoch } = request.query;
-        const asked = { after, limit: Math.min(limit, PART_LENGTH), epoch };
+        const { after, limit = DEFAULT_LIMIT, wait = 0, epoch, types } = request.query;
+        const asked = { after, limit: Math.min(limit, PART_LENGTH), epoch, types };
         const page =
           wait === 0
             ? store.read(asked)
@@ -137,7 +151,7 @@ export function eventRoutes(stores: NarrowableStore, zone: TimeZone): Route[] {
           return ok(
             isAll
               ? new JsonText(startOf(found) + textOf(found) + endOf(found))
-              : new BodyParts(readOn(store, found, limit)),
+              : new BodyParts(readOn(store, found, limit, types)),
           );
         });
       },

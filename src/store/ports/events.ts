@@ -12,13 +12,15 @@ export interface FeedRequest {
   readonly limit: number;
   /** The epoch that the follower expects; undefined for any. */
   readonly epoch: string | undefined;
+  /** Only events of these types; undefined for all. */
+  readonly types?: readonly EventType[] | undefined;
 }
 
 export interface FeedPage {
   /** Fixed when a registry is created, and new after a restore: it names the sequence. */
   readonly epoch: string;
   readonly events: readonly RegistryEvent[];
-  /** Of the last of the events; when there are none, that after which the next will come. */
+  /** Of the last of the events; when there are none, how far was read: the next will come after it. */
   readonly lastSequence: number;
 }
 

@@ -75,6 +75,35 @@ export function eventsConformance(engine: Engine): void {
     assert.deepEqual([third.events, third.lastSequence], [[], 5]);
   });
 
+  test(
+    title('of some types only those come, and the position moves on behind the others'),
+    async (context) => {
+      const { store } = open(context);
+      await store.cooperatives.create(COOPERATIVE, 1, 'key:1');
+      await Promise.all([1, 2, 3].map((n) => store.members.create(memberOf(n), 1, 'key:1')));
+      await nextIteration();
+      const types = ['member.created', 'loan.created'] as const;
+      const first = await store.events.read(asked(0, { limit: 2, types }));
+      assert.deepEqual([sequencesOf(first.events), first.lastSequence], [[2, 3], 3]);
+      const second = await store.events.read(asked(3, { limit: 2, types }));
+      assert.deepEqual([sequencesOf(second.events), second.lastSequence], [[4], 4]);
+      const none = await store.events.read(asked(0, { types: ['loan.created'] }));
+      assert.deepEqual([none.events, none.lastSequence], [[], 4]);
+
+      const updates = store.events.wait(asked(0, { types: ['member.updated'] }), 20_000, stays);
+      let leave: () => void = () => assert.fail('Nothing was registered.');
+      const loans = store.events.wait(asked(0, { types: ['loan.created'] }), 20_000, (work) => {
+        leave = work;
+      });
+      await store.members.create(memberOf(4), 1, 'key:1');
+      await store.members.update(1, () => ({ ...memberOf(1), role: 'TREASURER' }), 2, 'key:1');
+      const { events, lastSequence } = await updates;
+      assert.deepEqual([sequencesOf(events), lastSequence], [[6], 6]);
+      leave();
+      assert.deepEqual([(await loans).events, (await loans).lastSequence], [[], 6]);
+    },
+  );
+
   test(title('another epoch and a number that was never reached are gone'), async (context) => {
     const { store } = open(context);
     await store.cooperatives.create(COOPERATIVE, 1, 'key:1');

@@ -2,19 +2,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import type { RegistryEvent } from '../../../src/domain/events.ts';
 import type { FeedPage, FeedRequest } from '../../../src/store/ports/events.ts';
 import { WaitingFollowers } from '../../../src/store/sqlite/events/waiting.ts';
 
 const empty = (after: number): FeedPage => ({ epoch: 'e', events: [], lastSequence: after });
+
+const EVENT: RegistryEvent = {
+  ...{ sequence: 1, type: 'loan.created', at: 0, id: 1, cooperativeId: 1, fieldsChanged: [], actor: 'key:1' },
+};
 
 function start() {
   const state = { last: 0, nowMs: 0, looks: 0, pages: 0 };
   const followers = new WaitingFollowers({
     feed: {
       lastSequence: () => state.last,
-      read: ({ after = 0 }) => {
+      read: ({ visible }) => {
         state.pages++;
-        return { ...empty(after), lastSequence: state.last };
+        return { ...empty(state.last), events: visible === null ? [EVENT] : [] };
       },
     },
     read(work) {
@@ -109,6 +114,20 @@ test('a follower that sees nothing gets no page of one that sees all, nor the ot
     const [ofFirst, ofSecond] = await Promise.all(waiting);
     assert.notEqual(ofFirst, ofSecond);
   }
+});
+
+test('a follower of some types gets no page of one of all, nor of others, and goes on behind the rest', async () => {
+  const { state, followers, add } = start();
+  const asked = [undefined, ['loan.created'], ['loan.updated']] as const;
+  const waiting = asked.map((types) => add(1_000, { types }));
+  state.last = 1;
+  followers.wake();
+  assert.equal(state.pages, 3);
+  assert.equal(new Set(await Promise.all(waiting)).size, 3);
+  const unseen = add(1_000, { after: 1, visible: [] });
+  state.last = 7;
+  followers.end();
+  assert.deepEqual(await unseen, empty(7));
 });
 
 test('the time of each follower ends on its own, whatever the order in which they came', async () => {

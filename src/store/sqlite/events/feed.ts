@@ -1,6 +1,6 @@
 /** Reads the sequence of changes (docs/api.md#events). */
 
-import type { Visible } from '../../../domain/access/visible.ts';
+import { isVisible, type Visible } from '../../../domain/access/visible.ts';
 import {
   actorOfCode,
   entityOfType,
@@ -39,7 +39,7 @@ const gone = (): RegistryError => new RegistryError('gone', 'Start again from an
 
 /** The full pages that were read last are kept: thousands of followers of one import want the same ones. */
 const KEPT_PAGES = 64;
-/** Events that are read at most for a page of those that are seen; the next page goes on after them. */
+/** Events that are read at most for a page of those that are wanted; the next page goes on after them. */
 const MOST_READ = 10_000;
 const READ_AT_ONCE = 1_000;
 
@@ -75,14 +75,19 @@ export function openFeed(db: Connection): Feed {
     return page;
   }
 
-  /** Also the last sequence number of a page says how far was read, not what is seen. */
-  function readVisible(epoch: string, first: number, limit: number, visible: readonly number[]): FeedPage {
+  /** Also the last sequence number of a page says how far was read, not what is wanted. */
+  function readWanted(
+    epoch: string,
+    first: number,
+    limit: number,
+    isWanted: (event: RegistryEvent) => boolean,
+  ): FeedPage {
     const events: RegistryEvent[] = [];
     let after = first;
     while (after < first + MOST_READ) {
       const read = readPage(epoch, after, READ_AT_ONCE);
       for (const event of read.events) {
-        if (!visible.includes(event.cooperativeId)) continue;
+        if (!isWanted(event)) continue;
         events.push(event);
         if (events.length === limit) return { epoch, events, lastSequence: event.sequence };
       }
@@ -94,13 +99,19 @@ export function openFeed(db: Connection): Feed {
 
   return {
     lastSequence: () => selectLast.get()?.last ?? 0,
-    read({ after: given, limit, epoch: expected, visible }) {
+    read({ after: given, limit, epoch: expected, visible, types }) {
       const { epoch, first, last } = selectExtent.get() as Extent;
       const after = given ?? last;
       if (expected !== undefined && expected !== epoch) throw gone();
       if (after > last || (first !== null && after < first - 1)) throw gone();
       if (after === last) return { epoch, events: [], lastSequence: after };
-      return visible === null ? readPage(epoch, after, limit) : readVisible(epoch, after, limit, visible);
+      if (visible === null && types === undefined) return readPage(epoch, after, limit);
+      return readWanted(
+        epoch,
+        after,
+        limit,
+        ({ cooperativeId, type }) => isVisible(visible, cooperativeId) && (types?.includes(type) ?? true),
+      );
     },
   };
 }

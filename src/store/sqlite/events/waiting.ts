@@ -19,7 +19,7 @@ type WaitingRequest = NarrowedFeedRequest & { readonly after: number };
 
 interface Follower {
   request: WaitingRequest;
-  /** What it gets when nothing happens that it sees. */
+  /** What it gets when nothing happens that it wants. */
   empty: FeedPage;
   readonly deadlineMs: number;
   readonly resolve: (page: FeedPage) => void;
@@ -121,15 +121,15 @@ export class WaitingFollowers {
     this.take((follower) => follower.request.after < last && this.answerNewsTo(follower, pages));
   }
 
-  /** @returns whether the follower has its answer: not when it sees nothing of what has happened */
+  /** @returns whether the follower has its answer: not when it wants nothing of what has happened */
   private answerNewsTo(follower: Follower, pages: Map<string, FeedPage>): boolean {
-    const { after, limit, visible } = follower.request;
+    const { after, limit, visible, types } = follower.request;
     // Of none of the cooperatives is something else than of all.
-    const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()}`;
+    const key = `${after} ${limit} ${visible === null ? 'all' : visible.join()} ${types?.join()}`;
     try {
       const page = pages.get(key) ?? this.options.feed.read(follower.request);
       pages.set(key, page);
-      if (visible !== null && page.events.length === 0) {
+      if (page.events.length === 0) {
         follower.request = { ...follower.request, after: page.lastSequence };
         follower.empty = page;
         return false;

@@ -77,8 +77,8 @@ test('a registry that has lost its epoch can be backed up, and the backup names 
 for (const [name, value, fault] of [
   ['last_sequence', 4, 'registry.db: its sequence of changes is not the one that the manifest names.'],
   ['epoch', 'another', 'registry.db: its sequence of changes is not the one that the manifest names.'],
-  ['last_sequence', '3', 'manifest.json: it does not say where the sequence of changes has got to.'],
-  ['epoch', undefined, 'manifest.json: it does not say where the sequence of changes has got to.'],
+  ['last_sequence', '3', 'registry.db: its sequence of changes is not the one that the manifest names.'],
+  ['epoch', undefined, 'registry.db: its sequence of changes is not the one that the manifest names.'],
 ] as const) {
   test(`a backup whose manifest has ${name} ${value} is not sound`, async (context) => {
     const { folder, storage } = await prepare(context);

@@ -1,12 +1,17 @@
-/** Looks into one file of a backup, which no other process uses. */
+/** Looks into one file of a backup, which no other process uses. Of a damaged one nothing else is read. */
 import Database from 'better-sqlite3';
 import type { GenerationPosition } from '../../ports/backup.ts';
+import { COUNTED } from '../check/check.ts';
 
 export interface Inspection {
   readonly applicationId: number;
   readonly schemaVersion: number;
   /** Null when the database is intact. */
   readonly fault: string | null;
+  /** Of each counted table that the file has: that of an older release may have fewer. */
+  readonly rows: { readonly [table: string]: number };
+  /** Undefined for a registry that has lost its epoch, and for another file. */
+  readonly sequence: GenerationPosition | undefined;
 }
 
 /**
@@ -20,13 +25,17 @@ export function inspectDatabase(file: string, depth: 'quick' | 'full'): Inspecti
     db = new Database(file, { readonly: true, fileMustExist: true });
     const read = (pragma: string) => db?.pragma(pragma, { simple: true });
     const result = read(depth === 'full' ? 'integrity_check(1)' : 'quick_check(1)');
+    const isIntact = result === 'ok';
     return {
       applicationId: read('application_id') as number,
       schemaVersion: read('user_version') as number,
-      fault: result === 'ok' ? null : toOneLine(String(result)),
+      fault: isIntact ? null : toOneLine(String(result)),
+      rows: isIntact ? countRows(db) : {},
+      sequence: isIntact ? readSequencePosition(db) : undefined,
     };
   } catch (error) {
-    return { applicationId: 0, schemaVersion: 0, fault: (error as Error).message };
+    const fault = (error as Error).message;
+    return { applicationId: 0, schemaVersion: 0, fault, rows: {}, sequence: undefined };
   } finally {
     db?.close();
   }
@@ -39,35 +48,21 @@ const toOneLine = (result: string): string =>
     .replaceAll('\n', ' ')
     .replace(/\.$/, '');
 
-/** Rows of each of the tables that the file has: that of an older release may have fewer. */
-export function countRows(file: string, tables: readonly string[]): { [table: string]: number } {
-  return readFrom(file, (db) => {
-    const isTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
-    return Object.fromEntries(
-      tables
-        .filter((table) => isTable.get(table) !== undefined)
-        .map((table) => [table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number]),
-    );
-  });
+function countRows(db: Database.Database): Inspection['rows'] {
+  const tables = COUNTED.filter((table) => hasTable(db, table));
+  const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+  return Object.fromEntries(tables.map((table) => [table, count(table)]));
 }
 
-/** Undefined for a registry that has lost its epoch. */
-export function readSequencePosition(file: string): GenerationPosition | undefined {
+function readSequencePosition(db: Database.Database): GenerationPosition | undefined {
+  if (!hasTable(db, 'feed')) return undefined;
   const hasGeneration = "SELECT 1 FROM pragma_table_info('feed') WHERE name = 'generation'";
-  return readFrom(file, (db) => {
-    // An older release has none.
-    const generation = db.prepare(hasGeneration).get() === undefined ? '0' : 'generation';
-    const sql = `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence,
-      ${generation} AS generation FROM feed WHERE id = 1`;
-    return db.prepare(sql).get() as GenerationPosition | undefined;
-  });
+  // An older release has none.
+  const generation = db.prepare(hasGeneration).get() === undefined ? '0' : 'generation';
+  const sql = `SELECT epoch, (SELECT coalesce(max(sequence), 0) FROM events) AS lastSequence,
+    ${generation} AS generation FROM feed WHERE id = 1`;
+  return db.prepare(sql).get() as GenerationPosition | undefined;
 }
 
-function readFrom<T>(file: string, read: (db: Database.Database) => T): T {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
-  try {
-    return read(db);
-  } finally {
-    db.close();
-  }
-}
+const hasTable = (db: Database.Database, name: string): boolean =>
+  db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;

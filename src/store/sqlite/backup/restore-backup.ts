@@ -22,6 +22,7 @@ import { removeStaleStaging } from '../staging/staged/staging-file.ts';
 import { assertTimeZone } from '../statistics/time-zone.ts';
 import { type ErasedAgain, eraseAgain, findErasures, type RestoreScope } from './erase-again.ts';
 import { assertUnused } from './in-use.ts';
+import { inspectDatabase } from './inspect.ts';
 import { isLedger, restoreLedger } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 import { filesAt, RestoringFolder, wasInterrupted } from './restoring-folder.ts';
@@ -195,7 +196,8 @@ async function copy(folder: string, target: string, file: ManifestFile): Promise
   if (bytes !== file.bytes || sha256 !== file.sha256)
     return `${file.name}: its content has changed: the SHA-256 differs.`;
   // Nothing else will look into a file of an older schema before it is migrated.
-  const fault = findWrongContent(path, file, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
+  const found = inspectDatabase(path, file.schemaVersion < newestOf(file) ? 'full' : 'quick');
+  const fault = findWrongContent(found, file);
   if (fault !== undefined) return `${file.name}: ${fault}`;
   // As every process of this program would when it opens the file: in WAL mode.
   withDatabase(path, { waitMs: 0 }, renewEpoch);

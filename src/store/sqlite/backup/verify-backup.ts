@@ -2,10 +2,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CheckedBackup } from '../../ports/backup.ts';
-import { COUNTED } from '../check/check.ts';
 import { hashFile } from '../files/durable-files.ts';
 import { DATABASE_FILES, SIDE_SUFFIXES } from '../files/registry-files.ts';
-import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
+import { type Inspection, inspectDatabase } from './inspect.ts';
 import { findLedgerFault } from './ledger-copy.ts';
 import { type Manifest, ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
@@ -24,11 +23,12 @@ export async function verifyBackup(folder: string): Promise<CheckedBackup> {
   for (const file of manifest.files) {
     const path = join(folder, file.name);
     const fault =
-      findWrongFile(path, file) ?? (await findWrongBytes(path, file)) ?? findWrongContent(path, file, 'full');
+      findWrongFile(path, file) ??
+      (await findWrongBytes(path, file)) ??
+      findWrongInside(inspectDatabase(path, 'full'), file, manifest);
     if (fault !== undefined) return { backup: manifest, fault: `${file.name}: ${fault}`, ledgerFault: null };
   }
-  const fault = findWrongRows(folder, manifest) ?? null;
-  return { backup: manifest, fault, ledgerFault: findLedgerFault(folder) };
+  return { backup: manifest, fault: null, ledgerFault: findLedgerFault(folder) };
 }
 
 /** Whether the file is there as the manifest says, without reading it. */
@@ -53,13 +53,10 @@ async function findWrongBytes(path: string, { sha256 }: ManifestFile): Promise<s
   }
 }
 
-/** @param depth how thoroughly the database is examined (inspect.ts) */
 export function findWrongContent(
-  path: string,
+  { fault, applicationId, schemaVersion }: Inspection,
   file: ManifestFile,
-  depth: 'quick' | 'full',
 ): string | undefined {
-  const { fault, applicationId, schemaVersion } = inspectDatabase(path, depth);
   if (fault !== null) return `it is damaged: ${fault}.`;
   const schema = DATABASE_FILES.find(({ name }) => name === file.name)?.schema;
   if (applicationId !== file.applicationId || applicationId !== schema?.applicationId)
@@ -72,16 +69,16 @@ export function findWrongContent(
     : undefined;
 }
 
-function findWrongRows(folder: string, { files, rows, sequence }: Manifest): string | undefined {
-  const registry = DATABASE_FILES.find(({ isOptional }) => !isOptional);
-  const name = files.find((file) => file.name === registry?.name)?.name ?? '';
-  const counted = countRows(join(folder, name), COUNTED);
-  const wrong = Object.keys(counted).find((table) => table in rows && rows[table] !== counted[table]);
-  if (wrong !== undefined)
-    return `${name}: it has ${counted[wrong]} rows of ${wrong} instead of ${rows[wrong]}.`;
+/** As `findWrongContent`; of the registry also whether the manifest names its rows and its sequence. */
+function findWrongInside(found: Inspection, file: ManifestFile, manifest: Manifest): string | undefined {
+  const wrong = findWrongContent(found, file);
+  const isRegistry = DATABASE_FILES.some(({ name, isOptional }) => name === file.name && !isOptional);
+  if (wrong !== undefined || !isRegistry) return wrong;
+  const { rows, sequence } = manifest;
+  const table = Object.keys(found.rows).find((name) => name in rows && rows[name] !== found.rows[name]);
+  if (table !== undefined) return `it has ${found.rows[table]} rows of ${table} instead of ${rows[table]}.`;
   if (sequence === undefined) return undefined;
-  const found = readSequencePosition(join(folder, name));
-  return found?.epoch === sequence.epoch && found.lastSequence === sequence.lastSequence
+  return found.sequence?.epoch === sequence.epoch && found.sequence.lastSequence === sequence.lastSequence
     ? undefined
-    : `${name}: its sequence of changes is not the one that the manifest names.`;
+    : 'its sequence of changes is not the one that the manifest names.';
 }

@@ -3,7 +3,6 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BackupOptions, WrittenBackup } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
-import { COUNTED } from '../check/check.ts';
 import { isDiskFull } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
@@ -11,7 +10,7 @@ import { hashFile, writePrivateFile } from '../files/durable-files.ts';
 import { DATABASE_FILES, RESERVED_BYTES, readFreeBytes } from '../files/registry-files.ts';
 import { keepErasures } from '../identity/erasures.ts';
 import { nextNumberIn } from './dated-backups.ts';
-import { countRows, inspectDatabase, readSequencePosition } from './inspect.ts';
+import { type Inspection, inspectDatabase } from './inspect.ts';
 import { copyLedger, isLedger, takeLedgerSnapshot } from './ledger-copy.ts';
 import { formatManifest, MANIFEST_NAME, type Manifest, type ManifestFile } from './manifest.ts';
 import { closeSnapshots, copySnapshot, type Snapshot, takeSnapshots } from './snapshots.ts';
@@ -113,20 +112,22 @@ async function describe(
   { program, instantMs, number, signal }: BackupOptions & Pick<Manifest, 'instantMs' | 'number'>,
 ): Promise<Manifest> {
   const files: ManifestFile[] = [];
-  for (const { name } of DATABASE_FILES) {
+  let registry: Inspection | undefined;
+  for (const { name, isOptional } of DATABASE_FILES) {
     const path = join(folder, name);
     if (!existsSync(path)) continue;
     const hash = await hashFile(path, undefined, signal);
-    const { fault, applicationId, schemaVersion } = inspectDatabase(path, 'quick');
-    if (fault !== null) {
+    const found = inspectDatabase(path, 'quick');
+    if (found.fault !== null) {
       throw new StorageError(
         'failed',
-        `The copy of ${name} is damaged: ${fault}. No backup was written. Run check.`,
+        `The copy of ${name} is damaged: ${found.fault}. No backup was written. Run check.`,
       );
     }
+    if (!isOptional) registry = found;
+    const { applicationId, schemaVersion } = found;
     files.push({ name, ...hash, applicationId, schemaVersion });
   }
-  const registry = join(folder, (files[0] as ManifestFile).name);
-  const rows = countRows(registry, COUNTED);
-  return { program, instantMs, files, rows, sequence: readSequencePosition(registry), number };
+  const { rows, sequence } = registry as Inspection;
+  return { program, instantMs, files, rows, sequence, number };
 }

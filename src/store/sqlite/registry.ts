@@ -67,7 +67,7 @@ function createStore(db: Connection, options: SqliteRegistryOptions): SqliteRegi
     onCommit: () => events.onCommit(),
     onFailure: (error) => failure.resolve(toFailure(options.file, error)),
   });
-  const events = openEvents(db, snapshot, monotonicMs);
+  const events = openEvents(db, snapshot);
   const cooperativeSummaries = openCooperativeSummaries(db, snapshot);
   const statistics = openStatistics(db, snapshot, {
     file: options.file,

@@ -12,8 +12,13 @@ const EVENT: RegistryEvent = {
   ...{ sequence: 1, type: 'loan.created', at: 0, id: 1, cooperativeId: 1, fieldsChanged: [], actor: 'key:1' },
 };
 
+function blockFor(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
 function start() {
-  const state = { last: 0, nowMs: 0, looks: 0, pages: 0 };
+  const state = { last: 0, looks: 0, pages: 0 };
   const followers = new WaitingFollowers({
     feed: {
       lastSequence: () => state.last,
@@ -26,7 +31,6 @@ function start() {
       state.looks++;
       return work();
     },
-    monotonicMs: () => state.nowMs,
   });
   const leaves: (() => void)[] = [];
   const add = (
@@ -53,13 +57,15 @@ test('5,000 followers cost one page when something happens, and one look', async
 
 test('answering many leaves room for other work, at the end of their time as well', async () => {
   const { state, followers, add } = start();
-  for (const wakeUp of [() => followers.wake(), () => sleep(130)]) {
+  const ways = [
+    { waitMs: 1_000, last: 1, wakeUp: () => followers.wake() },
+    { waitMs: 20, last: 0, wakeUp: () => blockFor(30) },
+  ];
+  for (const { waitMs, last, wakeUp } of ways) {
     let answered = 0;
-    const waiting = Array.from({ length: 1_000 }, () => add(1_000).then(() => answered++));
-    if (state.last === 0) state.last = 1;
-    else state.last = 0;
-    state.nowMs += 1_000;
-    await wakeUp();
+    const waiting = Array.from({ length: 1_000 }, () => add(waitMs).then(() => answered++));
+    state.last = last;
+    wakeUp();
     let most = 0;
     for (let before = answered; answered < waiting.length; before = answered) {
       await immediate();
@@ -130,13 +136,16 @@ test('a follower of some types gets no page of one of all, nor of others, and go
   assert.deepEqual(await unseen, empty(7));
 });
 
-test('the time of each follower ends on its own, whatever the order in which they came', async () => {
+test('the time of each follower ends on its own, whatever the order in which they came', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
   const { state, add } = start();
   const ended: number[] = [];
   const all = [3_000, 1_000, 2_000, 1_000].map((ms) => add(ms).then(() => ended.push(ms)));
+  let before = 0;
   for (const nowMs of [999, 1_000, 2_500, 3_000]) {
-    state.nowMs = nowMs;
-    await sleep(130);
+    context.mock.timers.tick(nowMs - before);
+    before = nowMs;
+    await immediate();
     assert.deepEqual(
       ended,
       [1_000, 1_000, 2_000, 3_000].filter((ms) => ms <= nowMs),
@@ -146,7 +155,7 @@ test('the time of each follower ends on its own, whatever the order in which the
   assert.equal(state.pages, 0);
 });
 
-test('there is one timer while anybody waits, and none otherwise', async (context) => {
+test('there is one timer that looks while anybody waits, and none otherwise', async (context) => {
   const { state, followers, add, leaves } = start();
   const started = context.mock.method(globalThis, 'setInterval');
   const stopped = context.mock.method(globalThis, 'clearInterval');

@@ -19,12 +19,11 @@ export interface SqliteEvents {
   endWaits(): void;
 }
 
-export function openEvents(db: Connection, snapshot: ReadSnapshot, monotonicMs: () => number): SqliteEvents {
+export function openEvents(db: Connection, snapshot: ReadSnapshot): SqliteEvents {
   const feed = openFeed(db);
   const imports = openImportEvents(db);
   const followers = new WaitingFollowers({
     feed,
-    monotonicMs,
     read(work) {
       try {
         return snapshot.read(work);

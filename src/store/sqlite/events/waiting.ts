@@ -1,12 +1,11 @@
 /**
- * Followers that wait for the next event. However many there are, they cost one timer, one query when
- * something may have happened, and one page for all that have read equally far: the timer looks for commits
- * of other processes, and for those whose time is over.
+ * Followers that wait for the next event. However many there are, they cost one query when something may have
+ * happened, and one page for all that have read equally far.
  */
 import type { FeedPage } from '../../ports/events.ts';
 import type { Feed, NarrowedFeedRequest } from './feed.ts';
 
-/** How late an event of another process may be, and the end of a wait. */
+/** How late an event of another process may be. */
 const LOOK_MS = 100;
 /**
  * Answered in one event-loop iteration: each costs as much as a small response, and the write that woke them,
@@ -21,24 +20,23 @@ interface Follower {
   request: WaitingRequest;
   /** What it gets when nothing happens that it wants. */
   empty: FeedPage;
-  readonly deadlineMs: number;
   readonly resolve: (page: FeedPage) => void;
   readonly reject: (error: unknown) => void;
+  /** Of the end of its wait. */
+  timeout: NodeJS.Timeout | undefined;
 }
 
 export interface WaitingOptions {
   readonly feed: Feed;
   /** Runs reads in a snapshot of this moment, which ends with them. */
   readonly read: <T>(work: () => T) => T;
-  readonly monotonicMs: () => number;
 }
 
 export class WaitingFollowers {
-  /** By the length of the wait, each in the order of deadlines: the longest queue is never searched. */
-  private readonly queues = new Map<number, Set<Follower>>();
-  private count = 0;
+  private readonly followers = new Set<Follower>();
   /** Answers that are known and still to be given. */
   private answers: (() => void)[] = [];
+  /** Looks for commits of other processes while anybody waits. */
   private timer: NodeJS.Timeout | undefined;
   private readonly options: WaitingOptions;
 
@@ -47,7 +45,7 @@ export class WaitingFollowers {
   }
 
   get size(): number {
-    return this.count;
+    return this.followers.size;
   }
 
   /** @param empty the page of a follower that has read everything */
@@ -58,19 +56,16 @@ export class WaitingFollowers {
     whenLeft: (leave: () => void) => void,
   ): Promise<FeedPage> {
     return new Promise((resolve, reject) => {
-      const deadlineMs = this.options.monotonicMs() + waitMs;
-      const follower: Follower = { request, empty, deadlineMs, resolve, reject };
-      let queue = this.queues.get(waitMs);
-      if (queue === undefined) {
-        queue = new Set();
-        this.queues.set(waitMs, queue);
-      }
-      queue.add(follower);
-      this.count++;
-      this.timer ??= setInterval(this.look, LOOK_MS).unref();
+      const follower: Follower = { request, empty, resolve, reject, timeout: undefined };
+      this.followers.add(follower);
+      follower.timeout = setTimeout(() => {
+        this.remove(follower);
+        this.answer(() => resolve(follower.empty));
+      }, waitMs).unref();
+      this.timer ??= setInterval(this.wake, LOOK_MS).unref();
       whenLeft(() => {
-        if (!queue.delete(follower)) return;
-        this.removed(1);
+        if (!this.followers.has(follower)) return;
+        this.remove(follower);
         resolve(follower.empty);
       });
     });
@@ -78,7 +73,7 @@ export class WaitingFollowers {
 
   /** Soon answers those for whom there are events; called after each commit of this process. Never throws. */
   readonly wake = (): void => {
-    if (this.count === 0) return;
+    if (this.followers.size === 0) return;
     try {
       this.options.read(() => this.answerNews());
     } catch (error) {
@@ -91,19 +86,6 @@ export class WaitingFollowers {
     this.wake();
     for (const follower of this.take(() => true)) this.answer(() => follower.resolve(follower.empty));
   }
-
-  private readonly look = (): void => {
-    this.wake();
-    const nowMs = this.options.monotonicMs();
-    for (const queue of this.queues.values()) {
-      for (const follower of queue) {
-        if (follower.deadlineMs > nowMs) break;
-        queue.delete(follower);
-        this.removed(1);
-        this.answer(() => follower.resolve(follower.empty));
-      }
-    }
-  };
 
   private answer(work: () => void): void {
     if (this.answers.push(work) === 1) setImmediate(this.answerSome);
@@ -143,21 +125,15 @@ export class WaitingFollowers {
 
   /** Removes those that fulfil a condition. */
   private take(isTaken: (follower: Follower) => boolean): Follower[] {
-    const taken: Follower[] = [];
-    for (const queue of this.queues.values()) {
-      for (const follower of queue) {
-        if (!isTaken(follower)) continue;
-        queue.delete(follower);
-        taken.push(follower);
-      }
-    }
-    this.removed(taken.length);
+    const taken = [...this.followers].filter(isTaken);
+    for (const follower of taken) this.remove(follower);
     return taken;
   }
 
-  private removed(followers: number): void {
-    this.count -= followers;
-    if (this.count > 0) return;
+  private remove(follower: Follower): void {
+    this.followers.delete(follower);
+    clearTimeout(follower.timeout);
+    if (this.followers.size > 0) return;
     clearInterval(this.timer);
     this.timer = undefined;
   }

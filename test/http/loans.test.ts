@@ -215,6 +215,41 @@ test('filters narrow the list of loans, any of them together', async (context) =
   );
 });
 
+test('loans and payments are found by reference, and by the moment since which they were changed', async (context) => {
+  const { app, get, lend, pay, put } = await startLending(context);
+  await lend({ reference: 'A 7', status: 'approved' });
+  await lend({ reference: 'A 7', member_id: '3', status: 'approved' });
+  await pay('1', { reference: 'P/7' });
+  app.clock.advance(60_000);
+  const later = await lend({ reference: 'a 7', status: 'approved' });
+  const payment = await pay('3', { reference: 'p/7' });
+  const ids = async (path: string) =>
+    (await get(path)).json.results.map(({ id }: { id: string }) => id).join('');
+  const since = encodeURIComponent(later.updated_at);
+  assert.equal(await ids('/loans?reference=A%207'), '12');
+  assert.equal(await ids('/loans?reference=%20A%20%207&cooperative=2'), '2');
+  assert.equal(await ids(`/loans?reference=A%207&identity_card=${nid(1)}&member=1`), '1');
+  assert.equal(await ids('/loans?reference=B'), '');
+  assert.equal(await ids('/payments?reference=P/7'), '1');
+  assert.equal(await ids('/payments?reference=p/7&loan=1'), '');
+  assert.equal(await ids(`/loans?updated_since=${since}`), '3');
+  assert.equal(await ids('/loans?updated_since=2025-06-15&status=approved'), '123');
+  assert.equal(await ids('/loans?updated_since=2025-06-16'), '');
+  assert.equal(await ids(`/payments?updated_since=${since}`), '2');
+  app.clock.advance(60_000);
+  // A payment changes its loan, too.
+  await put('/payments/2', { ...payment, status: 'void' });
+  await pay('1');
+  const now = encodeURIComponent((await get('/payments/2')).json.updated_at);
+  assert.equal(await ids(`/loans?updated_since=${now}`), '13');
+  assert.equal(await ids(`/payments?updated_since=${now}&status=void`), '2');
+  for (const path of ['/loans', '/payments']) {
+    const { status, json } = await get(`${path}?updated_since=yesterday&reference=`);
+    assert.deepEqual([status, Object.keys(json).sort()], [400, ['reference', 'updated_since']]);
+    assert.equal((await get(`${path}?updated_since=2025-06-15&page_size=1`)).json.results.length, 1);
+  }
+});
+
 test('a filter by an id refuses what is not an id, and an unknown parameter is refused', async (context) => {
   const { get } = await startLending(context);
   const code = 'Expected the id of a cooperative; a code goes into /cooperatives?code=';

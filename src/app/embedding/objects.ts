@@ -380,6 +380,8 @@ export interface Queries {
     readonly page_size?: number | undefined;
     readonly identity_card?: string | undefined;
     readonly cooperative?: string | undefined;
+    readonly reference?: string | undefined;
+    readonly updated_since?: string | undefined;
     readonly member?: string | undefined;
     readonly status?: LoanHistoryEntry['status'] | undefined;
   };
@@ -392,6 +394,8 @@ export interface Queries {
     readonly page_size?: number | undefined;
     readonly identity_card?: string | undefined;
     readonly cooperative?: string | undefined;
+    readonly reference?: string | undefined;
+    readonly updated_since?: string | undefined;
     readonly loan?: string | undefined;
     readonly status?: Payment['status'] | undefined;
   };

@@ -160,6 +160,9 @@ export interface LoanFilter {
   readonly cooperativeId?: number;
   readonly memberId?: number;
   readonly status?: LoanStatus;
+  readonly reference?: string;
+  /** Epoch seconds, included. */
+  readonly updatedSince?: number;
 }
 
 export interface GivenLoan extends GivenValues<typeof LOAN_FIELDS> {}

@@ -80,6 +80,9 @@ export interface PaymentFilter {
   readonly cooperativeId?: number;
   readonly loanId?: number;
   readonly status?: PaymentStatus;
+  readonly reference?: string;
+  /** Epoch seconds, included. */
+  readonly updatedSince?: number;
 }
 
 export interface GivenPayment extends GivenValues<typeof PAYMENT_FIELDS> {}

@@ -1,8 +1,9 @@
 /** Query parameters: declared ones only, each at most once, every fault reported at once. */
+import { DATE_TIME } from '../../domain/values/date-time.ts';
 import type { Deprecation } from '../../domain/values/deprecation.ts';
 import { FieldError, FieldErrorList, shownName } from '../../domain/values/errors.ts';
 import { ID, parseId } from '../../domain/values/ids.ts';
-import { type Schema, string } from '../../json/schema.ts';
+import { anyOf, type Schema, string } from '../../json/schema.ts';
 
 export interface QueryParameter<T> {
   readonly description: string;
@@ -20,6 +21,16 @@ export const idFilter = (description: string, message: string): QueryParameter<n
   description,
   schema: string({ pattern: ID.source }),
   parse: (value) => parseId(value) ?? new FieldError(message),
+});
+
+/** A filter by a date or a date-time. */
+export const momentFilter = (
+  description: string,
+  parse: QueryParameter<number>['parse'],
+): QueryParameter<number> => ({
+  description,
+  schema: anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })]),
+  parse,
 });
 
 export interface QueryParameters {

@@ -27,8 +27,11 @@ interface ModelRow {
   readonly memberId: number;
   readonly loanId: number;
   readonly status: string;
+  readonly reference: string;
+  /** What `updatedSince` compares. */
+  readonly updatedAt: number;
 }
-type Filter = Partial<Omit<ModelRow, 'id'>>;
+type Filter = Partial<Omit<ModelRow, 'id' | 'updatedAt'>> & { readonly updatedSince?: number };
 
 /** Compares every page of a list with those of the model. */
 async function compare(
@@ -37,8 +40,11 @@ async function compare(
   filter: Filter,
   pageSize: number,
 ): Promise<void> {
-  const wanted = Object.entries(filter) as [keyof Filter, unknown][];
-  const expected = rows.filter((row) => wanted.every(([name, value]) => row[name] === value));
+  const { updatedSince = 0, ...equal } = filter;
+  const wanted = Object.entries(equal) as [keyof typeof equal, unknown][];
+  const expected = rows.filter(
+    (row) => row.updatedAt >= updatedSince && wanted.every(([name, value]) => row[name] === value),
+  );
   for (let page = 1; page <= Math.ceil(expected.length / pageSize) + 1; page++) {
     const found = await list(filter as never, { page, pageSize });
     const asked = JSON.stringify({ filter, page, pageSize });
@@ -85,9 +91,10 @@ function fillByHand(store: Store): void {
 const insertByHand = {
   loans: `INSERT INTO loans (id, cooperative_id, member_id, status, reference, amount_minor,
     interest_rate_hundredths, paid_amount_minor, created_at, updated_at)
-    VALUES (@id, @group, @group, @value, 'R' || @id, 1, 0, 0, 1, 1)`,
+    VALUES (@id, @group, @group, @value, @reference, 1, 0, 0, 1, @at)`,
   payments: `INSERT INTO payments (id, cooperative_id, loan_id, status, reference, amount_minor, method,
-    paid_at, created_at, updated_at) VALUES (@id, @group, @group, @value, 'R' || @id, 1, 'cash', 1, 1, 1)`,
+    paid_at, created_at, updated_at)
+    VALUES (@id, @group, @group, @value, @reference, 1, 'cash', 1, 1, @at)`,
 };
 
 for (const { counts: declaration, statuses, table } of ENTRIES) {
@@ -97,7 +104,8 @@ for (const { counts: declaration, statuses, table } of ENTRIES) {
     fillByHand(store);
     const db = store.connection.raw;
     if (table === 'payments')
-      for (const id of [1, 2, 3]) db.prepare(insertByHand.loans).run({ id, group: id, value: 'approved' });
+      for (const id of [1, 2, 3])
+        db.prepare(insertByHand.loans).run({ id, group: id, value: 'approved', reference: `R${id}`, at: 1 });
     const counts = openCountIndex(store.connection, declaration);
     const insert = db.prepare(insertByHand[table]);
     const setStatus = db.prepare(`UPDATE ${table} SET status = ? WHERE id = ?`);
@@ -117,24 +125,32 @@ for (const { counts: declaration, statuses, table } of ENTRIES) {
           const { blockTable, groupTable, groupBlockTable } = declaration;
           const tables = [table, blockTable, groupTable, groupBlockTable];
           db.exec(`BEGIN; ${tables.map((name) => `DELETE FROM ${name}`).join('; ')}`);
+          const used = new Map<number, number>();
+          const model: ModelRow[] = [];
           for (const { id, group, value, later } of rows) {
-            insert.run({ id, group, value });
+            // In each cooperative 1, 2, 3 and so on: unique there, and in others too.
+            const at = (used.get(group) ?? 0) + 1;
+            used.set(group, at);
+            const reference = `R${at}`;
+            insert.run({ id, group, value, reference, at });
+            model.push({
+              ...{ id, cooperativeId: group, memberId: group, loanId: group, status: later },
+              ...{ identityCard: '', reference, updatedAt: at },
+            });
             counts.change(id, undefined, { group, value });
             setStatus.run(later, id);
             counts.change(id, { group, value }, { group, value: later });
           }
           db.exec('COMMIT');
-          const model = rows
-            .map(({ id, group, later }) => ({
-              ...{ id, cooperativeId: group, memberId: group, loanId: group, status: later },
-              identityCard: '',
-            }))
-            .sort((a, b) => a.id - b.id);
+          model.sort((a, b) => a.id - b.id);
           for (const visible of SEEN) {
             const seen = model.filter(({ cooperativeId }) => isVisible(visible, cooperativeId));
             const list = async (filter: never, request: PageRequest) =>
               store.narrowedTo(visible)[table].list(filter, request);
-            for (const filter of combinations({ cooperativeId: [1, 2, 3, 99], status: statuses }))
+            for (const filter of combinations({
+              ...{ cooperativeId: [1, 2, 3, 99], status: statuses },
+              ...{ reference: ['R1', 'R4', 'R99'], updatedSince: [0, 3, 99] },
+            }))
               await compare(list, seen, filter, pageSize);
           }
         },
@@ -143,6 +159,28 @@ for (const { counts: declaration, statuses, table } of ENTRIES) {
     );
   });
 }
+
+test('changed rows are counted up to 10,000, and more are refused, by what a key sees', async (context) => {
+  const store = openStore(join(temporaryFolder(context), 'registry.db'));
+  context.after(() => store.close());
+  fillByHand(store);
+  store.connection.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001)
+    INSERT INTO loans (cooperative_id, member_id, status, reference, amount_minor, interest_rate_hundredths,
+      paid_amount_minor, created_at, updated_at)
+    SELECT 1 + i % 2, 1 + i % 2, 'paid', i, 1, 0, 0, 1, i FROM n`);
+  const page = { page: 1, pageSize: 2 };
+  const list = async (updatedSince: number, more: object = {}, visible: Visible = null) =>
+    store.narrowedTo(visible).loans.list({ updatedSince, ...more }, page);
+  assert.equal((await list(2)).count, 10_000);
+  const isRefused = ({ fields }: { fields?: object }) =>
+    JSON.stringify(fields).startsWith('{"updated_since":["More than 10,000 have changed since then.');
+  await assert.rejects(list(1), isRefused);
+  await assert.rejects(list(1, { status: 'pending' }), isRefused);
+  assert.equal((await list(1, { cooperativeId: 1 })).count, 5_000);
+  assert.equal((await list(1, {}, [2])).count, 5_001);
+  assert.equal((await list(1, { memberId: 2 })).count, 5_001);
+  assert.equal((await list(1, { reference: '7' })).count, 1);
+});
 
 test('counters of a cooperative that do not match its blocks are an error, never served', async (context) => {
   const store = openStore(join(temporaryFolder(context), 'registry.db'));
@@ -238,25 +276,43 @@ test('after any writes, imports of loans and their undo lists, counters and read
           await nextTurn();
           const owner = `m.identity_card AS identityCard, l.member_id AS memberId, l.id AS loanId`;
           const loans = place.query<ModelRow>(
-            `SELECT l.id, ${owner}, l.cooperative_id AS cooperativeId, l.status FROM loans l
+            `SELECT l.id, ${owner}, l.cooperative_id AS cooperativeId, l.status,
+               l.reference, l.updated_at AS updatedAt FROM loans l
            JOIN members m ON m.id = l.member_id ORDER BY l.id`,
           );
           const payments = place.query<ModelRow>(
-            `SELECT p.id, ${owner}, p.cooperative_id AS cooperativeId, p.status FROM payments p
+            `SELECT p.id, ${owner}, p.cooperative_id AS cooperativeId, p.status,
+               p.reference, p.updated_at AS updatedAt FROM payments p
            JOIN loans l ON l.id = p.loan_id JOIN members m ON m.id = l.member_id ORDER BY p.id`,
           );
           const people = { identityCard: [nid(1), nid(2), nid(9)], cooperativeId: [1, 2, 99] };
+          const of = (rows: readonly ModelRow[], statuses: readonly string[]) => {
+            const [row] = rows.slice(-1);
+            return {
+              status: statuses.slice(0, 3),
+              reference: [row?.reference ?? 'L-1'],
+              updatedSince: [row?.updatedAt ?? 5],
+            };
+          };
           for (const visible of [null, [2], [2, 1]]) {
             const narrowed = store.narrowedTo(visible);
             const seen = ({ cooperativeId }: ModelRow) => isVisible(visible, cooperativeId);
-            for (const filter of combinations({ ...people, memberId: [1, 4, 99], status: LOAN_STATUSES }))
+            for (const filter of combinations({
+              ...people,
+              memberId: [1, 4, 99],
+              ...of(loans, LOAN_STATUSES),
+            }))
               await compare(
                 async (...given) => narrowed.loans.list(...given),
                 loans.filter(seen),
                 filter,
                 pageSize,
               );
-            for (const filter of combinations({ ...people, loanId: [1, 2, 99], status: PAYMENT_STATUSES }))
+            for (const filter of combinations({
+              ...people,
+              loanId: [1, 2, 99],
+              ...of(payments, PAYMENT_STATUSES),
+            }))
               await compare(
                 async (...given) => narrowed.payments.list(...given),
                 payments.filter(seen),

@@ -83,6 +83,7 @@ const REGISTRY_FINGERPRINTS: readonly string[] = [
   '70d1991583b5954d',
   '056cd9be1372c426',
   '01cb99506ac738fb',
+  '9179207d97fcc63a',
 ];
 const LEDGER_FINGERPRINTS: readonly string[] = ['20020e93676f5cfd'];
 const KEYS_FINGERPRINTS: readonly string[] = [

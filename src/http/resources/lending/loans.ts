@@ -1,12 +1,10 @@
 /** Loans: list, one, create, replace, change. */
 import type { Visible } from '../../../domain/access/visible.ts';
 import { LOAN_FIELDS, LOAN_STATUSES } from '../../../domain/lending/loans.ts';
-import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
-import { IDENTITY_CARD } from '../../../json/shown/row-properties.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { idFilter } from '../../declare/query.ts';
@@ -14,6 +12,7 @@ import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { type ExportDependencies, exportRoute } from '../exports.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from '../resource.ts';
+import { lendingFilters } from './lending-filters.ts';
 import { LOAN } from './loan-fields.ts';
 import { readLoanValues, readNewLoan } from './loan-values.ts';
 
@@ -28,9 +27,11 @@ export function loanRoutes(
   return [
     listRoute(
       LOAN,
-      FILTERS,
-      ({ identity_card: identityCard, cooperative: cooperativeId, member: memberId, status }) =>
-        onlyGiven({ identityCard, cooperativeId, memberId, status }),
+      { ...lendingFilters('the loans', zone), ...FILTERS },
+      ({ identity_card: identityCard, cooperative: cooperativeId, member: memberId, ...query }) => {
+        const { status, reference, updated_since: updatedSince } = query;
+        return onlyGiven({ identityCard, cooperativeId, memberId, status, reference, updatedSince });
+      },
       dependencies,
     ),
     createRoute(LOAN, CREATING, readNewLoan, dependencies),
@@ -41,12 +42,6 @@ export function loanRoutes(
 }
 
 const FILTERS = {
-  identity_card: {
-    description: 'Only the loans of this person, in every cooperative.',
-    schema: IDENTITY_CARD,
-    parse: parseIdentityCard,
-  },
-  cooperative: COOPERATIVE_FILTER,
   member: idFilter('Only those of the member with this id.', 'Expected the id of a member.'),
   status: {
     description: 'Only those of this status.',

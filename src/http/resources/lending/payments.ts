@@ -1,12 +1,10 @@
 /** Payments on loans: list, one, create, replace, change. */
 import type { Visible } from '../../../domain/access/visible.ts';
 import { MOST_TIMES_PAID, PAYMENT_FIELDS, PAYMENT_STATUSES } from '../../../domain/lending/payments.ts';
-import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
-import { IDENTITY_CARD } from '../../../json/shown/row-properties.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { idFilter } from '../../declare/query.ts';
@@ -14,6 +12,7 @@ import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { type ExportDependencies, exportRoute } from '../exports.ts';
 import { changeRoutes, createRoute, getRoute, listRoute } from '../resource.ts';
+import { lendingFilters } from './lending-filters.ts';
 import { PAYMENT } from './payment-fields.ts';
 import { findLoanOf, readNewPayment, readPaymentValues } from './payment-values.ts';
 
@@ -27,9 +26,11 @@ export function paymentRoutes(
   return [
     listRoute(
       PAYMENT,
-      FILTERS,
-      ({ identity_card: identityCard, cooperative: cooperativeId, loan: loanId, status }) =>
-        onlyGiven({ identityCard, cooperativeId, loanId, status }),
+      { ...lendingFilters('the payments on loans', zone), ...FILTERS },
+      ({ identity_card: identityCard, cooperative: cooperativeId, loan: loanId, ...query }) => {
+        const { status, reference, updated_since: updatedSince } = query;
+        return onlyGiven({ identityCard, cooperativeId, loanId, status, reference, updatedSince });
+      },
       dependencies,
     ),
     createRoute(
@@ -53,12 +54,6 @@ export function paymentRoutes(
 }
 
 const FILTERS = {
-  identity_card: {
-    description: 'Only the payments on loans of this person, in every cooperative.',
-    schema: IDENTITY_CARD,
-    parse: parseIdentityCard,
-  },
-  cooperative: COOPERATIVE_FILTER,
   loan: idFilter('Only those of the loan with this id.', 'Expected the id of a loan.'),
   status: {
     description: 'Only those of this status.',

@@ -1,25 +1,20 @@
 /** What the summaries of a member add up: its deliveries and its savings transactions. */
 
 import type { Period } from '../../../domain/entries/entries.ts';
-import {
-  DATE_TIME,
-  parseDateTime,
-  parseLastSecond,
-  type TimeZone,
-} from '../../../domain/values/date-time.ts';
+import { parseDateTime, parseLastSecond, type TimeZone } from '../../../domain/values/date-time.ts';
 import type { FieldGroup } from '../../../domain/values/declared-fields.ts';
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import type { PageRequest } from '../../../domain/values/page.ts';
 import { MAX_LENGTH, parseText } from '../../../domain/values/text.ts';
 import { shownObject } from '../../../json/declared-fields.ts';
-import { anyOf, type Schema, string } from '../../../json/schema.ts';
+import { type Schema, string } from '../../../json/schema.ts';
 import { SHOWN_DELIVERY, SHOWN_SAVINGS_TRANSACTION } from '../../../json/shown/rows.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
 import { PAGE_PARAMETERS, pageResponse, respondWithPage } from '../../declare/list.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { showing } from '../../declare/personal.ts';
-import type { QueryParameters } from '../../declare/query.ts';
+import { momentFilter, type QueryParameters } from '../../declare/query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
 import { DELIVERY_EXAMPLE, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
@@ -27,21 +22,16 @@ import { MEMBER_ID, readMemberId } from './member-id.ts';
 const DELIVERY = shownObject('Delivery', SHOWN_DELIVERY);
 const SAVINGS_TRANSACTION = shownObject('SavingsTransaction', SHOWN_SAVINGS_TRANSACTION);
 
-const MOMENT = anyOf([string({ format: 'date' }), string({ pattern: DATE_TIME.source })]);
-
 /** Both ends belong to the period (docs/api.md#deliveries-and-savings-transactions). */
 const periodParameters = (zone: TimeZone) => ({
-  from: {
-    description: "Only what happened at this moment or later; a date is its midnight in the registry's zone.",
-    schema: MOMENT,
-    parse: (value: string) => parseDateTime(value, zone),
-  },
-  to: {
-    description:
-      "Only what happened until this moment; a date through its last second in the registry's zone.",
-    schema: MOMENT,
-    parse: (value: string) => parseLastSecond(value, zone),
-  },
+  from: momentFilter(
+    "Only what happened at this moment or later; a date is its midnight in the registry's zone.",
+    (value) => parseDateTime(value, zone),
+  ),
+  to: momentFilter(
+    "Only what happened until this moment; a date through its last second in the registry's zone.",
+    (value) => parseLastSecond(value, zone),
+  ),
 });
 
 /** Only what was given. @throws RegistryError `invalid` for a period that ends before it begins */

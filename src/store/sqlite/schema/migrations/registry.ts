@@ -14,13 +14,14 @@ import { HIDDEN_NAMES } from './hidden-names.ts';
 import { KEYS_SCHEMA } from './keys.ts';
 import { STORED_TOTALS } from './totals.ts';
 import { UNDONE_BY } from './undone-by.ts';
+import { UPDATED_LENDING } from './updated-lending.ts';
 
 const FIRST = [MEMBERS, ENTRIES, READ_MODEL, COUNTS, JOURNAL, FORMER_IDENTITIES, NAMES].join('\n');
 
 /** In the order in which they run. */
 export const REGISTRY_SCHEMA: Schema = {
   applicationId: 0x63727232,
-  migrations: [FIRST, STORED_TOTALS, GENERATIONS, UNDONE_BY, HIDDEN_NAMES],
+  migrations: [FIRST, STORED_TOTALS, GENERATIONS, UNDONE_BY, HIDDEN_NAMES, UPDATED_LENDING],
   mistakenFor: {
     [KEYS_SCHEMA.applicationId]: "holds the keys of a registry. Name the registry's file instead.",
     1668444721: 'was created by an unreleased version. Create it again and import the files.',

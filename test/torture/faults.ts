@@ -97,6 +97,20 @@ export const FAULTS = {
     old: 'this.context.clock.monotonicMs() < this.dueMs',
     planted: 'this.context.clock.now() < this.progress.nextAttemptAtMs',
   },
+  noFence: {
+    name: 'a fence that is not put up',
+    file: 'src/store/sqlite/backup/fence.ts',
+    old: `  if (!isFenced(databaseFile)) createPrivateFile(fenceFileOf(databaseFile));
+  syncPath(dirname(databaseFile));
+  await assertUnused(databaseFile, MAX_WAIT_MS, (used) => {`,
+    planted: `  if (isFenced(databaseFile)) await assertUnused(databaseFile, MAX_WAIT_MS, (used) => {`,
+  },
+  forgetsReadings: {
+    name: 'a restore that adds no readings',
+    file: 'src/store/sqlite/backup/ledger-copy.ts',
+    old: 'if (!hasTables(source.ledgerFile)) return {',
+    planted: 'if (hasTables(source.ledgerFile)) return {',
+  },
 } as const satisfies { readonly [name: string]: Fault };
 
 /** No fault of the program: its wall clock is moved by the milliseconds in a file. */

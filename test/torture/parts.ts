@@ -1,5 +1,6 @@
 /** The parts of `make torture`, in the order in which they run. */
 import { stepClocks } from './clock-steps.ts';
+import { switchMachines } from './copies.ts';
 import { failSyncs } from './failing-sync.ts';
 import type { Part } from './figures.ts';
 import { fillDisks } from './full-disk.ts';
@@ -8,6 +9,7 @@ import { cutPower } from './power-cuts/power-cuts.ts';
 
 export const PARTS = {
   kills: killServices,
+  copies: switchMachines,
   'power-cuts': cutPower,
   'failing-sync': failSyncs,
   'full-disk': fillDisks,

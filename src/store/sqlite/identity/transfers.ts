@@ -15,7 +15,8 @@ export interface TransferOptions {
 }
 
 const option = (name: keyof TransferOptions): string => `json_extract(o.options, '$.${name}')`;
-const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
+/** The statuses with which a membership is over. */
+export const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
 
 /**
  * SELECT of `member_id, code, day`: memberships that have ended by a transfer, or into which such a one was

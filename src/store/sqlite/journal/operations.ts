@@ -92,13 +92,16 @@ export const userOf = (actor: string): string =>
   `(SELECT iif(${actor} GLOB 'undo:*', o.undone_by, o.system_user) FROM main.operations o
     WHERE ${actor} NOT GLOB 'key:*' AND o.id = CAST(substr(${actor}, instr(${actor}, ':') + 1) AS INTEGER))`;
 
+/** FROM: imports `o` of @kind that were not undone, with their files `f` of the bytes @sha256. */
+export const OF_SAME_BYTES = `main.imported_files f CROSS JOIN main.operations o
+  ON o.id = f.operation_id AND f.sha256 = @sha256 AND o.kind = @kind AND o.undone_at IS NULL`;
+
 /** @returns the last import of this kind of these bytes that was not undone */
 export const findSameImport = (db: Connection, kind: ImportKind, sha256: string): number | undefined =>
-  db.value<number | undefined>(
-    `SELECT max(o.id) FROM main.imported_files f CROSS JOIN main.operations o ON o.id = f.operation_id
-     WHERE f.sha256 = ? AND o.kind = ? AND o.undone_at IS NULL HAVING count(*) > 0`,
-    [sha256, kind],
-  );
+  db.value<number | undefined>(`SELECT max(o.id) FROM ${OF_SAME_BYTES} HAVING count(*) > 0`, {
+    kind,
+    sha256,
+  });
 
 export const lastChange = (db: Connection): number =>
   db.value<number>('SELECT coalesce(max(id), 0) FROM main.changes');

@@ -11,6 +11,11 @@ export interface Origin {
   readonly user: string | null;
 }
 
+/** SQL: the operation that created a row, among its new rows; null for a row of a key. @param id SQL */
+export const creatorOf = (entity: ChangedEntity, id: string): string =>
+  `(SELECT operation_id FROM main.created_rows WHERE entity = '${entity}' AND first_row <= ${id}
+    AND last_row >= ${id} ORDER BY first_row DESC LIMIT 1)`;
+
 /** @returns what gives the origin of a row; undefined for one that is older than the history */
 export function openOrigins(db: Connection): (kind: ChangedEntity, id: number) => Origin | undefined {
   const recorded = db.raw.prepare<[string, number], Origin>(

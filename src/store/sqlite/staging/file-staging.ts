@@ -1,5 +1,4 @@
 /** The staging of one file: its rows and faults as they are read, then the checks over all of them. */
-import type { TimeZone } from '../../../domain/values/date-time.ts';
 import type { FileStaging } from '../../ports/import/import-session.ts';
 import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks/checks.ts';
@@ -10,10 +9,9 @@ import { addPaymentMessages } from './checks/sql-functions.ts';
 import { otherTimeZone } from './checks/time-zone.ts';
 import { addMemberCodes } from './member-codes.ts';
 import { hasDerivedReferences, numberEqualRows } from './staged/derived-references.ts';
+import { UTC } from './staged/entry-values.ts';
 import type { FileScope } from './staged/file-scope.ts';
 import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './staged/tables.ts';
-
-const UTC: TimeZone = { offsetSeconds: 0, suffix: '+00:00' };
 
 export function stageFile(scope: FileScope): FileStaging {
   const { db, kind, assertCurrent } = scope;

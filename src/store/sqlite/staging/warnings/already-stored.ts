@@ -3,6 +3,8 @@
  * it names, or their entries, are others now. In another form: with receipt numbers that it had not, or
  * without a column that it had, all of its rows would be new entries.
  */
+import { OF_SAME_BYTES } from '../../journal/operations.ts';
+import { creatorOf } from '../../journal/origin.ts';
 import { tableOf } from '../../schema/tables.ts';
 import { saying } from '../checks/check-statements.ts';
 import { AMOUNT, dayOf, isLedger, isOnDay, type LedgerKind, UTC } from '../staged/entry-values.ts';
@@ -46,10 +48,9 @@ function equalEntries({ columns, zone = UTC }: FileScope, kind: LedgerKind): str
  */
 function sameFileSql({ db, kind, sha256, readAs, replaces }: FileScope): string | undefined {
   const before = db.row<{ id: number; refused: number }>(
-    `SELECT o.id, f.refused_rows AS refused FROM main.imported_files f
-     CROSS JOIN main.operations o ON o.id = f.operation_id AND o.kind = ? AND o.undone_at IS NULL
-     WHERE f.sha256 = ? AND f.map IS ? ORDER BY o.id DESC LIMIT 1`,
-    [kind, sha256 ?? '', readAs === undefined ? null : JSON.stringify(readAs)],
+    `SELECT o.id, f.refused_rows AS refused FROM ${OF_SAME_BYTES}
+     WHERE f.map IS @map ORDER BY o.id DESC LIMIT 1`,
+    { kind, sha256: sha256 ?? '', map: readAs === undefined ? null : JSON.stringify(readAs) },
   );
   if (before === undefined || replaces !== undefined) return undefined;
   const rows = db.count('staging.resolved_references WHERE id IS NULL');
@@ -83,8 +84,7 @@ export function alreadyStoredSql(scope: FileScope): string | undefined {
   );
   if (cooperatives.length === 0) return undefined;
   const places = { found: 's.found', rows: 's.rows', code: 'c.code' };
-  const id = `(SELECT operation_id FROM main.created_rows WHERE entity = '${kind}' AND first_row <= s.entry
-    AND last_row >= s.entry ORDER BY first_row DESC LIMIT 1)`;
+  const id = creatorOf(kind, 's.entry');
   return `SELECT * FROM (WITH again AS MATERIALIZED (
       SELECT r.line, p.cooperative_id, r.${AMOUNT[kind]} AS amount, min(t.id) AS entry
       FROM ${rows('staging.resolved_references p')}

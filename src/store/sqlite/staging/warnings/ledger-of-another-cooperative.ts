@@ -2,6 +2,8 @@
  * Signs that a ledger is another cooperative's (docs/import-reference.md#warnings): member codes are 1, 2, 3
  * in every one. Only rows that would be new, or change an entry, are looked at.
  */
+import { OF_SAME_BYTES } from '../../journal/operations.ts';
+import { creatorOf } from '../../journal/origin.ts';
 import { tableOf } from '../../schema/tables.ts';
 import { quoted, saying } from '../checks/check-statements.ts';
 import {
@@ -131,12 +133,11 @@ export function warnOfPeopleElsewhere({ db, kind, columns }: FileScope): void {
 /** Rows of bytes that were imported before, with entries that another cooperative has. */
 function sameFileSql({ db, kind, sha256 }: FileScope): string | undefined {
   const found = db.row<{ id: number; code: string }>(
-    `SELECT o.id, c.code FROM main.imported_files f
-     CROSS JOIN main.operations o ON o.id = f.operation_id AND o.kind = @kind AND o.undone_at IS NULL
+    `SELECT o.id, c.code FROM ${OF_SAME_BYTES}
      CROSS JOIN main.created_rows w ON w.operation_id = o.id AND w.entity = @kind
      CROSS JOIN main.${tableOf(kind).table} t ON t.id BETWEEN w.first_row AND w.last_row
      CROSS JOIN main.cooperatives c ON c.id = t.cooperative_id
-     WHERE f.sha256 = @sha256 AND c.id NOT IN (SELECT cooperative_id FROM staging.resolved_references
+     WHERE c.id NOT IN (SELECT cooperative_id FROM staging.resolved_references
        WHERE cooperative_id IS NOT NULL) LIMIT 1`,
     { kind, sha256: sha256 ?? '' },
   );
@@ -213,9 +214,7 @@ function sameEntriesSql(scope: FileScope, kind: LedgerKind): string | undefined 
       WHERE p.cooperative_id = ${own} AND ${IS_WRITTEN}`);
   }
   const places = { found: 's.found', rows: 's.rows', code: 'c.code', other: 'o.code' };
-  const id = `(SELECT operation_id FROM main.created_rows
-    WHERE entity = '${kind}' AND first_row <= s.entry AND last_row >= s.entry
-    ORDER BY first_row DESC LIMIT 1)`;
+  const id = creatorOf(kind, 's.entry');
   return `SELECT e.line, iif(${id} IS NULL, ${saying(SAME_ENTRIES, places)},
       ${saying(SAME_ENTRIES_IMPORTED, { ...places, id })})
     FROM (SELECT p.cooperative_id AS own, e.cooperative_id AS other, max(e.entry_id) AS entry,

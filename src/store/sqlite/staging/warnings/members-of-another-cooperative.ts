@@ -2,10 +2,8 @@
  * The sign that a list of members is another cooperative's (docs/import-reference.md#warnings). Which signs
  * stop a file is in store/ports/import/import-warnings.ts; import/run/import-files.ts stops it.
  */
-import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
+import { ENDED } from '../../identity/transfers.ts';
 import { saying } from '../checks/check-statements.ts';
-
-const ENDED = ENDED_MEMBER_STATUSES.map((status) => `'${status}'`).join(', ');
 
 /**
  * One person or two may join a second cooperative; with fewer rows than this a share says nothing. Those whom

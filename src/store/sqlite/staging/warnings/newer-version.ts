@@ -5,6 +5,7 @@
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import { counted } from '../../../../domain/values/text.ts';
 import { replacementOf } from '../../journal/operations.ts';
+import { creatorOf } from '../../journal/origin.ts';
 import { tableOf } from '../../schema/tables.ts';
 import { DERIVED } from '../staged/derived-references.ts';
 import { dayOf, isOnDay, UTC } from '../staged/entry-values.ts';
@@ -63,8 +64,7 @@ function detailsSql(kind: keyof typeof ENTRIES, { offsetSeconds }: TimeZone): st
   const shown = `'line ' || line || ': ' || ${number('new')} || ' ${value.unit} in place of '
     || ${number('old')} || ' on ' || date(at + ${offsetSeconds}, 'unixepoch')`;
   return `SELECT * FROM (WITH found AS MATERIALIZED (SELECT s.line, ${value.row} AS new,
-      ${value.stored} AS old, t.${at} AS at, (SELECT w.operation_id FROM main.created_rows w
-        WHERE w.entity = '${kind}' AND w.first_row <= t.id ORDER BY w.first_row DESC LIMIT 1) AS import
+      ${value.stored} AS old, t.${at} AS at, ${creatorOf(kind, 't.id')} AS import
     FROM staging.superseded s CROSS JOIN staging.rows r ON r.line = s.line
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = s.entry_id),
   places AS (SELECT *, row_number() OVER (PARTITION BY import ORDER BY line) AS place FROM found),

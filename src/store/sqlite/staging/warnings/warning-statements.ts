@@ -6,10 +6,10 @@
 
 import { MOST_TIMES_PAID } from '../../../../domain/lending/payments.ts';
 import { ENDED_COOPERATIVE_STATUSES } from '../../../../domain/membership/cooperatives.ts';
-import { ENDED_MEMBER_STATUSES } from '../../../../domain/membership/members.ts';
 import { say, type Text, unpack } from '../../../../domain/values/message.ts';
 import type { ImportKind } from '../../../ports/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import/import-warnings.ts';
+import { ENDED } from '../../identity/transfers.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
 import { saying } from '../checks/check-statements.ts';
 import type { FileScope } from '../staged/file-scope.ts';
@@ -27,7 +27,7 @@ export interface WarningStatement {
   readonly message: (rows: number, detail: string) => Text;
 }
 
-const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
+const listed = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
 
 const statement = (
   kind: WarningKind,
@@ -68,7 +68,7 @@ const MOVED = `SELECT DISTINCT e.line,
     AND h.actor GLOB 'correction:*' AND h.actor NOT IN (${REVERSED_ACTORS})`;
 
 /** What says who somebody is. */
-export const IDENTITY_COLUMNS = quoted(['full_name', 'date_of_birth', 'identity_card']);
+export const IDENTITY_COLUMNS = listed(['full_name', 'date_of_birth', 'identity_card']);
 
 /** Rows that are new, or that give a stored member another identity. */
 const NAME_DIFFERS = ({ columns }: FileScope): string | undefined => {
@@ -101,12 +101,12 @@ const OVERPAID_LOANS = `SELECT p.line, '' FROM staging.resolved_references p
 
 export const WARNING_STATEMENTS: { readonly [kind in ImportKind]?: readonly WarningStatement[] } = {
   cooperatives: [
-    statement('ended_status', ['status'], wouldRevive(quoted(ENDED_COOPERATIVE_STATUSES)), (n) =>
+    statement('ended_status', ['status'], wouldRevive(listed(ENDED_COOPERATIVE_STATUSES)), (n) =>
       say('{n|# cooperative|# cooperatives} recorded as dissolved would get another status.', { n }),
     ),
   ],
   members: [
-    statement('ended_status', ['status'], wouldRevive(quoted(ENDED_MEMBER_STATUSES)), (n) =>
+    statement('ended_status', ['status'], wouldRevive(ENDED), (n) =>
       say('{n|# member|# members} recorded as withdrawn or deceased would get another status.', { n }),
     ),
     statement('many_changes', [], MANY_CHANGES, (_, detail) => unpack(detail)),

@@ -4,6 +4,8 @@ import type { EventType, RegistryEvent } from '../domain/events.ts';
 import { formatDateTime, type TimeZone } from '../domain/values/date-time.ts';
 import type { WebhookType } from '../domain/webhooks/types.ts';
 import { serializeEvent } from '../json/events.ts';
+import type { Static } from '../json/schema.ts';
+import type { IMPORT_MESSAGE, RESTART_MESSAGE, TEST_MESSAGE, WEBHOOK_HEADERS } from '../json/webhooks.ts';
 import type { ImportRange } from '../store/ports/events.ts';
 import type { WebhookAttempt } from '../store/ports/webhooks.ts';
 import type { PostResult } from './post.ts';
@@ -34,6 +36,12 @@ export const eventMessage = (to: Addressed, event: RegistryEvent, zone: TimeZone
   body: serializeEvent(event, zone),
 });
 
+const toMessage = (
+  id: string,
+  events: ImportRange | undefined,
+  message: { readonly type: WebhookMessage['type'] },
+): WebhookMessage => ({ id, type: message.type, events, body: JSON.stringify(message) });
+
 /** One message for all events of an import, or of the undo of one. @param event any of them */
 export function importMessage(
   to: Addressed,
@@ -43,19 +51,18 @@ export function importMessage(
   zone: TimeZone,
 ): WebhookMessage {
   const [kind, importId] = event.actor.split(':');
-  const type = kind === 'undo' ? 'import.undone' : 'import.completed';
-  const data = {
-    import_id: Number(importId),
-    first_sequence: first,
-    last_sequence: last,
-    counts: Object.fromEntries(counts),
+  const message: Static<typeof IMPORT_MESSAGE> = {
+    type: kind === 'undo' ? 'import.undone' : 'import.completed',
+    timestamp: formatDateTime(event.at, zone),
+    actor: event.actor,
+    data: {
+      import_id: Number(importId),
+      first_sequence: first,
+      last_sequence: last,
+      counts: Object.fromEntries(counts),
+    },
   };
-  return {
-    id: idOf(to, String(last)),
-    type,
-    events: { first, last },
-    body: JSON.stringify({ type, timestamp: formatDateTime(event.at, zone), actor: event.actor, data }),
-  };
+  return toMessage(idOf(to, String(last)), { first, last }, message);
 }
 
 /** Says that the sequence does not go on: the receiver starts again from a copy of everything. */
@@ -65,26 +72,22 @@ export function restartMessage(
   nowSeconds: number,
   zone: TimeZone,
 ): WebhookMessage {
-  const data = { epoch: to.epoch, last_sequence: sequence };
-  const timestamp = formatDateTime(nowSeconds, zone);
-  return {
-    id: idOf(to, `${sequence}_restarted`),
+  const message: Static<typeof RESTART_MESSAGE> = {
     type: 'feed.restarted',
-    events: { first: sequence, last: sequence },
-    body: JSON.stringify({ type: 'feed.restarted', timestamp, data }),
+    timestamp: formatDateTime(nowSeconds, zone),
+    data: { epoch: to.epoch, last_sequence: sequence },
   };
+  return toMessage(idOf(to, `${sequence}_restarted`), { first: sequence, last: sequence }, message);
 }
 
-export const testMessage = (endpointId: number, nowSeconds: number, zone: TimeZone): WebhookMessage => ({
-  id: `msg_${endpointId}_test_${randomUUID()}`,
-  type: 'webhook.test',
-  events: undefined,
-  body: JSON.stringify({
+export function testMessage(endpointId: number, nowSeconds: number, zone: TimeZone): WebhookMessage {
+  const message: Static<typeof TEST_MESSAGE> = {
     type: 'webhook.test',
     timestamp: formatDateTime(nowSeconds, zone),
     data: { endpoint_id: String(endpointId) },
-  }),
-});
+  };
+  return toMessage(`msg_${endpointId}_test_${randomUUID()}`, undefined, message);
+}
 
 const SECRET_BYTES = 32;
 
@@ -115,7 +118,7 @@ export function signedHeaders(
   { id, body }: WebhookMessage,
   keys: readonly KeyObject[],
   nowSeconds: number,
-): { readonly [name: string]: string } {
+): { readonly [name in keyof typeof WEBHOOK_HEADERS]: string } {
   const signed = `${id}.${nowSeconds}.${body}`;
   const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
   return {

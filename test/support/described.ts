@@ -63,6 +63,8 @@ export interface Describer {
   check(request: SentRequest, response: ReceivedResponse): void;
   /** Checks a refusal of what never became a request. */
   checkRefusal(response: ReceivedResponse): void;
+  /** Checks what an endpoint of webhooks has received. @param headers with names in lower case */
+  checkMessage(headers: { readonly [name: string]: unknown }, message: { readonly type: string }): void;
   /** @param schema of the document */
   checkValue(schema: unknown, value: unknown): void;
   /** @returns what a part of the document refers to, or the part itself */
@@ -225,6 +227,13 @@ export function createDescriber(
       checkResponse(responseOf(operation, status), response, at);
       const match = template?.pattern.exec(path);
       if (status < 300) checkRequest(operation, match as RegExpExecArray, request, what);
+    },
+
+    checkMessage(headers, message) {
+      const { post } = resolve(document.webhooks[message.type]);
+      for (const { name, schema } of post.parameters.map(resolve))
+        fits(schema, schema.type === 'integer' ? Number(headers[name]) : headers[name], name);
+      fits(post.requestBody.content['application/json'].schema, message, message.type);
     },
 
     resolve,

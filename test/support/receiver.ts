@@ -1,9 +1,13 @@
-/** A receiver of webhooks on loopback: it verifies each delivery with the library of Standard Webhooks. */
+/**
+ * A receiver of webhooks on loopback. Each delivery must be as openapi.json describes it; tests verify it
+ * with the library of Standard Webhooks.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { createDescriber } from './described.ts';
 
 // Without its types, so that who has not installed the package yet can check those of everything else.
 const { Webhook } = createRequire(import.meta.url)('standardwebhooks') as {
@@ -40,6 +44,8 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 
 export async function startReceiver(context: TestContext): Promise<Receiver> {
   const waiting: (() => void)[] = [];
+  const describer = createDescriber();
+  const faults: unknown[] = [];
   let connections = 0;
   const receiver = {
     url: '',
@@ -58,6 +64,12 @@ export async function startReceiver(context: TestContext): Promise<Receiver> {
     const headers = request.headers as Delivery['headers'];
     const delivery = { id: headers['webhook-id'] ?? '', headers, text, json: JSON.parse(text) };
     receiver.deliveries.push(delivery);
+    try {
+      // A test of posting sends something else.
+      if (delivery.json.type !== undefined) describer.checkMessage(headers, delivery.json);
+    } catch (error) {
+      faults.push(error);
+    }
     const { answer } = receiver;
     if (typeof answer === 'number') response.writeHead(answer).end();
     else answer(response, delivery);
@@ -67,9 +79,10 @@ export async function startReceiver(context: TestContext): Promise<Receiver> {
     connections++;
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  context.after(() => {
+  context.after(async () => {
     server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
+    await new Promise((resolve) => server.close(resolve));
+    if (faults.length > 0) throw faults[0];
   });
   receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
   return receiver;

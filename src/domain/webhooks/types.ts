@@ -2,8 +2,10 @@
 import { EVENT_ENTITIES, EVENT_TYPES } from '../events.ts';
 import { FieldError } from '../values/errors.ts';
 
-/** Events; what stands for all those of an import and of its undo; and that the feed begins again. */
-export const WEBHOOK_TYPES = [...EVENT_TYPES, 'import.completed', 'import.undone', 'feed.restarted'] as const;
+/** Of messages that replace all events of an import, or of its undo. */
+export const IMPORT_TYPES = ['import.completed', 'import.undone'] as const;
+/** Events, those, and that the feed begins again. */
+export const WEBHOOK_TYPES = [...EVENT_TYPES, ...IMPORT_TYPES, 'feed.restarted'] as const;
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];
 
 /** @param names types, or the types of one kind as `member.*` @param known all of them */

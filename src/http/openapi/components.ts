@@ -2,7 +2,7 @@
 
 export type Json = { [name: string]: unknown };
 
-type Kind = 'schemas' | 'parameters' | 'headers' | 'responses';
+type Kind = 'schemas' | 'parameters' | 'headers' | 'responses' | 'pathItems';
 
 export class Components {
   readonly found: { readonly [kind in Kind]: Json } = {
@@ -10,6 +10,7 @@ export class Components {
     parameters: {},
     headers: {},
     responses: {},
+    pathItems: {},
   };
 
   /**

@@ -10,6 +10,7 @@ import { fullPath, type Route, requestHeadersOf } from '../declare/route.ts';
 import { Components, type Json } from './components.ts';
 import { requestHeaders } from './headers.ts';
 import { responsesOf } from './responses.ts';
+import { webhooksOf } from './webhooks.ts';
 
 const TAGS = [
   { name: 'members', description: 'People in cooperatives: lookups by national ID, lists, single members.' },
@@ -34,6 +35,7 @@ export function describeApi(all: readonly Route[], version: string): Json {
     const path = fullPath(route);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
   }
+  const webhooks = webhooksOf(components);
   return {
     openapi: '3.1.0',
     info: {
@@ -60,6 +62,7 @@ export function describeApi(all: readonly Route[], version: string): Json {
     servers: [{ url: ROOT }],
     tags: TAGS,
     paths,
+    webhooks,
     components: {
       ...components.found,
       securitySchemes: {

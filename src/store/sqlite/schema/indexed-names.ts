@@ -34,7 +34,6 @@ export const wordOfStatus = (status: string): string => String.fromCharCode(MARK
 
 /** Prefixes of so many letters are in the index themselves. */
 const PREFIXES = [3, 4, 5, 6];
-export const LONGEST_PREFIX = 6;
 
 const TOKENIZER = `unicode61 remove_diacritics 2 separators 'ʼ' tokenchars '${String.fromCharCode(MARK)}'`;
 

@@ -13,7 +13,7 @@ import { openFewMembers } from '../lists/few-members.ts';
 import { LISTED_MEMBERS } from '../lists/member-lists.ts';
 import { LISTED_ROW, type ListedRow, toListedMember } from '../rows/member-rows.ts';
 import { FIRST_UNINDEXED } from './index-names.ts';
-import { matchOfWords, openMatch, orNothing } from './match.ts';
+import { matchOf, matchOfWords, orNothing } from './match.ts';
 
 const KEPT_COUNTS = 100;
 const RETRY_AFTER_SECONDS = 5;
@@ -64,7 +64,6 @@ const toFound = (row: FoundRow): ListedMember => {
  */
 export function openMemberSearch(db: Connection): (asked: MemberSearch) => Page<ListedMember> {
   const { unindexed, selectRows, ...statements } = prepareStatements(db);
-  const matchOf = openMatch(db);
   const listFew = openFewMembers<FoundRow>(
     db,
     { ...LISTED_MEMBERS, select: SELECT, joins: COOPERATIVE },

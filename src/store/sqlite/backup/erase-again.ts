@@ -150,7 +150,7 @@ function eraseFrom(
     }
     addErasures(db, newest, 'registry');
     onStep('erasures added');
-    if (persons.size > 0) clear(scope, [...persons.keys()], nowSeconds);
+    if (persons.size > 0) clear(scope, nowSeconds);
     return [...persons.values()].flat().sort((a, b) => a - b);
   } finally {
     db.close();
@@ -158,8 +158,8 @@ function eraseFrom(
   }
 }
 
-function clear({ db }: OperationScope, numbers: readonly string[], nowSeconds: number): void {
-  if (clearFreeSpace(db, numbers, nowSeconds, 0).uncleared === undefined) return;
+function clear({ db }: OperationScope, nowSeconds: number): void {
+  if (clearFreeSpace(db, nowSeconds, 0) === undefined) return;
   throw new StorageError(
     'failed',
     'The disk has no room to erase from the backup who was erased since. Nothing was restored.',

@@ -7,7 +7,6 @@ import type {
 import { keepErasures } from '../identity/erasures.ts';
 import type { OperationScope } from '../journal/perform.ts';
 import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';
-import { identifyPerson } from '../persons/identify.ts';
 import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
 import { runCorrection } from './run.ts';
 
@@ -18,8 +17,6 @@ const LEFT: { readonly [reason in Uncleared]: string } = {
   writers: `Another process writes to the registry, ${MAY_HOLD}: run the command again.`,
   disk: `The disk is full, ${MAY_HOLD}: make as much room as the database takes, ${AGAIN}.`,
 };
-const IN_ROWS =
-  'The national ID is still in the database file: texts that stay, such as references, contain it.';
 
 /** @throws RegistryError as every correction */
 export function eraseCompletely(
@@ -29,18 +26,17 @@ export function eraseCompletely(
 ): CorrectionResult {
   const { db } = scope;
   const mayBeRepeated = isUncleared(db);
-  const texts = identifyPerson(db, identityCard)?.numbers ?? [];
   const result = runCorrection(scope, erasePerson(db, identityCard, options.nowSeconds), options);
   if (result.outcome === 'refused') {
     if (result.message !== ERASED_BEFORE) return result;
     if (options.isDryRun !== true) keepErasures(db, db.raw.name);
-    return mayBeRepeated ? clearAgain(scope, identityCard, options) : result;
+    return mayBeRepeated ? clearAgain(scope, options) : result;
   }
   if (result.correctionId === null) return { ...result, isFinal: true };
   try {
     keepErasures(db, db.raw.name);
-    const { uncleared, hasText } = clearFreeSpace(db, texts, options.nowSeconds, scope.waitMs);
-    const notes = uncleared !== undefined ? [LEFT[uncleared]] : hasText ? [IN_ROWS] : [];
+    const uncleared = clearFreeSpace(db, options.nowSeconds, scope.waitMs);
+    const notes = uncleared === undefined ? [] : [LEFT[uncleared]];
     return { ...result, isFinal: true, notes: [...result.notes, ...notes] };
   } catch (errorAfterCommit) {
     return { errorAfterCommit, ...result, isFinal: true };
@@ -50,7 +46,6 @@ export function eraseCompletely(
 /** The command is repeated when it was killed, or could not clear everything. */
 function clearAgain(
   { db, waitMs }: OperationScope,
-  identityCard: string,
   { isDryRun, nowSeconds }: CorrectionOptions,
 ): CorrectionRefused {
   const refused = (message: string): CorrectionRefused => ({
@@ -62,8 +57,7 @@ function clearAgain(
     return refused(
       'The log or free space of the database may still hold values: repeat it without --dry-run.',
     );
-  const { uncleared, hasText } = clearFreeSpace(db, [identityCard], nowSeconds, waitMs);
+  const uncleared = clearFreeSpace(db, nowSeconds, waitMs);
   if (uncleared !== undefined) return refused(LEFT[uncleared]);
-  const cleared = 'The log and free space of the database hold nothing of them any more.';
-  return refused(hasText ? `${cleared} ${IN_ROWS}` : cleared);
+  return refused('The log and free space of the database hold nothing of them any more.');
 }

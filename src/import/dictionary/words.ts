@@ -9,37 +9,23 @@ import type { PaymentMethod, PaymentStatus } from '../../domain/lending/payments
 import type { CooperativeStatus, Sector } from '../../domain/membership/cooperatives.ts';
 import type { Gender, MemberStatus, Role } from '../../domain/membership/members.ts';
 
+/** @param text phrases, apart by ` | ` or a line */
+export const listed = (text: string): string[] =>
+  text
+    .split(/[|\n]/)
+    .map((phrase) => phrase.trim())
+    .filter((phrase) => phrase !== '');
+
 export type Words<Choice extends string> = { readonly [choice in Choice]?: readonly string[] };
 
 const ACTIVE = ['actif', 'active', 'en activité', 'active member', 'akora', 'arakora', 'irakora', 'ikora'];
 const INACTIVE = ['inactif', 'inactive', 'non actif', 'non active', 'not active', 'ntakora', 'ntikora'];
 
 export const GENDER_WORDS: Words<Gender> = {
-  MALE: [
-    'masculin',
-    'masc',
-    'mâle',
-    'homme',
-    'h',
-    'man',
-    'boy',
-    'garçon',
-    'umugabo',
-    'umuhungu',
-    'igitsina gabo',
-  ],
-  FEMALE: [
-    'féminin',
-    'fém',
-    'femelle',
-    'femme',
-    'woman',
-    'girl',
-    'fille',
-    'umugore',
-    'umukobwa',
-    'igitsina gore',
-  ],
+  MALE: listed(`
+    masculin | masc | mâle | homme | h | man | boy | garçon | umugabo | umuhungu | igitsina gabo`),
+  FEMALE: listed(`
+    féminin | fém | femelle | femme | woman | girl | fille | umugore | umukobwa | igitsina gore`),
   OTHER: ['autre'],
 };
 
@@ -68,18 +54,15 @@ export const LOAN_STATUS_WORDS: Words<LoanStatus> = {
 
 export const PAYMENT_METHOD_WORDS: Words<PaymentMethod> = {
   cash: ['in cash', 'espèces', 'en espèces', 'liquide', 'argent liquide', 'numéraire', 'mu ntoki'],
-  bank: [
-    ...['bank transfer', 'bank deposit', 'banque', 'virement', 'virement bancaire', 'versement bancaire'],
-    ...['banki', 'kuri banki', 'muri banki'],
-  ],
-  mobile_money: [
-    ...['momo', 'momo pay', 'mtn momo', 'mtn mobile money', 'airtel money', 'airtel mobile money'],
-    ...['argent mobile', 'paiement mobile'],
-  ],
-  deduction: [
-    ...['deducted', 'deduct', 'withheld', 'retenue', 'retenue sur livraison', 'prélèvement', 'déduit'],
-    ...['yakaswe', 'gukatwa', 'yakaswe ku musaruro'],
-  ],
+  bank: listed(`
+    bank transfer | bank deposit | banque | virement | virement bancaire | versement bancaire | banki
+    kuri banki | muri banki`),
+  mobile_money: listed(`
+    momo | momo pay | mtn momo | mtn mobile money | airtel money | airtel mobile money | argent mobile
+    paiement mobile`),
+  deduction: listed(`
+    deducted | deduct | withheld | retenue | retenue sur livraison | prélèvement | déduit | yakaswe
+    gukatwa | yakaswe ku musaruro`),
 };
 
 export const PAYMENT_STATUS_WORDS: Words<PaymentStatus> = {
@@ -88,35 +71,14 @@ export const PAYMENT_STATUS_WORDS: Words<PaymentStatus> = {
 };
 
 export const ROLE_WORDS: Words<Role> = {
-  MEMBER: [
-    ...[
-      'ordinary member',
-      'simple member',
-      'membre',
-      'membre simple',
-      'membre ordinaire',
-      'simple membre',
-      'adhérent',
-      'adhérente',
-    ],
-    ...['umunyamuryango', 'umunyamuryango usanzwe'],
-  ],
+  MEMBER: listed(`
+    ordinary member | simple member | membre | membre simple | membre ordinaire | simple membre | adhérent
+    adhérente | umunyamuryango | umunyamuryango usanzwe`),
   PRESIDENT: ['présidente', 'chairperson', 'chairman', 'chairwoman', 'chair', 'perezida', 'perezidante'],
-  VICE_PRESIDENT: [
-    ...[
-      'VP',
-      'v/president',
-      'v/président',
-      'v/présidente',
-      'vice',
-      'vice-présidente',
-      'deputy president',
-      'vice chairperson',
-      'vice chairman',
-      'vice chair',
-    ],
-    ...['visi perezida', 'vice perezida', 'perezida wungirije', 'visi-perezidante'],
-  ],
+  VICE_PRESIDENT: listed(`
+    VP | v/president | v/président | v/présidente | vice | vice-présidente | deputy president
+    vice chairperson | vice chairman | vice chair | visi perezida | vice perezida | perezida wungirije
+    visi-perezidante`),
   SECRETARY: ['secrétaire', 'umunyamabanga', 'umwanditsi'],
   TREASURER: ['trésorier', 'trésorière', 'umubitsi'],
   ADVISOR: ['adviser', 'conseiller', 'conseillère', 'umujyanama'],
@@ -134,17 +96,15 @@ export const SECTOR_WORDS: Words<Sector> = {
   housing: ['logement', 'habitat', 'imiturire'],
   handicraft: ['handicrafts', 'craft', 'crafts', 'artisanat', 'ubukorikori'],
   mining: ['mines', 'mine', 'exploitation minière', 'ubucukuzi', "ubucukuzi bw'amabuye y'agaciro"],
-  savings_credit: [
-    ...['savings and credit', 'saving and credit', 'savings & credit', 'sacco', 'épargne et crédit'],
-    ...['épargne & crédit', 'kubitsa no kuguriza', 'kuzigama no kuguriza'],
-  ],
+  savings_credit: listed(`
+    savings and credit | saving and credit | savings & credit | sacco | épargne et crédit | épargne & crédit
+    kubitsa no kuguriza | kuzigama no kuguriza`),
   other: ['others', 'autre', 'autres', 'ibindi'],
 };
 
 export const TRANSACTION_KIND_WORDS: Words<TransactionKind> = {
-  contribution: [
-    ...['contributions', 'deposit', 'saving', 'dépôt', 'versement', 'cotisation', 'épargne'],
-    ...['kubitsa', 'ubwizigame', 'kuzigama', 'umusanzu'],
-  ],
+  contribution: listed(`
+    contributions | deposit | saving | dépôt | versement | cotisation | épargne | kubitsa | ubwizigame
+    kuzigama | umusanzu`),
   withdrawal: ['withdrawals', 'withdraw', 'retrait', 'kubikuza'],
 };

@@ -103,19 +103,6 @@ test('a service that does nothing is noticed, and restore changes nothing', asyn
   assert.equal((await restore(backup, db, '--replace')).status, 0);
 });
 
-test('a service whose files were deleted is noticed', async (context) => {
-  const { backup, db } = await prepare(context);
-  const { server } = await serveProcess(context, db);
-  for (const name of readdirSync(dirname(db))) rmSync(join(dirname(db), name), { recursive: true });
-  const refused = await restore(backup, db);
-  assert.equal(refused.status, 1);
-  assert.match(refused.err, /^A process has \S+registry\.db open\./);
-  server.child.kill('SIGTERM');
-  await server.ended;
-  assert.equal((await restore(backup, db)).status, 0);
-  assert.equal((await command(['check', '--db', db])).status, 0);
-});
-
 test('a command that has only the keys open is noticed', async (context) => {
   const { backup, db } = await prepare(context);
   const keys = openFile(join(dirname(db), 'registry.keys.db'));

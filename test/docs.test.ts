@@ -247,6 +247,16 @@ test('every text of an error is documented: for clients in api.md, for operators
   assert.deepEqual(missing, []);
 });
 
+test('docs/api.md begins with the key, a lookup, errors and paging, and says what a restart empties', () => {
+  const [, first = ''] = api.split(/^## /m);
+  assert.ok(first.startsWith('In one page\n') && first.split(/\s+/).length < 250);
+  assert.deepEqual(missingIn(first, ['Bearer $KEY', '/members/', '"detail"', 'Retry-After', '`next`']), []);
+  assert.match(
+    onOneLine(api),
+    /## Rate limits .* A restart of the service empties both windows\. ## Responses/,
+  );
+});
+
 test('every field of a log line is documented', () => {
   const source = read('src/http/server/access-log.ts');
   const fields = new Set([...source.matchAll(/[{,]"(\w+)":/g)].map(([, name = '']) => name));

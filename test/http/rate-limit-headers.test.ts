@@ -1,7 +1,7 @@
 /** What the limiter reports, to the letter (docs/api.md#rate-limits). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NOON, startApp } from '../support/app.ts';
+import { NOON, startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 
 const HOUR = 3_600_000;
 
@@ -18,6 +18,17 @@ test('every response that passed the limiter reports both windows', async (conte
   assert.equal(response.headers['x-ratelimit-limit'], '1000');
   assert.equal(response.headers['x-ratelimit-remaining'], '994');
   assert.equal(response.headers['x-ratelimit-reset'], String((NOON + HOUR) / 1000));
+});
+
+test('a restart empties the limits', async (context) => {
+  const folder = temporaryFolder(context);
+  const app = await startApp(context, { folder });
+  const { key } = app.issue(['members:read'], { limits: { perHour: 1, perDay: 1 } });
+  const statusOf = async (service: TestApp) => (await service.send('/members', { key })).status;
+  assert.deepEqual([await statusOf(app), await statusOf(app)], [200, 429]);
+  await app.registry.close();
+  const next = await startApp(context, { folder });
+  assert.deepEqual([await statusOf(next), await statusOf(next)], [200, 429]);
 });
 
 test('a throttled request learns how long to wait, and is admitted after that wait', async (context) => {

@@ -6,9 +6,9 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { composeName, type PersonName, variedSpellings } from '../data/seed-names.ts';
-import { createRandom } from '../data/seed-random.ts';
 import { importFile, runRegistry } from './dataset.ts';
+import { composeName, type PersonName, variedSpellings } from './person-names.ts';
+import { createRandom } from './random.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,18 +1,12 @@
-// Reproducible pseudo-randomness for the seed generator: one independent stream of numbers per label.
+// Reproducible pseudo-randomness for what is measured: one independent stream of numbers per label.
 
 export interface Random {
-  /** @returns a number in [0, 1) */
-  unit(): number;
   /** @returns an integer from low to high, both included */
   int(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** Picks the item of one of the pairs [item, weight], with a probability proportional to its weight. */
-  weighted<T>(choices: readonly (readonly [T, number])[]): T;
   /** @returns a new array of the items in random order */
   shuffled<T>(items: readonly T[]): T[];
-  /** @returns `count` distinct integers from low to high, ascending; all of them when there are fewer */
-  distinct(count: number, low: number, high: number): number[];
 }
 
 function hashLabel(label: string): number {
@@ -39,14 +33,6 @@ export function createRandom(label: string): Random {
     if (items.length === 0) throw new Error(`nothing to pick from in ${label}`);
     return items[int(0, items.length - 1)] as T;
   };
-  const weighted = <T>(choices: readonly (readonly [T, number])[]): T => {
-    let left = unit() * choices.reduce((sum, [, weight]) => sum + weight, 0);
-    for (const [item, weight] of choices) {
-      left -= weight;
-      if (left < 0) return item;
-    }
-    return pick(choices)[0];
-  };
   const shuffled = <T>(items: readonly T[]): T[] => {
     const mixed = [...items];
     for (let last = mixed.length - 1; last > 0; last--) {
@@ -55,11 +41,5 @@ export function createRandom(label: string): Random {
     }
     return mixed;
   };
-  const distinct = (count: number, low: number, high: number): number[] => {
-    const range = Array.from({ length: Math.max(0, high - low + 1) }, (_, index) => low + index);
-    return shuffled(range)
-      .slice(0, count)
-      .sort((left, right) => left - right);
-  };
-  return { unit, int, chance: (probability) => unit() < probability, pick, weighted, shuffled, distinct };
+  return { int, chance: (probability) => unit() < probability, pick, shuffled };
 }

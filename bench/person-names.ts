@@ -1,5 +1,5 @@
 // Composes the names of invented people, and the different spellings of them in the registers.
-import type { Random } from './seed-random.ts';
+import type { Random } from './random.ts';
 
 export interface PersonName {
   readonly first: string;

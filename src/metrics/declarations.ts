@@ -135,10 +135,6 @@ export const DECLARATIONS = {
     type: 'gauge',
     help: '1 if `backup verify` has found that backup sound; else 0',
   },
-  registry_last_backup_failed: {
-    type: 'gauge',
-    help: '1 if a backup failed or was not sound, and none has succeeded in the same folder since; else 0',
-  },
   registry_webhook_lag_seconds: {
     type: 'gauge',
     help: 'Age of the oldest event that waits for the endpoint; 0 if none waits',

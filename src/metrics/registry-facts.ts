@@ -7,8 +7,7 @@ import type { Metrics } from './declarations.ts';
  * @param nowSeconds epoch seconds, for the age of what waits
  */
 export function registryFacts(condition: Condition | undefined, nowSeconds: number) {
-  const { readModel, backups, lastImport, imports } = condition ?? {};
-  const { last } = backups ?? {};
+  const { readModel, lastBackup: last, lastImport, imports } = condition ?? {};
   const rows = Object.entries(condition?.rows ?? {});
   const endpoints = (condition?.endpoints ?? []).map((each) => ({
     ...each,
@@ -30,7 +29,6 @@ export function registryFacts(condition: Condition | undefined, nowSeconds: numb
     registry_last_backup_verified: last
       ? Number(last.verifiedAtMs !== null && last.fault === null)
       : undefined,
-    registry_last_backup_failed: backups && Number(backups.failure !== null),
     registry_webhook_lag_seconds: endpoints.flatMap(({ labels, behind, oldestAt }) =>
       behind === null ? [] : [[labels, oldestAt === null ? 0 : Math.max(0, nowSeconds - oldestAt)] as const],
     ),

@@ -54,10 +54,15 @@ export const findAttention = (facts: StatusFacts): readonly Attention[] =>
     rule(facts),
   );
 
-function ofClock({ condition: { lastImport, backups }, uses, now, zone }: StatusFacts): readonly Attention[] {
+function ofClock({
+  condition: { lastImport, lastBackup },
+  uses,
+  now,
+  zone,
+}: StatusFacts): readonly Attention[] {
   const latest = Math.max(
     lastImport?.importedAt ?? 0,
-    Math.floor((backups.last?.instantMs ?? 0) / 1000),
+    Math.floor((lastBackup?.instantMs ?? 0) / 1000),
     ...uses.map(({ lastAt }) => lastAt),
   );
   if (latest <= now + AHEAD_SECONDS) return [];
@@ -107,16 +112,16 @@ function ofLedger({ isLedgerOn, ledger, ledgerFile }: StatusFacts): readonly Att
   return [{ about: 'ledger', text: LEDGER_FAULTS[fault], command }];
 }
 
-function ofBackups({ condition: { backups }, now, zone, command }: StatusFacts): readonly Attention[] {
-  const { last, failure } = backups;
+function ofBackups({
+  condition: { lastBackup: last },
+  now,
+  zone,
+  command,
+}: StatusFacts): readonly Attention[] {
   const found: Attention[] = [];
   const add = (text: Message, what: string) => found.push({ about: 'backup', text, command: command(what) });
   const at = (ms: number) => formatDateTime(Math.floor(ms / 1000), zone);
   const [again, verify] = ['backup DIR --keep 14 --verify', `backup verify ${quoted(last?.folder ?? '')}`];
-  if (failure !== null) {
-    const { atMs, message } = failure;
-    add(say('The last attempt, at {at}, failed: {message}', { at: at(atMs), message }), again);
-  }
   if (last === null) add(say('No backup from this machine is known.'), again);
   else if (last.fault !== null) {
     const { folder, fault } = last;

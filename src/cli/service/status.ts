@@ -128,8 +128,7 @@ function importText(last: RecordedImport, zone: TimeZone): string {
   return `${what}: ${did}${undone === undefined ? '' : `; undone ${undone}`}`;
 }
 
-function backupText({ condition: { backups }, zone }: StatusFacts): string {
-  const { last } = backups;
+function backupText({ condition: { lastBackup: last }, zone }: StatusFacts): string {
   if (last === null) return 'none known from this machine';
   const checked =
     last.verifiedAtMs === null ? 'not verified' : `verified ${instant(last.verifiedAtMs, zone)}`;
@@ -150,7 +149,7 @@ function ledgerText({ ledger, isLedgerOn, zone }: StatusFacts): string {
 /** The document of `--json`. */
 function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
   const { location, condition, keys, uses, isServed, zone, now } = facts;
-  const { last, failure } = condition.backups;
+  const last = condition.lastBackup;
   return {
     database: location,
     at: formatDateTime(now, zone),
@@ -168,11 +167,6 @@ function describeStatus(facts: StatusFacts, attention: readonly Attention[]) {
       bytes: last.bytes,
       verified_at: last.verifiedAtMs === null ? null : instant(last.verifiedAtMs, zone),
       fault: last.fault,
-    },
-    failed_backup: failure && {
-      folder: failure.folder,
-      at: instant(failure.atMs, zone),
-      message: failure.message,
     },
     read_model: { stale_members: condition.readModel.stale, other_rules: condition.readModel.hasOtherRules },
     epoch: condition.sequence?.epoch ?? null,

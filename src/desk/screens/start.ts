@@ -53,7 +53,7 @@ function registry(visit: Visit, { condition, isServed }: StatusFacts): Html {
   ]);
 }
 
-const lastBackup = ({ say, write }: Visit, { backups: { last } }: StatusFacts['condition']): string =>
+const lastBackup = ({ say, write }: Visit, { lastBackup: last }: StatusFacts['condition']): string =>
   last === null ? say('none known') : write.moment(Math.floor(last.instantMs / 1000));
 
 function lastOperations(visit: Visit, operations: readonly RecordedImport[]): Html {

@@ -20,7 +20,8 @@ export interface Condition {
   readonly imports: RunningImports;
   /** An undone one too; corrections are left out. */
   readonly lastImport: RecordedImport | undefined;
-  readonly backups: RememberedBackups;
+  /** The last complete one that was made on this machine; null when none is known. */
+  readonly lastBackup: RememberedBackup | null;
   /** The endpoints of webhooks. */
   readonly endpoints: readonly EndpointCondition[];
 }
@@ -47,14 +48,7 @@ export interface ReadModelCondition {
 /** Counting more would take longer than a scrape of metrics should. */
 export const STALE_COUNTED = 10_000;
 
-/** What is remembered beside the registry of the backups that were made of it on this machine. */
-export interface RememberedBackups {
-  /** The last one that is complete; null when none is known. */
-  readonly last: RememberedBackup | null;
-  /** The last that failed or was found not sound, until one succeeds in the same folder of backups. */
-  readonly failure: FailedBackup | null;
-}
-
+/** What is remembered of it beside the registry. */
 export interface RememberedBackup {
   /** The epoch of the sequence in it; null when the registry had lost its own. */
   readonly epoch: string | null;
@@ -68,13 +62,6 @@ export interface RememberedBackup {
   readonly verifiedAtMs: number | null;
   /** What was wrong with it then; null when nothing was. */
   readonly fault: string | null;
-}
-
-export interface FailedBackup {
-  readonly folder: string;
-  /** Epoch milliseconds. */
-  readonly atMs: number;
-  readonly message: string;
 }
 
 export interface EndpointCondition {

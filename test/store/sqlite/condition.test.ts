@@ -1,6 +1,6 @@
 /** How a registry is doing: the facts of `status` and metrics. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../../support/app.ts';
@@ -44,7 +44,7 @@ test('of an empty registry nothing is made up', async (context) => {
   assert.equal(condition.lastImport, undefined);
   assert.equal(condition.sequence?.lastSequence, 0);
   assert.deepEqual(condition.readModel, { stale: 0, hasOtherRules: false, unindexed: 0 });
-  assert.deepEqual(condition.backups, { last: null, failure: null });
+  assert.equal(condition.lastBackup, null);
 });
 
 test('members whose read model is stale are counted, and one of other rules is seen', async (context) => {
@@ -73,65 +73,46 @@ test('members whose read model is stale are counted, and one of other rules is s
   assert.equal((await storage.readCondition()).readModel.hasOtherRules, true);
 });
 
-test('a backup, its check and a failure are remembered, until a backup succeeds where one failed', async (context) => {
+test('the last backup and its check are remembered, and a failed attempt changes nothing', async (context) => {
   const { root, storage } = await open(context);
-  const remembered = async () => (await storage.readCondition()).backups;
+  const remembered = async () => (await storage.readCondition()).lastBackup;
   const [first, second] = [join(root, 'first'), join(root, 'second')];
   await storage.backUp(first, OPTIONS);
   await storage.backUp(second, { ...OPTIONS, now: () => 6_000 });
-  const { last, failure } = await remembered();
+  const last = await remembered();
   assert.deepEqual(
     { ...last, bytes: 0, epoch: '' },
     { epoch: '', folder: second, instantMs: 6_000, bytes: 0, verifiedAtMs: null, fault: null },
   );
-  assert.equal(failure, null);
   const sizes = ['registry.db', 'registry.keys.db'].map((name) => statSync(join(second, name)).size);
   assert.equal(
     last?.bytes,
     sizes.reduce((a, b) => a + b),
   );
 
-  // Refused before anything was tried: nothing has failed.
-  await assert.rejects(storage.backUp(first, { ...OPTIONS, now: () => 7_000 }));
-  assert.deepEqual(await remembered(), { last, failure: null });
   const blocked = join(root, 'blocked');
   writeFileSync(blocked, '');
-  await assert.rejects(storage.backUp(blocked, { ...OPTIONS, now: () => 7_000 }));
-  const message = `${blocked} is not a folder.`;
-  assert.deepEqual(await remembered(), { last, failure: { folder: blocked, atMs: 7_000, message } });
+  for (const folder of [first, blocked])
+    await assert.rejects(storage.backUp(folder, { ...OPTIONS, now: () => 7_000 }));
+  assert.deepEqual(await remembered(), last);
 
   await storage.verifyBackup(first, () => 8_000);
   await assert.rejects(storage.verifyBackup(join(root, 'none'), () => 8_000));
-  assert.equal((await remembered()).last?.verifiedAtMs, null);
+  assert.equal((await remembered())?.verifiedAtMs, null);
   await storage.verifyBackup(second, () => 9_000);
-  assert.deepEqual((await remembered()).last, { ...last, verifiedAtMs: 9_000 });
+  assert.deepEqual(await remembered(), { ...last, verifiedAtMs: 9_000 });
   rmSync(join(second, 'registry.keys.db'));
   await storage.verifyBackup(second, () => 10_000);
   const fault = 'registry.keys.db: it is missing.';
-  assert.deepEqual((await remembered()).last, { ...last, verifiedAtMs: 10_000, fault });
+  assert.deepEqual(await remembered(), { ...last, verifiedAtMs: 10_000, fault });
   rmSync(second, { recursive: true });
   await assert.rejects(storage.verifyBackup(second, () => 11_000));
-  assert.equal((await remembered()).last?.fault, `There is no backup in ${second}.`);
-
-  const elsewhere = join(root, 'standby');
-  mkdirSync(elsewhere);
-  await storage.backUp(join(elsewhere, 'copy'), OPTIONS);
-  assert.deepEqual((await remembered()).failure, { folder: blocked, atMs: 7_000, message });
-  await storage.backUp(second, OPTIONS);
-  assert.equal((await remembered()).failure, null);
-
-  rmSync(join(second, 'registry.db'));
-  await storage.verifyBackup(second, () => 12_000);
-  await storage.backUp(join(elsewhere, 'another'), OPTIONS);
-  const unsound = `${second} is not sound: registry.db: it is missing.`;
-  assert.deepEqual((await remembered()).failure, { folder: second, atMs: 12_000, message: unsound });
-  await storage.backUp(join(root, 'third'), OPTIONS);
-  assert.equal((await remembered()).failure, null);
+  assert.equal((await remembered())?.fault, `There is no backup in ${second}.`);
 });
 
 test('a backup of another epoch, or of a registry that was replaced, counts as none', async (context) => {
   const { root, file, storage } = await open(context);
-  const last = async () => (await storage.readCondition()).backups.last;
+  const last = async () => (await storage.readCondition()).lastBackup;
   await storage.backUp(join(root, 'empty'), OPTIONS);
   const options = { replace: true, now: () => 6_000, systemUser: 'test' };
   const { replacedFolder = '' } = await storage.restore(join(root, 'empty'), options);
@@ -148,12 +129,12 @@ test('a backup of another epoch, or of a registry that was replaced, counts as n
 
 test('what cannot be read of backups counts as none, and is written anew', async (context) => {
   const { root, storage } = await open(context);
-  for (const text of ['{', '{}', 'null', '{"last": {}, "failure": []}']) {
+  for (const text of ['{', '{}', 'null', '[]', '{"folder": 1}']) {
     writeFileSync(join(root, 'live', 'registry.backups.json'), text);
-    assert.deepEqual((await storage.readCondition()).backups, { last: null, failure: null }, text);
+    assert.equal((await storage.readCondition()).lastBackup, null, text);
   }
   await storage.backUp(join(root, 'new'), OPTIONS);
-  assert.equal((await storage.readCondition()).backups.last?.instantMs, 5_000);
+  assert.equal((await storage.readCondition()).lastBackup?.instantMs, 5_000);
   assert.equal(statSync(join(root, 'live', 'registry.backups.json')).mode & 0o777, 0o600);
 });
 

@@ -60,7 +60,7 @@ function free({ say }: Visit, { condition: { freeBytes, bytes: taken, reservedBy
 }
 
 function lastBackup({ say, write }: Visit, { condition }: StatusFacts): Entries {
-  const { last } = condition.backups;
+  const last = condition.lastBackup;
   if (last === null) return [[say('When'), say('none known')]];
   const at = (ms: number) => write.moment(Math.floor(ms / 1000));
   const checked =

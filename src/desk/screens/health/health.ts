@@ -69,7 +69,7 @@ const folderOf = ({ args: [, target = ''] }: CommandRun): string => dirname(targ
 
 function backups(visit: Visit, { condition }: StatusFacts, run: CommandRun | undefined): Html {
   const { say } = visit;
-  const { last } = condition.backups;
+  const last = condition.lastBackup;
   return html`<h2>${say('Back up now')}</h2>
 ${
   run !== undefined &&

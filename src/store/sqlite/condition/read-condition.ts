@@ -4,6 +4,7 @@ import {
   type Condition,
   type EndpointCondition,
   type ReadModelCondition,
+  type RememberedBackup,
   STALE_COUNTED,
 } from '../../ports/condition.ts';
 import type { WebhookEndpoint } from '../../ports/webhooks.ts';
@@ -52,16 +53,16 @@ export async function readCondition(
       imports: readRunningImports(databaseFile),
       sequence,
       lastImport: lastImport === null ? undefined : findOperation(db, lastImport)?.recorded,
-      backups: readBackups(databaseFile, sequence),
+      lastBackup: readLastBackup(databaseFile, sequence),
       endpoints: endpoints.map((endpoint) => conditionOf(db, endpoint, sequence)),
     };
   });
 }
 
 /** A backup of another epoch is one of another registry, or of what this one was before a restore. */
-function readBackups(databaseFile: string, sequence: Condition['sequence']): Condition['backups'] {
-  const { last, failure } = readRemembered(databaseFile);
-  return { last: last?.epoch === (sequence?.epoch ?? null) ? last : null, failure };
+function readLastBackup(databaseFile: string, sequence: Condition['sequence']): RememberedBackup | null {
+  const last = readRemembered(databaseFile);
+  return last?.epoch === (sequence?.epoch ?? null) ? last : null;
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -288,6 +288,22 @@ async function readAll(socket: Socket): Promise<string> {
 /** Two megabytes each, so that together they are more than the system itself takes. */
 const UNREAD_PAGES = 20;
 
+test('a follower of rare types is led through all others, by 10,000 a request or while it waits', async (context) => {
+  const app = await startApp(context);
+  addEvents(app, 21_000);
+  await addCooperative(app);
+  const positions: number[] = [];
+  for (let after = 0, found = 0; found === 0; ) {
+    const { json } = await app.send(`/events?after=${after}&types=cooperative.created`);
+    after = json.last_sequence;
+    found = json.results.length;
+    positions.push(after);
+  }
+  assert.deepEqual(positions, [10_000, 20_000, 21_001]);
+  const { json } = await app.send('/events?after=0&types=cooperative.created&wait=25');
+  assert.deepEqual([json.results.length, json.last_sequence], [1, 21_001]);
+});
+
 test('of pages that are not read, only what is being sent is held', async (context) => {
   const app = await startApp(context);
   addEvents(app, 10_000);

@@ -1,4 +1,4 @@
-/** Blocking and hashing find each pair that comparing every member with every other one finds. */
+/** Comparing only those who share something finds each pair that comparing all members finds. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -3,11 +3,10 @@
  * square of the members; domain/membership/duplicates.ts decides whether two are alike.
  */
 import { judgePair, type Likeness, type Registered } from '../../../domain/membership/duplicates.ts';
+import { nameKeyOf } from '../../../domain/membership/names.ts';
 import type { Crowd, FoundMember, LikelyDuplicate, LikelyDuplicates } from '../../ports/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
-import { type ComparedMembers, DIGITS, readComparedMembers } from './compared-members.ts';
 import { personPair, readDismissed } from './dismissed.ts';
-import { openGrouping } from './grouping.ts';
 import { findNearNumbers } from './near-numbers.ts';
 
 /** More people with one phone, or one name and date of birth in a cooperative, are no family. */
@@ -71,13 +70,13 @@ function openFound(db: Connection, cooperativeId: number | undefined) {
     best = new Map(sorted().slice(0, MOST_PAIRS));
   };
   return {
+    readRow,
     /** A phone that says nothing of a person. */
-    forgetPhone(id: number): void {
-      const { mobile } = readRow(id);
+    forgetPhone({ mobile }: Row): void {
       if (mobile !== null) crowdedPhones.add(mobile);
     },
-    compare(oneId: number, otherId: number): void {
-      const [one, other] = [readRow(Math.min(oneId, otherId)), readRow(Math.max(oneId, otherId))];
+    compare(first: Row, second: Row): void {
+      const [one, other] = first.id < second.id ? [first, second] : [second, first];
       if (cooperativeId !== undefined && ![one.cooperativeId, other.cooperativeId].includes(cooperativeId))
         return;
       const likeness = judgePair(one, other);
@@ -95,50 +94,49 @@ function openFound(db: Connection, cooperativeId: number | undefined) {
   };
 }
 
-/** Compares within a group, or counts it where it is a crowd. @returns what groups are given to */
-function openGroup(
-  { ids, digits }: ComparedMembers,
-  { compare }: Found,
+/** SELECT of the ids of members with one phone, as JSON; what is erased has neither a phone nor a date. */
+const ONE_PHONE = `SELECT json_group_array(id) FROM main.members INDEXED BY members_mobile
+  WHERE mobile IS NOT NULL GROUP BY mobile HAVING count(*) > 1`;
+/** The same of those with one name and date of birth in a cooperative. */
+const ONE_NAME = `SELECT json_group_array(id) FROM main.members
+  WHERE cooperative_id = ? AND date_of_birth IS NOT NULL
+  GROUP BY date_of_birth, name_key(full_name) HAVING count(*) > 1`;
+
+/** Compares the people of each group, or counts it where it is a crowd. @param groups ids, as JSON */
+function compareGroups(
+  { readRow, compare, forgetPhone }: Found,
   shared: Crowd['shared'],
-  onCrowd: (member: number) => void = () => undefined,
-) {
+  groups: readonly string[],
+): Crowd {
   const crowd = { shared, groups: 0, members: 0 };
-  const cardOf = (member: number) => digits.subarray(member * DIGITS, (member + 1) * DIGITS).join('');
-  const visit = (group: readonly number[]): void => {
-    const people = new Map(group.map((member) => [member, cardOf(member)]));
-    if (new Set(people.values()).size > CROWD) {
+  for (const group of groups) {
+    const members = (JSON.parse(group) as number[]).map(readRow);
+    const people = new Set(members.map(({ identityCard }) => identityCard));
+    if (people.size > CROWD) {
       crowd.groups++;
-      crowd.members += group.length;
-      onCrowd(group[0] as number);
-      return;
+      crowd.members += members.length;
+      if (shared === 'phone') forgetPhone(members[0] as Row);
+      continue;
     }
-    group.forEach((one, i) => {
-      for (const other of group.slice(0, i))
-        if (people.get(one) !== people.get(other)) compare(ids[one] as number, ids[other] as number);
+    members.forEach((one, i) => {
+      for (const other of members.slice(0, i)) compare(one, other);
     });
-  };
-  return { crowd, visit };
+  }
+  return crowd;
 }
 
 /** Gives pairs to be judged, in three ways. @returns whom it has not compared */
 function compareMembers(db: Connection, found: Found): Crowd[] {
-  const members = readComparedMembers(db);
-  const { ids, phones, namesakes } = members;
-  const group = openGrouping(members.count);
-  const byPhone = openGroup(members, found, 'phone', (member) => found.forgetPhone(ids[member] as number));
-  group(
-    (member) => phones[member] || undefined,
-    (one, other) => phones[one] === phones[other],
-    byPhone.visit,
-  );
-  const byName = openGroup(members, found, 'name');
-  group(
-    (member) => namesakes[member] || undefined,
-    (one, other) => namesakes[one] === namesakes[other],
-    byName.visit,
-  );
-  findNearNumbers(members, group, (one, other) => found.compare(ids[one] as number, ids[other] as number));
-  return [byPhone.crowd, byName.crowd].filter(({ groups }) => groups > 0);
+  db.raw.function('name_key', { deterministic: true }, (name) => nameKeyOf(String(name)));
+  const oneName = db.raw.prepare<[cooperative: number], string>(ONE_NAME).pluck();
+  // Not in one statement: it would sort the names of all members.
+  const namesakes = db.values<number>('SELECT id FROM main.cooperatives').flatMap((id) => oneName.all(id));
+  const crowds = [
+    compareGroups(found, 'phone', db.values(ONE_PHONE)),
+    compareGroups(found, 'name', namesakes),
+  ];
+  findNearNumbers(db, (one, other) => found.compare(found.readRow(one), found.readRow(other)));
+  return crowds.filter(({ groups }) => groups > 0);
 }
 
 /** Decides who of the two would be merged into the other. */

@@ -5,7 +5,6 @@
  * name.
  */
 
-import type { FileColumnName } from '../../store/ports/import/import-columns.ts';
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { listed } from './words.ts';
 
@@ -223,8 +222,6 @@ export const HEADINGS: { readonly [kind in ImportKind]: Headings } = {
       Transaction date | Date of transaction | Date d'opération | Itariki y'igikorwa | Itariki yabikijeho`),
     ],
   },
-} satisfies {
-  readonly [kind in ImportKind]: { readonly [column in FileColumnName<kind>]: readonly string[] };
 };
 
 /** Headings of one name of a person, which is the family name beside a column of first names. */

@@ -35,67 +35,44 @@ interface Owner {
   readonly isCompared?: true;
 }
 
-const COOPERATIVE = {
+const COOPERATIVE: Owner = {
   name: 'cooperative_code',
   field: COOPERATIVE_FIELDS.code,
   isRequired: true,
-} as const satisfies Owner;
+};
 /** Either names the member of an entry. */
-const MEMBER = [
+const MEMBER: readonly Owner[] = [
   { name: 'member_code', field: MEMBER_FIELDS.memberCode, isRequired: false },
   { name: 'identity_card', field: MEMBER_FIELDS.identityCard, isRequired: false },
-] as const satisfies readonly Owner[];
+];
 /** Of the member, as the ledger has it. */
-const NAME = {
+const NAME: Owner = {
   name: 'full_name',
   field: MEMBER_FIELDS.fullName,
   isRequired: false,
   isCompared: true,
-} as const satisfies Owner;
-const LOAN = {
+};
+const LOAN: Owner = {
   name: 'loan_reference',
   field: LOAN_FIELDS.reference,
   isRequired: true,
-} as const satisfies Owner;
-const ACCOUNT = {
+};
+const ACCOUNT: Owner = {
   name: 'account_number',
   field: ACCOUNT_FIELDS.accountNumber,
   isRequired: true,
-} as const satisfies Owner;
+};
 
-const FILES = {
+const FILES: {
+  readonly [kind in ImportKind]: { readonly owners: readonly Owner[]; readonly fields: Fields };
+} = {
   cooperatives: { owners: [], fields: COOPERATIVE_FIELDS },
   members: { owners: [COOPERATIVE], fields: MEMBER_FIELDS },
   production: { owners: [COOPERATIVE, ...MEMBER, NAME], fields: PRODUCTION_FIELDS },
   loans: { owners: [COOPERATIVE, ...MEMBER, NAME], fields: LOAN_FIELDS },
   payments: { owners: [COOPERATIVE, LOAN, NAME], fields: PAYMENT_FIELDS },
   savings: { owners: [COOPERATIVE, ...MEMBER, ACCOUNT, NAME], fields: SAVINGS_FIELDS },
-} as const satisfies {
-  readonly [kind in ImportKind]: { readonly owners: readonly Owner[]; readonly fields: Fields };
 };
-
-type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
-  : '';
-
-type NameOf<Property extends string, F> = F extends { readonly nameInFiles: infer Name extends string }
-  ? Name
-  : F extends { readonly name: infer Name extends string }
-    ? Name
-    : SnakeCase<Property>;
-
-type OutsideFiles = { readonly kind: 'reference' } | { readonly setBy: 'payments' | 'corrections' };
-
-type ValueName<Declared> = {
-  [property in keyof Declared & string]: Declared[property] extends OutsideFiles
-    ? never
-    : NameOf<property, Declared[property]>;
-}[keyof Declared & string];
-
-/** The names of the columns of a kind of file. */
-export type FileColumnName<Kind extends ImportKind> =
-  | (typeof FILES)[Kind]['owners'][number]['name']
-  | ValueName<(typeof FILES)[Kind]['fields']>;
 
 /** The declared fields of every kind. */
 export const FILE_FIELDS: readonly Fields[] = Object.values(FILES).map(({ fields }) => fields);
@@ -108,7 +85,7 @@ const isRequired = ({ isNullable, initial, isComposed, isRequiredInFiles }: Fiel
   isRequiredInFiles === true || (isNullable !== true && initial === undefined && isComposed !== true);
 
 function columnsOf(kind: ImportKind): FileColumn[] {
-  const { owners, fields }: { readonly owners: readonly Owner[]; readonly fields: Fields } = FILES[kind];
+  const { owners, fields } = FILES[kind];
   const own = listFields(fields)
     .filter(isInFiles)
     .map((field): FileColumn => {

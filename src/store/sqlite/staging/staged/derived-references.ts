@@ -5,7 +5,6 @@
  * member that it names. Equal rows of a file are numbered.
  */
 import { hash } from 'node:crypto';
-import type { FileColumnName } from '../../../ports/import/import-columns.ts';
 import type { ImportKind, StagedRow } from '../../../ports/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
 
@@ -22,7 +21,7 @@ type DerivedKind = 'production' | 'savings';
  * codes by then. The empty reference is among them only because it always was; the member's name is not,
  * which may be written otherwise the next time.
  */
-const HASHED: { readonly [kind in DerivedKind]: readonly FileColumnName<kind>[] } = {
+const HASHED: { readonly [kind in DerivedKind]: readonly string[] } = {
   production: [
     'cooperative_code',
     'member_code',

@@ -27,9 +27,10 @@ export type FindConflicts<Values> = (
   exceptId?: number,
 ) => FieldMessages;
 
-type Found = readonly [cooperative: number | null, other: unknown, ...same: (number | null)[]];
+interface Cooperative {
+  readonly cooperative: number;
+}
 
-/** One statement for all: each takes longer to call than to run. */
 export function openConflicts<Values>(
   db: Connection,
   entity: RecordedEntity,
@@ -41,47 +42,55 @@ export function openConflicts<Values>(
   const fieldOf = (wanted: string) => given.find(({ column }) => column === wanted);
   const owner = referencesOf(tableOf(entity)).find(({ column }) => fieldOf(column) !== undefined);
   const ownerField = owner && fieldOf(owner.column);
-  const keys = unique.flatMap((columns) => fieldOf(columns.at(-1) as string) ?? []);
   // Nothing new begins for an erased person; what is there already stays.
   const isThere =
     owner?.entity === 'members' ? `(status <> '${ERASED_STATUS}' OR @exceptId IS NOT NULL)` : 'true';
-  const ofOwner = owner
-    ? `(SELECT ${cooperativeSql(owner.entity, 'o')} FROM ${tableOf(owner.entity).table} o
-       WHERE o.id = @${owner.column} AND ${isThere})`
-    : 'NULL';
-  const cooperative = `coalesce(${ofOwner}, (SELECT ${cooperativeSql(entity, 'r')} FROM ${table} r
-    WHERE r.id = @exceptId))`;
-  const inCooperative = owner === undefined ? '' : `cooperative_id = ${cooperative} AND`;
-  const same = keys.map(
-    ({ column }) => `(SELECT id FROM ${table} WHERE ${inCooperative} ${column} = @${column})`,
+  const selectOwner =
+    owner &&
+    db.prepare<[{ id: number; exceptId: number | null }], Cooperative>(
+      `SELECT ${cooperativeSql(owner.entity, 'o')} AS cooperative FROM ${tableOf(owner.entity).table} o
+       WHERE o.id = @id AND ${isThere}`,
+    );
+  const selectOwn = db.prepare<[id: number], Cooperative>(
+    `SELECT ${cooperativeSql(entity, 'r')} AS cooperative FROM ${table} r WHERE r.id = ?`,
   );
-  const select = db.prepareTuples<[{ readonly [name: string]: unknown }], Found>(
-    `SELECT ${[ofOwner, other === undefined ? 'NULL' : `(${other.sql})`, ...same].join(', ')}`,
-  );
+  const selectOther = other && db.prepare<[{ readonly [column: string]: unknown }], object>(other.sql);
+  const inCooperative = owner === undefined ? '' : 'cooperative_id = @cooperative AND';
+  const keys = unique
+    .flatMap((columns) => fieldOf(columns.at(-1) as string) ?? [])
+    .map((field) => ({
+      ...field,
+      select: db.prepare<[{ cooperative: number | null; value: unknown }], { id: number }>(
+        `SELECT id FROM ${table} WHERE ${inCooperative} ${field.column} = @value`,
+      ),
+    }));
 
   return (values, visible, exceptId) => {
     const faults = new FieldErrorList();
     const named = values as { readonly [property: string]: unknown };
-    const asked = given.map(({ column, property }) => [column, named[property] ?? null] as const);
-    const [ofGiven, isOther, ...others] = select.get({
-      ...Object.fromEntries(asked),
-      exceptId: exceptId ?? null,
-    }) as Found;
+    const reference = ownerField && (named[ownerField.property] as number | undefined);
+    const ofOwner =
+      reference === undefined
+        ? undefined
+        : selectOwner?.get({ id: reference, exceptId: exceptId ?? null })?.cooperative;
     if (ownerField !== undefined) {
-      const reference = named[ownerField.property] as number | undefined;
-      const isSeen = ofGiven !== null && isVisible(visible, ofGiven);
+      const isSeen = ofOwner !== undefined && isVisible(visible, ofOwner);
       if (reference !== undefined && !isSeen) faults.add(ownerField.name, unknownReference(reference));
       // Nothing is said of what is there.
       if (reference === undefined ? owner?.entity === 'cooperatives' : !isSeen && visible !== null)
         return faults.fields;
     }
-    for (const [i, { name, column }] of keys.entries()) {
-      const id = others[i] ?? null;
-      if (id === null || id === exceptId) continue;
+    const cooperative =
+      ofOwner ?? (exceptId === undefined ? undefined : selectOwn.get(exceptId)?.cooperative);
+    for (const { name, column, property, select } of keys) {
+      const id = select.get({ cooperative: cooperative ?? null, value: named[property] ?? null })?.id;
+      if (id === undefined || id === exceptId) continue;
       if (column === 'identity_card') faults.add(NON_FIELD_ERRORS, IS_MEMBER);
       else faults.add(name, 'This field must be unique.');
     }
-    if (other !== undefined && isOther !== null) faults.add(other.field, other.message);
+    const asked = given.map(({ column, property }) => [column, named[property] ?? null] as const);
+    if (other !== undefined && selectOther?.get(Object.fromEntries(asked)) !== undefined)
+      faults.add(other.field, other.message);
     return faults.fields;
   };
 }

@@ -2,7 +2,6 @@
 import type { CorrectionRefused } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { findMember } from './members-merge.ts';
-import { mergePairs, stagePairs } from './merge.ts';
 import { findCollisions, moveMembers, stageMoving, TOUCHED_BY_MOVE } from './move.ts';
 import { type Correction, refuse } from './run.ts';
 
@@ -20,17 +19,13 @@ export const moveMember = (db: Connection, memberId: number, code: string): Corr
     const to = findCooperative(db, code);
     if ('outcome' in to) return to;
     if (member.cooperative_id === to.id) return refuse(`Member ${memberId} belongs to ${code} already.`);
-    stagePairs(db, []);
     stageMoving(db, [memberId]);
     const collisions = findCollisions(db, to.id);
     if (collisions.length > 0) return refuse(`Some rows cannot be in ${code}.`, collisions);
     return {
       touched: TOUCHED_BY_MOVE,
       members: [{ id: memberId, fate: 'changes' }],
-      work(correctionId) {
-        moveMembers(db, to.id);
-        mergePairs(db, correctionId);
-      },
+      work: () => moveMembers(db, to.id),
     };
   },
 });

@@ -17,9 +17,8 @@ export interface MemberPair {
 /** What belongs to members directly; the rest follows. */
 const OWNED = TABLES.filter(({ owner }) => owner?.entity === 'members');
 
-/** Makes the pairs known to the statements of this file. They are dropped by `mergePairs`. */
+/** Makes the pairs known to the statements of this file. */
 export function stagePairs(db: Connection, pairs: readonly MemberPair[]): void {
-  db.exec('CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE)');
   const insert = db.raw.prepare('INSERT INTO temp.pairs VALUES (?, ?)');
   for (const { from, into } of pairs) insert.run(from, into);
 }
@@ -42,7 +41,6 @@ export function mergePairs(db: Connection, correctionId: number): void {
   db.exec('DELETE FROM main.members WHERE id IN (SELECT from_id FROM temp.pairs)');
   const pairs = db.raw.prepare('SELECT from_id, into_id FROM temp.pairs').raw().all() as [number, number][];
   for (const pair of pairs) addRedirect(db, MERGED_MEMBERS, pair, correctionId);
-  db.exec('DROP TABLE temp.pairs');
 }
 
 /** What of the staged pairs somebody should look at. */

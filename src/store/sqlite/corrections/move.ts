@@ -4,9 +4,8 @@ import type { Connection } from '../engine/connection.ts';
 import type { Touched } from '../journal/track.ts';
 import { OWNED_ENTITIES, type OwnedEntity, ownedIdsSql, tableOf } from '../schema/tables.ts';
 
-/** Makes the members known to the statements of this file. They are dropped by `moveMembers`. */
+/** Makes the members known to the statements of this file. */
 export function stageMoving(db: Connection, ids: readonly number[]): void {
-  db.exec('CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY)');
   const insert = db.raw.prepare('INSERT INTO temp.moving VALUES (?)');
   for (const id of ids) insert.run(id);
 }
@@ -36,7 +35,6 @@ export function moveMembers(db: Connection, cooperativeId: number): void {
        AND id NOT IN (SELECT from_id FROM temp.pairs)`,
     [cooperativeId],
   );
-  db.exec('DROP TABLE temp.moving');
 }
 
 const MESSAGES = {

@@ -61,7 +61,13 @@ export function runCorrection(
   return { ...result, ...performed, members: correction.kind === 'persons_erase' ? [] : result.members };
 }
 
+/** The members that a correction merges (merge.ts) and moves (move.ts); none where it does neither. */
+const STAGED = `CREATE TEMP TABLE pairs (from_id INTEGER PRIMARY KEY, into_id INTEGER NOT NULL UNIQUE);
+  CREATE TEMP TABLE moving (id INTEGER PRIMARY KEY);`;
+
+/** What is refused is rolled back, and these tables with it. */
 function correct(db: Connection, correction: Correction, options: CorrectionOptions): CorrectionResult {
+  db.exec(STAGED);
   const plan = correction.decide();
   if ('outcome' in plan) return plan;
   const { notes = [] } = plan;
@@ -71,6 +77,7 @@ function correct(db: Connection, correction: Correction, options: CorrectionOpti
   const id = beginOperation(db, { kind, options: kept, notes, reason, systemUser }, nowSeconds);
   const before = (plan.members ?? []).map((member) => nameMember(db, member));
   const rows = applyPlan(db, plan, id, options);
+  db.exec('DROP TABLE temp.pairs; DROP TABLE temp.moving');
   const begun = createdRows(db, id).get('members');
   const members =
     begun === undefined ? before : [...before, nameMember(db, { id: begun.first, fate: 'begins' })];

@@ -43,7 +43,7 @@ const sumSavings = db.prepare(
 
 // The registry's own counters: with count(*) a page would take four times as long.
 const countMembers = db.prepare(
-  `SELECT coalesce(sum(members), 0) AS count FROM member_blocks WHERE span = 65536 AND status = 'any'`,
+  `SELECT coalesce(sum(rows), 0) AS count FROM member_large_blocks WHERE status <> 'erased'`,
 );
 const selectPage = db.prepare(
   `SELECT m.id, m.member_code, m.full_name, m.identity_card, m.mobile, m.gender, m.role, m.status,

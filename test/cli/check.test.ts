@@ -39,8 +39,8 @@ test('check exits 1 for a damaged file, also where it cannot be opened, and says
 });
 
 for (const [what, damage] of [
-  ['a counter that is wrong', 'UPDATE member_counts SET members = members + 1 WHERE rowid_alias'],
-  ['a block that is wrong', "UPDATE member_blocks SET members = members + 1 WHERE status = 'any'"],
+  ['a counter that is wrong', 'UPDATE member_counts SET rows = rows + 1'],
+  ['a block that is wrong', 'UPDATE member_small_blocks SET rows = rows + 1'],
   [
     'a row that refers to nothing',
     'PRAGMA foreign_keys = OFF; UPDATE members SET cooperative_id = 99 WHERE id = 1',

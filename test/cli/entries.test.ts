@@ -24,7 +24,7 @@ async function start(context: TestContext): Promise<ImportPlace> {
   return place;
 }
 
-const TABLES = ['production_entries', 'savings_transactions', 'loans', 'row_counts', 'loan_counts'];
+const TABLES = ['production_entries', 'savings_transactions', 'loans', 'production_counts', 'loan_counts'];
 const rowsOf = (place: ImportPlace) => TABLES.map((table) => place.query(`SELECT * FROM ${table}`));
 const lookup = (place: ImportPlace) =>
   place.query('SELECT production, loans, savings FROM members ORDER BY id');

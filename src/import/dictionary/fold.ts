@@ -21,3 +21,10 @@ export function foldHeading(text: string): string {
     .replace(SEPARATING, '');
   return folded === '' ? text.normalize('NFKC').trim() : folded;
 }
+
+/** @param text phrases, apart by ` | ` or a line */
+export const listed = (text: string): string[] =>
+  text
+    .split(/[|\n]/)
+    .map((phrase) => phrase.trim())
+    .filter((phrase) => phrase !== '');

@@ -6,7 +6,7 @@
  */
 
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
-import { listed } from './words.ts';
+import { listed } from './fold.ts';
 
 export type Headings = { readonly [column: string]: readonly string[] };
 

@@ -8,13 +8,7 @@ import type { LoanStatus } from '../../domain/lending/loans.ts';
 import type { PaymentMethod, PaymentStatus } from '../../domain/lending/payments.ts';
 import type { CooperativeStatus, Sector } from '../../domain/membership/cooperatives.ts';
 import type { Gender, MemberStatus, Role } from '../../domain/membership/members.ts';
-
-/** @param text phrases, apart by ` | ` or a line */
-export const listed = (text: string): string[] =>
-  text
-    .split(/[|\n]/)
-    .map((phrase) => phrase.trim())
-    .filter((phrase) => phrase !== '');
+import { listed } from './fold.ts';
 
 export type Words<Choice extends string> = { readonly [choice in Choice]?: readonly string[] };
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { LOANS_OF_IMPORTED_PAYMENTS } from '../../../src/domain/lending/payments.ts';
 import { MEMBER_STATUSES } from '../../../src/domain/membership/members.ts';
-import { COUNTED_ENTITIES, type CountDeclaration } from '../../../src/store/sqlite/lists/counted-tables.ts';
+import { COUNTED_TABLES, type CountedTable } from '../../../src/store/sqlite/schema/counts.ts';
 import type { CommandOutcome } from '../../support/command.ts';
 import {
   type ImportPlace,
@@ -17,7 +17,6 @@ import {
   nid,
 } from '../../support/importing.ts';
 import { quickOrLong } from '../../support/quick-or-long.ts';
-import { openFile } from '../../support/sqlite.ts';
 
 interface Counted {
   readonly id: number;
@@ -27,47 +26,38 @@ interface Counted {
 type Counts = { readonly [key: string]: number };
 
 /** As a person would count them, with no SQL but the reading of the rows. */
-function recount(place: ImportPlace, declaration: CountDeclaration): Counts {
-  const { table, dimension, group, excluded } = declaration;
+function recount(place: ImportPlace, { table }: CountedTable): Counts {
   const counts = new Map<string, number>();
   const add = (...key: (string | number)[]) =>
     counts.set(key.join(' '), (counts.get(key.join(' ')) ?? 0) + 1);
-  const rows = place.query<Counted>(`SELECT id, ${group} AS within, ${dimension} AS value FROM ${table}`);
-  for (const { id, within, value } of rows) {
-    if (value === excluded) continue;
-    add('group', within, value);
-    add('block of group', within, value, Math.floor(id / 65_536));
-    for (const span of [16, 256, 4_096, 65_536]) {
-      add('block', span, value, Math.floor(id / span));
-      add('block', span, 'any', Math.floor(id / span));
-    }
+  for (const { id, within, value } of place.query<Counted>(
+    `SELECT id, cooperative_id AS within, status AS value FROM ${table}`,
+  )) {
+    add('cooperative', within, value, Math.floor(id / 65_536));
+    add('large', Math.floor(id / 65_536), value);
+    add('small', Math.floor(id / 512), value);
   }
   return Object.fromEntries(counts);
 }
 
-function kept(place: ImportPlace, declaration: CountDeclaration): Counts {
-  const { dimension, group, blockTable, groupTable, groupBlockTable, count } = declaration;
+function kept(place: ImportPlace, { large, small, ofCooperatives }: CountedTable): Counts {
   const read = (table: string, name: string, ...columns: string[]) =>
     place.query<{ key: string; count: number }>(
-      `SELECT '${name} ' || ${columns.join(" || ' ' || ")} AS key, ${count} AS count FROM ${table}
-       WHERE ${count} <> 0`,
+      `SELECT '${name} ' || ${columns.join(" || ' ' || ")} AS key, rows AS count FROM ${table}
+       WHERE rows <> 0`,
     );
   const rows = [
-    ...read(groupTable, 'group', group, dimension),
-    ...read(blockTable, 'block', 'span', dimension, 'block'),
-    ...read(groupBlockTable, 'block of group', group, dimension, 'block'),
+    ...read(ofCooperatives.table, 'cooperative', 'cooperative_id', 'status', 'block'),
+    ...read(large.table, 'large', 'block', 'status'),
+    ...read(small.table, 'small', 'block', 'status'),
   ];
   return Object.fromEntries(rows.map(({ key, count: rowCount }) => [key, rowCount]));
 }
 
 /** The counts of every declaration: all lists. */
 function assertCounted(place: ImportPlace): void {
-  for (const declaration of COUNTED_ENTITIES)
-    assert.deepEqual(
-      kept(place, declaration),
-      recount(place, declaration),
-      `${declaration.table} by ${declaration.dimension}`,
-    );
+  for (const counted of COUNTED_TABLES)
+    assert.deepEqual(kept(place, counted), recount(place, counted), counted.table);
 }
 
 // People 1 to 250 exist; the ids of later ones cross the boundary of a block.
@@ -116,7 +106,7 @@ test('several files of one run may change the same statuses', async (context) =>
   const result = await place.run(folder);
   assert.equal(result.status, 0, result.err);
   assertCounted(place);
-  assert.equal(place.value("SELECT members FROM member_counts WHERE status = 'withdrawn'"), 2);
+  assert.equal(place.value("SELECT rows FROM member_counts WHERE status = 'withdrawn'"), 2);
 });
 
 const PAYMENTS_HEADER = 'cooperative_code,loan_reference,reference,amount,method,paid_at,status';
@@ -151,39 +141,14 @@ test('loans and payments are counted after imports, corrections and their undo',
     await countedAfter(place.load('payments', payments(file), '--yes'));
   }
   await countedAfter(place.command('members', 'move', '--yes', '2', '--to', 'B-2', '--reason', 'Moved'));
-  assert.ok(
-    (place.value('SELECT sum(payments) FROM payment_counts WHERE cooperative_id = 2') as number) > 50,
-  );
+  assert.ok((place.value('SELECT sum(rows) FROM payment_counts WHERE cooperative_id = 2') as number) > 50);
   for (const id of [7, 6, 5, 4, 3]) await undo(id);
-  assert.equal(place.value('SELECT sum(loans) FROM loan_counts'), 0);
+  assert.equal(place.value('SELECT sum(rows) FROM loan_counts'), 0);
 });
 
-/** Nothing declares it: it is added by hand. */
-const BY_ROLE: CountDeclaration = {
-  table: 'members',
-  dimension: 'role',
-  group: 'cooperative_id',
-  blockTable: 'member_role_blocks',
-  groupTable: 'member_role_counts',
-  groupBlockTable: 'member_role_cooperative_blocks',
-  count: 'members',
-};
-
-test('a second dimension of the same rows is counted by imports, corrections and their undo', async (context) => {
+test('members are counted after imports, corrections and their undo', async (context) => {
   const place = importPlace(context);
   await place.load('cooperatives', 'code,name\nA-1,One\nB-2,Two\n');
-  const db = openFile(place.databaseFile);
-  db.exec(`CREATE TABLE member_role_blocks (span INTEGER, role TEXT, block INTEGER, members INTEGER,
-      PRIMARY KEY (span, role, block)) STRICT, WITHOUT ROWID;
-    CREATE TABLE member_role_counts (cooperative_id INTEGER, role TEXT, members INTEGER,
-      PRIMARY KEY (cooperative_id, role)) STRICT, WITHOUT ROWID;
-    CREATE TABLE member_role_cooperative_blocks (cooperative_id INTEGER, role TEXT, block INTEGER,
-      members INTEGER, PRIMARY KEY (cooperative_id, role, block)) STRICT, WITHOUT ROWID`);
-  db.close();
-  const declarations = COUNTED_ENTITIES as CountDeclaration[];
-  declarations.push(BY_ROLE);
-  context.after(() => void declarations.pop());
-
   const header = 'cooperative_code,identity_card,member_code,full_name,role,status';
   const file = (...rows: string[]) => [header, ...rows].join('\n');
   const first = file(
@@ -209,5 +174,5 @@ test('a second dimension of the same rows is counted by imports, corrections and
     assert.equal(status, 0, err);
     assertCounted(place);
   }
-  assert.equal(place.value('SELECT sum(members) FROM member_role_counts'), 3);
+  assert.equal(place.value('SELECT sum(rows) FROM member_counts'), 3);
 });

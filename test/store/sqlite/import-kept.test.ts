@@ -93,7 +93,7 @@ test('a row whose changes are all kept is not written, and its status counts as 
     ['Person 3', 'active', NOW],
   ]);
   assert.deepEqual(
-    scope.db.raw.prepare('SELECT status, members FROM member_counts WHERE members <> 0').raw().all(),
+    scope.db.raw.prepare('SELECT status, rows FROM member_counts WHERE rows <> 0').raw().all(),
     [['active', 3]],
   );
 });

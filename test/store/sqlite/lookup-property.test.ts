@@ -89,7 +89,7 @@ test('the lookup of every person of a random registry equals a naive computation
       // The reads of an iteration share a snapshot.
       await nextTurn();
       db.exec(`BEGIN; DELETE FROM savings_transactions; DELETE FROM savings_accounts; DELETE FROM loans;
-        DELETE FROM production_entries; DELETE FROM member_counts; DELETE FROM members`);
+        DELETE FROM production_entries; DELETE FROM members`);
       let reference = 0;
       for (const { member, deliveries, loans, accounts } of memberships) {
         const { cooperative_id } = member;

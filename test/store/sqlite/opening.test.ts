@@ -86,7 +86,9 @@ test('a file of an unreleased version is refused, with what to do', async (conte
   db.pragma('user_version = 8');
   db.close();
   const before = contentOf(file);
-  const message = `${file} was created by an unreleased version. Create it again and import the files.`;
+  const message =
+    `${file} was created by a version before 1.0.0. ` +
+    'Export everything with that version, and import it into a new file.';
   assert.throws(() => openStore(file), { name: 'StorageError', message });
   assert.throws(() => storageAt(file).openImportSession(), { message });
   await assert.rejects(async () => storageAt(file).check(), { message });

@@ -7,8 +7,6 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { LOAN_STATUSES } from '../../../src/domain/lending/loans.ts';
-import { countChangesSql } from '../../../src/store/sqlite/lists/count-changes.ts';
-import { LOAN_COUNTS, MEMBER_COUNTS } from '../../../src/store/sqlite/lists/counted-tables.ts';
 import { RULES_VERSION } from '../../../src/store/sqlite/read-model/version.ts';
 import { NOON, temporaryFolder } from '../../support/app.ts';
 import { CHILD_LIMIT } from '../../support/command.ts';
@@ -150,10 +148,6 @@ async function fill(file: string): Promise<void> {
   );
   for (const [i, status] of [...LOAN_STATUSES, ...LOAN_STATUSES].entries())
     lend.run(`L${i}`, status, i % 2 === 0 ? NOW - (i >> 1) * DAY : null);
-  for (const counts of [MEMBER_COUNTS, LOAN_COUNTS]) {
-    const rows = `SELECT id, cooperative_id, status, 1 AS delta FROM ${counts.table}`;
-    for (const sql of countChangesSql(counts, rows, true)) db.exec(sql);
-  }
   db.close();
   assert.equal(await storageAt(file).refreshReadModel(NOW), 1);
 }

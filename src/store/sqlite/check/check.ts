@@ -9,9 +9,7 @@ import { LOAN_CHECKS } from '../entities/loan-checks.ts';
 import { erasuresFileOf, keysFileOf, ledgerFileOf, webhooksFileOf } from '../files/registry-files.ts';
 import { type Erasures, erasedSince, readErasures } from '../identity/erasures.ts';
 import { withLedger } from '../ledger/ledger-reader.ts';
-import { countChecksOf } from '../lists/count-checks.ts';
-import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
-import { ROW_COUNT_CHECKS } from '../lists/table-sizes.ts';
+import { COUNT_CHECKS } from '../lists/count-checks.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { countOutOfDate, findWrongColumn } from '../read-model/verify.ts';
 import { ERASURES_SCHEMA } from '../schema/migrations/erasures.ts';
@@ -38,8 +36,7 @@ export const COUNTED = [
 
 /** What must agree with the rows, or with each other: each query finds one that is wrong. */
 const AGREEMENTS = [
-  ...countChecksOf(COUNTED_ENTITIES),
-  ...ROW_COUNT_CHECKS,
+  ...COUNT_CHECKS,
   ...TOTALS_CHECKS,
   ...REDIRECT_CHECKS,
   ...LOAN_CHECKS,

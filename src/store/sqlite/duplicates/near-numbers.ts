@@ -4,7 +4,7 @@
  */
 import { wordsOf } from '../../../domain/membership/names.ts';
 import type { Connection } from '../engine/connection.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
+import { ERASED_STATUS } from '../schema/counts.ts';
 
 const DIGITS = 16;
 /** Odd, without a pattern. */

@@ -9,7 +9,7 @@ import {
   unknownReference,
 } from '../../../domain/values/errors.ts';
 import type { Connection } from '../engine/connection.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
+import { ERASED_STATUS } from '../schema/counts.ts';
 import { cooperativeSql, type RecordedEntity, referencesOf, tableOf } from '../schema/tables.ts';
 
 /** What else may be in the way of a value. */

@@ -13,6 +13,7 @@ import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { CooperativeStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { COOPERATIVE_ROW } from '../rows/cooperative-rows.ts';
+import { FEW_BLOCKS } from '../schema/counts.ts';
 import { matchOfWords, orNothing } from '../search/match.ts';
 import type { StoreDependencies } from './dependencies.ts';
 import { openRowStore } from './row-store.ts';
@@ -81,6 +82,7 @@ export function openCooperatives(
 ): (visible: Visible) => CooperativeStore {
   const selectOne = db.prepare<[number], Cooperative>(
     `SELECT ${COOPERATIVE_ROW} FROM cooperatives c WHERE c.id = ?`,
+    FEW_BLOCKS,
   );
   const list = openList(db);
   const find = (id: number, visible: Visible) =>

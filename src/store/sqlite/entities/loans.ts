@@ -24,7 +24,7 @@ export function openLoans(
   format: ReadModelFormat,
 ): (visible: Visible) => LoanStore {
   const refreshLoanHistory = openLoanHistoryRefresh(db, format);
-  const { counts, list } = openLoanLists(db);
+  const list = openLoanLists(db);
   const selectCooperative = db.prepare<[number], { id: number }>(
     'SELECT cooperative_id AS id FROM members WHERE id = ?',
   );
@@ -36,7 +36,6 @@ export function openLoans(
   const rows = openRowStore<LoanRecord, LoanValues>(db, {
     entity: 'loans',
     fields: LOAN_FIELDS,
-    counts,
     find,
   });
 

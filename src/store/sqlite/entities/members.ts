@@ -75,7 +75,7 @@ export function openMembers(
 ): (visible: Visible) => MemberStore {
   const statements = prepareStatements(db);
   const { selectOne, selectMergedInto, selectCurrentNumber, selectFormerNumber } = statements;
-  const { counts, list } = openMemberLists(db);
+  const list = openMemberLists(db);
   const beforeAdding = openNewNames(db);
   const activeOf = openLookups(statements, cooperativeSummaries, openReadModel(db, format));
 
@@ -99,7 +99,6 @@ export function openMembers(
   const rows = openRowStore<Member, MemberValues>(db, {
     entity: 'members',
     fields: MEMBER_FIELDS,
-    counts,
     otherConflict: REPLACED_NUMBER,
     find,
   });

@@ -42,7 +42,7 @@ export function openPayments(
   { snapshot, responses }: StoreDependencies,
   format: ReadModelFormat,
 ): (visible: Visible) => PaymentStore {
-  const { counts, list } = openPaymentLists(db);
+  const list = openPaymentLists(db);
   const readLoan = openLoanReader(db);
   const setPaidAmount = openPaidAmount(db, format);
   const select = db.prepare<[number], PaymentRecord>(
@@ -55,7 +55,6 @@ export function openPayments(
   const rows = openRowStore<PaymentRecord, PaymentValues>(db, {
     entity: 'payments',
     fields: PAYMENT_FIELDS,
-    counts,
     find,
   });
 

@@ -15,7 +15,6 @@ import type { Actor } from '../../ports/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
 import { newIdSql } from '../journal/removed-ids.ts';
-import type { Counted, CountIndex } from '../lists/count-index.ts';
 import type { RecordedEntity } from '../schema/tables.ts';
 import { type FindConflicts, type OtherConflict, openConflicts } from './conflicts.ts';
 
@@ -31,8 +30,6 @@ interface Written {
 interface RowDeclaration<Stored> {
   readonly entity: RecordedEntity;
   readonly fields: Fields;
-  /** Of its rows by status; undefined where they are not counted. */
-  readonly counts?: Pick<CountIndex, 'change'>;
   readonly otherConflict?: OtherConflict;
   /** Reads a row that is seen. */
   readonly find: (id: number, visible: Visible) => Stored | undefined;
@@ -69,18 +66,10 @@ export interface RowStore<Stored, Values> {
 const valuesOf = (fields: readonly NamedField[], values: object): Column[] =>
   fields.map(({ property }) => (values as { readonly [property: string]: Column })[property] ?? null);
 
-const toCounted = (id: number, { cooperativeId = id, status }: Written): Counted => ({
-  group: cooperativeId,
-  value: status,
-});
-
 export function openRowStore<
   Stored extends Written & { readonly id: number },
   Values extends Pick<Written, 'status'>,
->(
-  db: Connection,
-  { entity, fields, counts, otherConflict, find }: RowDeclaration<Stored>,
-): RowStore<Stored, Values> {
+>(db: Connection, { entity, fields, otherConflict, find }: RowDeclaration<Stored>): RowStore<Stored, Values> {
   const all = listFields(fields);
   const replaced = all.filter(isReplaced);
   const names = replaced.map(({ name }) => name);
@@ -98,7 +87,6 @@ export function openRowStore<
     conflicts,
     insert(values, nowSeconds, actor) {
       const id = Number(insert.run(...valuesOf(all, values), nowSeconds, nowSeconds).lastInsertRowid);
-      counts?.change(id, undefined, toCounted(id, values));
       history.created({ id, cooperativeId: values.cooperativeId ?? id }, nowSeconds, actor);
       return id;
     },
@@ -113,7 +101,6 @@ export function openRowStore<
       const { cooperativeId = id } = stored;
       replace.run(...after, nowSeconds, id);
       history.changed({ id, cooperativeId }, { fields: names, old: before, new: after }, nowSeconds, actor);
-      counts?.change(id, toCounted(id, stored), { group: cooperativeId, value: values.status });
       follow?.();
       return find(id, visible) as Stored;
     },

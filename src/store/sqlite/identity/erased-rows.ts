@@ -5,9 +5,7 @@
 
 import { MEMBER_FIELDS, type MemberField } from '../../../domain/membership/members.ts';
 import { listFields, type NamedField } from '../../../domain/values/declared-fields.ts';
-
-/** Internal: no member of the API has this status. */
-export const ERASED_STATUS = 'erased';
+import { ERASED_STATUS } from '../schema/counts.ts';
 
 /** Field of the history of an erased row. */
 export const ERASED_FIELD = 'erased';

@@ -6,7 +6,7 @@
 import type { Connection } from '../engine/connection.ts';
 import type { Operation } from './operations.ts';
 import { ownChanges } from './own-rows.ts';
-import { countAndAnnounce, insertChanges, type Recording } from './record-changes.ts';
+import { announce, insertChanges, type Recording } from './record-changes.ts';
 
 /**
  * Changes the loans, and records it. Their triggers set the stale flag of the read model.
@@ -22,7 +22,7 @@ export function addPaidAmounts(db: Connection, table: string, by: Recording): vo
       t.paid_amount_minor - d.delta AS old, t.paid_amount_minor AS new
     FROM ${table} d CROSS JOIN main.loans t ON t.id = d.loan_id WHERE d.delta <> 0 ORDER BY t.id`;
   insertChanges(db, 'loans', values, by);
-  countAndAnnounce(db, [{ entity: 'loans', values }], by);
+  announce(db, [{ entity: 'loans', values }], by);
 }
 
 /**

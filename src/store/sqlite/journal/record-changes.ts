@@ -1,5 +1,5 @@
 /**
- * What follows from a change of rows, set by set: the history, the events and the counts of lists. Imports,
+ * What follows from a change of rows, set by set: the history and the events; triggers count. Imports,
  * corrections and their undo hand over their sets here. Single rows are recorded by recorder.ts, by the same
  * description of tables.
  */
@@ -14,9 +14,7 @@ import {
 import type { ChangedEntity } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { appendEvents } from '../events/append.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
-import { countChangesSql } from '../lists/count-changes.ts';
-import { countsOf } from '../lists/counted-tables.ts';
+import { ERASED_STATUS } from '../schema/counts.ts';
 import {
   cooperativeSql,
   memberOfOwnerSql,
@@ -84,9 +82,8 @@ export function insertRemovedRows(db: Connection, { entity, removed }: ChangeSet
   insert(REMOVED, 'NULL', 'true');
 }
 
-/** Counts the rows of the sets as they are, and appends their events. The history is the caller's. */
-export function countAndAnnounce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
-  for (const set of sets) recount(db, set);
+/** Appends the events of the sets. The history is the caller's. */
+export function announce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
   const events = [...sets.flatMap(ownEvents), ...memberUpdates(sets)];
   if (events.length === 0) return;
   // Rows of one kind are read in the order of their ids: nothing is sorted then.
@@ -94,33 +91,6 @@ export function countAndAnnounce(db: Connection, sets: readonly ChangeSet[], by:
   const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
     ORDER BY ${order}`;
   appendEvents(db, rows, by.nowSeconds, by.actor);
-}
-
-/** Every row counts no more as it was, and counts as it is. */
-function recount(db: Connection, { entity, created, removed, values }: ChangeSet): void {
-  const { table } = tableOf(entity);
-  for (const declaration of countsOf(table)) {
-    const { group, dimension, excluded } = declaration;
-    const read = (from: string, where: string, delta: 1 | -1): string =>
-      `SELECT r.id, r.${group}, r.${dimension}, ${delta} AS delta FROM ${from} r WHERE ${where}`;
-    const changed = (side: 'old' | 'new', delta: 1 | -1): string => {
-      const value = (column: string) =>
-        `coalesce(max(v.${side}) FILTER (WHERE v.field = '${column}'), r.${column}) AS ${column}`;
-      return `SELECT r.id, ${value(group)}, ${value(dimension)}, ${delta} AS delta
-        FROM (${values}) v CROSS JOIN main.${table} r ON r.id = v.row_id
-        WHERE v.field IN ('${group}', '${dimension}') GROUP BY r.id`;
-    };
-    const changes = [
-      ...(created === undefined ? [] : [read(`main.${table}`, created, 1)]),
-      ...(removed === undefined ? [] : [read(removed.from, removed.where, -1)]),
-      ...(values === undefined ? [] : [changed('old', -1), changed('new', 1)]),
-    ];
-    if (changes.length === 0) continue;
-    const isCounted = excluded === undefined ? '' : `WHERE ${dimension} <> '${excluded}'`;
-    const counted = `SELECT * FROM (${changes.join('\nUNION ALL ')}) ${isCounted}`;
-    const areNew = created !== undefined || removed !== undefined || excluded !== undefined;
-    for (const sql of countChangesSql(declaration, counted, areNew)) db.exec(sql);
-  }
 }
 
 /** In which order the events of an operation follow each other. */

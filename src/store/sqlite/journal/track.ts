@@ -7,8 +7,8 @@ import type { Connection } from '../engine/connection.ts';
 import { recordedColumns, TABLES, type Table } from '../schema/tables.ts';
 import type { IdRange } from './operations.ts';
 import {
+  announce,
   type ChangeSet,
-  countAndAnnounce,
   insertChanges,
   insertRemovedRows,
   type Recording,
@@ -45,7 +45,7 @@ export function track(
     }
   }
   for (const [i, each] of tables.entries()) finishRows(db, each, sets[i] as ComparedSet, by.nowSeconds);
-  countAndAnnounce(db, keepsNoValues ? sets.map(asRemoved) : sets, by);
+  announce(db, keepsNoValues ? sets.map(asRemoved) : sets, by);
   const counts = sets.map((set) => [set.entity, countRows(db, set, created.get(set.entity))] as const);
   for (const { entity } of tables)
     db.exec(`DROP TABLE temp.before_${entity}; DROP TABLE temp.values_${entity}`);

@@ -9,7 +9,8 @@ import type { ChangedEntity } from '../../ports/journal/corrections.ts';
 import type { Actor } from '../../ports/journal/history.ts';
 import type { UndoBlocker } from '../../ports/journal/operations.ts';
 import type { Connection } from '../engine/connection.ts';
-import { CHANGED_OR_ERASED, ERASED_BY, ERASED_FIRST, ERASED_STATUS } from '../identity/erased-rows.ts';
+import { CHANGED_OR_ERASED, ERASED_BY, ERASED_FIRST } from '../identity/erased-rows.ts';
+import { ERASED_STATUS } from '../schema/counts.ts';
 import {
   joinOwnedSql,
   memberOfOwnerSql,

@@ -5,14 +5,13 @@
 import type { CorrectionOptions } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
 import { undoRedirects } from '../identity/former-keys.ts';
-import { COUNTED_ENTITIES } from '../lists/counted-tables.ts';
 import { recordedColumns } from '../schema/tables.ts';
 import type { IdRange, Operation } from './operations.ts';
 import { isWithin, type OwnRows, ownChanges, removedRows } from './own-rows.ts';
 import { addPaidAmounts, stagePaidByOwn } from './paid-amounts.ts';
 import {
+  announce,
   type ChangeSet,
-  countAndAnnounce,
   insertChanges,
   REMOVED,
   RESTORED,
@@ -41,10 +40,10 @@ export function undoOperation(
   const sets = own.map((each) => toChangeSet(operation, each));
   for (const { entity, values } of sets) if (values !== undefined) insertChanges(db, entity, values, by);
   const goes = own.some(({ created }) => created !== undefined);
-  // What goes is counted and announced while it is there, what comes back once it is there.
+  // What goes is announced while it is there, what comes back once it is there.
   const images = goes && own.some(({ fields }) => fields.includes(REMOVED)) ? takeImages(db, sets) : sets;
-  const areCountedFirst = goes && images === sets;
-  if (areCountedFirst) countAndAnnounce(db, sets, by);
+  const areAnnouncedFirst = goes && images === sets;
+  if (areAnnouncedFirst) announce(db, sets, by);
   const isOfPayments = own.some(({ table }) => table.entity === 'payments');
   if (isOfPayments) stagePaidByOwn(db, operation, '-');
   // Rows and what they refer to go and come back together.
@@ -59,14 +58,14 @@ export function undoOperation(
     addPaidAmounts(db, 'temp.paid_amounts', by);
     db.exec('DROP TABLE temp.paid_amounts');
   }
-  if (!areCountedFirst) countAndAnnounce(db, images, by);
+  if (!areAnnouncedFirst) announce(db, images, by);
   if (images !== sets) dropImages(db, sets);
   const undone = [nowSeconds, systemUser, operation.id];
   db.run('UPDATE main.operations SET undone_at = ?, undone_by = ? WHERE id = ?', undone);
   return { removed, restored: countChanged(db, operation) };
 }
 
-/** Keeps the rows that go, where others come back: both are counted together, once it is done. */
+/** Keeps the rows that go, where others come back: both are announced together, once it is done. */
 const takeImages = (db: Connection, sets: readonly ChangeSet[]): ChangeSet[] =>
   sets.map((set) => {
     const { entity, removed } = set;
@@ -106,12 +105,6 @@ function removeCreated(
 ): number {
   if (created === undefined) return 0;
   const { entity } = table;
-  if (entity === 'cooperatives') {
-    // All of them are 0, and refer to the cooperatives.
-    for (const { group, groupTable, groupBlockTable } of COUNTED_ENTITIES)
-      for (const name of [groupTable, groupBlockTable])
-        db.exec(`DELETE FROM main.${name} WHERE ${group} ${isWithin(created)}`);
-  }
   if (entity === 'accounts') keepNumbers(db, operation, created, by);
   const { changes } = db.run(`DELETE FROM main.${table.table} WHERE id ${isWithin(created)}`);
   if (changes > 0) keepRemovedId(db, table.table, created.last);

@@ -1,7 +1,10 @@
 /** Finds the n-th row of a list by the counts of blocks of ids, from large blocks to small ones. */
 import type { Connection } from '../engine/connection.ts';
-import { BLOCK_SPANS, LARGE_BLOCK } from '../schema/block-sizes.ts';
-import { type CountDeclaration, wrongCounts } from './counted-tables.ts';
+import { type CountedTable, LARGE_BLOCK, SMALL_BLOCK } from '../schema/counts.ts';
+
+/** The error of counts that do not match the rows. */
+export const wrongCounts = (table: string): Error =>
+  new Error(`The counters of ${table} do not match their blocks: run the check command.`);
 
 /** Where the n-th row of a list is: `skip` rows after the first of those with an id from `firstId`. */
 export interface SeekPosition {
@@ -16,8 +19,12 @@ export interface SeekRange extends SeekPosition {
   readonly untilId: number;
 }
 
-/** JSON of blocks and the counts in them: the driver takes longer for 16 rows than SQLite for the text. */
-export const blocksSql = (count: string): string => `json_group_object(block, ${count}) AS blocks`;
+/** JSON of blocks and the rows in them: the driver takes longer for 16 rows than SQLite for the text. */
+export const blocksSql = 'json_group_object(block, rows) AS blocks';
+
+/** Rows of a status, or of any that is listed. */
+export const isWantedSql = ({ excluded }: CountedTable): string =>
+  `(@value IS NULL OR status = @value)${excluded === undefined ? '' : ` AND status <> '${excluded}'`}`;
 
 interface Blocks {
   readonly blocks: string;
@@ -43,15 +50,19 @@ interface Located {
   readonly skip: number;
 }
 
-export function openSeek(db: Connection, declaration: CountDeclaration) {
-  const { table, dimension, blockTable, count } = declaration;
-  const listBlocks = db.prepare<[span: number, value: string, from: number, until: number], Blocks>(
-    `SELECT ${blocksSql(count)} FROM ${blockTable}
-     WHERE span = ? AND ${dimension} = ? AND block >= ? AND block < ?`,
-    `one row per ${LARGE_BLOCK} ids, or 16`,
-  );
-  const list = (span: number, value: string, from = 0, until = Number.MAX_SAFE_INTEGER): string =>
-    (listBlocks.get(span, value, from, until) as Blocks).blocks;
+export function openSeek(db: Connection, counted: CountedTable) {
+  const { table, large, small } = counted;
+  const open = (blocks: string, bound: string) => {
+    const list = db.prepare<[{ value: string | null; from: number; until: number }], Blocks>(
+      `SELECT ${blocksSql} FROM (SELECT block, sum(rows) AS rows FROM ${blocks}
+       WHERE block >= @from AND block < @until AND ${isWantedSql(counted)} GROUP BY block)`,
+      bound,
+    );
+    return (value: string | undefined, from = 0, until = Number.MAX_SAFE_INTEGER): Counts =>
+      JSON.parse((list.get({ value: value ?? null, from, until }) as Blocks).blocks);
+  };
+  const listLarge = open(large.table, `one row per status and ${LARGE_BLOCK} ids`);
+  const listSmall = open(small.table, 'one row per status and small block of a large one');
 
   function locate(blocks: Counts, offset: number): Located {
     let skip = offset;
@@ -62,29 +73,31 @@ export function openSeek(db: Connection, declaration: CountDeclaration) {
     throw wrongCounts(table);
   }
 
-  function seekInside(value: string, span: number, { block, count, skip }: Located): SeekPosition {
-    const firstId = block * span;
+  function seekInside(value: string | undefined, { block, count, skip }: Located): SeekPosition {
+    const firstId = block * LARGE_BLOCK;
     // Every id of a full block is in the list.
-    if (count === span) return { firstId: firstId + skip, skip: 0 };
-    const smaller = BLOCK_SPANS.find((each) => each < span);
-    if (smaller === undefined) return { firstId, skip };
-    const inside = list(smaller, value, firstId / smaller, (firstId + span) / smaller);
-    return seekInside(value, smaller, locate(parse(inside), skip));
+    if (count === LARGE_BLOCK) return { firstId: firstId + skip, skip: 0 };
+    const smallBlocks = listSmall(value, firstId / SMALL_BLOCK, (firstId + LARGE_BLOCK) / SMALL_BLOCK);
+    const found = locate(smallBlocks, skip);
+    const first = found.block * SMALL_BLOCK;
+    return found.count === SMALL_BLOCK
+      ? { firstId: first + found.skip, skip: 0 }
+      : { firstId: first, skip: found.skip };
   }
 
   return {
     /** @param offset less than the count of the value */
-    ofAll: (value: string, offset: number): SeekPosition =>
-      seekInside(value, LARGE_BLOCK, locate(parse(list(LARGE_BLOCK, value)), offset)),
+    ofAll: (value: string | undefined, offset: number): SeekPosition =>
+      seekInside(value, locate(listLarge(value), offset)),
 
     /** @param blocks the large blocks of a group, with its rows of the value */
-    inGroup(blocks: string, value: string, offset: number): SeekPosition {
+    inGroup(blocks: string, value: string | undefined, offset: number): SeekPosition {
       const found = locate(parse(blocks), offset);
       const { block, count: own, skip } = found;
       // The rows of an imported file have successive ids: where no other group has any, the smaller blocks
       // count those of this group.
-      const all = parse(list(LARGE_BLOCK, value, block, block + 1))[block];
-      return all === own ? seekInside(value, LARGE_BLOCK, found) : { firstId: block * LARGE_BLOCK, skip };
+      const all = listLarge(value, block, block + 1)[block];
+      return all === own ? seekInside(value, found) : { firstId: block * LARGE_BLOCK, skip };
     },
 
     /**

@@ -16,7 +16,7 @@ import type { Connection } from '../engine/connection.ts';
 import { currentNumberSql } from '../identity/former-keys.ts';
 import { LOAN_OWNER, LOAN_ROW } from '../rows/loan-rows.ts';
 import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
-import { LOAN_COUNTS, PAYMENT_COUNTS } from './counted-tables.ts';
+import { LOAN_COUNTS, PAYMENT_COUNTS } from '../schema/counts.ts';
 import { type Groups, isInGroupsSql, toGroupsParameter } from './groups.ts';
 import { type ListRows, openCountedList, openFewRows } from './list-pages.ts';
 
@@ -103,17 +103,15 @@ export function openLoanLists(db: Connection) {
   const changed = openChanged<LoanRecord>(db, LOANS);
   const counted = openCountedList<LoanRecord>(db, LOANS, LOAN_COUNTS, LOAN_STATUSES);
 
-  function list(filter: LoanFilter, request: PageRequest, visible: Visible): Page<LoanRecord> {
+  return (filter: LoanFilter, request: PageRequest, visible: Visible): Page<LoanRecord> => {
     const { identityCard, memberId, cooperativeId, status } = filter;
     const groups = visibleGroups(visible, cooperativeId);
     const few = toFew(groups, filter);
     if (identityCard !== undefined)
       return ofPerson({ ...few, identityCard, memberId: memberId ?? null }, request);
     if (memberId !== undefined) return ofMember({ ...few, memberId }, request);
-    return changed(few, request) ?? counted.list({ groups, value: status }, request);
-  }
-
-  return { counts: counted.counts, list };
+    return changed(few, request) ?? counted({ groups, value: status }, request);
+  };
 }
 
 export function openPaymentLists(db: Connection) {
@@ -133,14 +131,12 @@ export function openPaymentLists(db: Connection) {
   const changed = openChanged<PaymentRecord>(db, PAYMENTS);
   const counted = openCountedList<PaymentRecord>(db, PAYMENTS, PAYMENT_COUNTS, PAYMENT_STATUSES);
 
-  function list(filter: PaymentFilter, request: PageRequest, visible: Visible): Page<PaymentRecord> {
+  return (filter: PaymentFilter, request: PageRequest, visible: Visible): Page<PaymentRecord> => {
     const { identityCard, loanId, cooperativeId, status } = filter;
     const groups = visibleGroups(visible, cooperativeId);
     const few = toFew(groups, filter);
     if (loanId !== undefined) return ofLoan({ ...few, loanId, identityCard: identityCard ?? null }, request);
     if (identityCard !== undefined) return ofPerson({ ...few, identityCard }, request);
-    return changed(few, request) ?? counted.list({ groups, value: status }, request);
-  }
-
-  return { counts: counted.counts, list };
+    return changed(few, request) ?? counted({ groups, value: status }, request);
+  };
 }

@@ -5,8 +5,9 @@
  */
 import { offsetOf, type Page, type PageRequest } from '../../../domain/values/page.ts';
 import type { Connection, Statement } from '../engine/connection.ts';
-import { type CountFilter, type CountIndex, openCountIndex, type RowsWanted } from './count-index.ts';
-import { type CountDeclaration, wrongCounts } from './counted-tables.ts';
+import type { CountedTable } from '../schema/counts.ts';
+import { type CountFilter, openCountIndex, type RowsWanted } from './count-index.ts';
+import { wrongCounts } from './count-seek.ts';
 
 /** What is read of the rows of a page. */
 export interface ListRows {
@@ -36,7 +37,7 @@ type WindowOfGroups = WindowFrom & {
 };
 
 const LIMIT = 'LIMIT @limit OFFSET @skip';
-const ONE_PAGE = 'one page and fewer than 16 rows before it';
+const ONE_PAGE = 'one page and less than one small block of rows before it';
 const ONE_GROUP = 'one page and less than one large block of entries of the covering index before it';
 const SOME_GROUPS = 'one page, and less than two large blocks of entries of the covering index';
 
@@ -63,30 +64,28 @@ function openRows<Row>(db: Connection, { table, alias, select, joins, asTuples }
 }
 
 /**
- * The table needs an index on the dimension, and one on the group and the dimension that is named after both:
- * `loans_cooperative_status` for the group `cooperative_id` and the dimension `status`.
- * @param values of the dimension, all that are counted: the rows of a group are a merge of those of each
- * @returns its count index, too, which every write of a row changes
+ * The table needs an index on the status, and one on cooperative and status: `loans_cooperative_status`.
+ * @param values statuses, all that are listed: the rows of a cooperative are a merge of those of each
  */
 export function openCountedList<Row>(
   db: Connection,
   listed: ListRows,
-  declaration: CountDeclaration,
+  counted: CountedTable,
   values: readonly string[],
-): { readonly counts: CountIndex; readonly list: OpenedList<Row, CountFilter> } {
-  const counts = openCountIndex(db, declaration);
-  const { table, dimension, group, excluded } = declaration;
+): OpenedList<Row, CountFilter> {
+  const counts = openCountIndex(db, counted);
+  const { table, excluded } = counted;
   const rows = openRows<Row>(db, listed);
-  const isCounted = excluded === undefined ? '' : `AND ${listed.alias}.${dimension} <> '${excluded}'`;
+  const isCounted = excluded === undefined ? '' : `AND ${listed.alias}.status <> '${excluded}'`;
   const all = rows.following<object>(isCounted, ONE_PAGE);
   const ofValue = rows.withIds<WindowFrom & { value: string }>(
-    `SELECT id FROM ${table} WHERE ${dimension} = @value AND id >= @firstId`,
+    `SELECT id FROM ${table} WHERE status = @value AND id >= @firstId`,
     ONE_PAGE,
   );
-  const index = `${table}_${group.replace(/_id$/, '')}_${dimension}`;
+  const index = `${table}_cooperative_status`;
   const inGroup = (value: string): string =>
     `SELECT id FROM ${table} INDEXED BY ${index}
-     WHERE ${group} = @group AND ${dimension} = ${value} AND id >= @firstId`;
+     WHERE cooperative_id = @group AND status = ${value} AND id >= @firstId`;
   const ofGroupAndValue = rows.withIds<WindowFrom & { group: number; value: string }>(
     inGroup('@value'),
     ONE_GROUP,
@@ -99,7 +98,7 @@ export function openCountedList<Row>(
   const ofGroups = rows.withIds<WindowOfGroups>(
     `SELECT t.id AS id FROM json_each(@groups) g CROSS JOIN json_each(@values) v
        CROSS JOIN ${table} t INDEXED BY ${index}
-       ON t.${group} = g.value AND t.${dimension} = v.value AND t.id >= @firstId AND t.id < @untilId`,
+       ON t.cooperative_id = g.value AND t.status = v.value AND t.id >= @firstId AND t.id < @untilId`,
     SOME_GROUPS,
   );
 
@@ -123,7 +122,7 @@ export function openCountedList<Row>(
     return value === undefined ? ofGroup.all(window) : ofGroupAndValue.all({ ...window, value });
   }
 
-  const list: OpenedList<Row, CountFilter> = (filter, request) => {
+  return (filter, request) => {
     const count = counts.count(filter);
     const offset = offsetOf(request);
     if (offset >= count) return { count, rows: [] };
@@ -132,7 +131,6 @@ export function openCountedList<Row>(
     if (found.length !== Math.min(request.pageSize, count - offset)) throw wrongCounts(table);
     return { count, rows: found };
   };
-  return { counts, list };
 }
 
 /**

@@ -7,7 +7,7 @@ import { MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/m
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
 import { LISTED_ROW, type ListedRow } from '../rows/member-rows.ts';
-import { MEMBER_COUNTS } from './counted-tables.ts';
+import { MEMBER_COUNTS } from '../schema/counts.ts';
 import { openFewMembers } from './few-members.ts';
 import { type ListRows, openCountedList } from './list-pages.ts';
 
@@ -21,17 +21,10 @@ export const LISTED_MEMBERS: ListRows = {
 
 export function openMemberLists(db: Connection) {
   const listFew = openFewMembers<ListedRow>(db, LISTED_MEMBERS);
-  const { counts, list: listCounted } = openCountedList<ListedRow>(
-    db,
-    LISTED_MEMBERS,
-    MEMBER_COUNTS,
-    MEMBER_STATUSES,
-  );
+  const listCounted = openCountedList<ListedRow>(db, LISTED_MEMBERS, MEMBER_COUNTS, MEMBER_STATUSES);
 
-  function list(filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedRow> {
+  return (filter: MemberFilter, request: PageRequest, visible: Visible): Page<ListedRow> => {
     const groups = visibleGroups(visible, filter.cooperativeId);
     return listFew(filter, groups, request) ?? listCounted({ groups, value: filter.status }, request);
-  }
-
-  return { counts, list };
+  };
 }

@@ -2,9 +2,9 @@
 import { MOST_FOUND } from '../../../domain/values/search-words.ts';
 import type { FoundMember, MemberName, NamedMember } from '../../ports/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { currentNumberSql } from '../identity/former-keys.ts';
 import { letOthersWrite } from '../read-model/refresh.ts';
+import { ERASED_STATUS } from '../schema/counts.ts';
 import { indexLeftNames } from '../search/index-names.ts';
 import { openMemberSearch } from '../search/member-search.ts';
 

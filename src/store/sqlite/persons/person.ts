@@ -3,10 +3,10 @@ import { CHANGED_ENTITIES, type ChangedEntity } from '../../ports/journal/correc
 import type { HeldChange, HeldMembership, HeldPerson, HeldRow } from '../../ports/journal/held-data.ts';
 import { CREATED } from '../../ports/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { labelSql, SHOWN_CHANGE } from '../journal/labels.ts';
 import { userOf } from '../journal/operations.ts';
 import { openOrigins } from '../journal/origin.ts';
+import { ERASED_STATUS } from '../schema/counts.ts';
 import { ownedIdsSql, recordedColumns, tableOf } from '../schema/tables.ts';
 import { readEntries } from './entry-rows.ts';
 import { formerNumbers, identifyPerson, keptResponsesSql } from './identify.ts';

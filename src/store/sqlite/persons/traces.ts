@@ -1,9 +1,9 @@
 /** Under what persons stand in the access ledger: numbers and ids of members, former ones too. */
 import type { KnownNumber, OtherHolder, PersonTraces } from '../../ports/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { MERGED_MEMBERS, REPLACED_NUMBERS, redirectSql } from '../identity/former-keys.ts';
 import { findErasure } from '../identity/identity-hash.ts';
+import { ERASED_STATUS } from '../schema/counts.ts';
 import { identifyPerson, listOf } from './identify.ts';
 
 export function findTraces(db: Connection, given: string): PersonTraces {

@@ -2,7 +2,7 @@
 
 import { LOAN_FIELDS, LOAN_HISTORY } from '../../../domain/lending/loans.ts';
 import { listFields } from '../../../domain/values/declared-fields.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
+import { ERASED_STATUS } from '../schema/counts.ts';
 import { selected } from './columns.ts';
 
 /** What loans and payments show of the member `m` and the cooperative `c`. */

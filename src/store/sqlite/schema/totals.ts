@@ -24,8 +24,8 @@ const exact = (name: string, value: Sql) => ({
   [`${name}_rest`]: (row: string) => `${value(row)} % ${MILLION}`,
 });
 
-const one: Sql = () => '1';
-const column =
+export const one: Sql = () => '1';
+export const column =
   (name: string): Sql =>
   (row) =>
     `${row}.${name}`;
@@ -88,9 +88,6 @@ export const TOTALS = [
   },
 ] as const satisfies readonly Totals[];
 
-/** The triggers on new rows, which an import drops while it adds many. */
-export const TOTALS_TRIGGER = /_totals_added$/;
-
 const names = ({ key, sums }: Totals): string => [...Object.keys(key), ...Object.keys(sums)].join(', ');
 const upsert = ({ sums }: Totals): string =>
   `ON CONFLICT DO UPDATE SET ${Object.keys(sums).map((sum) => `${sum} = ${sum} + excluded.${sum}`)}`;
@@ -134,7 +131,7 @@ export function totalsTable(totals: Totals): string {
   const differences = Object.entries(sums).map(
     ([sum, sql]) => `${sum} = ${sum} + (${sql('NEW')}) - (${sql('OLD')})`,
   );
-  const isText = (name: string): boolean => name !== 'cooperative_id';
+  const isText = (name: string): boolean => name !== 'cooperative_id' && name !== 'block';
   return `
 CREATE TABLE ${table} (
 ${Object.keys(key)

@@ -16,7 +16,7 @@ import {
   keepFile,
 } from '../journal/operations.ts';
 import { addPaidAmounts } from '../journal/paid-amounts.ts';
-import { countAndAnnounce, insertChanges, insertRemovedRows } from '../journal/record-changes.ts';
+import { announce, insertChanges, insertRemovedRows } from '../journal/record-changes.ts';
 import { tidyUp } from '../journal/tidy-up.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
 import { checkAgain } from './check-again.ts';
@@ -210,7 +210,7 @@ function applyAndRecord(
     ...(changes.changed === 0 ? {} : { values: 'SELECT * FROM staging.changes' }),
     ...(isPartOfMember(kind) ? { members: 'SELECT id FROM staging.touched_members' } : {}),
   };
-  countAndAnnounce(db, [set, ...emptied], by);
+  announce(db, [set, ...emptied], by);
   dropRemoved(scope, [...removed, ...emptied]);
   if (kind === 'payments') addPaidAmounts(db, 'staging.paid_amounts', by);
   return { ...changes, importId: id };

@@ -1,16 +1,25 @@
 /** How large the registry is, for the operator who imports into it. */
 import type { RegistrySize } from '../../ports/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
-import { readRowCount } from '../lists/table-sizes.ts';
+import {
+  DELIVERY_COUNTS,
+  LOAN_COUNTS,
+  MEMBER_COUNTS,
+  PAYMENT_COUNTS,
+  SAVINGS_COUNTS,
+  sizeSql,
+} from '../schema/counts.ts';
+import type { Totals } from '../schema/totals.ts';
 
 export function readSize(db: Connection): RegistrySize {
+  const sizeOf = (counts: Totals) => db.value<number>(sizeSql(counts));
   // One snapshot for all.
   return db.transaction.deferred(() => ({
     cooperatives: db.count('main.cooperatives'),
-    members: db.value('SELECT coalesce(sum(members), 0) FROM main.member_counts'),
-    deliveries: readRowCount(db, 'production_entries'),
-    loans: readRowCount(db, 'loans'),
-    payments: readRowCount(db, 'payments'),
-    transactions: readRowCount(db, 'savings_transactions'),
+    members: sizeOf(MEMBER_COUNTS.large),
+    deliveries: sizeOf(DELIVERY_COUNTS),
+    loans: sizeOf(LOAN_COUNTS.large),
+    payments: sizeOf(PAYMENT_COUNTS.large),
+    transactions: sizeOf(SAVINGS_COUNTS),
   }));
 }

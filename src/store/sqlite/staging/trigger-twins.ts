@@ -3,11 +3,9 @@
  * Every trigger on the insert of rows that files bring is in one of these groups.
  */
 import type { Connection } from '../engine/connection.ts';
-import { addToRowCount, isRowCounted } from '../lists/table-sizes.ts';
 import { markStaleSql, type ReadModelColumn } from '../schema/stale-flag.ts';
-import { TOTALS_TRIGGER } from '../schema/totals.ts';
 import { indexNewCooperatives, leaveUnindexed } from '../search/index-names.ts';
-import { addNewRows } from '../statistics/totals.ts';
+import { ADDED_UP, addNewRows } from '../statistics/totals.ts';
 
 /** Rows that were inserted while the triggers of their table were dropped. */
 export interface AddedRows {
@@ -34,7 +32,7 @@ const STALE: { readonly [table: string]: ReadModelColumn } = {
 
 export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
   {
-    has: (trigger) => TOTALS_TRIGGER.test(trigger),
+    has: (trigger) => ADDED_UP.some(({ table }) => trigger === `${table}_added`),
     isForFewRows: true,
     twin: (db, { table, firstId }) => addNewRows(db, table, firstId),
   },
@@ -52,11 +50,6 @@ export const TRIGGER_GROUPS: readonly TriggerGroup[] = [
     has: (trigger, table) => table in STALE && trigger === `${table}_insert`,
     isForFewRows: false,
     twin: (db, { table, members }) => db.exec(markStaleSql(STALE[table] as ReadModelColumn, members)),
-  },
-  {
-    has: (trigger, table) => isRowCounted(table) && trigger === `${table}_added`,
-    isForFewRows: false,
-    twin: (db, { table, count }) => isRowCounted(table) && addToRowCount(db, table, count),
   },
 ];
 

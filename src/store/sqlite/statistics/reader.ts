@@ -1,4 +1,5 @@
 /** Statistics from one connection: the stored totals of cooperatives, added up. */
+
 import type { Visible } from '../../../domain/access/visible.ts';
 import { LOAN_STATUSES, type LoanStatus } from '../../../domain/lending/loans.ts';
 import {
@@ -20,8 +21,8 @@ import {
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { RegistryError } from '../../../domain/values/errors.ts';
 import type { Connection } from '../engine/connection.ts';
-import { ERASED_STATUS } from '../identity/erased-rows.ts';
 import { toExactInteger } from '../read-model/compute.ts';
+import { activeMembersSql, ERASED_STATUS } from '../schema/counts.ts';
 import { OTHER_TOTALS, TOTALS_VERSION, totalsVersion } from './totals.ts';
 
 /** Sums of several cooperatives that are kept as long as nobody writes. */
@@ -61,8 +62,7 @@ export function openStatisticsReader(db: Connection, zone: TimeZone): Statistics
   const exists = db.prepare<[number], { id: number }>('SELECT id FROM cooperatives WHERE id = ?');
   const list = db.prepare<[{ visible: string | null }], CooperativeRow>(
     `SELECT id, district, sector,
-       coalesce((SELECT members FROM member_counts WHERE cooperative_id = c.id AND status = 'active'), 0)
-         AS activeMembers
+       ${activeMembersSql('c.id')} AS activeMembers
      FROM cooperatives c
      WHERE @visible IS NULL OR id IN (SELECT value FROM json_each(@visible)) ORDER BY id`,
     'a few thousand cooperatives',

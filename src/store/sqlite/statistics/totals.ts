@@ -2,8 +2,9 @@
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
-import { type CountCheck, difference } from '../lists/count-checks.ts';
-import { addRowsSql, storedSql, sumsSql, TOTALS, type Totals } from '../schema/totals.ts';
+import { type CountCheck, wrongSumSql } from '../lists/count-checks.ts';
+import { COUNTS } from '../schema/counts.ts';
+import { addRowsSql, TOTALS, type Totals } from '../schema/totals.ts';
 
 /** Raised with every change of what is added up (schema/totals.ts): what others have stored is not used. */
 const RULES_VERSION = '1';
@@ -49,9 +50,12 @@ export function renewTotalsUnlessBusy(db: Connection, zone: TimeZone): void {
   }
 }
 
+/** What triggers add up. Counts are of no time zone, and never computed again. */
+export const ADDED_UP: readonly Totals[] = [...TOTALS, ...COUNTS];
+
 /** Adds new rows whose insert no trigger has seen. @param firstId of theirs */
 export function addNewRows(db: Connection, table: string, firstId: number): void {
-  for (const totals of TOTALS) if (totals.rows === table) addRows(db, totals, firstId);
+  for (const totals of ADDED_UP) if (totals.rows === table) addRows(db, totals, firstId);
 }
 
 /** So many rows are grouped at once: they are sorted in memory. */
@@ -66,5 +70,5 @@ function addRows(db: Connection, totals: Totals, firstId: number): void {
 /** Each finds a total that differs from the sum of all rows; they say nothing while none were added up. */
 export const TOTALS_CHECKS: readonly CountCheck[] = TOTALS.map((totals) => ({
   name: `totals of ${totals.rows}`,
-  sql: `SELECT * FROM (${difference(sumsSql(totals), storedSql(totals))}) WHERE (${TOTALS_VERSION}) <> ''`,
+  sql: `SELECT * FROM (${wrongSumSql(totals)}) WHERE (${TOTALS_VERSION}) <> ''`,
 }));

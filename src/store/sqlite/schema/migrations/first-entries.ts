@@ -37,6 +37,7 @@ CREATE UNIQUE INDEX loans_reference ON loans (cooperative_id, reference);
 CREATE INDEX loans_member ON loans (member_id);
 CREATE INDEX loans_status ON loans (status);
 CREATE INDEX loans_cooperative_status ON loans (cooperative_id, status);
+CREATE INDEX loans_updated ON loans (cooperative_id, updated_at);
 
 CREATE TABLE payments (
   id INTEGER PRIMARY KEY,
@@ -54,6 +55,7 @@ CREATE UNIQUE INDEX payments_reference ON payments (cooperative_id, reference);
 CREATE INDEX payments_loan ON payments (loan_id, status);
 CREATE INDEX payments_status ON payments (status);
 CREATE INDEX payments_cooperative_status ON payments (cooperative_id, status);
+CREATE INDEX payments_updated ON payments (cooperative_id, updated_at);
 
 CREATE TABLE savings_accounts (
   id INTEGER PRIMARY KEY,

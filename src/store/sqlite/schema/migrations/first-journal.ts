@@ -15,7 +15,9 @@ CREATE TABLE operations (
   changed INTEGER NOT NULL DEFAULT 0,
   first_change INTEGER NOT NULL,
   last_change INTEGER NOT NULL,
-  undone_at INTEGER
+  undone_at INTEGER,
+  -- An undo is often made by somebody else.
+  undone_by TEXT
 ) STRICT;
 
 -- The file of an import, and how it was read. The time zone is null where every row had a reference. It may
@@ -90,7 +92,9 @@ CREATE TABLE events (
 -- Fixed when the registry is created, and new after a restore: sequence numbers are comparable within it.
 CREATE TABLE feed (
   id INTEGER PRIMARY KEY CHECK (id = 1),
-  epoch TEXT NOT NULL
+  epoch TEXT NOT NULL,
+  -- How often the registry was restored: of two copies of it with different epochs, the higher one is newer.
+  generation INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO feed (id, epoch) VALUES (1, lower(hex(randomblob(8))));
 

@@ -4,8 +4,8 @@
  * that the person still has in another cooperative does not.
  */
 import type { Connection } from '../../engine/connection.ts';
-import { ERASED_STATUS } from '../../identity/erased-rows.ts';
 import { wasReplacedSql } from '../../identity/former-keys.ts';
+import { ERASED_STATUS } from '../../schema/counts.ts';
 import { stagedColumns } from '../../schema/targets.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 

@@ -11,6 +11,7 @@ import type { ImportKind } from '../../../ports/import/import-session.ts';
 import { WARNINGS, type WarningKind } from '../../../ports/import/import-warnings.ts';
 import { ENDED } from '../../identity/transfers.ts';
 import { REVERSED_ACTORS } from '../../journal/operations.ts';
+import { ERASED_STATUS } from '../../schema/counts.ts';
 import { saying } from '../checks/check-statements.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 import { contradictedCardsSql, lookalikesSql } from './identity-warnings.ts';
@@ -48,7 +49,8 @@ const MANY_CHANGES = `WITH
     CROSS JOIN staging.resolved_references p ON p.line = e.line
     WHERE e."column" IN ('full_name', 'identity_card', 'status')),
   sums AS (SELECT cooperative_id, count(*) AS rows,
-      (SELECT sum(members) FROM main.member_counts n WHERE n.cooperative_id = changed.cooperative_id)
+      (SELECT sum(rows) FROM main.member_counts n
+        WHERE n.cooperative_id = changed.cooperative_id AND status <> '${ERASED_STATUS}')
         AS members
     FROM changed GROUP BY 1 HAVING count(*) > ${MANY.members})
   SELECT e.line, ${saying(MANY_CHANGE, { rows: 's.rows', members: 's.members', cooperative: 'c.code' })}

@@ -1,4 +1,5 @@
-/** Totals of statistics: triggers keep them, SQL by hand included. */
+/** First schema: what is counted and added up. Triggers keep it, SQL by hand included. */
+import { COUNTS } from '../counts.ts';
 import { TOTALS, totalsTable } from '../totals.ts';
 
 export const STORED_TOTALS = `
@@ -10,4 +11,4 @@ CREATE TABLE totals_zone (
   offset_seconds INTEGER NOT NULL
 ) STRICT;
 INSERT INTO totals_zone (id, version, offset_seconds) VALUES (1, '', 0);
-${TOTALS.map(totalsTable).join('')}`;
+${[...COUNTS, ...TOTALS].map(totalsTable).join('')}`;

@@ -45,6 +45,14 @@ test('only equal name and phone make a number that differs in one digit a mistyp
   }
 });
 
+test('more than twenty people of one name and phone are no mistyped numbers', async (context) => {
+  const place = await placeWith(context, 1);
+  const crowd = (count: number) =>
+    file(...Array.from({ length: count }, (_, i) => `A-1,${nid(50 + i)},X-${i},Keza Diane,,0788000111`));
+  assert.deepEqual(await warned(place, crowd(20)), ['near_duplicate']);
+  assert.deepEqual(await warned(place, crowd(21)), []);
+});
+
 test('in two cooperatives, dates of birth that differ show that there are two people', async (context) => {
   for (const others of [1, 300]) {
     const place = await placeWith(context, others);

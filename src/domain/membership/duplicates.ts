@@ -21,6 +21,9 @@ export interface Likeness {
   readonly reasons: readonly string[];
 }
 
+/** More people with one phone, or one name and date of birth in a cooperative, are no family. */
+export const CROWD = 20;
+
 /** Below it, so much speaks against it that nobody should be asked to look. */
 const LEAST_SCORE = 40;
 
@@ -72,4 +75,25 @@ export function judgePair(one: Registered, other: Registered): Likeness | undefi
     found.reduce((sum, [, points]) => sum + points, 0),
   );
   return score < LEAST_SCORE ? undefined : { score, reasons: found.map(([, , reason]) => reason) };
+}
+
+/** What a list shows of a member, besides name and phone. */
+export interface ListedMember {
+  /** Its code. */
+  readonly cooperative: string;
+  readonly identityCard: string;
+  readonly dateOfBirth: string | null;
+}
+
+/**
+ * Whether two members of one name and phone are most likely one person with a mistyped number. In two
+ * cooperatives, different dates of birth speak against it.
+ */
+export function isMistyped(one: ListedMember, other: ListedMember): boolean {
+  const different = [...one.identityCard].filter((digit, place) => digit !== other.identityCard[place]);
+  const births = compareDigits(one.dateOfBirth, other.dateOfBirth);
+  return (
+    different.length === 1 &&
+    (one.cooperative === other.cooperative || births === undefined || births === 'same')
+  );
 }

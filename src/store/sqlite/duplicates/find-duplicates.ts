@@ -2,15 +2,13 @@
  * Finds members who may be one person. Three passes decide whom to compare, none of which grows with the
  * square of the members; domain/membership/duplicates.ts decides whether two are alike.
  */
-import { judgePair, type Likeness, type Registered } from '../../../domain/membership/duplicates.ts';
+import { CROWD, judgePair, type Likeness, type Registered } from '../../../domain/membership/duplicates.ts';
 import { nameKeyOf } from '../../../domain/membership/names.ts';
 import type { Crowd, FoundMember, LikelyDuplicate, LikelyDuplicates } from '../../ports/journal/held-data.ts';
 import type { Connection } from '../engine/connection.ts';
 import { personPair, readDismissed } from './dismissed.ts';
 import { findNearNumbers } from './near-numbers.ts';
 
-/** More people with one phone, or one name and date of birth in a cooperative, are no family. */
-export const CROWD = 20;
 /** Kept of those found. */
 const MOST_PAIRS = 100_000;
 

@@ -1,7 +1,7 @@
 /** What the statements of an import ask JavaScript for. */
 import type { LoanStatus } from '../../../../domain/lending/loans.ts';
 import { refuseCountedPayment, refuseNewPayment } from '../../../../domain/lending/payments.ts';
-import { haveCommonWord, nameKeyOf } from '../../../../domain/membership/names.ts';
+import { haveCommonWord } from '../../../../domain/membership/names.ts';
 import type { TimeZone } from '../../../../domain/values/date-time.ts';
 import { mayEchoCell } from '../../../../domain/values/errors.ts';
 import type { Connection } from '../../engine/connection.ts';
@@ -9,8 +9,8 @@ import { hashIdentity } from '../../identity/identity-hash.ts';
 
 /**
  * Adds `identity_hash(secret, number)`, under which erased persons are known,
- * `may_show(code)`, whether a message may name a code or reference of the file,
- * `have_common_word(name, name)`, and `name_key(name)`, which spellings of one name share.
+ * `may_show(code)`, whether a message may name a code or reference of the file, and
+ * `have_common_word(name, name)`.
  */
 export function addSqlFunctions({ raw }: Connection): void {
   raw.function('identity_hash', { deterministic: true }, (secret, number) =>
@@ -21,9 +21,6 @@ export function addSqlFunctions({ raw }: Connection): void {
   );
   raw.function('have_common_word', { deterministic: true }, (one, other) =>
     typeof one === 'string' && typeof other === 'string' && haveCommonWord(one, other) ? 1 : 0,
-  );
-  raw.function('name_key', { deterministic: true }, (name) =>
-    typeof name === 'string' ? nameKeyOf(name) : null,
   );
 }
 

@@ -4,16 +4,18 @@
  * Members with equal name and phone, whose national IDs differ in exactly one digit: most likely one person
  * with a mistyped number. Names are equal whatever their case, accents and order of words. In two
  * cooperatives, members are compared unless their dates of birth are different.
- * Looked for among the rows that are new or change name or phone, and between these and what is stored.
+ * Looked for among the rows that are new or change name or phone, and between these and what is stored; more
+ * people than a family has are not compared.
  *
  * National IDs whose digits for the year of birth (2 to 5) or the sex (6: 8 male, 7 female; data/README.md)
  * say something else than their rows. Only a hint: a number may be right and the date of birth a guess.
  */
+import { CROWD, isMistyped, type ListedMember } from '../../../../domain/membership/duplicates.ts';
+import { nameKeyOf } from '../../../../domain/membership/names.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { saying } from '../checks/check-statements.ts';
 import type { FileScope } from '../staged/file-scope.ts';
 
-const PLACES = `places (k) AS (VALUES ${Array.from({ length: 16 }, (_, i) => `(${i + 1})`).join(', ')})`;
 const CHANGED = `SELECT line FROM staging.changes WHERE "column" IN ('full_name', 'mobile')`;
 
 /** @returns undefined when no two members share a phone, one of them new or with another name or phone */
@@ -35,13 +37,34 @@ export function lookalikesSql({ db, columns }: FileScope): string | undefined {
     FROM ${stored(`SELECT ${mobile} FROM ${from}`)}`;
   findSharedPhones(db, db.has('main.members') ? `${given} UNION ALL ${held}` : given);
   if (!db.has('staging.shared_phones')) return undefined;
-  return amongPool(`SELECT p.line, r.cooperative_code AS code, r.identity_card,
-      name_key(coalesce(r.full_name, t.full_name)) AS name, ${mobile} AS mobile,
-      ${cellOf('date_of_birth')} AS born
+  const pool = db.rows<Pooled>(`SELECT p.line, r.cooperative_code AS cooperative, ${mobile} AS mobile,
+      r.identity_card AS identityCard, coalesce(r.full_name, t.full_name) AS fullName,
+      ${cellOf('date_of_birth')} AS dateOfBirth
     FROM ${from} AND ${phoneOf(mobile)} IN (SELECT phone FROM staging.shared_phones)
-    UNION ALL SELECT NULL, (SELECT code FROM main.cooperatives WHERE id = m.cooperative_id),
-      m.identity_card, name_key(m.full_name), m.mobile, m.date_of_birth
+    UNION ALL SELECT NULL, (SELECT code FROM main.cooperatives WHERE id = m.cooperative_id), m.mobile,
+      m.identity_card, m.full_name, m.date_of_birth
       FROM ${stored("SELECT '+' || phone FROM staging.shared_phones")}`);
+  const lines = findMistyped(pool);
+  return lines.length === 0 ? undefined : `SELECT value, '' FROM json_each('${JSON.stringify(lines)}')`;
+}
+
+interface Pooled extends ListedMember {
+  /** Null for a stored member. */
+  readonly line: number | null;
+  readonly mobile: string;
+  readonly fullName: string;
+}
+
+/** @returns the lines of those who share name and phone with another one, and may be that one mistyped */
+function findMistyped(pool: readonly Pooled[]): number[] {
+  const alike = Map.groupBy(pool, ({ mobile, fullName }) => `${mobile} ${nameKeyOf(fullName)}`);
+  return [...alike.values()].flatMap((group) => {
+    const people = [...Map.groupBy(group, ({ identityCard }) => identityCard).values()];
+    if (people.length > CROWD) return [];
+    return group.flatMap((one) =>
+      one.line !== null && group.some((other) => isMistyped(one, other)) ? [one.line] : [],
+    );
+  });
 }
 
 /** A number is faster to sort than a text. */
@@ -52,27 +75,6 @@ const findSharedPhones = (db: Connection, phones: string): void =>
   db.exec(`DELETE FROM staging.shared_phones;
     INSERT INTO staging.shared_phones SELECT phone FROM (${phones}) GROUP BY 1
       HAVING min(card) <> max(card)`);
-
-/**
- * Of those that share name and phone, the rows that are equal to another but for one place of the number: in
- * their cooperative, or with an equal or unknown date of birth. Linear, however many share one phone.
- */
-const amongPool = (pool: string): string => `SELECT line, '' FROM (WITH
-  pool AS MATERIALIZED (${pool}),
-  alike AS MATERIALIZED (SELECT * FROM pool WHERE (name, mobile) IN
-    (SELECT name, mobile FROM pool GROUP BY 1, 2 HAVING min(identity_card) <> max(identity_card))),
-  ${PLACES},
-  masked AS MATERIALIZED (SELECT line, 'in ' || code AS home, coalesce(born, '') AS born,
-      identity_card AS card, name || mobile || substr(identity_card, 1, k - 1) || '_'
-        || substr(identity_card, k + 1) AS mask
-    FROM alike CROSS JOIN places),
-  cards (mask, among, low, high) AS MATERIALIZED (
-    SELECT mask, home, min(card), max(card) FROM masked GROUP BY 1, 2
-    UNION ALL SELECT mask, born, min(card), max(card) FROM masked GROUP BY 1, 2
-    UNION ALL SELECT mask, 'all', min(card), max(card) FROM masked GROUP BY 1)
-  SELECT m.line FROM masked m CROSS JOIN cards c
-    ON c.mask = m.mask AND c.among IN (m.home, '', iif(m.born = '', 'all', m.born))
-  WHERE m.line IS NOT NULL AND (c.low <> m.card OR c.high <> m.card))`;
 
 /** Members named in the message. */
 const NAMED = 5;

@@ -42,7 +42,8 @@ export function findLedgerFaults(db: string, receipts: ReadonlySet<string>): str
 
 function* readBatches(file: string, faults: string[]): Generator<Batch> {
   if (!existsSync(file)) return;
-  const db = new Database(file, { readonly: true });
+  // Not for reading only: a power cut may have left a journal to roll back.
+  const db = new Database(file);
   try {
     // A power cut may have left it so while it was created.
     if (db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0) return;

@@ -128,6 +128,11 @@ for (const [what, sql, check] of [
     'UPDATE events SET cooperative_id = 2 WHERE sequence = 1',
     'rows of events',
   ],
+  [
+    'an operation has events of another',
+    'INSERT INTO operation_events VALUES (5, 2, 3)',
+    'events of operations',
+  ],
   ['a row has no id', 'UPDATE events SET row_id = 0 WHERE sequence = 2', 'rows of events'],
 ] as const) {
   test(`check reports when ${what}`, async (context) => {

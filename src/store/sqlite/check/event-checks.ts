@@ -28,6 +28,12 @@ export const EVENT_CHECKS: readonly CountCheck[] = [
     sql: "SELECT count(*) AS epochs FROM feed WHERE epoch <> '' HAVING epochs <> 1",
   },
   {
+    name: 'events of operations',
+    sql: `SELECT o.actor FROM operation_events o
+      CROSS JOIN events e ON e.sequence IN (o.first_sequence, o.last_sequence)
+      WHERE e.actor <> o.actor LIMIT 1`,
+  },
+  {
     name: 'rows of events',
     sql: `SELECT sequence FROM events WHERE type NOT BETWEEN 0 AND ${EVENT_TYPES.length - 1}
         OR row_id < 1 OR cooperative_id < 1 OR actor < 0 OR fields < 0

@@ -56,17 +56,24 @@ export function openEventAppender(db: Connection, entity: EventEntity): AppendEv
 }
 
 /**
- * Appends one event for each row of a set, in its order.
+ * Appends one event of an operation for each row of a set, in its order, and keeps which they are.
  * @param rows SELECT of `type, row_id, cooperative_id, fields`: the first as its number (`typeCode`), the
  * last as bits (`fieldBit`), 0 unless updated
  * @returns how many
  */
 export function appendEvents(db: Connection, rows: string, nowSeconds: number, actor: EventActor): number {
-  const { changes } = db.run(
+  const { changes, lastInsertRowid } = db.run(
     `INSERT INTO main.events (type, row_id, cooperative_id, fields, at, actor)
      SELECT type, row_id, cooperative_id, fields, ?, ? FROM (${rows})`,
     [nowSeconds, actorCode(actor)],
   );
+  const last = Number(lastInsertRowid);
+  if (changes > 0)
+    db.run(
+      `INSERT INTO main.operation_events VALUES (?, ?, ?)
+       ON CONFLICT (actor) DO UPDATE SET last_sequence = excluded.last_sequence`,
+      [actorCode(actor), last - changes + 1, last],
+    );
   const most = Math.min(changes, MOST_REMOVED_BY_SET);
   db.run(REMOVE_EXPIRED, { expiry: expiryOf(nowSeconds), most });
   return changes;

@@ -13,8 +13,8 @@ export interface ImportEvents {
 
 /** Both are called inside a read snapshot. */
 export function openImportEvents(db: Connection): ImportEvents {
-  const isOfActor = db.prepare<[sequence: number, actor: number]>(
-    'SELECT 1 FROM events WHERE sequence = ? AND actor = ?',
+  const selectRange = db.prepare<[actor: number], ImportRange>(
+    'SELECT first_sequence AS first, last_sequence AS last FROM operation_events WHERE actor = ?',
   );
   const isImport = db.prepare<[id: number]>('SELECT 1 FROM imported_files WHERE operation_id = ?');
   const countTypes = db.prepareTuples<
@@ -26,12 +26,10 @@ export function openImportEvents(db: Connection): ImportEvents {
     'as many events as its caller asks for',
   );
   return {
-    findImport({ sequence, actor }) {
+    findImport({ actor }) {
       const [kind, id] = actor.split(':');
       if (kind !== 'import' && (kind !== 'undo' || isImport.get(Number(id)) === undefined)) return undefined;
-      const code = actorCode(actor);
-      const isTheirs = (offset: number) => isOfActor.get(sequence + offset, code) !== undefined;
-      return { first: sequence - reach((n) => isTheirs(-n)), last: sequence + reach(isTheirs) };
+      return selectRange.get(actorCode(actor));
     },
     addCounts(counts, first, last, visible) {
       const cooperatives = toGroupsParameter(visible ?? undefined);
@@ -41,16 +39,4 @@ export function openImportEvents(db: Connection): ImportEvents {
       }
     },
   };
-}
-
-/**
- * The highest number for which something is true that is true up to there: found by doubling steps, then by
- * halving them. Sequence numbers have no gaps, and the events of an import nothing between them.
- */
-function reach(isTrue: (n: number) => boolean): number {
-  let step = 1;
-  while (isTrue(step)) step *= 2;
-  let found = Math.floor(step / 2);
-  for (let half = found; half >= 1; half = Math.floor(half / 2)) if (isTrue(found + half)) found += half;
-  return found;
 }

@@ -89,6 +89,13 @@ CREATE TABLE events (
   actor INTEGER NOT NULL
 ) STRICT;
 
+-- The events of each operation, which follow each other. The actor is written as in their rows.
+CREATE TABLE operation_events (
+  actor INTEGER PRIMARY KEY,
+  first_sequence INTEGER NOT NULL,
+  last_sequence INTEGER NOT NULL
+) STRICT;
+
 -- Fixed when the registry is created, and new after a restore: sequence numbers are comparable within it.
 CREATE TABLE feed (
   id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -247,7 +247,7 @@ test('only identity/ knows former numbers and members that are no longer in forc
     name.endsWith('.ts'),
   );
   assert.deepEqual(files.filter((file) => tables.test(readFileSync(join(SRC, file), 'utf8'))).sort(), [
-    'store/sqlite/check/redirect-checks.ts',
+    'store/sqlite/check/row-checks.ts',
     'store/sqlite/identity/former-keys.ts',
     'store/sqlite/schema/migrations/first-members.ts',
   ]);

@@ -5,7 +5,6 @@ import { isDamaged } from '../engine/errors.ts';
 import type { Schema } from '../engine/migrate.ts';
 import { hasTables, withDatabase } from '../engine/open-database.ts';
 import { WAIT_MS } from '../engine/pragmas.ts';
-import { LOAN_CHECKS } from '../entities/loan-checks.ts';
 import { erasuresFileOf, keysFileOf, ledgerFileOf, webhooksFileOf } from '../files/registry-files.ts';
 import { type Erasures, erasedSince, readErasures } from '../identity/erasures.ts';
 import { withLedger } from '../ledger/ledger-reader.ts';
@@ -20,8 +19,7 @@ import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 import { TOTALS_CHECKS } from '../statistics/totals.ts';
 import { EVENT_CHECKS } from './event-checks.ts';
 import { checkNames } from './name-checks.ts';
-import { OPERATION_CHECKS } from './operation-checks.ts';
-import { REDIRECT_CHECKS } from './redirect-checks.ts';
+import { LOAN_CHECKS, OPERATION_CHECKS, REDIRECT_CHECKS } from './row-checks.ts';
 
 /** Tables whose rows say how large a registry is. */
 export const COUNTED = [

@@ -1,11 +1,12 @@
 /** Merges pairs of members, set by set: the entries of one belong to the other then, and the one is gone. */
 
+import { MEMBER_FIELDS } from '../../../domain/membership/members.ts';
+import { listFields } from '../../../domain/values/declared-fields.ts';
 import { counted } from '../../../domain/values/text.ts';
 import type { Connection } from '../engine/connection.ts';
 import { addRedirect, MERGED_MEMBERS } from '../identity/former-keys.ts';
 import type { Touched } from '../journal/track.ts';
 import { type OwnedEntity, ownedIdsSql, TABLES } from '../schema/tables.ts';
-import { takeOverValues } from './merged-values.ts';
 
 export interface MemberPair {
   /** The member that goes. */
@@ -41,6 +42,24 @@ export function mergePairs(db: Connection, correctionId: number): void {
   db.exec('DELETE FROM main.members WHERE id IN (SELECT from_id FROM temp.pairs)');
   const pairs = db.raw.prepare('SELECT from_id, into_id FROM temp.pairs').raw().all() as [number, number][];
   for (const pair of pairs) addRedirect(db, MERGED_MEMBERS, pair, correctionId);
+}
+
+const columnsTo = (what: 'fill' | 'fill together'): string[] =>
+  listFields(MEMBER_FIELDS).flatMap(({ column, merge }) => (merge === what ? [column] : []));
+
+const HAS_NO_PARTS = 'm.first_name IS NULL AND m.last_name IS NULL';
+
+/**
+ * Fills what the members who stay do not have from those who go: `merge` of each field
+ * in domain/membership/members.ts says which value wins.
+ */
+function takeOverValues(db: Connection): void {
+  const gaps = columnsTo('fill').map((column) => `${column} = coalesce(m.${column}, f.${column})`);
+  const names = columnsTo('fill together').map(
+    (column) => `${column} = iif(${HAS_NO_PARTS}, f.${column}, m.${column})`,
+  );
+  db.exec(`UPDATE main.members AS m SET ${[...gaps, ...names].join(', ')}
+    FROM temp.pairs p CROSS JOIN main.members f ON f.id = p.from_id WHERE m.id = p.into_id`);
 }
 
 /** What of the staged pairs somebody should look at. */

@@ -7,7 +7,6 @@ import { readReplacedNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './checks/run-checks.ts';
 import { addPaymentMessages } from './checks/sql-functions.ts';
 import { otherTimeZone } from './checks/time-zone.ts';
-import { addMemberCodes } from './member-codes.ts';
 import { hasDerivedReferences, numberEqualRows } from './staged/derived-references.ts';
 import { UTC } from './staged/entry-values.ts';
 import type { FileScope } from './staged/file-scope.ts';
@@ -58,4 +57,19 @@ export function stageFile(scope: FileScope): FileStaging {
       });
     },
   };
+}
+
+/**
+ * Fills in the member codes of entries that name their member by national ID only. Runs once, before anything
+ * is resolved: what another writer changes afterwards shows as a fault of the repeated checks.
+ */
+function addMemberCodes({ db, kind, columns }: FileScope): void {
+  if (kind === 'members' || !columns.has('identity_card')) return;
+  db.exec(`UPDATE staging.rows AS r SET member_code = coalesce(
+      (SELECT m.member_code FROM main.cooperatives c
+       CROSS JOIN main.members m ON m.identity_card = r.identity_card AND m.cooperative_id = c.id
+       WHERE c.code = r.cooperative_code),
+      (SELECT k.member_code FROM staging.known_members k
+       WHERE k.cooperative_code = r.cooperative_code AND k.identity_card = r.identity_card))
+    WHERE member_code IS NULL AND identity_card IS NOT NULL`);
 }

@@ -1,8 +1,8 @@
 /** Set-based checks of a staged file: references, uniqueness in the file, and against what is stored. */
 import type { ImportKind } from '../../../ports/import/import-session.ts';
+import { IS_ANOTHER_BALANCE } from '../../schema/opening-balance.ts';
 import { type Check, quoted, shared, twice, unknown, where } from './check-statements.ts';
 import { entryOfAnother } from './equal-entries.ts';
-import { OPENING_BALANCE_CHECKS } from './opening-balance-checks.ts';
 import { KNOWN_LOAN_ID, PAYMENT_CHECKS } from './payment-checks.ts';
 
 const COOPERATIVE = unknown(
@@ -11,6 +11,17 @@ const COOPERATIVE = unknown(
   'There is no cooperative with this code. Import the cooperatives first.',
   'p.cooperative_id IS NULL',
 );
+/** What a loans file may not say of an opening balance (docs/import-reference.md#opening-balances). */
+const OPENING_BALANCE: Check = {
+  ...where(
+    'paid_amount',
+    'The paid amount is computed from the recorded payments. Leave the cell empty.',
+    `t.paid_amount_minor > t.opening_balance_minor AND ${IS_ANOTHER_BALANCE}`,
+    'CROSS JOIN main.loans t ON t.id = p.id',
+  ),
+  onlyWith: 'paid_amount',
+};
+
 /** A member `k` of an earlier file of a dry run. */
 const KNOWN_MEMBER = 'k.cooperative_code = r.cooperative_code AND k.member_code = r.member_code';
 const IS_MEMBER_UNKNOWN = `p.cooperative_id IS NOT NULL AND p.member_id IS NULL
@@ -100,7 +111,7 @@ export const CHECKS: { readonly [kind in ImportKind]: readonly Check[] } = {
       't.member_id <> p.member_id',
       'CROSS JOIN main.loans t ON t.id = p.id',
     ),
-    ...OPENING_BALANCE_CHECKS,
+    OPENING_BALANCE,
   ],
   payments: [COOPERATIVE, twice('reference', ['cooperative_code', 'reference']), ...PAYMENT_CHECKS],
   savings: [

@@ -1,10 +1,10 @@
 /** A disk that fills: writes are refused and reads go on, and after room is made everything goes on. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { missing } from '../deploy/programs.ts';
 import type { RunningCommand } from '../support/command.ts';
+import { fill, mount } from '../support/small-disk.ts';
 import { findLedgerFaults } from '../support/sqlite-ledger-faults.ts';
 import type { Client } from './client.ts';
 import { FAULTS, type Fault } from './faults.ts';
@@ -18,40 +18,10 @@ import { checkSound, kill, serve } from './service.ts';
 
 const AMOUNTS = { full: 10, small: 1 } as const;
 const DISK_MB = 112;
-const MB = 1024 * 1024;
 const MAX_LOOKUPS = 40_000;
 const CLIENTS = 16;
 /** The service asks the disk once a second. */
 const LOOKED_MS = 1_200;
-
-/** @returns why there is none here */
-function mount(folder: string): string | undefined {
-  const lacking = missing('mount', 'umount');
-  if (lacking !== false) return lacking;
-  if (process.getuid?.() !== 0) return 'Mounting a small disk needs root.';
-  mkdirSync(folder, { recursive: true });
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', folder], { stdio: 'pipe' });
-  } catch (error) {
-    return `No small disk can be mounted: ${(error as Error).message.trim()}`;
-  }
-  return undefined;
-}
-
-/** Leaves so many megabytes free. */
-function fill(folder: string, leftMb: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  const file = openSync(join(folder, 'ballast'), 'a');
-  const piece = Buffer.alloc(64 * 1024, 1);
-  try {
-    for (let room = bavail * bsize - leftMb * MB; room > 0; room -= piece.length) writeSync(file, piece);
-    fsyncSync(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  } finally {
-    closeSync(file);
-  }
-}
 
 interface Round {
   readonly faults: string[];
@@ -106,7 +76,7 @@ async function fillOnce(folder: string, usesReserve: boolean, round: Round): Pro
 
 async function fillDisk(root: string, rounds: number, random: () => number, planted: readonly Fault[] = []) {
   const folder = join(root, 'disk');
-  const lacking = mount(folder);
+  const lacking = mount(folder, DISK_MB);
   if (lacking !== undefined) return { skipped: lacking };
   const unmount = () => execFileSync('umount', ['--lazy', folder]);
   // Before what is in it is removed.

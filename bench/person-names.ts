@@ -63,11 +63,6 @@ function spell(name: PersonName, surnameFirst: boolean): Spelling {
   return { ...name, full: surnameFirst ? `${name.last} ${name.first}` : `${name.first} ${name.last}` };
 }
 
-/** How the clerk of one cooperative spells every name: surname first or last, surname in capitals or not. */
-export function clerkSpelling(name: PersonName, clerk: number): Spelling {
-  return spell(clerk % 4 === 3 ? { ...name, last: name.last.toUpperCase() } : name, clerk % 2 === 1);
-}
-
 /** @returns `count` spellings of one name (five at most), all different even in lower case */
 export function variedSpellings(name: PersonName, count: number, random: Random): Spelling[] {
   const { first, last } = name;

@@ -137,7 +137,7 @@ export class GroupCommit {
       return transaction.immediate(() => {
         progress.stage = 'work';
         const settle = jobs.map(runOne);
-        transaction.writeCollected();
+        transaction.endWork();
         progress.stage = 'commit';
         return settle;
       });

@@ -8,21 +8,12 @@ import { LateStatement } from './late-statement.ts';
 
 type Run = () => void;
 
-/** Changes that are collected first, as many rows of a transaction change the same few others. */
-export interface CollectedChanges {
-  /** Writes them, and forgets them. */
-  write(): void;
-  /** Forgets them: what they belong to is undone. */
-  discard(): void;
-}
-
 export class Transactions {
   private readonly raw: Database.Database;
   private readonly run: { readonly [statement in keyof typeof SQL]: Run };
   /** Why nothing of the transaction may be kept: changes that should have been undone may still be in it. */
   private fault: unknown;
-  private isRunning = false;
-  private collected: CollectedChanges[] = [];
+  private readonly last = new Set<() => void>();
 
   constructor(raw: Database.Database) {
     this.raw = raw;
@@ -56,16 +47,12 @@ export class Transactions {
 
   /** Runs a part of a transaction: when it throws, its own changes are undone and the transaction goes on. */
   savepoint<T>(work: () => T): T {
-    // When this part is undone, the changes that were collected before it are not.
-    this.writeCollected();
     this.run.savepoint();
     try {
       const value = refusePromise(work());
-      this.writeAll();
       this.run.release();
       return value;
     } catch (error) {
-      this.discardCollected();
       // SQLite itself ends the transaction after some errors, a full disk among them.
       if (this.raw.inTransaction) this.undo();
       throw error;
@@ -73,35 +60,17 @@ export class Transactions {
   }
 
   /**
-   * Has collected changes written, once, before the transaction ends, and discarded when it or the savepoint
-   * that made them is undone. Outside a transaction they are written at once.
+   * Has work done once, at the end of the transaction that runs, whatever parts of it are undone.
+   * @param work the same function each time
    */
-  collect(changes: CollectedChanges): void {
-    if (!this.isRunning) changes.write();
-    else if (!this.collected.includes(changes)) this.collected.push(changes);
+  doLast(work: () => void): void {
+    this.last.add(work);
   }
 
-  /**
-   * Writes what was collected so far, for whoever reads it inside the transaction.
-   * @throws what a write throws; nothing of the transaction is kept then
-   */
-  writeCollected(): void {
-    try {
-      this.writeAll();
-    } catch (error) {
-      this.fault ??= error;
-      throw error;
-    }
-  }
-
-  /** When a write throws, some may be written and some not: what they belong to must be undone. */
-  private writeAll(): void {
-    for (const changes of this.collected) changes.write();
-    this.collected = [];
-  }
-
-  private discardCollected(): void {
-    for (const changes of this.collected.splice(0)) changes.discard();
+  /** Does what is left to be done last. @throws what it throws; nothing of the transaction is kept then */
+  endWork(): void {
+    for (const work of this.last) work();
+    this.last.clear();
   }
 
   private undo(): void {
@@ -130,19 +99,16 @@ export class Transactions {
 
   private finish<T>(work: () => T): T {
     this.fault = undefined;
-    this.isRunning = true;
     try {
       const value = refusePromise(work());
-      this.writeCollected();
+      this.endWork();
       if (this.fault !== undefined) throw this.fault;
       this.run.commit();
       return value;
     } catch (error) {
-      this.discardCollected();
+      this.last.clear();
       this.rollBack();
       throw error;
-    } finally {
-      this.isRunning = false;
     }
   }
 

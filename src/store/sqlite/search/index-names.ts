@@ -24,7 +24,7 @@ export function leaveUnindexed(db: Connection, firstId: number): void {
  */
 export function openNewNames(db: Connection): () => void {
   const leave = db.prepare<[]>(
-    `INSERT INTO unindexed_names (first_id) SELECT coalesce(max(id), 0) + 1 FROM members
+    `INSERT INTO unindexed_names (first_id) SELECT (SELECT coalesce(max(id), 0) + 1 FROM members)
      WHERE NOT EXISTS (SELECT 1 FROM unindexed_names)`,
   );
   const add = db.prepare<[]>(
@@ -32,25 +32,18 @@ export function openNewNames(db: Connection): () => void {
      WHERE id >= (SELECT first_id FROM unindexed_names)`,
   );
   const clear = db.prepare<[]>('DELETE FROM unindexed_names');
-  let isCollecting = false;
   /** False while names of an import are not indexed: those come first. */
   let isOwn = false;
-  const collected = {
-    write(): void {
-      isCollecting = false;
-      if (!isOwn) return;
-      add.run();
-      clear.run();
-    },
-    discard(): void {
-      isCollecting = false;
-    },
+  const index = (): void => {
+    if (!isOwn) return;
+    add.run();
+    clear.run();
+    isOwn = false;
   };
   return () => {
-    if (isCollecting) return;
-    isCollecting = true;
-    isOwn = leave.run().changes === 1;
-    db.transaction.collect(collected);
+    if (leave.run().changes === 0) return;
+    isOwn = true;
+    db.transaction.doLast(index);
   };
 }
 

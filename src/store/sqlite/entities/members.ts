@@ -40,6 +40,9 @@ const prepareStatements = (db: Connection) => ({
 
 type Statements = ReturnType<typeof prepareStatements>;
 
+/** What a lookup adds to a row. */
+type Draft = { -readonly [property in Exclude<keyof Membership, keyof LookupRow>]?: Membership[property] };
+
 /** @returns what gives the active memberships of a person, in no order */
 function openLookups(
   { selectActive, selectActiveWithReadModel }: Statements,
@@ -54,13 +57,13 @@ function openLookups(
     const wanted = <Row extends LookupRow>(rows: Row[]): Row[] =>
       wantedGroups === undefined ? rows : rows.filter((row) => wantedGroups.includes(row.cooperativeId));
     // The driver's row becomes the membership: a copy of it would cost a fiftieth of a lookup.
-    const toMembership = (row: LookupRow, financials: Financials | null): Membership =>
-      Object.assign(row, {
-        identityCard,
-        status: 'active' as const,
-        cooperative: cooperativeSummaries.get(row.cooperativeId),
-        financials,
-      });
+    const toMembership = (row: LookupRow & Draft, financials: Financials | null): Membership => {
+      row.identityCard = identityCard;
+      row.status = 'active';
+      row.cooperative = cooperativeSummaries.get(row.cooperativeId);
+      row.financials = financials;
+      return row as Membership;
+    };
     if (at === null) return wanted(selectActive.all(identityCard)).map((row) => toMembership(row, null));
     const rows = wanted(selectActiveWithReadModel.all(identityCard));
     return rows.map((row) => toMembership(row, financialsOf(row.id, row, at)));

@@ -1,6 +1,7 @@
 /**
- * The ledger of a service: a thread writes it. It has one batch at a time; what comes meanwhile is the next
- * one, as each costs both threads a message and a sync of the disk.
+ * The ledger of a service: a thread writes it. What comes while it has a batch is the next one, as each
+ * costs both threads a message and a sync of the disk; with many readings it gets that before it has done the
+ * first, so that it need not be woken.
  */
 import { moduleBeside, TaskThread } from '../../../runtime/task-thread.ts';
 import type { AccessLedger, Reading, ServedLedgerOptions } from '../../ports/access-ledger.ts';
@@ -23,6 +24,9 @@ const MAX_END_MS = 1_000;
 const DAY_MS = 24 * 3600 * 1000;
 /** How far the wall clock may be from where the monotonic one has got to. */
 const MAX_DRIFT_MS = 5 * 60 * 1000;
+/** Batches that the thread has at most, the second one of so many readings at least (decision 30). */
+const MAX_GIVEN = 2;
+const MANY = 16;
 const STALLED = `the disk has not answered for ${MAX_RECORD_MS / 1000} s`;
 
 /** The thread that writes; tests give one that stalls. */
@@ -42,15 +46,17 @@ export function openServiceLedger(
 ): AccessLedger {
   openLedgerFile(databaseFile, MAX_RECORD_MS).close();
   const setup = { databaseFile, waitMs: MAX_RECORD_MS, flag } satisfies LedgerSetup & Partial<WritingThread>;
-  return new ServiceLedger(new TaskThread({ module, setup, maxWaiting: 2 }), options);
+  return new ServiceLedger(new TaskThread({ module, setup, maxWaiting: MAX_GIVEN + 1 }), options);
 }
 
 class ServiceLedger implements AccessLedger {
   private readonly thread: TaskThread<LedgerTasks>;
   private readonly options: ServedLedgerOptions;
-  /** What the thread has; empty when it may be given more. */
-  private given: Waiting[] = [];
+  /** The batches that the thread has. */
+  private given: Waiting[][] = [];
   private next: Waiting[] = [];
+  /** Readings in `next`. */
+  private waiting = 0;
   private readonly daily: NodeJS.Timeout;
   /** Fires while the thread has a batch for too long. */
   private readonly stall: NodeJS.Timeout;
@@ -73,8 +79,10 @@ class ServiceLedger implements AccessLedger {
     const sinceMs = this.options.clock.monotonicMs();
     return new Promise((resolve, reject) => {
       this.next.push({ readings, sinceMs, resolve, reject });
-      if (this.isStalled) this.settle(this.next.splice(0), STALLED);
-      else if (this.given.length === 0) void this.write();
+      this.waiting += readings.length;
+      const { length } = this.given;
+      if (this.isStalled) this.settle(this.takeNext(), STALLED);
+      else if (length === 0 || (length < MAX_GIVEN && this.waiting >= MANY)) void this.write();
     });
   }
 
@@ -82,19 +90,26 @@ class ServiceLedger implements AccessLedger {
     return !this.isStalled;
   }
 
-  /** Gives the thread what waits, until nothing does. */
+  private takeNext(): Waiting[] {
+    this.waiting = 0;
+    return this.next.splice(0);
+  }
+
+  /** Gives the thread what waits, and then what has come meanwhile. */
   private async write(): Promise<void> {
-    while (this.next.length > 0) {
-      [this.given, this.next] = [this.next, []];
-      const { given } = this;
-      this.stall.refresh();
-      const result = await this.append(given);
-      this.isStalled = false;
-      // Empty when they were refused meanwhile.
-      if (this.given === given) this.settle(given, result);
-      this.given = [];
+    const given = this.takeNext();
+    if (this.given.push(given) === 1) this.stall.refresh();
+    const result = await this.append(given);
+    this.isStalled = false;
+    // Elsewhere when they were refused meanwhile.
+    const place = this.given.indexOf(given);
+    if (place >= 0) {
+      this.given.splice(place, 1);
+      this.settle(given, result);
     }
-    this.onIdle();
+    if (this.given.length > 0) this.stall.refresh();
+    if (this.next.length > 0) void this.write();
+    else if (this.given.length === 0) this.onIdle();
   }
 
   private async append(given: readonly Waiting[]): Promise<Recorded | string> {
@@ -109,8 +124,7 @@ class ServiceLedger implements AccessLedger {
   private refuseStalled(): void {
     if (this.given.length === 0 || this.isStalled) return;
     this.isStalled = true;
-    this.settle([...this.given, ...this.next.splice(0)], STALLED);
-    this.given = [...this.given];
+    this.settle([...this.given.splice(0).flat(), ...this.takeNext()], STALLED);
     this.onIdle();
   }
 

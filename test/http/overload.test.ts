@@ -102,29 +102,31 @@ async function openReader(context: TestContext, app: TestApp) {
 
 test('a service that is late refuses before it looks at the key, is in health all the same, and recovers', async (context) => {
   const app = await startApp(context, { settings: { METRICS: '127.0.0.1:0' } });
-  const ask = async (count: number, path = '/api/v1/me') => {
+  const ask = async () => {
     const { socket, responses } = await openReader(context, app);
     // Later than any request may be read.
     app.clock.advance(1_000);
-    socket.write(askOften(path, count));
-    return responses(count);
+    socket.write(askOften('/api/v1/me', 30) + askOften('/healthz', 1) + askOften('/readyz', 1));
+    return responses(32);
   };
+  const isRefused = ({ status }: RawResponse) => status === 503;
   let isLate = true;
-  const delaying = delayLoop(app, () => !isLate);
-  let refused = 0;
-  while (refused === 0) refused = (await ask(32)).filter(({ status }) => status === 503).length;
-  const last = (await ask(32)).at(-1);
-  assert.equal(last?.status, 503);
-  assert.deepEqual(last?.body, { detail: 'The service is overloaded. Try again.' });
-  assert.match(last?.head ?? '', /\r\nRetry-After: 3\r\n/);
-  assert.doesNotMatch(last?.head ?? '', /WWW-Authenticate|RateLimit/);
-  for (const path of ['/healthz', '/readyz'])
-    assert.deepEqual(new Set((await ask(32, path)).map(({ status }) => status)), new Set([200]));
+  // Ends with the test, though it fails.
+  const delaying = delayLoop(app, () => !isLate || context.signal.aborted);
+  let answers: RawResponse[] = [];
+  // All is seen in one packet: an overload may end while a slow machine opens the next connection.
+  while (!answers.some(isRefused)) answers = await ask();
+  const [health, readiness] = answers.splice(30);
+  assert.deepEqual([health?.status, readiness?.status], [200, 200]);
+  const refused = answers.find(isRefused);
+  assert.deepEqual(refused?.body, { detail: 'The service is overloaded. Try again.' });
+  assert.match(refused?.head ?? '', /\r\nRetry-After: 3\r\n/);
+  assert.doesNotMatch(refused?.head ?? '', /WWW-Authenticate|RateLimit/);
   isLate = false;
   await delaying;
   const calm = setInterval(() => app.clock.advance(SAMPLE_MS), 1);
   context.after(() => clearInterval(calm));
-  while ((await ask(32)).some(({ status }) => status === 503)) await iteration();
+  while ((await ask()).some(isRefused)) await iteration();
   const metrics = await (
     await fetch(`http://127.0.0.1:${app.registry.metricsAddress()?.port}/metrics`)
   ).text();
@@ -140,7 +142,7 @@ test('a client that tries again at once is not read until Retry-After is nearly 
   const app = await startApp(context);
   const { socket, responses } = await openReader(context, app);
   let isLate = true;
-  const delaying = delayLoop(app, () => !isLate);
+  const delaying = delayLoop(app, () => !isLate || context.signal.aborted);
   let sent = 0;
   const statuses = async () => (await responses(sent)).map(({ status }) => status);
   do {

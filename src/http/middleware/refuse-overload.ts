@@ -18,11 +18,6 @@ const OVERLOADED = refusal(
 /** A little less than Retry-After, so that whoever keeps to it does not notice. */
 const HELD_MS = 2_900;
 
-interface Held {
-  readonly socket: Socket;
-  readonly untilMs: number;
-}
-
 export interface OverloadGuard {
   /** The first middleware of the chain. */
   readonly refuse: Middleware;
@@ -33,8 +28,8 @@ export interface OverloadGuard {
 
 export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): OverloadGuard {
   const overload = new Overload(clock.monotonicMs());
-  /** In the order in which their time is over. */
-  let held: Held[] = [];
+  /** Until when each is held, in the order in which their time is over. */
+  const held = new Map<Socket, number>();
   /** Those whose time was over in this iteration: what is read from them now was sent before. */
   const released = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
@@ -62,20 +57,19 @@ export function openOverloadGuard(clock: Clock, trustedProxies: AddressBlocks): 
    * with refusing. Its connection is not read until it may try again: what waits in it costs nothing.
    */
   function hold(socket: Socket): void {
-    if (socket.destroyed) return;
+    // Of requests sent ahead of the responses, several may be refused: they are one attempt.
+    if (socket.destroyed || held.has(socket)) return;
     socket.pause();
-    held.push({ socket, untilMs: clock.monotonicMs() + HELD_MS });
+    held.set(socket, clock.monotonicMs() + HELD_MS);
   }
 
   function release(nowMs: number): void {
-    const ended = held.findIndex(({ untilMs }) => untilMs > nowMs);
-    const count = ended === -1 ? held.length : ended;
-    if (count === 0) return;
-    for (const { socket } of held.slice(0, count)) {
+    for (const [socket, untilMs] of held) {
+      if (untilMs > nowMs) return;
+      held.delete(socket);
       released.add(socket);
       socket.resume();
     }
-    held = held.slice(count);
   }
 
   return {

@@ -1,6 +1,6 @@
 /**
  * Every metric: to add one, declare it here and give it a value in `collect`, in src/app/metrics.ts. The
- * table in docs/operating.md is made from this one. No label may hold a national ID, a key's secret or an
+ * table in docs/metrics.md is made from this one. No label may hold a national ID, a key's secret or an
  * address: the values of labels are templates, words and ids.
  */
 import { STALE_COUNTED } from '../store/ports/condition.ts';

@@ -19,7 +19,9 @@ import { code, table } from './markdown.ts';
 /** Documents with such tables, by their path from the project's folder. */
 export const GENERATED_DOCUMENTS = [
   'SECURITY.md',
-  ...['api', 'operating', 'keys', 'import-reference', 'importing'].map((name) => `docs/${name}.md`),
+  ...['api', 'operating', 'metrics', 'keys', 'import-reference', 'importing'].map(
+    (name) => `docs/${name}.md`,
+  ),
 ];
 
 /** Help texts are plain: what Markdown would take for a tag or for emphasis is escaped. */
@@ -35,8 +37,8 @@ function settings(): string {
   return table(['Setting', 'Option', 'Default', 'Meaning'], rows);
 }
 
-/** Every command that does something, by its name with the names of its groups. */
-export async function namedCommands(): Promise<Map<string, Command>> {
+/** The commands and groups of the first level. */
+async function firstCommands(): Promise<readonly Command[]> {
   const nowhere = () => {};
   const program = await createProgram({
     env: {},
@@ -45,8 +47,13 @@ export async function namedCommands(): Promise<Map<string, Command>> {
     err: nowhere,
     terminal: undefined,
   });
+  return program.commands;
+}
+
+/** Every command that does something, by its name with the names of its groups. */
+export async function namedCommands(): Promise<Map<string, Command>> {
   const named = new Map<string, Command>();
-  for (const command of program.commands) {
+  for (const command of await firstCommands()) {
     // `backup` and `duplicates` do something themselves, and have a subcommand.
     if (command.commands.length === 0 || command.registeredArguments.length + command.options.length > 0)
       named.set(command.name(), command);
@@ -59,20 +66,14 @@ export async function namedCommands(): Promise<Map<string, Command>> {
 const ownOptions = (command: Command) =>
   command.options.filter(({ long }) => !['--db', '--json', '--lang'].includes(long ?? ''));
 
-function commands(named: Map<string, Command>): string {
-  const rows = [...named].map(([name, command]) => {
-    const places = command.registeredArguments.map((each) =>
-      each.required ? `<${each.name()}>` : `[${each.name()}]`,
-    );
-    return [
-      code([name, ...places].join(' ')),
-      ownOptions(command)
-        .map(({ long }) => code(long ?? ''))
-        .join(', '),
-      prose(command.description()),
-    ];
-  });
-  return table(['Command', 'Options', 'Does'], rows);
+/** One line for each command of the first level, with the names of those that it groups. */
+function commands(groups: readonly Command[]): string {
+  const rows = groups.map((group) => [
+    code(group.name()),
+    group.commands.map((each) => code(each.name())).join(' '),
+    prose(group.description()),
+  ]);
+  return table(['Command', 'Commands of the group', 'Does'], rows);
 }
 
 function optionsOf(command: Command): string {
@@ -154,10 +155,10 @@ function failuresSurvived(): string {
 
 /** Each table by the name that its region in a document gives. */
 async function tables(): Promise<{ readonly [name: string]: () => string }> {
-  const named = await namedCommands();
+  const [groups, named] = [await firstCommands(), await namedCommands()];
   return {
     settings,
-    commands: () => commands(named),
+    commands: () => commands(groups),
     'options of keys create': () => optionsOf(named.get('keys create') as Command),
     metrics,
     scopes,

@@ -25,7 +25,7 @@ export type RegistryErrorCode = 'invalid' | 'not_found' | 'gone' | 'repeated' | 
 
 /** Why a service refuses with `unavailable`, each with its meaning: for the log and metrics. */
 export const UNAVAILABLE_REASONS = {
-  overloaded: 'more is asked than the service can do in time: [overload](#overload)',
+  overloaded: 'more is asked than the service can do in time: [overload](operating.md#overload)',
   database_busy: 'another process, such as an import, has had the database locked for 2 seconds',
   too_many_writes: 'more writes wait than can be made soon',
   too_many_waiting: 'too many searches or statistics wait for those before them',

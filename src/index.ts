@@ -1,4 +1,4 @@
-/** The public API for programs that embed the registry (README.md#embed-it). */
+/** The public API for programs that embed the registry (docs/embedding.md). */
 
 import { composeRegistry, type Registry } from './app/compose.ts';
 import { findOptionFaults, type OptionTypes } from './app/embedding/arguments.ts';

@@ -280,7 +280,7 @@ test('every option of openRegistry is documented', () => {
   const source = /interface RegistryOptions \{([\s\S]*?)\n\}/.exec(read('src/index.ts'))?.[1] ?? '';
   const options = [...source.matchAll(/readonly (\w+)\??:/g)].map(([, name = '']) => name);
   assert.ok(options.length >= 9);
-  assert.deepEqual(missingIn(read('README.md'), quoted(options)), []);
+  assert.deepEqual(missingIn(read('docs/embedding.md'), quoted(options)), []);
 });
 
 test('every make target is documented, and every documented one exists', () => {

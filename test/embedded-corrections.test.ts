@@ -1,4 +1,4 @@
-/** `registry.corrections`, for programs that embed the registry (README.md#embed-it). */
+/** `registry.corrections`, for programs that embed the registry (docs/embedding.md). */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

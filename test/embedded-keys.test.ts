@@ -1,4 +1,4 @@
-/** `registry.keys`, for programs that embed the registry (README.md#embed-it). */
+/** `registry.keys`, for programs that embed the registry (docs/embedding.md). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RegistryError } from '../src/index.ts';

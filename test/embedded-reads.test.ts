@@ -1,4 +1,4 @@
-/** What embedding programs read without HTTP: the same objects as the JSON (README.md#embed-it). */
+/** What embedding programs read without HTTP: the same objects as the JSON (docs/embedding.md). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

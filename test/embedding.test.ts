@@ -1,4 +1,4 @@
-/** `openRegistry`, for programs that embed the registry (README.md#embed-it). */
+/** `openRegistry`, for programs that embed the registry (docs/embedding.md). */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

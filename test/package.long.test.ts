@@ -1,4 +1,4 @@
-/** The publishable package: packed, installed in an empty project, embedded and run (README.md#embed-it). */
+/** The publishable package: packed, installed in an empty project, embedded and run (docs/embedding.md). */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** What programs that embed the registry read, without HTTP and without a key (README.md#embed-it). */
+/** What programs that embed the registry read, without HTTP and without a key (docs/embedding.md). */
 
 import { RegistryError } from '../../domain/values/errors.ts';
 import { checkOptions, type Id, toId, toNationalId } from './arguments.ts';

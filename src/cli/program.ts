@@ -60,7 +60,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   nid: {
     description: 'national IDs that were wrong or were reissued: replace, release',
-    load: async () => (await import('./corrections/nid.ts')).declareNid,
+    load: async () => (await import('./corrections/corrections.ts')).declareCorrections,
   },
   members: {
     description:
@@ -70,7 +70,7 @@ const COMMANDS: { readonly [name: string]: CommandEntry } = {
   },
   cooperatives: {
     description: 'cooperatives that were merged',
-    load: async () => (await import('./corrections/cooperatives.ts')).declareCooperatives,
+    load: async () => (await import('./corrections/corrections.ts')).declareCorrections,
   },
   persons: {
     description: 'what concerns a person in all cooperatives: show everything held, record a death, erase',

@@ -79,7 +79,7 @@ test('what would write another value is shown again, although as many rows would
   const telephone = (number: string) =>
     place.load('members', `${header}\nA-1,M-1,${nid(1)},Keza Aline,${number}\n`, '--overwrite-corrections');
   assert.equal((await telephone('0780000001')).status, 0);
-  const form = { action: 'merge', from: '1', into: 'A-1/M-2' };
+  const form = { action: 'merge', fromId: '1', intoId: 'A-1/M-2' };
   const plan = await browser.post('/person/1', form);
   assert.equal((await telephone('0780000002')).status, 0);
   const again = await browser.post('/person/1', {
@@ -91,9 +91,9 @@ test('what would write another value is shown again, although as many rows would
 
 test('the number of a page stays that of the person when the national ID is corrected', async (context) => {
   const { browser } = await begin(context);
-  const form = { action: 'number', number: ` ${nid(7).slice(0, 4)} ${nid(7).slice(4)} ` };
+  const form = { action: 'number', current: ` ${nid(7).slice(0, 4)} ${nid(7).slice(4)} ` };
   const plan = await browser.post('/person/1', form);
-  assert.match(plan.text, new RegExp(`<dd>${nid(1)}</dd>[\\s\\S]*<dd>${form.number.trim()}</dd>`));
+  assert.match(plan.text, new RegExp(`<dd>${nid(1)}</dd>[\\s\\S]*<dd>${form.current.trim()}</dd>`));
   const done = await browser.post('/person/1', {
     ...{ ...form, expected: expectedIn(plan.text), reason: 'Mistyped' },
   });
@@ -109,12 +109,12 @@ test('merging, transferring and erasing do what their commands do', async (conte
     assert.equal(plan.status, 200, plan.text);
     return browser.post('/person/1', { ...form, expected: expectedIn(plan.text), reason: 'Asked for' });
   };
-  await agree({ action: 'merge', from: '1', into: 'a-1/M-2' });
+  await agree({ action: 'merge', fromId: '1', intoId: 'a-1/M-2' });
   assert.deepEqual(place.query('SELECT id, identity_card AS number FROM members ORDER BY id'), [
     { id: 2, number: nid(1) },
     { id: 3, number: nid(2) },
   ]);
-  await agree({ action: 'transfer', from: '2', to: 'a-1', code: 'M-9', on: '2025-06-15' });
+  await agree({ action: 'transfer', memberId: '2', to: 'a-1', memberCode: 'M-9', on: '2025-06-15' });
   assert.equal(place.value("SELECT count(*) FROM members WHERE member_code = 'M-9'"), 1);
   const erase = { action: 'erase' };
   const unticked = await agree(erase);
@@ -127,12 +127,13 @@ test('merging, transferring and erasing do what their commands do', async (conte
 
 test('what cannot be meant changes nothing and says what is expected', async (context) => {
   const { place, browser } = await begin(context);
+  const transfer = { action: 'transfer', memberId: '1', memberCode: 'M-9' };
   const wrong = [
-    [{ action: 'number', number: '123' }, 422, /exactly 16 digits/],
+    [{ action: 'number', current: '123' }, 422, /exactly 16 digits/],
     [{ action: 'deceased', on: '2099-01-01' }, 422, /in the future/],
-    [{ action: 'merge', from: '3', into: 'A-1/M-1' }, 422, /Choose a membership of this person/],
-    [{ action: 'merge', from: '1', into: 'M-2' }, 422, /such as KOAKAMA\/11/],
-    [{ action: 'transfer', from: '1', to: 'B-2', code: 'M-9', on: '2025-06-01' }, 409, /Nothing was changed/],
+    [{ action: 'merge', fromId: '3', intoId: 'A-1/M-1' }, 422, /Choose a membership of this person/],
+    [{ action: 'merge', fromId: '1', intoId: 'M-2' }, 422, /such as KOAKAMA\/11/],
+    [{ ...transfer, to: 'B-2', on: '2025-06-01' }, 409, /Nothing was changed/],
     [
       { action: 'remove', kind: 'production', cooperative: 'A-1', reference: 'P-9' },
       422,

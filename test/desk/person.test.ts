@@ -199,10 +199,10 @@ test('whose data a page shows is recorded before it is sent; it is not sent othe
   await browser.get('/person/1/held');
   assert.equal(recorded.at(-1)?.route, 'desk /person/:person/held');
   // Who is named by the dry run of a correction is shown, too.
-  await browser.post('/person/1', { action: 'merge', from: '1', into: 'A-1/M-2' });
+  await browser.post('/person/1', { action: 'merge', fromId: '1', intoId: 'A-1/M-2' });
   assert.deepEqual(recorded.at(-1)?.subject, { identityCards: [nid(1)], memberIds: [1, 2, 3] });
   // So is the number that is asked for: the dry run tells whether somebody has it.
-  await browser.post('/person/1', { action: 'number', number: nid(9) });
+  await browser.post('/person/1', { action: 'number', current: nid(9) });
   assert.deepEqual(recorded.at(-1)?.subject.identityCards, [nid(1), nid(9)]);
   isFull = true;
   const refused = await browser.get('/person/1');

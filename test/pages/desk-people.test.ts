@@ -15,7 +15,7 @@ for (const [place, locale] of LANGUAGES.entries())
       await check('person');
       const person = page.url();
       const right = '1198570000000042';
-      await send(page, 'number', { number: right });
+      await send(page, 'number', { current: right });
       await check('correction');
       assert.equal(page.url(), person);
       await send(page, 'number', { reason: 'Mistyped' });

@@ -2,18 +2,12 @@
 
 import { setImmediate as endOfIteration } from 'node:timers/promises';
 import { parseReason, parseUserName } from '../../domain/corrections.ts';
-import type { Awaitable } from '../../domain/values/awaitable.ts';
-import { formatDate, parsePastDate, startOfDay, type TimeZone } from '../../domain/values/date-time.ts';
-import { MAX_LENGTH, parseNamedCode, parseText } from '../../domain/values/text.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type {
-  CorrectionOptions,
-  CorrectionResult,
-  CorrectionStore,
-  Transfer,
-} from '../../store/ports/journal/corrections.ts';
+import type { CorrectionResult, CorrectionStore } from '../../store/ports/journal/corrections.ts';
 import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
 import type { Storage } from '../../store/ports/storage.ts';
+import { CORRECTIONS, type Correction, parsersOf, prepareCorrection } from '../operations/corrections.ts';
 import { checkOptions, type Id, type OptionTypes, toId, toNationalId, toParsed } from './arguments.ts';
 
 export interface EmbeddedCorrectionOptions {
@@ -72,8 +66,6 @@ const LISTED_BLOCKERS = 1_000;
 
 const OPTIONS = { reason: 'string!', user: 'string!', isDryRun: 'boolean' } as const;
 
-const toCode = (name: string, given: unknown): string => toParsed(name, given, parseNamedCode);
-
 export interface CorrectionDependencies {
   readonly storage: Pick<Storage, 'openCorrections' | 'openImportLog'>;
   readonly clock: Clock;
@@ -87,71 +79,53 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
 } {
   let store: CorrectionStore | undefined;
   let log: ImportLog | undefined;
-  const run = async (
-    options: EmbeddedCorrectionOptions,
-    work: (opened: CorrectionStore, given: CorrectionOptions) => Awaitable<CorrectionResult>,
+  const make = async (
+    correction: Correction,
+    options: EmbeddedCorrectionOptions & { readonly releases?: boolean | undefined },
+    given: { readonly [name: string]: unknown },
     types: OptionTypes = OPTIONS,
   ): Promise<CorrectionResult> => {
     checkOptions(options ?? {}, types);
-    const given = {
+    const now = nowSeconds(clock);
+    const how = {
       reason: toParsed('reason', options.reason, parseReason),
       systemUser: toParsed('user', options.user, parseUserName),
-      nowSeconds: nowSeconds(clock),
+      nowSeconds: now,
       isDryRun: options.isDryRun,
+      releases: options.releases,
     };
+    const parsers = parsersOf(zone, now);
+    const toNumber = (name: string) => toNationalId(name, given[name]);
+    const { run } = await prepareCorrection(correction, {
+      number: toNumber,
+      holder: toNumber,
+      member: (name) => toId(name, given[name]),
+      code: (name) => toParsed(name, given[name], parsers.code),
+      memberCode: (name) => toParsed(name, given[name], parsers.memberCode),
+      day: (name) => toParsed(name, given[name], parsers.day),
+    });
     store ??= storage.openCorrections('serve');
     // What was read before in this iteration has a snapshot, which an erasure cannot clear.
     await endOfIteration();
-    return work(store, given);
+    return run(store, how);
   };
-  const toPastDate = (given: unknown): string =>
-    toParsed('on', given, (text) => parsePastDate(text, formatDate(nowSeconds(clock), zone)));
-
-  function toTransfer(memberId: unknown, given: unknown): Transfer {
-    checkOptions(given ?? {}, { to: 'string!', memberCode: 'string!', on: 'string!' });
-    const { to, memberCode, on } = given as EmbeddedTransfer;
-    const day = toPastDate(on);
-    return {
-      memberId: toId('memberId', memberId),
-      to: toCode('to', to),
-      on: day,
-      startsAt: startOfDay(day, zone),
-      memberCode: toParsed('memberCode', memberCode, (text) => parseText(text, MAX_LENGTH.memberCode)),
-    };
-  }
 
   return {
     corrections: {
       replaceIdentityCard: (old, current, options) =>
-        run(
-          options,
-          (opened, given) =>
-            opened.replaceIdentityCard(toNationalId('old', old), toNationalId('current', current), {
-              ...given,
-              releases: options.releases,
-            }),
-          { ...OPTIONS, releases: 'boolean' },
-        ),
-      releaseIdentityCard: (former, options) =>
-        run(options, (opened, given) => opened.releaseIdentityCard(toNationalId('former', former), given)),
-      mergeMembers: (fromId, intoId, options) =>
-        run(options, (opened, given) =>
-          opened.mergeMembers(toId('fromId', fromId), toId('intoId', intoId), given),
-        ),
-      moveMember: (memberId, code, options) =>
-        run(options, (opened, given) =>
-          opened.moveMember(toId('memberId', memberId), toCode('code', code), given),
-        ),
-      transferMember: (memberId, transfer, options) =>
-        run(options, (opened, given) => opened.transferMember(toTransfer(memberId, transfer), given)),
+        make(CORRECTIONS.replaceIdentityCard, options, { old, current }, { ...OPTIONS, releases: 'boolean' }),
+      releaseIdentityCard: (former, options) => make(CORRECTIONS.releaseIdentityCard, options, { former }),
+      mergeMembers: (fromId, intoId, options) => make(CORRECTIONS.mergeMembers, options, { fromId, intoId }),
+      moveMember: (memberId, code, options) => make(CORRECTIONS.moveMember, options, { memberId, code }),
+      async transferMember(memberId, transfer, options) {
+        checkOptions(options ?? {}, OPTIONS);
+        checkOptions(transfer ?? {}, { to: 'string!', memberCode: 'string!', on: 'string!' });
+        return make(CORRECTIONS.transferMember, options, { memberId, ...transfer });
+      },
       mergeCooperatives: (fromCode, intoCode, options) =>
-        run(options, (opened, given) =>
-          opened.mergeCooperatives(toCode('fromCode', fromCode), toCode('intoCode', intoCode), given),
-        ),
-      recordDeath: (nid, on, options) =>
-        run(options, (opened, given) => opened.recordDeath(toNationalId('nid', nid), toPastDate(on), given)),
-      erasePerson: (nid, options) =>
-        run(options, (opened, given) => opened.erasePerson(toNationalId('nid', nid), given)),
+        make(CORRECTIONS.mergeCooperatives, options, { fromCode, intoCode }),
+      recordDeath: (nid, on, options) => make(CORRECTIONS.recordDeath, options, { nid, on }),
+      erasePerson: (nid, options) => make(CORRECTIONS.erasePerson, options, { nid }),
       async undo(id, options) {
         const known = toId('id', id);
         checkOptions(options ?? {}, { user: 'string!' });

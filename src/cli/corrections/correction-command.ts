@@ -5,7 +5,6 @@ import { formatChanges, formatRefused } from '../../app/wording/correction-chang
 import { parseReason } from '../../domain/corrections.ts';
 import { hideIdentityCards, isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
-import { formatDate, parsePastDate } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
@@ -48,14 +47,6 @@ export const addCorrectionOptions = (command: Command): Command =>
 export function readNumber(text: string): string {
   if (isIdentityCard(text)) return text;
   throw new CommandError(EXIT.usage, 'Expected national IDs of exactly 16 digits.');
-}
-
-/** @throws CommandError with status 2 for what is not a date until today in the registry's zone */
-export function readPastDate(context: CliContext, options: PrintOptions & { readonly on: string }): string {
-  const today = formatDate(nowSeconds(context.clock), configOf(context, options).zone);
-  const date = parsePastDate(options.on, today);
-  if (date instanceof FieldError) throw new CommandError(EXIT.usage, `--on: ${date.message}`);
-  return date;
 }
 
 function readReason(text: string): string {

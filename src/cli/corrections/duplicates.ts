@@ -10,7 +10,6 @@ import type {
   LikelyDuplicate,
   LikelyDuplicates,
 } from '../../store/ports/journal/held-data.ts';
-import { findMemberId, MEMBER_HELP } from '../persons/named-member.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
@@ -18,7 +17,7 @@ import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { addReasonOption, type CorrectionCommandOptions, correct } from './correction-command.ts';
+import { declareCorrections } from './corrections.ts';
 
 interface FindOptions extends PrintOptions {
   readonly cooperative?: string;
@@ -28,19 +27,7 @@ export function declareDuplicates(duplicates: Command, context: CliContext): voi
   addPrintOptions(duplicates, 'REGISTRY_USER')
     .option('--cooperative <code>', 'only pairs with a member of this cooperative', parseCode)
     .action((options: FindOptions) => find(context, options));
-  addReasonOption(duplicates.command('dismiss'))
-    .description('set a pair aside: somebody has looked, and they are two people')
-    .argument('<member>', MEMBER_HELP)
-    .argument('<other>', 'the other member')
-    .action(async (one: string, other: string, options: CorrectionCommandOptions) => {
-      const oneId = await findMemberId(context, options, one);
-      const otherId = await findMemberId(context, options, other);
-      // Nothing is lost by it, so nobody is asked.
-      const named = { memberIds: [oneId, otherId] };
-      await correct(context, { ...options, yes: true }, named, (store, given) =>
-        store.dismissDuplicate(oneId, otherId, given),
-      );
-    });
+  declareCorrections(duplicates, context);
 }
 
 async function find(context: CliContext, options: FindOptions): Promise<void> {

@@ -2,34 +2,18 @@
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
-import { startOfDay, type TimeZone } from '../../domain/values/date-time.ts';
+import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { MOST_FOUND, parseSearch } from '../../domain/values/search-words.ts';
-import { MAX_LENGTH, parseText } from '../../domain/values/text.ts';
 import type { HeldMembership, NamedMember } from '../../store/ports/journal/held-data.ts';
-import { findMemberId, MEMBER_HELP, namesOf, withMember } from '../persons/named-member.ts';
+import { MEMBER_HELP, namesOf, withMember } from '../persons/named-member.ts';
 import { MEMBER_GROUPS, NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { parseCode } from '../terminal/options.ts';
 import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
-import {
-  addCorrectionOptions,
-  type CorrectionCommandOptions,
-  correct,
-  readPastDate,
-} from './correction-command.ts';
+import { declareCorrections } from './corrections.ts';
 import { describeHeld } from './held-data-text.ts';
-
-interface MoveOptions extends CorrectionCommandOptions {
-  readonly to: string;
-}
-
-interface TransferOptions extends MoveOptions {
-  readonly code: string;
-  readonly on: string;
-}
 
 export function declareMembers(members: Command, context: CliContext): void {
   addPrintOptions(members.command('show'), 'REGISTRY_USER')
@@ -40,52 +24,7 @@ export function declareMembers(members: Command, context: CliContext): void {
     .description('find members by the beginnings of words of their names: personal data')
     .argument('<name...>', 'one to five words of at least three letters each')
     .action((name: string[], options: PrintOptions) => find(context, name.join(' '), options));
-  addCorrectionOptions(members.command('merge'))
-    .description('give everything of one member to another who is the same person')
-    .argument('<from>', `the member that goes: ${MEMBER_HELP}`)
-    .argument('<into>', 'the member that stays')
-    .action(async (from: string, into: string, options: CorrectionCommandOptions) => {
-      const fromId = await findMemberId(context, options, from);
-      const intoId = await findMemberId(context, options, into);
-      const named = { memberIds: [fromId, intoId] };
-      await correct(context, options, named, (store, given) => store.mergeMembers(fromId, intoId, given));
-    });
-  addCorrectionOptions(
-    members.command('move').requiredOption('--to <code>', 'code of the cooperative', parseCode),
-  )
-    .description('move a member with everything to another cooperative')
-    .argument('<member>', MEMBER_HELP)
-    .action(async (member: string, options: MoveOptions) => {
-      const code = options.to;
-      const id = await findMemberId(context, options, member);
-      const named = { memberIds: [id] };
-      await correct(context, options, named, (store, given) => store.moveMember(id, code, given));
-    });
-  declareTransfer(members, context);
-}
-
-function declareTransfer(members: Command, context: CliContext): void {
-  addCorrectionOptions(
-    members
-      .command('transfer')
-      .requiredOption('--to <code>', 'code of the other cooperative', parseCode)
-      .requiredOption('--code <code>', 'member code there')
-      .requiredOption('--on <date>', 'first day there, YYYY-MM-DD'),
-  )
-    .description('end a membership, which keeps its past, and begin one in another cooperative')
-    .argument('<member>', MEMBER_HELP)
-    .action(async (member: string, options: TransferOptions) => {
-      const to = options.to;
-      const memberCode = parseText(options.code, MAX_LENGTH.memberCode);
-      if (memberCode instanceof FieldError)
-        throw new CommandError(EXIT.usage, `--code: ${memberCode.message}`);
-      const on = readPastDate(context, options);
-      const startsAt = startOfDay(on, configOf(context, options).zone);
-      const memberId = await findMemberId(context, options, member);
-      const transfer = { memberId, to, memberCode, on, startsAt };
-      const named = { memberIds: [memberId] };
-      await correct(context, options, named, (store, given) => store.transferMember(transfer, given));
-    });
+  declareCorrections(members, context);
 }
 
 async function find(context: CliContext, name: string, options: PrintOptions): Promise<void> {

@@ -15,40 +15,15 @@ import { type CliContext, CommandError, EXIT, print, translate } from '../termin
 import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
-import {
-  addCorrectionOptions,
-  type CorrectionCommandOptions,
-  correct,
-  readNumber,
-  readPastDate,
-} from './correction-command.ts';
+import { readNumber } from './correction-command.ts';
+import { declareCorrections } from './corrections.ts';
 import { describeHeld, formatHeld } from './held-data-text.ts';
 
 /** Of those who have read the data; `ledger person` shows all. */
 const SHOWN_READINGS = 10;
 
-interface DeceasedOptions extends CorrectionCommandOptions {
-  readonly on: string;
-}
-
 export function declarePersons(persons: Command, context: CliContext): void {
-  addCorrectionOptions(persons.command('deceased'))
-    .description('record the death of a person, in every membership')
-    .argument('<nid>', 'national ID of the person')
-    .requiredOption('--on <date>', 'day of the death, YYYY-MM-DD')
-    .action(async (nid: string, options: DeceasedOptions) => {
-      const [identityCard, date] = [readNumber(nid), readPastDate(context, options)];
-      const named = { identityCards: [identityCard] };
-      await correct(context, options, named, (store, given) => store.recordDeath(identityCard, date, given));
-    });
-  addCorrectionOptions(persons.command('erase'))
-    .description('remove what says who a person is, everywhere in the registry; it cannot be undone')
-    .argument('<nid>', 'national ID of the person, also a former one')
-    .action(async (nid: string, options: CorrectionCommandOptions) => {
-      const identityCard = readNumber(nid);
-      const named = { identityCards: [identityCard] };
-      await correct(context, options, named, (store, given) => store.erasePerson(identityCard, given));
-    });
+  declareCorrections(persons, context);
   addPrintOptions(persons.command('show'), 'REGISTRY_USER')
     .description('show everything held about a person, in all cooperatives and statuses: personal data')
     .argument('<nid>', 'national ID of the person, also a former one')

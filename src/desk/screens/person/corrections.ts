@@ -1,17 +1,25 @@
 /** The corrections of a person at the desk, each as its command makes it (docs/correcting.md). */
 
 import { parseMemberName } from '../../../app/member-names.ts';
+import {
+  CORRECTIONS,
+  type Correction,
+  type PreparedCorrection,
+  parsersOf,
+  prepareCorrection,
+} from '../../../app/operations/corrections.ts';
 import { ENTRY_KINDS } from '../../../domain/entries/entries.ts';
 import { parseIdentityCard } from '../../../domain/membership/identity-card.ts';
-import { formatDate, parsePastDate, startOfDay } from '../../../domain/values/date-time.ts';
+import type { Awaitable } from '../../../domain/values/awaitable.ts';
+import { formatDate } from '../../../domain/values/date-time.ts';
 import { FieldError } from '../../../domain/values/errors.ts';
 import { type Message, say, type Text } from '../../../domain/values/message.ts';
-import { MAX_LENGTH, parseNamedCode, parseText } from '../../../domain/values/text.ts';
+import { MAX_LENGTH } from '../../../domain/values/text.ts';
 import { type Html, html } from '../../../html/html.ts';
 import type { HeldPerson } from '../../../store/ports/journal/held-data.ts';
 import { form, input, select } from '../../page/parts.ts';
 import type { Action, Continuation, Form, Page, Shows, Visit } from '../../visit/screen.ts';
-import { type Proposal, proposeCorrection, refuseGiven } from '../propose-correction.ts';
+import { proposeCorrection, refuseGiven } from '../propose-correction.ts';
 import type { RowEnd } from './entries.ts';
 import { findVisited, pathOf, showing } from './find-visited.ts';
 import { numberOf, textOf } from './held-values.ts';
@@ -28,10 +36,10 @@ type Name = keyof typeof HEADINGS;
 
 /** Of what is given for a correction; memberships are named by what the correction changes. */
 const LABELS: { readonly [field: string]: Message } = {
-  number: say('The right national ID'),
+  current: say('The right national ID'),
   on: say('Day'),
   to: say('Code of the other cooperative'),
-  code: say('Member code there'),
+  memberCode: say('Member code there'),
   cooperative: say('Cooperative'),
   reference: say('Reference'),
 };
@@ -50,7 +58,7 @@ function read<T>(value: T | FieldError): T {
   return value;
 }
 
-type Prepare = (visit: Visit, person: HeldPerson, form: Form) => Promise<Proposal['run']> | Proposal['run'];
+type Prepare = (visit: Visit, person: HeldPerson, form: Form) => Awaitable<PreparedCorrection>;
 
 /** @param names of the fields that the action is given */
 const action =
@@ -61,16 +69,17 @@ const action =
     const path = pathOf(visit);
     const heading = HEADINGS[name];
     try {
+      const prepared = await prepare(visit, person, given);
       return await proposeCorrection(visit, given, {
         heading,
         path,
         action: name,
-        shows: await showingAlso(visit, name, person, given),
+        shows: showingAlso(person, prepared.names),
         back: path,
         // Nobody is left to be shown.
         ...(name === 'erase' ? { afterwards: '/', isFinal: true } : {}),
         given: Object.fromEntries(names.map((each) => [each, given.get(each)])),
-        run: await prepare(visit, person, given),
+        run: prepared.run,
         seen: [
           [visit.say('National ID'), person.identityCard],
           ...names.flatMap((each) => (LABELS[each] ? [labelled(visit, LABELS[each], given.get(each))] : [])),
@@ -82,24 +91,39 @@ const action =
     }
   };
 
+/** A correction as its command makes it, of what is in fields of the same names, and of this person. */
+function declared(name: Name, correction: Correction, ofPerson: 'old' | 'nid' | 'none' = 'none'): Action {
+  const names = Object.keys(correction.takes).filter((each) => each !== ofPerson);
+  return action(name, names, (visit, person, given) => {
+    const parsers = parsersOf(visit.desk.config.zone, visit.now);
+    const readNumber = (field: string) =>
+      field === ofPerson ? person.identityCard : read(parseIdentityCard(given.get(field).replace(/\s/g, '')));
+    return prepareCorrection(correction, {
+      number: readNumber,
+      holder: readNumber,
+      member: (field) =>
+        field === 'intoId'
+          ? readOtherMember(visit, given.get(field))
+          : readMembership(person, given.get(field)),
+      code: (field) => read(parsers.code(given.get(field))),
+      memberCode: (field) => read(parsers.memberCode(given.get(field))),
+      day: (field) => read(parsers.day(given.get(field))),
+    });
+  });
+}
+
 /** A dry run also tells whether somebody has the other number, or is the other member. */
-async function showingAlso(visit: Visit, name: Name, person: HeldPerson, given: Form): Promise<Shows> {
+function showingAlso(person: HeldPerson, names: PreparedCorrection['names']): Shows {
   const { fields, subject } = showing(person);
-  const { identityCards = [], memberIds = [] } = subject;
-  if (name === 'number') {
-    const other = read(parseIdentityCard(given.get('number').replace(/\s/g, '')));
-    return { fields, subject: { memberIds, identityCards: [...identityCards, other] } };
-  }
-  if (name !== 'merge') return { fields, subject };
-  const other = await readOtherMember(visit, given.get('into'));
-  return { fields, subject: { identityCards, memberIds: [...memberIds, other] } };
+  const also = <T>(before: readonly T[] = [], named: readonly T[]): T[] => [
+    ...new Set([...before, ...named]),
+  ];
+  const identityCards = also(subject.identityCards, names.identityCards);
+  return { fields, subject: { identityCards, memberIds: also(subject.memberIds, names.memberIds) } };
 }
 
 const labelled = ({ translate, write }: Visit, label: Message, given: string) =>
   [translate(label), /^\d{4}-\d{2}-\d{2}$/.test(given) ? write.date(given) : given] as const;
-
-const todayOf = ({ now, desk }: Visit): string => formatDate(now, desk.config.zone);
-const readDay = (visit: Visit, given: Form): string => read(parsePastDate(given.get('on'), todayOf(visit)));
 
 /** One of the person's own memberships. */
 function readMembership({ memberships }: HeldPerson, id: string): number {
@@ -118,33 +142,11 @@ async function readOtherMember(visit: Visit, text: string): Promise<number> {
   return found.id;
 }
 
-export const CORRECTIONS: { readonly [action in Name]: Action } = {
-  number: action('number', ['number'], (_visit, { identityCard }, given) => {
-    const current = read(parseIdentityCard(given.get('number').replace(/\s/g, '')));
-    return (store, options) => store.replaceIdentityCard(identityCard, current, options);
-  }),
-  deceased: action('deceased', ['on'], (visit, { identityCard }, given) => {
-    const on = readDay(visit, given);
-    return (store, options) => store.recordDeath(identityCard, on, options);
-  }),
-  merge: action('merge', ['from', 'into'], async (visit, person, given) => {
-    const [from, into] = [
-      readMembership(person, given.get('from')),
-      await readOtherMember(visit, given.get('into')),
-    ];
-    return (store, options) => store.mergeMembers(from, into, options);
-  }),
-  transfer: action('transfer', ['from', 'to', 'code', 'on'], (visit, person, given) => {
-    const on = readDay(visit, given);
-    const transfer = {
-      memberId: readMembership(person, given.get('from')),
-      to: read(parseNamedCode(given.get('to'))),
-      memberCode: read(parseText(given.get('code'), MAX_LENGTH.memberCode)),
-      on,
-      startsAt: startOfDay(on, visit.desk.config.zone),
-    };
-    return (store, options) => store.transferMember(transfer, options);
-  }),
+export const CORRECTING: { readonly [action in Name]: Action } = {
+  number: declared('number', CORRECTIONS.replaceIdentityCard, 'old'),
+  deceased: declared('deceased', CORRECTIONS.recordDeath, 'nid'),
+  merge: declared('merge', CORRECTIONS.mergeMembers),
+  transfer: declared('transfer', CORRECTIONS.transferMember),
   remove: action('remove', ['kind', 'cooperative', 'reference'], (_visit, { memberships }, given) => {
     const kind = ENTRY_KINDS.find((each) => each === given.get('kind'));
     const selection = { cooperativeCode: given.get('cooperative'), reference: given.get('reference') };
@@ -154,15 +156,12 @@ export const CORRECTIONS: { readonly [action in Name]: Action } = {
       ),
     );
     if (kind === undefined || !isTheirs) throw new Misread(say('This entry is not there any more.'));
-    return (store, options) => store.removeEntries(kind, selection, options);
+    return {
+      names: { identityCards: [], memberIds: [] },
+      run: (store, options) => store.removeEntries(kind, selection, options),
+    };
   }),
-  erase: action(
-    'erase',
-    [],
-    (_visit, { identityCard }) =>
-      (store, options) =>
-        store.erasePerson(identityCard, options),
-  ),
+  erase: declared('erase', CORRECTIONS.erasePerson, 'nid'),
 };
 
 /** A button behind an entry, for those that have a reference. */
@@ -187,7 +186,7 @@ export function correctionForms(visit: Visit, person: HeldPerson): Html {
     (member) =>
       [textOf(member, 'id'), `${textOf(member, 'cooperative')}/${textOf(member, 'member_code')}`] as const,
   );
-  const max = todayOf(visit);
+  const max = formatDate(visit.now, visit.desk.config.zone);
   const on = (label: string) => input({ name: 'on', label, type: 'date', max });
   const begin = (name: Name, explained: string, body: Html | '') =>
     html`<details name="correction"><summary>${translate(HEADINGS[name])}</summary>
@@ -205,7 +204,7 @@ ${begin(
   'number',
   say('The old number keeps finding the person. If somebody has the new one, both become one person.'),
   input({
-    name: 'number',
+    name: 'current',
     label: say('The right national ID'),
     isNumeric: true,
     pattern: '[0-9 ]{16,20}',
@@ -217,12 +216,12 @@ ${begin('deceased', say('In every membership.'), on(say('Day of the death')))}
 ${begin(
   'transfer',
   say('The membership ends and keeps its past; another begins.'),
-  html`${select('from', say('Membership'), memberships)}${input({
+  html`${select('memberId', say('Membership'), memberships)}${input({
     name: 'to',
     label: say('Code of the other cooperative'),
     maxLength: MAX_LENGTH.code,
   })}${input({
-    name: 'code',
+    name: 'memberCode',
     label: say('Member code there'),
     maxLength: MAX_LENGTH.memberCode,
   })}${on(say('First day there'))}`,
@@ -230,8 +229,8 @@ ${begin(
 ${begin(
   'merge',
   say('For somebody who was registered twice: everything goes to the one that stays.'),
-  html`${select('from', say('The one that goes'), memberships)}${input({
-    name: 'into',
+  html`${select('fromId', say('The one that goes'), memberships)}${input({
+    name: 'intoId',
     label: say('The one that stays'),
     maxLength: 100,
     hint: say('Code of the cooperative and of the member, such as KOAKAMA/11'),

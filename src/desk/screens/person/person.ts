@@ -5,7 +5,7 @@ import type { HeldPerson } from '../../../store/ports/journal/held-data.ts';
 import { fields } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { actorNames, changes, type NameActor } from './changes.ts';
-import { CORRECTIONS, correctionForms, removeButton } from './corrections.ts';
+import { CORRECTING, correctionForms, removeButton } from './corrections.ts';
 import { deliveries, loans, savings } from './entries.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
 import { memberships } from './memberships.ts';
@@ -20,7 +20,7 @@ export const PERSON: Screen = {
     const nameActor = await actorNames(visit, person.history);
     return { body: body(visit, person, nameActor), shows: showing(person) };
   },
-  actions: CORRECTIONS,
+  actions: CORRECTING,
 };
 
 function body(visit: Visit, person: HeldPerson, nameActor: NameActor): Html {

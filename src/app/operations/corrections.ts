@@ -1,0 +1,116 @@
+/**
+ * Every correction once: what it takes, whom it names and what it does (docs/correcting.md). Commands, the
+ * desk and embedding programs each ask for what it takes in their own way.
+ */
+import type { Awaitable } from '../../domain/values/awaitable.ts';
+import { formatDate, parsePastDate, startOfDay, type TimeZone } from '../../domain/values/date-time.ts';
+import { FieldError } from '../../domain/values/errors.ts';
+import { MAX_LENGTH, parseNamedCode, parseText } from '../../domain/values/text.ts';
+import type { Subject } from '../../store/ports/access-ledger.ts';
+import type {
+  CorrectionOptions,
+  CorrectionResult,
+  CorrectionStore,
+} from '../../store/ports/journal/corrections.ts';
+
+/** What a correction takes, by kind. */
+export interface Values {
+  /** A national ID. */
+  readonly number: string;
+  /** The national ID of somebody who may also be named by one of their memberships. */
+  readonly holder: string;
+  /** The id of a member. */
+  readonly member: number;
+  /** The code of a cooperative. */
+  readonly code: string;
+  readonly memberCode: string;
+  /** A day until today: `YYYY-MM-DD`, and when it begins in the registry's zone, in epoch seconds. */
+  readonly day: { readonly date: string; readonly startsAt: number };
+}
+export type Kind = keyof Values;
+type Takes = { readonly [name: string]: Kind };
+
+/** What it is given besides, and for `nid replace` whether a former number may be taken. */
+type Options = CorrectionOptions & { readonly releases?: boolean | undefined };
+
+export interface Correction<T extends Takes = Takes> {
+  readonly takes: T;
+  make(
+    store: CorrectionStore,
+    given: { readonly [N in keyof T]: Values[T[N]] },
+    options: Options,
+  ): Awaitable<CorrectionResult>;
+}
+
+const correction = <const T extends Takes>(takes: T, make: Correction<T>['make']): Correction<T> => ({
+  takes,
+  make,
+});
+
+export const CORRECTIONS = {
+  replaceIdentityCard: correction({ old: 'holder', current: 'holder' }, (store, { old, current }, options) =>
+    store.replaceIdentityCard(old, current, options),
+  ),
+  releaseIdentityCard: correction({ former: 'number' }, (store, { former }, options) =>
+    store.releaseIdentityCard(former, options),
+  ),
+  mergeMembers: correction({ fromId: 'member', intoId: 'member' }, (store, { fromId, intoId }, options) =>
+    store.mergeMembers(fromId, intoId, options),
+  ),
+  moveMember: correction({ memberId: 'member', code: 'code' }, (store, { memberId, code }, options) =>
+    store.moveMember(memberId, code, options),
+  ),
+  transferMember: correction(
+    { memberId: 'member', to: 'code', memberCode: 'memberCode', on: 'day' },
+    (store, { on, memberId, to, memberCode }, options) =>
+      store.transferMember({ memberId, to, memberCode, on: on.date, startsAt: on.startsAt }, options),
+  ),
+  dismissDuplicate: correction({ oneId: 'member', otherId: 'member' }, (store, { oneId, otherId }, options) =>
+    store.dismissDuplicate(oneId, otherId, options),
+  ),
+  mergeCooperatives: correction(
+    { fromCode: 'code', intoCode: 'code' },
+    (store, { fromCode, intoCode }, options) => store.mergeCooperatives(fromCode, intoCode, options),
+  ),
+  recordDeath: correction({ nid: 'number', on: 'day' }, (store, { nid, on }, options) =>
+    store.recordDeath(nid, on.date, options),
+  ),
+  erasePerson: correction({ nid: 'number' }, (store, { nid }, options) => store.erasePerson(nid, options)),
+};
+
+export interface PreparedCorrection {
+  /** The numbers and members that were given. Whom the correction shows is among them. */
+  readonly names: Required<Pick<Subject, 'identityCards' | 'memberIds'>>;
+  readonly run: (store: CorrectionStore, options: Options) => Awaitable<CorrectionResult>;
+}
+
+/** How what was given by a name is read; each throws what its caller shows. */
+export type Readers = { readonly [K in Kind]: (name: string) => Awaitable<Values[K]> };
+
+/** Reads all that a correction takes, members last: to look for one is recorded. @throws as the readers */
+export async function prepareCorrection(
+  { takes, make }: Correction,
+  readers: Readers,
+): Promise<PreparedCorrection> {
+  const given: { [name: string]: Values[Kind] } = {};
+  const isFound = ([, kind]: readonly [string, Kind]) => kind === 'member' || kind === 'holder';
+  const all = Object.entries(takes);
+  for (const [name, kind] of [...all.filter((each) => !isFound(each)), ...all.filter(isFound)])
+    given[name] = await readers[kind](name);
+  const valuesOf = <T>(...kinds: Kind[]): T[] =>
+    all.flatMap(([name, kind]) => (kinds.includes(kind) ? [given[name] as T] : []));
+  return {
+    names: { identityCards: valuesOf<string>('number', 'holder'), memberIds: valuesOf<number>('member') },
+    run: (store, options) => make(store, given, options),
+  };
+}
+
+/** Of the kinds that are read alike whoever asks. @param nowSeconds until when a day is past */
+export const parsersOf = (zone: TimeZone, nowSeconds: number) => ({
+  code: parseNamedCode,
+  memberCode: (text: string) => parseText(text, MAX_LENGTH.memberCode),
+  day(text: string): Values['day'] | FieldError {
+    const date = parsePastDate(text, formatDate(nowSeconds, zone));
+    return date instanceof FieldError ? date : { date, startsAt: startOfDay(date, zone) };
+  },
+});

@@ -1,4 +1,4 @@
-/** What the screen says of a file with faults (docs/import-reference.md#faults). */
+/** What the screen says of a file with faults (docs/errors.md#rows-of-a-file). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

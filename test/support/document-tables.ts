@@ -8,12 +8,12 @@ import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
 import { REFUSALS } from '../../src/domain/access/refusals.ts';
 import { UNAVAILABLE_REASONS } from '../../src/domain/values/errors.ts';
 import { say } from '../../src/domain/values/message.ts';
-import { describeColumns } from '../../src/import/columns/columns.ts';
+import { describeColumns, IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { inLanguage, LANGUAGES } from '../../src/language/language.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
-import { choiceTable, deprecatedTable, fieldTable } from './api-tables.ts';
+import { deprecatedTable } from './api-tables.ts';
 import { code, table } from './markdown.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
@@ -116,6 +116,16 @@ function importColumns(): string {
   return table(['Kind', 'Columns', 'What identifies a row'], rows);
 }
 
+/** The words that the registry stores in the columns of a choice. */
+function choicesOfColumns(): string {
+  const rows = IMPORT_KINDS.flatMap((kind) =>
+    IMPORT_COLUMNS[kind].flatMap(({ name, choices }) =>
+      choices === undefined ? [] : [[kind, code(name), choices.map(code).join(' ')]],
+    ),
+  );
+  return table(['Kind', 'Column', 'Values'], rows);
+}
+
 /** The faults that a clerk meets most often. */
 const USUAL_FAULTS = [
   'A spreadsheet turned this national ID into a number and lost digits. Format the column as text and ' +
@@ -168,13 +178,9 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
         ['Reason', 'Means'],
         Object.entries(UNAVAILABLE_REASONS).map(([reason, meaning]) => [code(reason), meaning]),
       ),
-    choices: choiceTable,
     deprecated: () => deprecatedTable(),
-    'fields of cooperatives': () => fieldTable('/cooperatives'),
-    'fields of members': () => fieldTable('/members'),
-    'fields of loans': () => fieldTable('/loans'),
-    'fields of payments': () => fieldTable('/payments'),
     'import columns': importColumns,
+    'choices of columns': choicesOfColumns,
     'failures survived': failuresSurvived,
     'faults in three languages': faultsInLanguages,
   };

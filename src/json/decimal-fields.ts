@@ -11,7 +11,11 @@ import { plain, type StringField } from './serializer.ts';
 
 /** What responses show: exactly that many digits after the point. */
 export const decimalSchema = (fractionDigits: number, description: string): Schema<string> =>
-  string({ pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`, description });
+  string({
+    pattern: `^[0-9]+\\.[0-9]{${fractionDigits}}$`,
+    description,
+    examples: [fractionDigits === 3 ? '47.000' : '41000.00'],
+  });
 
 /** In bodies, with fewer digits after the point too; the value is in minor units. */
 export function decimalField(kind: DecimalKind, description: string) {

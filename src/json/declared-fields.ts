@@ -35,8 +35,10 @@ import {
 
 /** How bodies and responses show a field. */
 export const kindOf = (field: Field): FieldKind<unknown> => {
-  const { deprecated } = field;
-  return deprecated === undefined ? kindOfValue(field) : { ...kindOfValue(field), deprecated };
+  const { deprecated, example } = field;
+  const kind = kindOfValue(field);
+  const schema = example === undefined ? kind.schema : { ...kind.schema, examples: [example] };
+  return { ...kind, schema, ...(deprecated === undefined ? {} : { deprecated }) };
 };
 
 function kindOfValue(field: Field): FieldKind<unknown> {

@@ -23,6 +23,8 @@ export interface Annotations {
   /** A schema with a title becomes a component of the OpenAPI description. */
   readonly title?: string;
   readonly default?: unknown;
+  /** The first is shown where the description has an example (example.ts). */
+  readonly examples?: readonly unknown[];
 }
 
 interface StringKeywords extends Annotations {

@@ -16,7 +16,10 @@ const dateTimeOrNull = (description: string) => nullable(string({ format: 'date-
 
 export const PRODUCTION_SUMMARY = object(
   {
-    window_days: integer({ description: 'Days before the request that count.' }),
+    window_days: integer({
+      description: 'Days before the request that count.',
+      examples: [PRODUCTION_WINDOW_DAYS],
+    }),
     entries_count: integer({ minimum: 0 }),
     total_kg: decimalSchema(3, 'Kilograms delivered in the window.'),
     last_delivery_at: dateTimeOrNull('Latest delivery in the window; null when it is empty.'),
@@ -25,7 +28,7 @@ export const PRODUCTION_SUMMARY = object(
 );
 
 const { schema, serialize: serializeLoan } = shownObject<Loan>('LoanHistoryEntry', {
-  id: { schema: string({ description: 'Opaque.' }), write: plain(({ id }) => String(id)) },
+  id: { schema: string({ description: 'Opaque.', examples: ['3'] }), write: plain(({ id }) => String(id)) },
   ...shownFields(LOAN_FIELDS, LOAN_HISTORY),
 });
 export const LOAN_HISTORY_ENTRY = schema;

@@ -49,7 +49,6 @@ const NAMED = object({ name: string() }, { title: 'Named' });
 const BODY = declareBodies(FIELDS, {
   title: 'Thing',
   response: THING.schema,
-  examples: { body: EXAMPLE, patch: {} },
 }).put;
 
 const shared = {

@@ -1,8 +1,10 @@
 /** Requests that are repeated with an Idempotency-Key (docs/api.md#repeating-a-request). */
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { SCOPES } from '../../src/domain/access/api-keys.ts';
+import { exampleOfBody } from '../../src/http/declare/body-fields.ts';
 import { type Sent, startApp, type TestApp, type TestResponse, temporaryFolder } from '../support/app.ts';
 import { declaredRoutes } from '../support/openapi-file.ts';
 import { openFile } from '../support/sqlite.ts';
@@ -51,12 +53,7 @@ test('every POST gets its first answer again: status, body, Location and ETag; n
   const routes = declaredRoutes().filter(({ method }) => method === 'POST');
   assert.ok(routes.length >= 4);
   for (const { path, body } of routes) {
-    // Of the first row of what it refers to.
-    const refersTo = Object.values(body?.fields ?? {})
-      .map(({ name }) => name)
-      .filter((name) => name.endsWith('_id'));
-    const ids = Object.fromEntries(refersTo.map((name) => [name, '1']));
-    const example = { ...body?.example, ...ids };
+    const example = body && exampleOfBody(body);
     const key = KEY + path.replace('/', '-');
     const first = await post(app, example, key, { path });
     assert.equal(first.status, 201, first.text);

@@ -13,6 +13,7 @@ import { describeApi } from '../../src/http/openapi/openapi.ts';
 import { pageRoutes } from '../../src/http/reference/pages.ts';
 import { renderReference } from '../../src/http/reference/reference.ts';
 import { createRoutes } from '../../src/http/routes.ts';
+import { exampleOf } from '../../src/json/example.ts';
 import { startApp, type TestApp, temporaryFolder } from '../support/app.ts';
 import { declaredRoutes, routeDependencies } from '../support/openapi-file.ts';
 
@@ -142,7 +143,7 @@ test('the reference names all that the description has: paths, parameters, field
     for (const field of Object.keys(properties)) assert.ok(text.includes(field), field);
   const examples = described
     .flatMap(({ responses }) => Object.values(responses))
-    .map(({ example }) => example);
+    .map(({ schema, example = exampleOf(schema) }) => example);
   const squeezed = text.replace(/\s/g, '');
   for (const example of examples)
     assert.ok(squeezed.includes(JSON.stringify(example).replace(/\s/g, '')), JSON.stringify(example));
@@ -167,7 +168,7 @@ test('what a declaration says is shown as text', () => {
 });
 
 const MEMBER = { identity_card: '1198589000123158', member_code: 'M-1', full_name: 'Uwase' };
-const LOAN = { amount: '1000', interest_rate: '10', status: 'approved' };
+const LOAN = { amount: '100000', interest_rate: '10', status: 'approved' };
 const OF_OTHER_ROWS = /cannot be changed|must be unique/;
 const NEEDED = ['curl', 'openssl'].filter((name) => spawnSync(name, ['version']).error !== undefined);
 

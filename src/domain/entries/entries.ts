@@ -9,6 +9,7 @@ const REFERENCE = {
   kind: 'text',
   maxLength: MAX_LENGTH.reference,
   description: 'Unique in the cooperative.',
+  example: 'HUY-2025-06-0117',
   isKey: true,
   isComposed: true,
 } as const;
@@ -21,6 +22,7 @@ export const PRODUCTION_FIELDS = {
     kind: 'text',
     maxLength: MAX_LENGTH.product,
     description: 'What was delivered, as the cooperative calls it.',
+    example: 'Coffee cherries',
     isNullable: true,
   },
 } as const satisfies Fields;
@@ -34,6 +36,7 @@ export const ACCOUNT_FIELDS = {
     kind: 'text',
     maxLength: 64,
     description: "The member's savings account in the cooperative.",
+    example: 'HUY-S-0002',
   },
 } as const satisfies Fields;
 

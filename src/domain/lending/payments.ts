@@ -46,6 +46,7 @@ export const PAYMENT_FIELDS = {
     kind: 'text',
     maxLength: MAX_LENGTH.reference,
     description: "The cooperative's own number of the payment; unique there, void ones included.",
+    example: 'HUY-P-0012',
     isKey: true,
     eventBit: 2,
   },

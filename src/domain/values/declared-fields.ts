@@ -32,6 +32,8 @@ export type FieldGroup = (typeof FIELD_GROUPS)[number];
 /** A field is declared under the name that its value has in code. */
 export type Field = ValueKind & {
   readonly description: string;
+  /** As responses show it, of nobody who exists; else one of its kind. */
+  readonly example?: string;
   readonly deprecated?: Deprecation;
   /** In bodies, files and the history; else that of the value in snake case. */
   readonly name?: string;
@@ -42,7 +44,7 @@ export type Field = ValueKind & {
   /** Whether only POST takes it. */
   readonly isFixed?: true;
   /** What POST takes, where PUT and PATCH take more. */
-  readonly whenNew?: { readonly choices: readonly string[]; readonly description: string };
+  readonly whenNew?: Pick<Field, 'description' | 'example'> & { readonly choices: readonly string[] };
   /** Who sets it, where bodies do not. */
   readonly setBy?: 'rules' | 'imports' | 'payments' | 'corrections';
   /** What it says of a person. */

@@ -1,5 +1,6 @@
 /** Bodies of POST, PUT and PATCH: declared fields, checked together, every fault reported at once. */
 import { FieldError, FieldErrorList, NON_FIELD_ERRORS, shownName } from '../../domain/values/errors.ts';
+import { exampleOf } from '../../json/example.ts';
 import type { FieldContext, FieldKind } from '../../json/fields.ts';
 import { deprecationKeywords, nullable, objectWith, type Schema } from '../../json/schema.ts';
 
@@ -27,7 +28,6 @@ export interface BodyDeclaration<Body = unknown> {
   readonly isPatch?: boolean;
   /** Of PUT: the body of PATCH, of which it has all fields. */
   readonly patch?: BodyDeclaration;
-  readonly example: { readonly [name: string]: unknown };
   /** Never present: it carries the type. */
   readonly [BODY]?: Body;
 }
@@ -112,6 +112,13 @@ export function bodySchema({ title, fields, readOnly = [], oneOf, isPatch, patch
   const ignored = readOnly.map((name): [string, Schema] => [name, IGNORED]);
   const all = Object.fromEntries([...properties, ...ignored]);
   return { ...objectWith(all, required, { title }), additionalProperties: false, ...ofWhichOne };
+}
+
+/** A body that gives every field; of a patch, which changes some, the status. */
+export function exampleOfBody({ fields, isPatch }: BodyDeclaration): { readonly [name: string]: unknown } {
+  const all = Object.values(fields).map(({ name, schema }) => [name, exampleOf(schema)] as const);
+  const changed = all.filter(([name]) => name === 'status');
+  return Object.fromEntries(isPatch === true && changed.length > 0 ? changed : all);
 }
 
 const IGNORED: Schema = {

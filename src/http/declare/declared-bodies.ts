@@ -19,10 +19,6 @@ interface BodyOptions {
   readonly response: Schema;
   /** Sets of fields of which one must be given, where no single field is required. */
   readonly oneOf?: BodyDeclaration['oneOf'];
-  readonly examples: {
-    readonly body: BodyDeclaration['example'];
-    readonly patch: BodyDeclaration['example'];
-  };
 }
 
 export interface Bodies<Body> {
@@ -34,7 +30,7 @@ export interface Bodies<Body> {
 
 export function declareBodies<Declared extends Fields>(
   declared: Declared,
-  { title, response, oneOf, examples }: BodyOptions,
+  { title, response, oneOf }: BodyOptions,
 ): Bodies<GivenValues<Declared>> {
   const given = listFields(declared).filter(isGiven);
   const fieldsOf = (toField: (field: NamedField) => BodyField): BodyDeclaration['fields'] =>
@@ -43,10 +39,10 @@ export function declareBodies<Declared extends Fields>(
   const names = given.map(({ name }) => name);
   const readOnly = Object.keys(response.properties as object).filter((name) => !names.includes(name));
   const either = oneOf === undefined ? {} : { oneOf };
-  const patch = { title: `${title}PatchBody`, fields, readOnly, isPatch: true, example: examples.patch };
+  const patch = { title: `${title}PatchBody`, fields, readOnly, isPatch: true };
   return {
-    post: { title: `${title}Body`, fields: fieldsOf(ofNew), ...either, example: examples.body },
-    put: { title: `${title}UpdateBody`, fields, readOnly, patch, example: examples.body },
+    post: { title: `${title}Body`, fields: fieldsOf(ofNew), ...either },
+    put: { title: `${title}UpdateBody`, fields, readOnly, patch },
     patch,
   };
 }

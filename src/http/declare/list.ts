@@ -107,19 +107,18 @@ function linkTo(request: ListRequest, number: number): string {
  * @param path of the list, for the links of the example
  * @param row the schema of one, with a title
  */
-export function pageResponse(rows: string, path: string, row: Schema, example: object): SuccessResponse {
+export function pageResponse(rows: string, path: string, row: Schema): SuccessResponse {
   const url = `https://registry.example.rw/api/v1${path}`;
   return {
     description: `One page of ${rows}.`,
     schema: object(
       {
-        count: integer({ minimum: 0, description: 'All rows of the list, exact.' }),
-        next: nullable(string({ format: 'uri' })),
-        previous: nullable(string({ format: 'uri' })),
+        count: integer({ minimum: 0, description: 'All rows of the list, exact.', examples: [150] }),
+        next: nullable(string({ format: 'uri', examples: [`${url}?page=3`] })),
+        previous: nullable(string({ format: 'uri', examples: [url] })),
         results: array(row),
       },
       { title: `${row.title}Page` },
     ),
-    example: { count: 150, next: `${url}?page=3`, previous: url, results: [example] },
   };
 }

@@ -108,8 +108,8 @@ export interface SuccessResponse {
   readonly schema: Schema;
   /** Whether it is many of these, one a line or as CSV. */
   readonly isExport?: true;
-  /** Shown by OpenAPI; of nobody who exists. */
-  readonly example: unknown;
+  /** Of nobody who exists, where the schema does not make it. */
+  readonly example?: unknown;
   /** Headers of its own; optional ones are in some of these responses only. */
   readonly headers?: { readonly [name in ResponseHeader]?: 'required' | 'optional' };
 }

@@ -2,7 +2,7 @@
 
 import { SCOPES } from '../../domain/access/api-keys.ts';
 import { deprecationKeywords, type Schema } from '../../json/schema.ts';
-import { type BodyDeclaration, bodySchema, mediaTypesOf } from '../declare/body-fields.ts';
+import { type BodyDeclaration, bodySchema, exampleOfBody, mediaTypesOf } from '../declare/body-fields.ts';
 import { PAGE_PARAMETERS } from '../declare/list.ts';
 import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
 import { JsonText, ok } from '../declare/response.ts';
@@ -93,7 +93,7 @@ function parametersOf(route: Route, components: Components): Json[] {
 }
 
 function requestBody(body: BodyDeclaration, components: Components): Json {
-  const content = { schema: components.schema(bodySchema(body)), example: body.example };
+  const content = { schema: components.schema(bodySchema(body)), example: exampleOfBody(body) };
   const types = mediaTypesOf(body).map((type) => [type, content]);
   return { required: true, content: Object.fromEntries(types) };
 }

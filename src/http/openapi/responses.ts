@@ -1,5 +1,6 @@
 /** The responses of every operation, as OpenAPI describes them: each refusal with its meaning. */
 
+import { exampleOf } from '../../json/example.ts';
 import { object, type Schema, string } from '../../json/schema.ts';
 import type { ResponseHeader, Route, SuccessResponse } from '../declare/route.ts';
 import type { Components, Json } from './components.ts';
@@ -125,7 +126,10 @@ function refusalStatuses(route: Route): number[] {
 }
 
 /** Of an export, `x-itemSchema` describes a line of JSON; OpenAPI 3.2 will have `itemSchema`. */
-function contentOf(components: Components, { schema, example, isExport }: SuccessResponse): Json {
+function contentOf(
+  components: Components,
+  { schema, example = exampleOf(schema), isExport }: SuccessResponse,
+): Json {
   const described = components.schema(schema);
   if (isExport !== true) return { 'application/json': { schema: described, example } };
   const lines = { type: 'string', description: 'A JSON object in each line.' };

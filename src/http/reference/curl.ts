@@ -1,6 +1,6 @@
 /** An operation as a command line of curl. */
 
-import { mediaTypesOf } from '../declare/body-fields.ts';
+import { exampleOfBody, mediaTypesOf } from '../declare/body-fields.ts';
 import type { Route } from '../declare/route.ts';
 import { fullPath } from '../declare/route.ts';
 
@@ -21,7 +21,7 @@ export function curlLine(route: Route, baseUrl: string): string {
       ? []
       : [
           `-H 'Content-Type: ${mediaTypesOf(body).at(-1)}'`,
-          `-d ${quoted(JSON.stringify(body.example, null, 2))}`,
+          `-d ${quoted(JSON.stringify(exampleOfBody(body), null, 2))}`,
         ]),
     quoted(baseUrl + path),
   ];

@@ -1,5 +1,7 @@
 /** One operation of the reference: what it needs, takes and answers. */
+
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
+import { exampleOf } from '../../json/example.ts';
 import { fullPath, type Route } from '../declare/route.ts';
 import { curlLine } from './curl.ts';
 import { type DescribedResponse, type Description, nameIn, type Operation, resolve } from './description.ts';
@@ -117,7 +119,7 @@ ${all.filter(({ status }) => status < '4').map(({ status, ...response }) => succ
 
 function success(route: Route, status: string, response: DescribedResponse): Html {
   const { description, content = {}, headers = {} } = response;
-  const { example, schema } = route.responses[Number(status)] ?? {};
+  const { schema, example = schema && exampleOf(schema) } = route.responses[Number(status)] ?? {};
   const isLines = isExport(route);
   const text = example === undefined ? undefined : JSON.stringify(example, null, isLines ? 0 : 2);
   const reference = Object.values(content)[0]?.schema.$ref;

@@ -5,7 +5,6 @@ import { SHOWN_COOPERATIVE_ROW } from '../../json/shown/rows.ts';
 import { SHOWS_COOPERATIVES } from '../declare/narrowing.ts';
 import { idFilter } from '../declare/query.ts';
 import { representCounted } from '../writes/preconditions.ts';
-import { COOPERATIVE_BODY_EXAMPLE, COOPERATIVE_EXAMPLE, COOPERATIVE_PATCH_EXAMPLE } from './examples.ts';
 import { declareResource } from './resource.ts';
 
 /** The parameter `cooperative` of lists. */
@@ -32,8 +31,6 @@ const counted = declareResource(COOPERATIVE_FIELDS, {
   title: 'Cooperative',
   narrowed: SHOWS_COOPERATIVES,
   properties: SHOWN_COOPERATIVE_ROW,
-  example: COOPERATIVE_EXAMPLE,
-  examples: { body: COOPERATIVE_BODY_EXAMPLE, patch: COOPERATIVE_PATCH_EXAMPLE },
 });
 
 export const COOPERATIVE: typeof counted = {

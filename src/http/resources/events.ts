@@ -7,6 +7,7 @@ import { FieldError } from '../../domain/values/errors.ts';
 import { BLANK } from '../../domain/values/text.ts';
 import { parseTypes } from '../../domain/webhooks/types.ts';
 import { EVENT, serializeEvent } from '../../json/events.ts';
+import { EXAMPLE_MOMENT } from '../../json/example.ts';
 import { array, integer, object, string } from '../../json/schema.ts';
 import { quote, serializeArray } from '../../json/serializer.ts';
 import type { EventStore, FeedPage, FeedRequest } from '../../store/ports/events.ts';
@@ -15,7 +16,6 @@ import { SHOWS_PERSONS } from '../declare/narrowing.ts';
 import type { QueryParameter } from '../declare/query.ts';
 import { BodyParts, JsonText, ok } from '../declare/response.ts';
 import { defineRoute, type Route } from '../declare/route.ts';
-import { EVENT_PAGE_EXAMPLE } from './examples.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
@@ -34,6 +34,20 @@ const EVENT_PAGE = object(
   },
   { title: 'EventPage' },
 );
+
+const EVENT_PAGE_EXAMPLE = {
+  epoch: '5f1c09a3b2d4e687',
+  results: [
+    {
+      type: 'member.updated',
+      timestamp: EXAMPLE_MOMENT,
+      sequence: 4711,
+      actor: 'key:7',
+      data: { id: '2', cooperative_id: '1', fields_changed: ['mobile', 'status'] },
+    },
+  ],
+  last_sequence: 4711,
+};
 
 const WHOLE_NUMBER = /^[0-9]+$/;
 

@@ -34,7 +34,7 @@ const FORMAT = {
   parse: (value: string) => parseChoice(value, TEXT_FORMATS),
 };
 
-type Exported = Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'example' | 'groups'>;
+type Exported = Pick<Resource<never, unknown>, 'tag' | 'title' | 'schema' | 'groups'>;
 
 /** What a client asks for, whatever the kind. */
 interface Asked {
@@ -45,7 +45,7 @@ interface Asked {
 
 /** @param filters of `cooperative` and `status`, as the list has them */
 export const exportRoute = (
-  { tag, title, schema, example, groups }: Exported,
+  { tag, title, schema, groups }: Exported,
   filters: QueryParameters,
   { exporter, eventsOf }: ExportDependencies,
 ): Route =>
@@ -68,7 +68,6 @@ export const exportRoute = (
       200: {
         description: `All ${tag}.`,
         schema,
-        example,
         isExport: true,
         headers: {
           'Content-Disposition': 'required',

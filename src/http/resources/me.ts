@@ -18,7 +18,6 @@ import type { NarrowableStore } from '../../store/ports/registry.ts';
 import { SHOWS_NO_ROWS } from '../declare/narrowing.ts';
 import { ok } from '../declare/response.ts';
 import type { Route } from '../declare/route.ts';
-import { CALLER_EXAMPLE } from './examples.ts';
 
 const WINDOW = object(
   {
@@ -49,6 +48,24 @@ const ME = object(
   },
   { title: 'Caller' },
 );
+
+const CALLER_EXAMPLE = {
+  id: '1',
+  name: 'demo financials',
+  scopes: ['cooperatives:read', 'members:read', 'members:financials'],
+  allowed_addresses: ['10.0.0.0/8'],
+  allowed_hosts: [],
+  lookup_only: false,
+  allow_export: false,
+  cooperatives: null,
+  purpose: 'credit checks',
+  require_purpose: false,
+  expires_at: null,
+  rate_limits: {
+    hour: { limit: 1000, window_seconds: 3600, remaining: 998, reset_seconds: 3600 },
+    day: { limit: 10_000, window_seconds: 86_400, remaining: 9998, reset_seconds: 86_400 },
+  },
+};
 
 const formatWindow = (usage: WindowUsage): Static<typeof WINDOW> => ({
   limit: usage.limit,

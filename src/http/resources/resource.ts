@@ -43,8 +43,6 @@ interface Named {
   /** Its schema and operations are called after it. */
   readonly title: 'Cooperative' | 'Member' | 'Loan' | 'Payment';
   readonly narrowed: Narrowing;
-  /** Of a response. */
-  readonly example: object;
 }
 
 export interface Resource<Stored, Body> extends Named {
@@ -74,16 +72,12 @@ interface Declaration<Stored> extends Named {
   readonly properties: ShownProperties<Stored>;
   readonly memberIdOf?: (row: Stored) => number;
   readonly oneOf?: BodyDeclaration['oneOf'];
-  readonly examples: {
-    readonly body: BodyDeclaration['example'];
-    readonly patch: BodyDeclaration['example'];
-  };
 }
 
 /** @param fields whose values bodies give */
 export function declareResource<Declared extends Fields, Stored>(
   fields: Declared,
-  { tag, title, narrowed, example, properties, memberIdOf, oneOf, examples }: Declaration<Stored>,
+  { tag, title, narrowed, properties, memberIdOf, oneOf }: Declaration<Stored>,
 ): Resource<Stored, GivenValues<Declared>> {
   const { schema, serialize, groups } = shownObject(title, properties);
   const subjectOf = subjectOfRows(memberIdOf);
@@ -91,12 +85,11 @@ export function declareResource<Declared extends Fields, Stored>(
     tag,
     title,
     narrowed,
-    example,
     schema,
     serialize,
     groups,
     memberIdOf,
-    bodies: declareBodies(fields, { title, response: schema, oneOf, examples }),
+    bodies: declareBodies(fields, { title, response: schema, oneOf }),
     id: pathId(`A ${title.toLowerCase()}'s id; opaque.`),
     readId: readPathId,
     represent: (stored, zone) => ({
@@ -115,19 +108,19 @@ const subjectOfShown = ({ id, member }: ShownRow) => ({ memberIds: [Number((memb
 const noun = ({ title }: Pick<Named, 'title'>): string => title.toLowerCase();
 
 /** One of the resource. */
-const responseOf = (resource: Pick<Resource<never, unknown>, 'title' | 'schema' | 'example'>) =>
-  taggedResponse(`The ${noun(resource)}.`, resource.schema, resource.example);
+const responseOf = (resource: Pick<Resource<never, unknown>, 'title' | 'schema'>) =>
+  taggedResponse(`The ${noun(resource)}.`, resource.schema);
 
 /** What a list shows of a resource: all of it, or less. */
 type Listed<Row> = Pick<
   Resource<Row, unknown>,
-  'tag' | 'title' | 'narrowed' | 'schema' | 'example' | 'serialize' | 'groups' | 'memberIdOf'
+  'tag' | 'title' | 'narrowed' | 'schema' | 'serialize' | 'groups' | 'memberIdOf'
 > &
   Pick<Route, 'description'>;
 
 /** @param toFilter gives the filter of the store from the query */
 export const listRoute = <Query extends QueryParameters, Filter, Row>(
-  { tag, title, description, narrowed, schema, example, serialize, groups, memberIdOf }: Listed<Row>,
+  { tag, title, description, narrowed, schema, serialize, groups, memberIdOf }: Listed<Row>,
   query: Query,
   toFilter: (query: ParsedQuery<Query>) => Filter,
   { storeOf, zone }: Reading<Pick<EntityStore<unknown, unknown, Filter, Row>, 'list'>>,
@@ -143,7 +136,7 @@ export const listRoute = <Query extends QueryParameters, Filter, Row>(
     narrowed,
     personal: showing('page', groups),
     query: { ...PAGE_PARAMETERS, ...query },
-    responses: { 200: pageResponse(tag, `/${tag}`, schema, example) },
+    responses: { 200: pageResponse(tag, `/${tag}`, schema) },
     refusals: [400, 404],
     handle(request) {
       const paged = request as RouteRequest<typeof PAGE_PARAMETERS>;

@@ -2,6 +2,7 @@
 
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { notFound } from '../../domain/values/errors.ts';
+import { EXAMPLE_MOMENT } from '../../json/example.ts';
 import {
   COUNTRY_STATISTICS,
   describeCountry,
@@ -15,11 +16,57 @@ import { readPathId } from '../declare/path-id.ts';
 import { ok } from '../declare/response.ts';
 import type { Route, RouteRequest } from '../declare/route.ts';
 import { COOPERATIVE } from './cooperative-fields.ts';
-import { COUNTRY_STATISTICS_EXAMPLE, STATISTICS_EXAMPLE } from './examples.ts';
 
 const DESCRIPTION =
   'Exact, as of one moment. Groups of few people are not hidden: whoever may ask sees the members. ' +
   'Members who were erased are in no count of people; what they delivered, borrowed and saved stays.';
+
+const LOANS_OF_STATUS = { count: 0, amount: '0.00', paid_amount: '0.00', outstanding: '0.00' };
+
+const STATISTICS_EXAMPLE = {
+  as_of: EXAMPLE_MOMENT,
+  sequence: 4711,
+  members: {
+    total: 142,
+    by_status: { active: 120, inactive: 9, suspended: 0, withdrawn: 11, deceased: 2 },
+    by_gender: { MALE: 52, FEMALE: 66, OTHER: 0, unknown: 2 },
+    by_role: {
+      MEMBER: 113,
+      PRESIDENT: 1,
+      VICE_PRESIDENT: 1,
+      SECRETARY: 1,
+      TREASURER: 1,
+      ADVISOR: 0,
+      AUDITOR: 2,
+      MANAGER: 1,
+    },
+    by_joining_year: { '2015': 80, '2019': 62 },
+  },
+  production: [{ month: '2025-05', product: 'Coffee cherries', deliveries: 310, total_kg: '14210.500' }],
+  loans: {
+    pending: LOANS_OF_STATUS,
+    approved: { count: 14, amount: '2100000.00', paid_amount: '840000.00', outstanding: '1260000.00' },
+    rejected: LOANS_OF_STATUS,
+    cancelled: LOANS_OF_STATUS,
+    paid: { count: 31, amount: '3900000.00', paid_amount: '3921000.00', outstanding: '0.00' },
+    defaulted: LOANS_OF_STATUS,
+  },
+  savings: {
+    accounts: 101,
+    total_contributions_rwf: '5120000.00',
+    total_withdrawals_rwf: '730000.00',
+    balance_rwf: '4390000.00',
+  },
+};
+
+const COUNTRY_STATISTICS_EXAMPLE = {
+  ...STATISTICS_EXAMPLE,
+  production: null,
+  loans: null,
+  savings: null,
+  districts: [{ district: 'Huye', cooperatives: 1, active_members: 120 }],
+  sectors: [{ sector: 'agriculture', cooperatives: 1, active_members: 120 }],
+};
 
 const SHARED = {
   method: 'GET',

@@ -31,10 +31,9 @@ export const representCounted = (text: string, values: string, count: number): R
 });
 
 /** What is declared of a response with one resource. */
-export const taggedResponse = (description: string, schema: Schema, example: object): SuccessResponse => ({
+export const taggedResponse = (description: string, schema: Schema): SuccessResponse => ({
   description,
   schema,
-  example,
   headers: { ETag: 'required' },
 });
 

@@ -1,12 +1,13 @@
 /** What the responses of several resources have in common. */
 import type { Owner } from '../../domain/lending/loans.ts';
+import { COOPERATIVE_FIELDS } from '../../domain/membership/cooperatives.ts';
 import { MEMBER_FIELDS } from '../../domain/membership/members.ts';
 import { kindOf, type ShownProperties, shownObject } from '../declared-fields.ts';
-import { nullable, object, string } from '../schema.ts';
+import { nullable, string } from '../schema.ts';
 import { instant, plain, text } from '../serializer.ts';
 
 export const SHOWN_ID: ShownProperties<{ readonly id: number }> = {
-  id: { schema: string({ description: 'Opaque.' }), write: plain(({ id }) => String(id)) },
+  id: { schema: string({ description: 'Opaque.', examples: ['3'] }), write: plain(({ id }) => String(id)) },
 };
 
 export const SHOWN_TIMES: ShownProperties<{ readonly createdAt: number; readonly updatedAt: number }> = {
@@ -20,19 +21,21 @@ export const SHOWN_TIMES: ShownProperties<{ readonly createdAt: number; readonly
   },
 };
 
-/** What other resources show of a cooperative. */
-export const COOPERATIVE_SUMMARY = object(
-  { id: string(), code: string(), name: string() },
-  { title: 'CooperativeReference' },
-);
-
 type OfCooperative = Pick<Owner, 'cooperativeId' | 'cooperativeCode' | 'cooperativeName'>;
 
 const ofCooperative = shownObject<OfCooperative>('CooperativeReference', {
-  id: { schema: string(), write: plain(({ cooperativeId }) => String(cooperativeId)) },
-  code: { schema: string(), write: plain(({ cooperativeCode }) => cooperativeCode) },
-  name: { schema: string(), write: text(({ cooperativeName }) => cooperativeName) },
+  id: { schema: string({ examples: ['1'] }), write: plain(({ cooperativeId }) => String(cooperativeId)) },
+  code: {
+    schema: string({ examples: ['KOAKAMA-HUY'] }),
+    write: plain(({ cooperativeCode }) => cooperativeCode),
+  },
+  name: {
+    schema: string({ examples: [COOPERATIVE_FIELDS.name.example] }),
+    write: text(({ cooperativeName }) => cooperativeName),
+  },
 });
+/** What other resources show of a cooperative. */
+export const COOPERATIVE_SUMMARY = ofCooperative.schema;
 
 /** The cooperative of a row. */
 export const SHOWN_COOPERATIVE: ShownProperties<OfCooperative> = {
@@ -42,7 +45,10 @@ export const SHOWN_COOPERATIVE: ShownProperties<OfCooperative> = {
 export const IDENTITY_CARD = kindOf(MEMBER_FIELDS.identityCard).schema;
 
 const ofMember = shownObject<Owner>('LoanMember', {
-  id: { schema: string({ description: 'Opaque.' }), write: plain(({ memberId }) => String(memberId)) },
+  id: {
+    schema: string({ description: 'Opaque.', examples: ['3'] }),
+    write: plain(({ memberId }) => String(memberId)),
+  },
   identity_card: {
     schema: nullable(IDENTITY_CARD),
     write: plain(({ identityCard }) => identityCard),

@@ -3,46 +3,31 @@ import { type Html, type HtmlValue, html } from '../../../html/html.ts';
 import type { HeldMembership } from '../../../store/ports/journal/held-data.ts';
 import { nameOf } from '../../page/names.ts';
 import type { Visit } from '../../visit/screen.ts';
-import { ifGiven, textOf } from '../person/held-values.ts';
-
-type Show = (side: HeldMembership) => string | undefined;
+import { memberValues, textOf } from '../person/held-values.ts';
 
 export function compared(
   visit: Visit,
   names: readonly [string, string],
-  [one, other]: readonly [HeldMembership, HeldMembership],
+  sides: readonly [HeldMembership, HeldMembership],
 ): Html {
   const { say, write, translate } = visit;
-  const word =
-    (field: string): Show =>
-    ({ member }) =>
-      ifGiven<string>(member, field, (value) => translate(nameOf(value)));
-  const text =
-    (field: string): Show =>
-    ({ member }) =>
-      ifGiven<string>(member, field, String);
-  const rows: readonly (readonly [label: string, show: Show])[] = [
-    ...(['identity_card', 'full_name'] as const).map(
-      (field) => [translate(nameOf(field)), text(field)] as const,
-    ),
-    [translate(nameOf('gender')), word('gender')],
-    [translate(nameOf('date_of_birth')), ({ member }) => ifGiven(member, 'date_of_birth', write.date)],
-    [translate(nameOf('mobile')), text('mobile')],
-    [translate(nameOf('role')), word('role')],
-    [translate(nameOf('status')), word('status')],
-    [translate(nameOf('registration_date')), ({ member }) => ifGiven(member, 'registration_date', write.day)],
-    [say('Deliveries'), ({ deliveries }) => write.number(deliveries.length)],
-    [say('Loans'), ({ loans }) => write.number(loans.length)],
-    [say('Savings'), ({ savingsTransactions }) => write.number(savingsTransactions.length)],
+  const valuesOf = ({ member, deliveries, loans, savingsTransactions }: HeldMembership) => [
+    [translate(nameOf('identity_card')), textOf(member, 'identity_card')] as const,
+    // The heading has the codes, which always differ.
+    ...memberValues(visit, member, 'member_code'),
+    [say('Deliveries'), write.number(deliveries.length)] as const,
+    [say('Loans'), write.number(loans.length)] as const,
+    [say('Savings'), write.number(savingsTransactions.length)] as const,
   ];
+  const others = valuesOf(sides[1]);
   const href = ({ member }: HeldMembership) =>
     `/person/${visit.session.persons.of(textOf(member, 'identity_card'))}`;
   return html`<div class="scroll" role="region" tabindex="0" aria-label="${say('What differs')}">
 <table class="compared">
-<thead><tr><td></td>${[one, other].map(
+<thead><tr><td></td>${sides.map(
     (side, i) => html`<th scope="col"><a href="${href(side)}">${names[i]}</a></th>`,
-  )}</tr></thead><tbody>${rows.map(([label, show]) => {
-    const [left, right] = [show(one) ?? '–', show(other) ?? '–'];
+  )}</tr></thead><tbody>${valuesOf(sides[0]).map(([label, value], i) => {
+    const [left, right] = [value ?? '–', others[i]?.[1] ?? '–'];
     const differs = left !== right;
     return html`<tr${differs && html` class="differs"`}><th scope="row">${label}${
       differs && html` <b title="${say('differs')}" aria-label="${say('differs')}" role="img">≠</b>`

@@ -4,7 +4,6 @@ import { LOAN_FIELDS } from '../../../domain/lending/loans.ts';
 import { SHOWN_LOAN } from '../../../json/shown/rows.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { declareResource } from '../resource.ts';
-import { LOAN_BODY_EXAMPLE, LOAN_EXAMPLE, LOAN_PATCH_EXAMPLE } from './loan-examples.ts';
 
 export const LOAN = declareResource(LOAN_FIELDS, {
   tag: 'loans',
@@ -12,6 +11,4 @@ export const LOAN = declareResource(LOAN_FIELDS, {
   narrowed: SHOWS_PERSONS,
   properties: SHOWN_LOAN,
   memberIdOf: ({ memberId }) => memberId,
-  example: LOAN_EXAMPLE,
-  examples: { body: LOAN_BODY_EXAMPLE, patch: LOAN_PATCH_EXAMPLE },
 });

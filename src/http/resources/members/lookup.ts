@@ -9,6 +9,7 @@ import { type Awaitable, whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { financials, NULL_FINANCIALS, shownFields, shownObject } from '../../../json/declared-fields.ts';
+import { EXAMPLE_NATIONAL_ID } from '../../../json/example.ts';
 import { array, nullable, string } from '../../../json/schema.ts';
 import { quote, serializeArray, text } from '../../../json/serializer.ts';
 import { COOPERATIVE_SUMMARY } from '../../../json/shown/row-properties.ts';
@@ -28,9 +29,9 @@ import { showing } from '../../declare/personal.ts';
 import { type ApiResponse, JsonText, ok } from '../../declare/response.ts';
 import { API_PREFIX, type Parameter, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, serializeCooperativeSummary } from '../cooperative-fields.ts';
-import { EXAMPLE_NATIONAL_ID, MEMBERSHIP_EXAMPLE } from '../examples.ts';
 
 const NAME_GROUPS = [MEMBER_FIELDS.fullName.group];
+const NAMES = [MEMBER_FIELDS.fullName.example];
 
 /** Beside Content-Location; only responses to lookups of replaced numbers have it. */
 const CURRENT_IDENTITY_CARD = {
@@ -84,12 +85,14 @@ export const CONSOLIDATED_MEMBER = shownObject<ConsolidatedMember>(
   {
     ...shownFields(MEMBER_FIELDS, ['identityCard']),
     primary_full_name: {
-      schema: string({ description: 'Name of the newest registration.' }),
+      schema: string({ description: 'Name of the newest registration.', examples: NAMES }),
       write: text(({ primaryFullName }) => primaryFullName),
       groups: NAME_GROUPS,
     },
     name_variants: {
-      schema: array(string(), { description: 'Distinct names, newest registration first.' }),
+      schema: array(string({ examples: NAMES }), {
+        description: 'Distinct names, newest registration first.',
+      }),
       write: ({ nameVariants }, zone) => serializeArray(nameVariants, quote, zone),
       groups: NAME_GROUPS,
     },
@@ -205,7 +208,6 @@ export function membershipRoutes(stores: NarrowableStore, clock: Clock, zone: Ti
         200: {
           description: 'The active membership.',
           schema: MEMBERSHIP,
-          example: MEMBERSHIP_EXAMPLE,
           headers: { 'Content-Location': 'optional' },
         },
       },

@@ -16,7 +16,6 @@ import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { showing } from '../../declare/personal.ts';
 import { momentFilter, type QueryParameters } from '../../declare/query.ts';
 import { defineRoute, type Route, type RouteRequest } from '../../declare/route.ts';
-import { DELIVERY_EXAMPLE, SAVINGS_TRANSACTION_EXAMPLE } from '../examples.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
 const DELIVERY = shownObject('Delivery', SHOWN_DELIVERY);
@@ -44,15 +43,14 @@ function toPeriod({ from, to }: { from?: number; to?: number }): Period {
 interface Entries {
   readonly schema: Schema;
   readonly groups: readonly FieldGroup[];
-  readonly example: object;
   readonly what: string;
 }
 
-/** What both routes have in common. @param row title and example of one entry */
+/** What both routes have in common. @param row one entry */
 const declare = <Query extends QueryParameters>(
   name: string,
   query: Query,
-  { schema, example, groups, what }: Entries,
+  { schema, groups, what }: Entries,
 ) =>
   ({
     method: 'GET',
@@ -64,7 +62,7 @@ const declare = <Query extends QueryParameters>(
     personal: showing('one', groups),
     params: { id: MEMBER_ID },
     query: { ...PAGE_PARAMETERS, ...query },
-    responses: { 200: pageResponse(what, `/members/2/${name}`, schema, example) },
+    responses: { 200: pageResponse(what, `/members/2/${name}`, schema) },
     refusals: [400, 404, 410],
   }) as const;
 
@@ -86,11 +84,7 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
   };
   return [
     defineRoute({
-      ...declare(
-        'deliveries',
-        { ...period, product },
-        { ...DELIVERY, example: DELIVERY_EXAMPLE, what: 'deliveries' },
-      ),
+      ...declare('deliveries', { ...period, product }, { ...DELIVERY, what: 'deliveries' }),
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a member',
       async handle(request) {
@@ -105,7 +99,6 @@ export function memberEntryRoutes(store: NarrowableStore, zone: TimeZone): Route
     defineRoute({
       ...declare('savings-transactions', period, {
         ...SAVINGS_TRANSACTION,
-        example: SAVINGS_TRANSACTION_EXAMPLE,
         what: 'savings transactions',
       }),
       operationId: 'listSavingsTransactions',

@@ -8,7 +8,6 @@ import { SHOWN_LISTED_MEMBER, SHOWN_MEMBER } from '../../../json/shown/rows.ts';
 import type { ListedMember } from '../../../store/ports/registry.ts';
 import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { serializeCooperativeSummary } from '../cooperative-fields.ts';
-import { MEMBER_BODY_EXAMPLE, MEMBER_EXAMPLE, MEMBER_PATCH_EXAMPLE } from '../examples.ts';
 import { declareResource } from '../resource.ts';
 import { MEMBER_ID, readMemberId } from './member-id.ts';
 
@@ -22,8 +21,6 @@ const declared = declareResource(MEMBER_FIELDS, {
   properties: SHOWN_MEMBER,
   memberIdOf: ({ id }) => id,
   oneOf: [['full_name'], ['first_name', 'last_name']],
-  example: MEMBER_EXAMPLE,
-  examples: { body: MEMBER_BODY_EXAMPLE, patch: MEMBER_PATCH_EXAMPLE },
 });
 
 export const MEMBER: typeof declared = { ...declared, id: MEMBER_ID, readId: readMemberId };

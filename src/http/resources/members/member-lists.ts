@@ -19,7 +19,6 @@ import { showing } from '../../declare/personal.ts';
 import type { ParsedQuery } from '../../declare/query.ts';
 import { defineRoute, type Route } from '../../declare/route.ts';
 import { COOPERATIVE, COOPERATIVE_FILTER } from '../cooperative-fields.ts';
-import { MEMBER_ROW_EXAMPLE } from '../examples.ts';
 import { type ExportDependencies, exportRoute } from '../exports.ts';
 import { listRoute, subjectOfRows } from '../resource.ts';
 import { SEARCH_FILTER } from '../search-filter.ts';
@@ -51,7 +50,6 @@ const FILTERS = {
 const LISTED = {
   ...MEMBER,
   ...MEMBER_ROW,
-  example: MEMBER_ROW_EXAMPLE,
   serialize: serializeMemberRow,
   memberIdOf: ({ id }: ListedMember) => id,
 };
@@ -85,7 +83,7 @@ export const memberListRoutes = (
     personal: showing('page', LISTED.groups),
     params: { id: COOPERATIVE.id },
     query: { ...PAGE_PARAMETERS, ...FILTERS },
-    responses: { 200: pageResponse('members', '/members', LISTED.schema, MEMBER_ROW_EXAMPLE) },
+    responses: { 200: pageResponse('members', '/members', LISTED.schema) },
     refusals: [400, 404, 503],
     async handle(request) {
       const id = readPathId(request);

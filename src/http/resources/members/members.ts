@@ -7,6 +7,7 @@ import { whenReady } from '../../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { notFound } from '../../../domain/values/errors.ts';
 import { ID, parseId } from '../../../domain/values/ids.ts';
+import { EXAMPLE_NATIONAL_ID } from '../../../json/example.ts';
 import { anyOf, string } from '../../../json/schema.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { MemberStore, NarrowableStore } from '../../../store/ports/registry.ts';
@@ -14,7 +15,6 @@ import { badRequest } from '../../declare/errors.ts';
 import { showing } from '../../declare/personal.ts';
 import type { Parameter, Route } from '../../declare/route.ts';
 import { readTagged } from '../../writes/preconditions.ts';
-import { CONSOLIDATED_MEMBER_EXAMPLE, EXAMPLE_NATIONAL_ID } from '../examples.ts';
 import type { ExportDependencies } from '../exports.ts';
 import { changeRoutes, createRoute, type ResourceDependencies } from '../resource.ts';
 import { CONSOLIDATED_MEMBER, lookUp, lookUpFormer, respondWithPerson } from './lookup.ts';
@@ -84,7 +84,6 @@ const getRoute = ({ storeOf, clock, zone }: Dependencies): Route => ({
     200: {
       description: 'The consolidated member for a national ID, the member for an id.',
       schema: anyOf([CONSOLIDATED_MEMBER.schema, MEMBER.schema]),
-      example: CONSOLIDATED_MEMBER_EXAMPLE,
       // The lookup has none: a tag of its bytes would cost a tenth of its speed.
       headers: { ETag: 'optional', 'Content-Location': 'optional' },
     },

@@ -3,15 +3,32 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { SHOWN_PERSONS } from '../../src/cli/persons/shown-persons.ts';
+import type { Command } from 'commander';
+import { showingNobody, showsNobody } from '../../src/cli/persons/shown-persons.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { LedgerEntry } from '../../src/store/ports/access-ledger.ts';
 import { command } from '../support/command.ts';
 import { namedCommands } from '../support/document-tables.ts';
 import { type ImportPlace, importPlace, members, nid } from '../support/importing.ts';
 import { allEntries, ledgerPlaceIn } from '../support/sqlite-ledger.ts';
 
-test('every command says whom it shows', async () => {
-  assert.deepEqual([...(await namedCommands()).keys()].sort(), Object.keys(SHOWN_PERSONS).sort());
+test('a command that does not declare that it shows nobody prints nothing unless it records', async () => {
+  const printed: string[] = [];
+  async function run(declare: (command: Command) => Command): Promise<void> {
+    const out = (text: string) => void printed.push(text);
+    const context = { env: {}, clock: systemClock, out, err: out, terminal: undefined };
+    const program = await createProgram(context, []);
+    declare(showingNobody(program.command('new')).command('one')).action(() => context.out('Person One'));
+    await program.parseAsync(['new', 'one'], { from: 'user' });
+  }
+  await assert.rejects(
+    run((command) => command),
+    /"new one" shows what is not recorded/,
+  );
+  assert.deepEqual(printed, []);
+  await run(showingNobody);
+  assert.deepEqual(printed, ['Person One']);
 });
 
 const WHY = ['--reason', 'Request', '--yes'];
@@ -73,7 +90,8 @@ const run = (place: ImportPlace, command: string, args: readonly string[]) =>
 test('each command that shows persons records whom it shows, and who asked', async (context) => {
   const place = await placeOfThree(context);
   assert.deepEqual(entries(place), [], 'An import shows what is in its file.');
-  const showing = Object.keys(SHOWN_PERSONS).filter((command) => SHOWN_PERSONS[command] !== 'none');
+  const named = [...(await namedCommands())];
+  const showing = named.flatMap(([words, command]) => (showsNobody(command) ? [] : words));
   assert.deepEqual([...Object.keys(SHOWING), SHOWS_NOBODY].sort(), showing.sort());
   let recorded = 0;
   for (const [command, [args, subject]] of Object.entries(SHOWING)) {

@@ -5,6 +5,7 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import { packageVersion } from '../../runtime/version.ts';
 import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from '../../store/ports/backup.ts';
 import type { Storage } from '../../store/ports/storage.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
@@ -23,7 +24,7 @@ Examples:
 `;
 
 export function declareBackup(command: Command, context: CliContext): void {
-  addPrintOptions(command)
+  addPrintOptions(showingNobody(command))
     .argument('<dir>', 'a new or empty folder; with --keep, the folder of all backups')
     .option(
       '--keep <n>',
@@ -36,9 +37,9 @@ export function declareBackup(command: Command, context: CliContext): void {
     )
     .addHelpText('after', MORE_HELP)
     .action((folder: string, options: BackupCommandOptions) => runBackup(context, folder, options));
-  declareVerify(command.command('verify'), context);
-  declareList(command.command('list'), context);
-  declarePrune(command.command('prune'), context);
+  declareVerify(showingNobody(command.command('verify')), context);
+  declareList(showingNobody(command.command('list')), context);
+  declarePrune(showingNobody(command.command('prune')), context);
 }
 
 function parseKeep(text: string): number {

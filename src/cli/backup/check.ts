@@ -2,13 +2,14 @@
 import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Finding } from '../../store/ports/storage.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson, formatTable } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 
 export function declareCheck(command: Command, context: CliContext): void {
-  addPrintOptions(command).action(async (options: PrintOptions) => {
+  addPrintOptions(showingNobody(command)).action(async (options: PrintOptions) => {
     const storage = openConfiguredStorage(configOf(context, options), context.clock);
     const checks = await storage.check();
     const database = storage.location;

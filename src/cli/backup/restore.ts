@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Restored, RestoredErasures, RestoredLedger } from '../../store/ports/backup.ts';
 import type { Finding } from '../../store/ports/storage.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
@@ -24,7 +25,7 @@ Stop the service first. Example:
 `;
 
 export function declareRestore(command: Command, context: CliContext): void {
-  addPrintOptions(command)
+  addPrintOptions(showingNobody(command))
     .argument('<dir>', 'the folder of a backup')
     .option('--replace', 'move the files of the registry that is there aside, into a folder beside it')
     .option('--erasures <file>', 'a file of erasures newer than the backup, for a new machine')

@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import { openDesk } from '../../desk/desk.ts';
 import { newSecret } from '../../desk/server/sessions.ts';
 import { say } from '../../domain/values/message.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { toListenError } from '../terminal/listen-error.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -21,7 +22,7 @@ interface DeskOptions extends Omit<PrintOptions, 'port' | 'host'> {
 const PORT = 8081;
 
 export function declareDesk(command: Command, context: CliContext): void {
-  addPrintOptions(command, 'REGISTRY_USER')
+  addPrintOptions(showingNobody(command), 'REGISTRY_USER')
     .option(
       '--port <n>',
       `port of 127.0.0.1 to listen on (default: ${PORT}, or a free one if that is in use)`,

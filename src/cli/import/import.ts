@@ -6,6 +6,7 @@ import { listImportFiles } from '../../import/run/import-folder.ts';
 import { type ImportFile, nameOf } from '../../import/run/import-report.ts';
 import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
 import { declareImportMap } from '../map/import-map.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseIdOf, parseKind, statOf } from '../terminal/options.ts';
 import { addSettingOptions } from '../terminal/settings.ts';
@@ -60,7 +61,9 @@ export function declareImport(command: Command, context: CliContext): void {
   // A folder may be called `help`.
   command.helpCommand(false);
   declareImportMap(
-    command.command('map').description('propose a map for a file; without a kind, it is guessed'),
+    showingNobody(command.command('map')).description(
+      'propose a map for a file; without a kind, it is guessed',
+    ),
     context,
   );
 }

@@ -6,6 +6,7 @@ import type { Subject } from '../../store/ports/access-ledger.ts';
 import type { HistoryStore, RowHistory } from '../../store/ports/journal/history.ts';
 import { findMemberId } from '../persons/named-member.ts';
 import { MEMBER_GROUPS, recordReading } from '../persons/record-reading.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -30,7 +31,7 @@ export function declareHistory(history: Command, context: CliContext): void {
       await recordReading(context, options, { ...wanted, fields: MEMBER_GROUPS });
       await print(context, options, wanted.find);
     });
-  addPrintOptions(history.command('cooperative'))
+  addPrintOptions(showingNobody(history.command('cooperative')))
     .argument('<code>', 'code of a cooperative', parseCode)
     .description('what has changed in a cooperative, the newest last')
     .action(async (code: string, options: PrintOptions) => {

@@ -9,6 +9,7 @@ import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
 import { recordAll } from '../persons/record-reading.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { createJsonWriter } from '../terminal/json-writer.ts';
@@ -27,10 +28,13 @@ type UndoOptions = PrintOptions & ConfirmOptions;
 const SHOWN_BLOCKERS = 20;
 
 export function declareImports(imports: Command, context: CliContext): void {
-  declareList(addPrintOptions(imports.command('list')), context);
-  declareShow(addPrintOptions(addId(imports.command('show'))), context);
+  declareList(addPrintOptions(showingNobody(imports.command('list'))), context);
+  declareShow(addPrintOptions(addId(showingNobody(imports.command('show')))), context);
   declareChanges(addPrintOptions(addId(imports.command('changes')), 'REGISTRY_USER'), context);
-  declareUndo(addConfirmOptions(addPrintOptions(addId(imports.command('undo')), 'REGISTRY_USER')), context);
+  declareUndo(
+    addConfirmOptions(addPrintOptions(addId(showingNobody(imports.command('undo'))), 'REGISTRY_USER')),
+    context,
+  );
 }
 
 const addId = (command: Command) =>

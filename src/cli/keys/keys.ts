@@ -10,6 +10,7 @@ import { notFound } from '../../domain/values/errors.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import type { Storage } from '../../store/ports/storage.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -32,17 +33,17 @@ interface Run {
 }
 
 export function declareKeys(keys: Command, context: CliContext): void {
-  declareCreate(addPrintOptions(keys.command('create')), context);
-  declareList(addPrintOptions(keys.command('list')), context);
-  declareShow(addPrintOptions(addId(keys.command('show'))), context);
-  declareUpdate(addPrintOptions(addId(keys.command('update'))), context);
-  declareSwitch(addPrintOptions(addId(keys.command('disable'))), context, 'disable');
-  declareSwitch(addPrintOptions(addId(keys.command('enable'))), context, 'enable');
-  declareRotate(addPrintOptions(addId(keys.command('rotate'))), context);
+  const command = (name: string) => addPrintOptions(showingNobody(keys.command(name)));
+  const one = (name: string) =>
+    command(name).argument('<id>', 'id of the key', parseIdOf('a key, as `keys list`'));
+  declareCreate(command('create'), context);
+  declareList(command('list'), context);
+  declareShow(one('show'), context);
+  declareUpdate(one('update'), context);
+  declareSwitch(one('disable'), context, 'disable');
+  declareSwitch(one('enable'), context, 'enable');
+  declareRotate(one('rotate'), context);
 }
-
-const addId = (command: Command) =>
-  command.argument('<id>', 'id of the key', parseIdOf('a key, as `keys list`'));
 
 function startRun(context: CliContext, options: SettingOptions): Run {
   const config = configOf(context, options);

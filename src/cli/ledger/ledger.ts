@@ -101,7 +101,7 @@ async function showPerson(context: CliContext, nid: string, options: PrintOption
 async function repair(context: CliContext, options: RepairOptions): Promise<void> {
   const { storage } = startRun(context, options);
   const { kept, readings, added } = await storage.repairLedger(options.backup);
-  await recordReading(context, options, { fields: [] });
+  await recordReading(context, options, { fields: [], isOfLedger: true });
   if (options.json === true) context.out(formatJson({ kept, readings, added }));
   else
     print(
@@ -138,7 +138,11 @@ async function showKey(context: CliContext, keyId: number, options: TimeOptions)
   const identityCards = readings.persons.map(({ identityCard }) => identityCard);
   if (identityCards.length > MOST_NAMED) await recordAll(context, options, NAMES);
   else
-    await recordReading(context, options, { identityCards, fields: identityCards.length > 0 ? NAMES : [] });
+    await recordReading(context, options, {
+      identityCards,
+      fields: identityCards.length > 0 ? NAMES : [],
+      isOfLedger: true,
+    });
   if (options.json === true) context.out(formatJson(describeKeyReadings(readings, { zone, cooperatives })));
   else context.out(formatKeyReadings(readings, { zone, cooperatives }, (text) => translate(context, text)));
 }

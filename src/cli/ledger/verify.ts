@@ -73,7 +73,7 @@ async function verifyOne(context: CliContext, options: PrintOptions, receipt: st
     ledger.verifyReceipt(receipt),
   );
   const shown = { zone: config.zone, keyNames: await readKeyNames(context, storage) };
-  await recordReading(context, options, { fields: [] });
+  await recordReading(context, options, { fields: [], isOfLedger: true });
   if (options.json === true)
     context.out(
       formatJson({ found: entry !== undefined, message, entry: entry ? describeEntry(entry, shown) : null }),

@@ -6,7 +6,6 @@ import { StorageError } from '../../store/ports/storage-error.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { configOf, type SettingOptions } from '../terminal/settings.ts';
 import { describeUser } from '../terminal/system-user.ts';
-import { SHOWN_PERSONS } from './shown-persons.ts';
 
 /** What is shown of members in short: names and codes. */
 export const NAMES: readonly FieldGroup[] = ['identity'];
@@ -16,25 +15,27 @@ export const MEMBER_GROUPS: readonly FieldGroup[] = ['identity', 'contact'];
 /** What a command is about to show. */
 export interface ShownReading extends Subject {
   readonly fields: readonly FieldGroup[];
+  /** Who reads the ledger is recorded even where it names nobody. */
+  readonly isOfLedger?: true;
 }
 
 const namesSomebody = ({ identityCards = [], memberIds = [], all }: Subject): boolean =>
   identityCards.length > 0 || memberIds.length > 0 || all !== undefined;
 
 /**
- * Records what the command shows next, unless that is nobody. Who reads the ledger itself is always recorded.
+ * Records what the command shows next, unless that is nobody.
  * @throws CommandError with status 1 when it cannot be recorded: nothing may be shown then
  */
 export async function recordReading(
   context: CliContext,
   options: SettingOptions,
-  { fields, ...subject }: ShownReading,
+  { fields, isOfLedger, ...subject }: ShownReading,
 ): Promise<void> {
   const { reading } = context;
   if (reading === undefined) throw new Error('No command runs.');
   const config = configOf(context, options);
   const storage = openConfiguredStorage(config, context.clock);
-  const isMeant = namesSomebody(subject) || SHOWN_PERSONS[reading.command] === 'ledger';
+  const isMeant = namesSomebody(subject) || isOfLedger === true;
   // Where there is no registry, the command says so.
   if (config.accessLedger && isMeant && (await storage.exists())) {
     const recorded = {

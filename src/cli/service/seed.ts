@@ -11,6 +11,7 @@ import { listImportFiles } from '../../import/run/import-folder.ts';
 import { showcaseIdentityCard, writeSeedFiles } from '../../import/run/seed-files.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import { createFolder } from '../../runtime/new-files.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
@@ -24,7 +25,7 @@ interface SeedOptions extends SettingOptions {
 }
 
 export function declareSeed(command: Command, context: CliContext): void {
-  addSettingOptions(command, 'REGISTRY_DB')
+  addSettingOptions(showingNobody(command), 'REGISTRY_DB')
     .addOption(
       new Option('--csv <folder>', 'only write the demo files to this folder').conflicts(['db', 'ifEmpty']),
     )

@@ -5,6 +5,7 @@ import { composeRegistry } from '../../app/compose.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import type { Storage } from '../../store/ports/storage.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { toListenError } from '../terminal/listen-error.ts';
 import { newRegistryNote } from '../terminal/output.ts';
@@ -12,7 +13,7 @@ import { addSettingOptions, configOf, type SettingOptions } from '../terminal/se
 import { stopSignal } from '../terminal/stop-signal.ts';
 
 export function declareServe(command: Command, context: CliContext): void {
-  addSettingOptions(command, 'REGISTRY_DB', 'HOST', 'PORT').action((options: SettingOptions) =>
+  addSettingOptions(showingNobody(command), 'REGISTRY_DB', 'HOST', 'PORT').action((options: SettingOptions) =>
     serve(context, configOf(context, options)),
   );
 }

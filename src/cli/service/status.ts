@@ -15,13 +15,14 @@ import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts'
 import { counted } from '../../domain/values/text.ts';
 import type { RecordedImport } from '../../store/ports/journal/operations.ts';
 import { describeImport, describeUndone } from '../journal/imports-text.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 
 export function declareStatus(command: Command, context: CliContext): void {
-  addPrintOptions(command).action(async (options: PrintOptions) => {
+  addPrintOptions(showingNobody(command)).action(async (options: PrintOptions) => {
     const config = configOf(context, options);
     const storage = openConfiguredStorage(config, context.clock);
     const facts = await readFacts(storage, { ...config, clock: context.clock }, (text) =>

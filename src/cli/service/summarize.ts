@@ -7,12 +7,13 @@ import type { Command } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { counted } from '../../domain/values/text.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
 
 export function declareSummarize(command: Command, context: CliContext): void {
-  addPrintOptions(command).action(async (options: PrintOptions) => {
+  addPrintOptions(showingNobody(command)).action(async (options: PrintOptions) => {
     const storage = openConfiguredStorage(configOf(context, options), context.clock);
     const count = await storage.refreshReadModel(nowSeconds(context.clock));
     context.out(

@@ -4,6 +4,7 @@ import { openConfiguredStorage } from '../../app/storage.ts';
 import { parseTimeZone, type TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
@@ -20,7 +21,7 @@ function parseOffset(text: string): TimeZone {
 }
 
 export function declareTimeZone(command: Command, context: CliContext): void {
-  addConfirmOptions(addPrintOptions(command))
+  addConfirmOptions(addPrintOptions(showingNobody(command)))
     .option('--to <offset>', 'move the registry to this zone, such as -03:30 or Z', parseOffset)
     .action(async (options: TimeZoneOptions) => {
       const { storage: location, zone } = configOf(context, options);

@@ -10,6 +10,7 @@ import {
 } from '../../json/statistics.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
 import type { CommandStatistics } from '../../store/ports/statistics.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
@@ -21,7 +22,7 @@ interface StatisticsOptions extends PrintOptions {
 }
 
 export function declareStatistics(statistics: Command, context: CliContext): void {
-  addPrintOptions(statistics)
+  addPrintOptions(showingNobody(statistics))
     .addOption(new Option('--csv', 'print rows for a spreadsheet, one number in each').conflicts('json'))
     .argument('[code]', 'code of a cooperative; without it, all cooperatives', parseCode)
     .action(async (code: string | undefined, options: StatisticsOptions) => {

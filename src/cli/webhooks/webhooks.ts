@@ -8,6 +8,7 @@ import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.t
 import { formatSecret, newSecret } from '../../webhooks/message.ts';
 import { leadsToPrivateAddress } from '../../webhooks/public-lookup.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
+import { showingNobody } from '../persons/shown-persons.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { collectTypes, parseDuration, parseIdOf } from '../terminal/options.ts';
@@ -34,9 +35,10 @@ import {
 import { declareReplay, declareTest, parseSequence } from './send.ts';
 
 export function declareWebhooks(webhooks: Command, context: CliContext): void {
-  const one = (name: string) => addPrintOptions(addEndpoint(webhooks.command(name)));
-  declareAdd(addPrintOptions(webhooks.command('add')), context);
-  declareList(addPrintOptions(webhooks.command('list')), context);
+  const command = (name: string) => addPrintOptions(showingNobody(webhooks.command(name)));
+  const one = (name: string) => addEndpoint(command(name));
+  declareAdd(command('add'), context);
+  declareList(command('list'), context);
   declareTest(one('test'), context);
   declareDeliveries(one('deliveries'), context);
   declareReplay(one('replay'), context);

@@ -68,7 +68,7 @@ test('generated tables are as the code declares them, and no document lacks one'
   assert.deepEqual(tableNames(api), ['deprecated']);
   assert.deepEqual(tableNames(read('docs/operating.md')), ['settings', 'commands']);
   assert.deepEqual(tableNames(read('docs/metrics.md')), ['metrics', 'refusals', 'reasons of unavailability']);
-  assert.deepEqual(tableNames(read('docs/keys.md')), ['options of keys create', 'scopes']);
+  assert.deepEqual(tableNames(read('docs/keys.md')), ['scopes']);
   assert.deepEqual(tableNames(read('docs/import-reference.md')), ['import columns', 'choices of columns']);
 });
 
@@ -81,7 +81,6 @@ test('a generated table shows what the code declares', async () => {
     const line = (await of('commands')).split('\n').find((text) => text.startsWith(`| \`${first}\` |`));
     assert.ok(line?.includes(`\`${second ?? first}\``), name);
   }
-  assert.match(await of('options of keys create'), /\n\| `--allow-ip <block>` \| /);
   for (const scope of SCOPES) assert.ok((await of('scopes')).includes(`| \`${scope}\` |`), scope);
   for (const kind of IMPORT_KINDS)
     assert.match(await of('import columns'), new RegExp(`\\n\\| ${kind} \\| `));

@@ -7,9 +7,7 @@ import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
 import { REFUSALS } from '../../src/domain/access/refusals.ts';
 import { UNAVAILABLE_REASONS } from '../../src/domain/values/errors.ts';
-import { say } from '../../src/domain/values/message.ts';
 import { describeColumns, IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
-import { inLanguage, LANGUAGES } from '../../src/language/language.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
@@ -19,9 +17,7 @@ import { code, table } from './markdown.ts';
 /** Documents with such tables, by their path from the project's folder. */
 export const GENERATED_DOCUMENTS = [
   'SECURITY.md',
-  ...['api', 'operating', 'metrics', 'keys', 'import-reference', 'importing'].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...['api', 'operating', 'metrics', 'keys', 'import-reference'].map((name) => `docs/${name}.md`),
 ];
 
 /** Help texts are plain: what Markdown would take for a tag or for emphasis is escaped. */
@@ -62,10 +58,6 @@ export async function namedCommands(): Promise<Map<string, Command>> {
   return named;
 }
 
-/** Of one command, without those that nearly every command has. */
-const ownOptions = (command: Command) =>
-  command.options.filter(({ long }) => !['--db', '--json', '--lang'].includes(long ?? ''));
-
 /** One line for each command of the first level, with the names of those that it groups. */
 function commands(groups: readonly Command[]): string {
   const rows = groups.map((group) => [
@@ -74,11 +66,6 @@ function commands(groups: readonly Command[]): string {
     prose(group.description()),
   ]);
   return table(['Command', 'Commands of the group', 'Does'], rows);
-}
-
-function optionsOf(command: Command): string {
-  const rows = ownOptions(command).map(({ flags, description }) => [code(flags), prose(description)]);
-  return table(['Option', 'Meaning'], rows);
 }
 
 function metrics(): string {
@@ -126,26 +113,6 @@ function choicesOfColumns(): string {
   return table(['Kind', 'Column', 'Values'], rows);
 }
 
-/** The faults that a clerk meets most often. */
-const USUAL_FAULTS = [
-  'A spreadsheet turned this national ID into a number and lost digits. Format the column as text and ' +
-    'enter it again.',
-  'Expected a national ID of exactly 16 digits.',
-  say('"{cell}" is not a valid choice. Known: {known}.', { cell: 'Widowed', known: '…' }),
-  'The column is missing.',
-  say('There is no cooperative with the code "{code}". Import the cooperatives first.', { code: 'KOA' }),
-  say('There is no member with the code "{code}" in the cooperative. Import its members first.', {
-    code: 'M-1',
-  }),
-  say('Same as line {line}.', { line: 7 }),
-];
-
-const faultsInLanguages = (): string =>
-  table(
-    ['English', 'French', 'Kinyarwanda'],
-    USUAL_FAULTS.map((fault) => LANGUAGES.map((language) => code(inLanguage(fault, language)))),
-  );
-
 const TORTURE = 'bench/results/torture.md';
 
 /** What `make torture` has written, without its details. */
@@ -165,11 +132,10 @@ function failuresSurvived(): string {
 
 /** Each table by the name that its region in a document gives. */
 async function tables(): Promise<{ readonly [name: string]: () => string }> {
-  const [groups, named] = [await firstCommands(), await namedCommands()];
+  const groups = await firstCommands();
   return {
     settings,
     commands: () => commands(groups),
-    'options of keys create': () => optionsOf(named.get('keys create') as Command),
     metrics,
     scopes,
     refusals,
@@ -182,7 +148,6 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     'import columns': importColumns,
     'choices of columns': choicesOfColumns,
     'failures survived': failuresSurvived,
-    'faults in three languages': faultsInLanguages,
   };
 }
 

@@ -101,7 +101,7 @@ docs: $(INSTALLED) ## write the tables of the documents from the declarations
 	npm run -s docs
 
 torture: $(INSTALLED) ## kill, cut the power, and fill and break the disk, and write what was lost to bench/results/torture.md
-	node test/torture/main.ts --out bench/results/torture.md && npm run -s docs
+	node test/torture/main.ts --out bench/results/torture.md
 
 histories: $(INSTALLED) ## try 500 new random histories of all operations; a failure prints how to repeat it
 	HISTORY_RUNS=500 node --test --test-timeout=3600000 test/store/random-history/random-history.long.test.ts

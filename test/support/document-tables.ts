@@ -1,5 +1,5 @@
 /** Tables of the documents that are made from the code's declarations, and the program that writes them. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
@@ -15,10 +15,9 @@ import { deprecatedTable } from './api-tables.ts';
 import { code, table } from './markdown.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
-export const GENERATED_DOCUMENTS = [
-  'SECURITY.md',
-  ...['api', 'operating', 'metrics', 'keys', 'import-reference'].map((name) => `docs/${name}.md`),
-];
+export const GENERATED_DOCUMENTS = ['api', 'operating', 'metrics', 'keys', 'import-reference'].map(
+  (name) => `docs/${name}.md`,
+);
 
 /** Help texts are plain: what Markdown would take for a tag or for emphasis is escaped. */
 const prose = (text: string): string => text.replace(/[<*]/g, '\\$&');
@@ -60,11 +59,13 @@ export async function namedCommands(): Promise<Map<string, Command>> {
 
 /** One line for each command of the first level, with the names of those that it groups. */
 function commands(groups: readonly Command[]): string {
-  const rows = groups.map((group) => [
-    code(group.name()),
-    group.commands.map((each) => code(each.name())).join(' '),
-    prose(group.description()),
-  ]);
+  const rows = groups.map((group) => {
+    const names = group.commands.map((each) => each.name());
+    // Some descriptions end with the same names.
+    const [does = '', list = ''] = group.description().split(/: (?=[a-z]+(?:, [a-z]+)*$)/);
+    const isSaid = list.split(', ').every((name) => names.includes(name));
+    return [code(group.name()), names.map(code).join(' '), prose(isSaid ? does : group.description())];
+  });
   return table(['Command', 'Commands of the group', 'Does'], rows);
 }
 
@@ -113,23 +114,6 @@ function choicesOfColumns(): string {
   return table(['Kind', 'Column', 'Values'], rows);
 }
 
-const TORTURE = 'bench/results/torture.md';
-
-/** What `make torture` has written, without its details. */
-function failuresSurvived(): string {
-  if (!existsSync(documentFile(TORTURE))) return 'They are not there yet: `make torture` writes them.';
-  const lines = readFileSync(documentFile(TORTURE), 'utf8').split('\n');
-  const [head = [], , ...rows] = lines
-    .filter((line) => line.startsWith('| '))
-    .map((line) => line.slice(2, -2).split(' | '));
-  const columns = ['What is done', 'How often', 'Lost', 'Planted fault', 'Command'];
-  const shorten = (cell = '') => cell.replace(/ \(.*\)$/, '');
-  return table(
-    columns,
-    rows.map((cells) => columns.map((column) => shorten(cells[head.indexOf(column)]))),
-  );
-}
-
 /** Each table by the name that its region in a document gives. */
 async function tables(): Promise<{ readonly [name: string]: () => string }> {
   const groups = await firstCommands();
@@ -147,7 +131,6 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     deprecated: () => deprecatedTable(),
     'import columns': importColumns,
     'choices of columns': choicesOfColumns,
-    'failures survived': failuresSurvived,
   };
 }
 

@@ -1,14 +1,13 @@
 /** `backup`: copies a registry that is in use, and checks copies (docs/backup.md#backup). */
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { packageVersion } from '../../runtime/version.ts';
 import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from '../../store/ports/backup.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
 
 interface BackupCommandOptions extends PrintOptions {
@@ -36,7 +35,7 @@ export function declareBackup(command: Command, context: CliContext): void {
       'read every byte of the backup back before older ones are removed; status 1 if it is not sound',
     )
     .addHelpText('after', MORE_HELP)
-    .action((folder: string, options: BackupCommandOptions) => runBackup(context, folder, options));
+    .action(acting(context, runBackup));
   declareVerify(showingNobody(command.command('verify')), context);
   declareList(showingNobody(command.command('list')), context);
   declarePrune(showingNobody(command.command('prune')), context);
@@ -47,13 +46,13 @@ function parseKeep(text: string): number {
   throw new InvalidArgumentError('Expected a number from 1 to 9999.');
 }
 
-async function runBackup(context: CliContext, folder: string, options: BackupCommandOptions): Promise<void> {
-  const { keep } = options;
-  const storage = openConfiguredStorage(configOf(context, options), context.clock);
-  const target = keep === undefined ? folder : storage.datedFolderIn(folder, context.clock.now());
-  const backup = await writeBackup(context, storage, target);
+async function runBackup(run: Run<BackupCommandOptions>, folder: string): Promise<void> {
+  const { storage, clock } = run;
+  const { keep, verify } = run.options;
+  const target = keep === undefined ? folder : storage.datedFolderIn(folder, clock.now());
+  const backup = await writeBackup(run, target);
   const { fault, ledgerFault } =
-    options.verify === true ? await storage.verifyBackup(target, context.clock.now) : NOT_CHECKED;
+    verify === true ? await storage.verifyBackup(target, clock.now) : NOT_CHECKED;
   if (fault !== null)
     throw new CommandError(EXIT.refused, `${target} is NOT sound: ${fault} No older backup was removed.`);
   let pruned: PrunedBackups | undefined;
@@ -64,7 +63,7 @@ async function runBackup(context: CliContext, folder: string, options: BackupCom
     throw new CommandError(EXIT.refused, message);
   } finally {
     const printed = { database: storage.location, ...describeBackup(target, backup), ...pruned };
-    context.out(options.json === true ? formatJson(printed) : formatWritten(storage, target, backup, pruned));
+    run.show(printed, formatWritten(storage, target, backup, pruned));
   }
   assertLedger(backup.ledgerFault ?? ledgerFault);
 }
@@ -78,7 +77,7 @@ function assertLedger(fault: string | null): void {
 }
 
 /** At SIGINT or SIGTERM what was written is removed. */
-async function writeBackup(context: CliContext, storage: Storage, folder: string): Promise<WrittenBackup> {
+async function writeBackup({ storage, clock, news }: Run, folder: string): Promise<WrittenBackup> {
   const interruption = new AbortController();
   const onSignal = () =>
     interruption.abort(new CommandError(EXIT.refused, 'Interrupted. No backup was written.'));
@@ -86,9 +85,9 @@ async function writeBackup(context: CliContext, storage: Storage, folder: string
   try {
     return await storage.backUp(folder, {
       program: packageVersion(),
-      now: context.clock.now,
+      now: clock.now,
       signal: interruption.signal,
-      onProgress: (progress) => context.news?.({ progress }),
+      onProgress: (progress) => news?.({ progress }),
     });
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
@@ -107,22 +106,21 @@ function declareVerify(command: Command, context: CliContext): void {
       'check every byte of a backup; status 0 sound, 1 not, 2 no backup, 3 all but the access ledger',
     )
     .argument('<dir>', 'the folder of a backup')
-    .action(async (folder: string) => {
-      // Commander takes an option that both commands have for one of `backup`.
-      const options = command.optsWithGlobals<BackupCommandOptions>();
-      const storage = openConfiguredStorage(configOf(context, options), context.clock);
-      const { backup, fault, ledgerFault } = await storage.verifyBackup(folder, context.clock.now);
-      const description = backup === undefined ? { folder } : describeBackup(folder, backup);
-      if (options.json === true)
-        context.out(formatJson({ ...description, sound: fault === null, fault, ledger_fault: ledgerFault }));
-      else if (fault !== null) context.out(`${folder} is NOT sound.\n${fault}\n`);
-      else if (backup !== undefined) {
-        const written = `written by ${backup.program} at ${formatInstant(backup.instantMs)}`;
-        context.out(`${formatBackup(backup)}\n${folder} is a sound backup, ${written}.\n`);
-      }
-      if (fault !== null) throw new CommandError(EXIT.refused, '');
-      assertLedger(ledgerFault);
-    });
+    .action(acting(context, verifyBackup));
+}
+
+async function verifyBackup(run: Run, folder: string): Promise<void> {
+  const { backup, fault, ledgerFault } = await run.storage.verifyBackup(folder, run.clock.now);
+  const description = backup === undefined ? { folder } : describeBackup(folder, backup);
+  run.show(
+    { ...description, sound: fault === null, fault, ledger_fault: ledgerFault },
+    backup === undefined || fault !== null
+      ? `${folder} is NOT sound.\n${fault}\n`
+      : `${formatBackup(backup)}\n${folder} is a sound backup, written by ${backup.program} at ` +
+          `${formatInstant(backup.instantMs)}.\n`,
+  );
+  if (fault !== null) throw new CommandError(EXIT.refused, '');
+  assertLedger(ledgerFault);
 }
 
 function declareList(command: Command, context: CliContext): void {
@@ -131,16 +129,18 @@ function declareList(command: Command, context: CliContext): void {
       'list the complete backups in a folder of all, the newest first: by what they hold, not by time',
     )
     .argument('<dir>', 'the folder of all backups')
-    .action(async (folder: string) => {
-      const options = command.optsWithGlobals<BackupCommandOptions>();
-      const storage = openConfiguredStorage(configOf(context, options), context.clock);
-      const backups = await listIn(storage, folder);
-      if (options.json === true)
-        context.out(formatJson({ backups: backups.map(({ name, backup }) => describeBackup(name, backup)) }));
-      else
-        for (const { name, backup } of backups)
-          context.out(`${name}  ${formatInstant(backup.instantMs)}  ${formatPosition(backup)}\n`);
-    });
+    .action(
+      acting(context, async (run, folder: string) => {
+        const backups = await listIn(run.storage, folder);
+        const lines = backups.map(
+          ({ name, backup }) => `${name}  ${formatInstant(backup.instantMs)}  ${formatPosition(backup)}\n`,
+        );
+        run.show(
+          { backups: backups.map(({ name, backup }) => describeBackup(name, backup)) },
+          lines.join(''),
+        );
+      }),
+    );
 }
 
 const formatPosition = ({ sequence }: Backup): string =>
@@ -151,14 +151,15 @@ function declarePrune(command: Command, context: CliContext): void {
     .description('remove all but the newest backups in a folder of all')
     .argument('<dir>', 'the folder of all backups')
     .option('--keep <n>', 'how many stay', parseKeep)
-    .action(async (folder: string) => {
-      const { keep, ...options } = command.optsWithGlobals<BackupCommandOptions>();
-      if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
-      const storage = openConfiguredStorage(configOf(context, options), context.clock);
-      await listIn(storage, folder);
-      const pruned = await storage.pruneBackups(folder, keep);
-      context.out(options.json === true ? formatJson(pruned) : formatPruned(pruned));
-    });
+    .action(
+      acting(context, async (run: Run<BackupCommandOptions>, folder: string) => {
+        const { keep } = run.options;
+        if (keep === undefined) throw new CommandError(EXIT.usage, 'Say how many stay: --keep 14.');
+        await listIn(run.storage, folder);
+        const pruned = await run.storage.pruneBackups(folder, keep);
+        run.show(pruned, formatPruned(pruned));
+      }),
+    );
 }
 
 async function listIn(storage: Storage, folder: string): Promise<readonly ListedBackup[]> {

@@ -1,14 +1,12 @@
 /** `restore`: puts a backup where the registry is configured to be (docs/backup.md#restore). */
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Restored, RestoredErasures, RestoredLedger } from '../../store/ports/backup.ts';
 import type { Finding } from '../../store/ports/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
-import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
-import { describeUser } from '../terminal/system-user.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { describeBackup, formatInstant } from './backup-text.ts';
 import { formatFindings } from './check.ts';
 
@@ -30,41 +28,35 @@ export function declareRestore(command: Command, context: CliContext): void {
     .option('--replace', 'move the files of the registry that is there aside, into a folder beside it')
     .option('--erasures <file>', 'a file of erasures newer than the backup, for a new machine')
     .addHelpText('after', MORE_HELP)
-    .action((folder: string, options: RestoreCommandOptions) => restore(context, folder, options));
+    .action(acting(context, restore));
 }
 
-async function restore(context: CliContext, folder: string, options: RestoreCommandOptions): Promise<void> {
-  const config = configOf(context, options);
-  const storage = openConfiguredStorage(config, context.clock);
+async function restore(run: Run<RestoreCommandOptions>, folder: string): Promise<void> {
+  const { options, storage } = run;
   const database = storage.location;
   const restored = await storage.restore(folder, {
     replace: options.replace === true,
     erasuresFile: options.erasures,
-    systemUser: describeUser(config),
-    now: context.clock.now,
+    systemUser: run.user,
+    now: run.clock.now,
   });
   // An older release's rows are checked when the first start has migrated them.
   const checks = restored.isOlder ? [] : await storage.check();
   const sound = checks.every(({ fault, isOfLedger }) => fault === null || isOfLedger === true);
-  if (options.json === true) {
-    const { backup, replacedFolder, isOlder, erasures, ledger } = restored;
-    context.out(
-      formatJson({
-        database,
-        ...describeBackup(folder, backup),
-        replaced: replacedFolder ?? null,
-        migrates_at_next_start: isOlder,
-        erasures: describeErasures(erasures),
-        ledger,
-        sound,
-        checks,
-      }),
-    );
-  } else {
-    context.out(formatRestored(restored, folder, { database, checks }));
-    if (!sound) context.out(`${database} is NOT sound.\n`);
-  }
-  context.err(unknownNote(restored) + keysNote(restored, options) + webhooksNote(restored, options));
+  const { backup, replacedFolder, isOlder, erasures, ledger } = restored;
+  const document = {
+    database,
+    ...describeBackup(folder, backup),
+    replaced: replacedFolder ?? null,
+    migrates_at_next_start: isOlder,
+    erasures: describeErasures(erasures),
+    ledger,
+    sound,
+    checks,
+  };
+  const text = formatRestored(restored, folder, { database, checks });
+  run.show(document, sound ? text : `${text}${database} is NOT sound.\n`);
+  run.err(unknownNote(restored) + keysNote(restored, options) + webhooksNote(restored, options));
   if (!sound) throw new CommandError(EXIT.refused, '');
   const faults = [...restored.ledger.faults, ...checks.flatMap(({ fault }) => fault ?? [])];
   if (faults.length > 0)

@@ -1,8 +1,6 @@
 /** `export`: all rows of a kind, or of every kind, as files (docs/exporting.md). */
 
 import { type Command, Option } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
-import type { TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import { FILE_FORMATS, type FileFormat } from '../../export/export-request.ts';
 import { type ExportedFile, exportedParts } from '../../export/exported-parts.ts';
@@ -13,7 +11,8 @@ import { MEMBER_GROUPS, NAMES, recordNobody, recordReading } from '../persons/re
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { assertPlace, createPlace, formatOf, writePrivately } from './export-files.ts';
 
@@ -44,15 +43,13 @@ export function declareExport(command: Command, context: CliContext): void {
     )
     .option('--out <path>', 'a new file, for all a new folder, that only you can read')
     .addHelpText('after', MORE_HELP)
-    .action(async (kind: string, options: Options) => {
-      const config = configOf(context, options);
-      const storage = openConfiguredStorage(config, context.clock);
-      const files = planFiles(kind, options);
-      if (options.out !== undefined) assertPlace(options.out, storage);
-      await withStore(storage.openExportSession(), (session) =>
-        run({ context, session, options, zone: config.zone }, files),
-      );
-    });
+    .action(
+      acting(context, async (run: Run<Options>, kind: string) => {
+        const files = planFiles(kind, run.options);
+        if (run.options.out !== undefined) assertPlace(run.options.out, run.storage);
+        await withStore(run.storage.openExportSession(), (session) => write(run, session, files));
+      }),
+    );
 }
 
 interface PlannedFile {
@@ -77,16 +74,14 @@ function planFiles(kind: string, { out, format: given }: Options): PlannedFile[]
   return [{ kind: known, format, path: out }];
 }
 
-interface Run {
-  readonly context: CliContext;
-  readonly session: ExportSession;
-  readonly options: Options;
-  readonly zone: TimeZone;
-}
-
-async function run({ context, session, options, zone }: Run, files: readonly PlannedFile[]): Promise<void> {
+async function write(
+  run: Run<Options>,
+  session: ExportSession,
+  files: readonly PlannedFile[],
+): Promise<void> {
+  const { options, zone } = run;
   const filter = filterOf(session, options);
-  const bar = createProgressBar(context);
+  const bar = createProgressBar(run);
   const interruption = new AbortController();
   const onSignal = () =>
     interruption.abort(new CommandError(EXIT.refused, 'Interrupted. The file was not completed.'));
@@ -94,10 +89,10 @@ async function run({ context, session, options, zone }: Run, files: readonly Pla
   try {
     // One snapshot for all files: what one refers to is in another.
     const snapshot = session.begin();
-    await record(context, options, { snapshot, filter, kinds: files.map(({ kind }) => kind) });
+    await record(run, { snapshot, filter, kinds: files.map(({ kind }) => kind) });
     if (files.length > 1) createPlace(options.out as string);
     for (const file of files) {
-      const total = context.terminal === undefined ? 0 : snapshot.count(file.kind, filter);
+      const total = run.terminal === undefined ? 0 : snapshot.count(file.kind, filter);
       let done = 0;
       const onRows = (rows: number) => {
         interruption.signal.throwIfAborted();
@@ -107,12 +102,12 @@ async function run({ context, session, options, zone }: Run, files: readonly Pla
       assertFits(snapshot, file, filter);
       const parts = await exportedParts(snapshot, file, filter, zone, onRows);
       if (file.path === undefined)
-        for await (const part of parts) await context.out(Buffer.from(part).toString());
+        for await (const part of parts) await run.out(Buffer.from(part).toString());
       else await writePrivately(file.path, parts);
       bar.stop();
-      if (file.path !== undefined) context.err(`${file.path}: ${counted(done, 'row')}\n`);
+      if (file.path !== undefined) run.err(`${file.path}: ${counted(done, 'row')}\n`);
     }
-    context.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
+    run.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
   } finally {
     bar.stop();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
@@ -128,8 +123,7 @@ interface Exported {
 
 /** @throws as `recordReading` */
 async function record(
-  context: CliContext,
-  options: Options,
+  run: Run<Options>,
   { snapshot: { sequence: asOfSequence }, filter: { cooperativeId }, kinds }: Exported,
 ): Promise<void> {
   const shown = kinds.filter((kind) => kind !== 'cooperatives');
@@ -138,8 +132,8 @@ async function record(
     ...(shown.some((kind) => kind !== 'members') ? (['financials'] as const) : []),
   ];
   const all = { asOfSequence, cooperativeIds: cooperativeId === undefined ? null : [cooperativeId] };
-  if (shown.length === 0) recordNobody(context);
-  else await recordReading(context, options, { fields, all });
+  if (shown.length === 0) recordNobody(run);
+  else await recordReading(run, run.options, { fields, all });
 }
 
 /** @throws CommandError `refused` for too many rows of a workbook */

@@ -1,15 +1,16 @@
 /** How the files of an import are to be read: its options --map, --cooperative, --sheet and --strict. */
+
 import type { Command } from 'commander';
 import { cellContext } from '../../import/cells/context.ts';
 import { parseReadingMap } from '../../import/map/parse-reading-map.ts';
 import type { ReadingMap } from '../../import/map/reading-map.ts';
 import type { ImportOptions } from '../../import/run/import-files.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { readMapFile } from '../map/map-file.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
-import { configOf, type SettingOptions } from '../terminal/settings.ts';
+import type { Run } from '../terminal/run.ts';
+import type { SettingOptions } from '../terminal/settings.ts';
 
 export interface ReadingOptions extends SettingOptions {
   readonly map?: string;
@@ -32,10 +33,10 @@ export const addReadingOptions = (command: Command): Command =>
  * @throws CommandError `usage` with every fault of the map
  */
 export function readReadingOptions(
-  context: CliContext,
+  run: Run<ReadingOptions>,
   kind: ImportKind | undefined,
-  options: ReadingOptions,
 ): Pick<ImportOptions, 'map' | 'isStrict'> {
+  const { options } = run;
   const { cooperative, sheet, fileName } = options;
   const isStrict = options.strict === true;
   const isReadAsIs = [options.map, cooperative, sheet].every((given) => given === undefined);
@@ -48,18 +49,17 @@ export function readReadingOptions(
     throw new CommandError(EXIT.usage, 'A file of cooperatives has no --cooperative: its column is code.');
   const constants = new Map(cooperative === undefined ? [] : [['cooperative_code', cooperative]]);
   const empty: ReadingMap = { kind, columns: new Map(), constants, values: new Map() };
-  const map = options.map === undefined ? empty : readMap(context, options.map, { kind, constants, options });
+  const map = options.map === undefined ? empty : readMap(run, options.map, { kind, constants });
   return { isStrict, map: sheet === undefined ? map : { ...map, sheet } };
 }
 
 interface MapUse {
   readonly kind: ImportKind;
   readonly constants: ReadonlyMap<string, string>;
-  readonly options: SettingOptions;
 }
 
-function readMap(context: CliContext, path: string, { kind, constants, options }: MapUse): ReadingMap {
-  const cells = cellContext(configOf(context, options).zone, nowSeconds(context.clock));
+function readMap({ zone, now }: Run<ReadingOptions>, path: string, { kind, constants }: MapUse): ReadingMap {
+  const cells = cellContext(zone, now);
   const map = parseReadingMap(readMapFile(path), { kind, cells, constants });
   if ('kind' in map) return map;
   const lines = map.map((fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`);

@@ -1,7 +1,5 @@
 /** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
 import { resolve } from 'node:path';
-import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Config } from '../../config.ts';
 import { say } from '../../domain/values/message.ts';
 import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
 import type { RejectsFile } from '../../import/rejects/rejects-file.ts';
@@ -12,17 +10,17 @@ import type { StagedChange, StagedValue } from '../../store/ports/import/import-
 import type { Storage } from '../../store/ports/storage.ts';
 import { recordAll, recordNobody } from '../persons/record-reading.ts';
 import { asksYes } from '../terminal/confirm.ts';
-import { type CliContext, CommandError, EXIT, languageFor, tell } from '../terminal/context.ts';
+import { CommandError, EXIT, languageFor, tell } from '../terminal/context.ts';
 import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
-import { configOf, type SettingOptions } from '../terminal/settings.ts';
-import { describeUser } from '../terminal/system-user.ts';
+import type { Run } from '../terminal/run.ts';
+import type { PrintOptions } from '../terminal/settings.ts';
 import { createImportJson } from './import-json.ts';
 import { appendRejects, openRejects } from './import-rejects.ts';
 import { createImportScreen } from './import-screen.ts';
 import { appendTo, openListFile } from './import-side-files.ts';
 
-export interface ImportCommandOptions extends SettingOptions {
+export interface ImportCommandOptions extends PrintOptions {
   readonly create?: boolean;
   readonly dryRun?: boolean;
   readonly ask?: boolean;
@@ -35,21 +33,21 @@ export interface ImportCommandOptions extends SettingOptions {
   readonly despiteErasure?: boolean;
   readonly skipInvalid?: boolean;
   readonly acceptTrailingZero?: boolean;
-  readonly json?: boolean;
-  /** How the files are to be read. */
-  readonly reading?: Pick<ImportOptions, 'map' | 'isStrict'>;
 }
 
-/** @throws CommandError `refused` unless every file is imported without a fault; any unexpected error */
+type ImportRun = Run<ImportCommandOptions>;
+
+/**
+ * @param reading how the files are to be read
+ * @throws CommandError `refused` unless every file is imported without a fault; any unexpected error
+ */
 export async function runImport(
-  context: CliContext,
+  run: ImportRun,
   files: readonly ImportFile[],
-  options: ImportCommandOptions,
+  reading: ImportWork['reading'],
 ): Promise<void> {
-  const config = configOf(context, options);
-  const storage = openConfiguredStorage(config, context.clock);
+  const { options, storage, zone } = run;
   await assertMeant(storage, options);
-  const { zone } = config;
   const paths = [options.rejects, options.changes, options.absent].flatMap((path) =>
     path === undefined ? [] : resolve(path),
   );
@@ -63,7 +61,7 @@ export async function runImport(
   let reports: FileReport[];
   try {
     if (options.rejects !== undefined) {
-      const language = languageFor(context);
+      const language = languageFor(run);
       rejects = await openRejects(options.rejects, files, storage, language);
     }
     if (options.changes !== undefined)
@@ -72,7 +70,7 @@ export async function runImport(
       const format = absentFormat(files[0].kind, zone);
       absent = await open(options.absent, '--absent', 'a list of absent rows', format);
     }
-    reports = await importWithSession(context, { config, storage, files, rejects, changes, absent }, options);
+    reports = await importWithSession(run, { files, reading, rejects, changes, absent });
   } catch (error) {
     throw error instanceof UnknownSheetError ? new CommandError(EXIT.usage, error.message) : error;
   } finally {
@@ -101,14 +99,11 @@ async function assertMeant(storage: Storage, { db, create }: ImportCommandOption
 }
 
 /** A program that reads the JSON answers nothing, and has not seen the warnings yet. */
-async function isConfirmed(
-  context: CliContext,
-  signal: AbortSignal,
-  { json, ask }: ImportCommandOptions,
-): Promise<boolean> {
+async function isConfirmed(run: ImportRun, signal: AbortSignal): Promise<boolean> {
+  const { json, ask } = run.options;
   if (json === true) return false;
   const question = ask === true ? 'Import it? [y/N]' : 'Import it nevertheless? [y/N]';
-  const isAgreed = await asksYes(context, question, signal);
+  const isAgreed = await asksYes(run, question, signal);
   signal.throwIfAborted();
   return isAgreed;
 }
@@ -124,35 +119,32 @@ const LOST = {
  * beside it.
  * @throws as `recordReading`
  */
-async function record(context: CliContext, options: ImportCommandOptions, isNew: boolean): Promise<void> {
-  const { dryRun, ask, changes, absent, replaces } = options;
+async function record(run: ImportRun, isNew: boolean): Promise<void> {
+  const { dryRun, ask, changes, absent, replaces } = run.options;
   const showsStored =
     dryRun === true || ask === true || [changes, absent, replaces].some((given) => given !== undefined);
-  if (showsStored && !isNew) await recordAll(context, options);
-  else recordNobody(context);
+  if (showsStored && !isNew) await recordAll(run, run.options);
+  else recordNobody(run);
 }
 
 interface ImportWork {
-  readonly config: Config;
-  readonly storage: Storage;
   readonly files: readonly ImportFile[];
+  readonly reading: Pick<ImportOptions, 'map' | 'isStrict'>;
   readonly rejects: RejectsFile | undefined;
   readonly changes: ListFile<StagedChange> | undefined;
   readonly absent: ListFile<readonly StagedValue[]> | undefined;
 }
 
 async function importWithSession(
-  context: CliContext,
-  { config, storage, files, rejects, changes, absent }: ImportWork,
-  options: ImportCommandOptions,
+  run: ImportRun,
+  { files, reading: how, rejects, changes, absent }: ImportWork,
 ): Promise<FileReport[]> {
-  const { clock } = context;
-  const { zone } = config;
+  const { options, storage, zone, clock } = run;
   const isDryRun = options.dryRun === true;
   const output =
     options.json === true
-      ? createImportJson(context, storage.location, isDryRun)
-      : createImportScreen(context, {
+      ? createImportJson(run, storage.location, isDryRun)
+      : createImportScreen(run, {
           database: storage.location,
           zone,
           isDryRun,
@@ -161,10 +153,10 @@ async function importWithSession(
           rejects: options.rejects,
           absent: options.absent,
         });
-  const bar = createProgressBar(context);
+  const bar = createProgressBar(run);
   const isNew = !(await storage.exists());
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
-  if (isNew) tell(context, isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
+  if (isNew) tell(run, isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
   const interruption = new AbortController();
   // The import ends before its next step and closes its session, which removes the staging file; a second
   // signal ends the process, and the next start removes the file.
@@ -174,7 +166,7 @@ async function importWithSession(
   };
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    await record(context, options, isNew);
+    await record(run, isNew);
     output.begin(await session.readSize());
     const reports = await importFiles(
       session,
@@ -185,8 +177,8 @@ async function importWithSession(
         isDryRun,
         asks: options.ask === true,
         signal: interruption.signal,
-        ...options.reading,
-        systemUser: describeUser(config),
+        ...how,
+        systemUser: run.user,
         skipInvalid: options.skipInvalid === true,
         acceptTrailingZero: options.acceptTrailingZero === true,
         acceptsWarnings: options.yes === true,
@@ -197,7 +189,7 @@ async function importWithSession(
       {
         progress(file, bytesRead, bytes) {
           bar.update(nameOf(file), bytesRead, bytes);
-          context.news?.({ progress: bytesRead / Math.max(bytes, 1) });
+          run.news?.({ progress: bytesRead / Math.max(bytes, 1) });
         },
         async checked(file, checked, source, reading) {
           bar.stop();
@@ -205,7 +197,7 @@ async function importWithSession(
           if (checked.faults > 0 && rejects !== undefined) {
             const path = await appendRejects(rejects, checked, source, reading);
             if (path !== undefined)
-              tell(context, say('The refused rows of {file} are in {path}.', { file: nameOf(file), path }));
+              tell(run, say('The refused rows of {file} are in {path}.', { file: nameOf(file), path }));
           }
           if (checked.isRefused) return;
           if (changes !== undefined) await appendTo(changes, LOST.changes, checked.listChanges());
@@ -214,7 +206,7 @@ async function importWithSession(
         },
         async confirm(report) {
           if (options.ask === true && options.json !== true) output.finished(report);
-          return await isConfirmed(context, interruption.signal, options);
+          return await isConfirmed(run, interruption.signal);
         },
         finished(report) {
           bar.stop();

@@ -9,6 +9,7 @@ import { declareImportMap } from '../map/import-map.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseIdOf, parseKind, statOf } from '../terminal/options.ts';
+import { acting, type Run } from '../terminal/run.ts';
 import { addSettingOptions } from '../terminal/settings.ts';
 import { addReadingOptions, type ReadingOptions, readReadingOptions } from './import-reading.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
@@ -49,15 +50,15 @@ export function declareImport(command: Command, context: CliContext): void {
     .option('--accept-trailing-zero', 'national IDs may all end in 0')
     .option('--json', 'one JSON document, every fault included')
     .addHelpText('after', MORE_HELP)
-    .action(async (kindOrFolder: string, path: string | undefined, options: Options) => {
-      const files = findFiles(context, kindOrFolder, path).map((file) => ({
-        ...file,
-        name: options.fileName,
-      }));
-      assertReplacement(path, options);
-      const reading = readReadingOptions(context, path === undefined ? undefined : files[0]?.kind, options);
-      await runImport(context, files, { ...options, reading });
-    });
+    .action(
+      acting(context, async (run: Run<Options>, kindOrFolder: string, path: string | undefined) => {
+        const name = run.options.fileName;
+        const files = findFiles(run, kindOrFolder, path).map((file) => ({ ...file, name }));
+        assertReplacement(path, run.options);
+        const kind = path === undefined ? undefined : files[0]?.kind;
+        await runImport(run, files, readReadingOptions(run, kind));
+      }),
+    );
   // A folder may be called `help`.
   command.helpCommand(false);
   declareImportMap(

@@ -1,6 +1,5 @@
 /** `history`: what has changed in a member or a cooperative, and who changed it. */
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';
 import type { HistoryStore, RowHistory } from '../../store/ports/journal/history.ts';
@@ -9,8 +8,8 @@ import { MEMBER_GROUPS, recordReading } from '../persons/record-reading.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
-import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { describeEntry, formatHistory } from './history-text.ts';
 
@@ -24,24 +23,28 @@ export function declareHistory(history: Command, context: CliContext): void {
   addPrintOptions(history.command('member'), 'REGISTRY_USER')
     .argument('<member>', 'id, CODE/MEMBERCODE, CODE/NID; or a NID for all memberships of the person')
     .description('what has changed in a member, the newest last; holds personal data')
-    .action(async (given: string, options: PrintOptions) => {
-      const wanted = isIdentityCard(given)
-        ? ofPerson(given)
-        : ofMember(await findMemberId(context, options, given));
-      await recordReading(context, options, { ...wanted, fields: MEMBER_GROUPS });
-      await print(context, options, wanted.find);
-    });
+    .action(
+      acting(context, async (run, given: string) => {
+        const wanted = isIdentityCard(given)
+          ? ofPerson(given)
+          : ofMember(await findMemberId(run, run.options, given));
+        await recordReading(run, run.options, { ...wanted, fields: MEMBER_GROUPS });
+        await print(run, wanted.find);
+      }),
+    );
   addPrintOptions(showingNobody(history.command('cooperative')))
     .argument('<code>', 'code of a cooperative', parseCode)
     .description('what has changed in a cooperative, the newest last')
-    .action(async (code: string, options: PrintOptions) => {
-      await print(context, options, async (store) => {
-        const found = await store.ofCooperative(code);
-        if (found === undefined)
-          throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
-        return [found];
-      });
-    });
+    .action(
+      acting(context, (run, code: string) =>
+        print(run, async (store) => {
+          const found = await store.ofCooperative(code);
+          if (found === undefined)
+            throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
+          return [found];
+        }),
+      ),
+    );
 }
 
 const ofPerson = (identityCard: string): Wanted => ({
@@ -62,18 +65,12 @@ const ofMember = (id: number): Wanted => ({
   },
 });
 
-async function print(context: CliContext, options: PrintOptions, find: Find): Promise<void> {
-  const config = configOf(context, options);
-  const { zone } = config;
-  const rows = await withStore(openConfiguredStorage(config, context.clock).openHistory(), find);
-  if (options.json !== true) {
-    context.out(rows.map((row) => formatHistory(row, zone)).join('\n'));
-    return;
-  }
+async function print({ storage, zone, show }: Run, find: Find): Promise<void> {
+  const rows = await withStore(storage.openHistory(), find);
   // Of a person, each entry names its membership.
   const nameOf = ({ id }: RowHistory) => (rows.length > 1 ? { member_id: id } : {});
   const history = rows.flatMap((row) =>
     row.entries.map((entry) => ({ ...nameOf(row), ...describeEntry(entry, zone) })),
   );
-  context.out(formatJson({ history }));
+  show({ history }, rows.map((row) => formatHistory(row, zone)).join('\n'));
 }

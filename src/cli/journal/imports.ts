@@ -1,8 +1,5 @@
 /** `imports`: list, show, changes and undo (docs/import-reference.md#history-and-undo). */
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Awaitable } from '../../domain/values/awaitable.ts';
-import type { TimeZone } from '../../domain/values/date-time.ts';
 import { formatDateTime } from '../../domain/values/date-time.ts';
 import { pack } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
@@ -15,8 +12,8 @@ import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/co
 import { createJsonWriter } from '../terminal/json-writer.ts';
 import { parseIdOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
-import { describeUser } from '../terminal/system-user.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { describeChange, formatChange } from './history-text.ts';
 import { describeImport, describeRecord, describeUndo, formatImport, formatImports } from './imports-text.ts';
@@ -43,62 +40,44 @@ const addId = (command: Command) =>
 const unknown = () =>
   new CommandError(EXIT.refused, 'There is no import with this id. `imports list` shows all.');
 
-function withLog<T>(
-  context: CliContext,
-  options: PrintOptions,
-  work: (log: ImportLog, zone: TimeZone) => Awaitable<T>,
-): Promise<T> {
-  const config = configOf(context, options);
-  const log = openConfiguredStorage(config, context.clock).openImportLog();
-  return withStore(log, () => work(log, config.zone));
-}
-
 function declareList(command: Command, context: CliContext): void {
-  command.description('list the imports, the newest last').action(async (options: PrintOptions) => {
-    await withLog(context, options, async (log, zone) => {
-      const imports = await log.list();
-      const isJson = options.json === true;
-      context.out(
-        isJson
-          ? formatJson({ imports: imports.map((each) => describeImport(each, zone)) })
-          : formatImports(imports, zone),
-      );
-    });
-  });
+  command.description('list the imports, the newest last').action(
+    acting(context, async ({ storage, zone, show }) => {
+      const imports = await withStore(storage.openImportLog(), (log) => log.list());
+      show({ imports: imports.map((each) => describeImport(each, zone)) }, formatImports(imports, zone));
+    }),
+  );
 }
 
 function declareShow(command: Command, context: CliContext): void {
-  command
-    .description('show one import: its file, options and notes, and what it did')
-    .action(async (id: number, options: PrintOptions) => {
-      await withLog(context, options, async (log, zone) => {
-        const found = await log.find(id);
-        if (found === undefined) throw unknown();
-        const isJson = options.json === true;
-        context.out(isJson ? formatJson(describeRecord(found, zone)) : formatImport(found, zone));
-      });
-    });
+  command.description('show one import: its file, options and notes, and what it did').action(
+    acting(context, async ({ storage, zone, show }, id: number) => {
+      const found = await withStore(storage.openImportLog(), (log) => log.find(id));
+      if (found === undefined) throw unknown();
+      show(describeRecord(found, zone), formatImport(found, zone));
+    }),
+  );
 }
 
 function declareChanges(command: Command, context: CliContext): void {
-  command
-    .description('list each stored value that an import changed, with what it was before')
-    .action(async (id: number, options: PrintOptions) => {
-      await withLog(context, options, async (log, zone) => {
+  command.description('list each stored value that an import changed, with what it was before').action(
+    acting(context, (run, id: number) =>
+      withStore(run.storage.openImportLog(), async (log) => {
         if ((await log.find(id)) === undefined) throw unknown();
-        await recordAll(context, options);
-        await printChanges(context, log.listChanges(id), { zone, isJson: options.json === true });
-      });
-    });
+        await recordAll(run, run.options);
+        await printChanges(run, log.listChanges(id));
+      }),
+    ),
+  );
 }
 
 /** Streamed: there may be a million. */
 async function printChanges(
-  context: CliContext,
+  { out, options, zone }: Run,
   changes: ReturnType<ImportLog['listChanges']>,
-  { zone, isJson }: { zone: TimeZone; isJson: boolean },
 ): Promise<void> {
-  const writer = createJsonWriter(context.out);
+  const isJson = options.json === true;
+  const writer = createJsonWriter(out);
   let isEmpty = true;
   async function* texts(): AsyncGenerator<string> {
     for await (const { line, row, column, old, new: value } of changes) {
@@ -122,54 +101,48 @@ async function printChanges(
 function declareUndo(command: Command, context: CliContext): void {
   command
     .description('remove what an import created and put back what it changed, unless something builds on it')
-    .action(async (id: number, options: UndoOptions) => {
-      await withLog(context, options, async (log, zone) => {
-        const isJson = options.json === true;
-        const isDryRun = options.dryRun === true;
-        const listed = isJson ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
-        const systemUser = describeUser(configOf(context, options));
-        const corrections = new Set<number>();
-        for (const each of await log.list()) if (each.reason !== null) corrections.add(each.id);
-        const undoing = { id, isCorrection: corrections.has(id) };
-        const undo = (how: { readonly isDryRun: boolean; readonly agreed?: string | undefined }) =>
-          log.undo(id, listed, { systemUser, nowSeconds: nowSeconds(context.clock), ...how });
-        const show = (result: UndoResult, shown: Omit<Shown, 'corrections'>) =>
-          printUndo(context, undoing, result, { ...shown, corrections });
-        const agreed = await confirm(context, options, async () => {
-          const result = await undo({ isDryRun: true });
-          if (result.outcome !== 'undone') {
-            show(result, { zone, isJson, isDryRun });
-            return undefined;
-          }
-          const plan = describeUndoing(undoing, result, 'plan');
-          context.news?.({ part: 'changed', text: pack(plan) });
-          tell(context, plan);
-          return result.fingerprint;
-        });
-        const result = await undo({ isDryRun, agreed });
-        if (result.outcome === 'undone' && result.fingerprint !== undefined && !isDryRun)
-          throw changedMeanwhile();
-        show(result, { zone, isJson, isDryRun });
-        if (result.outcome === 'undone' && result.errorAfterCommit !== undefined)
-          throw result.errorAfterCommit;
-      });
-    });
+    .action(
+      acting(context, (run: Run<UndoOptions>, id: number) =>
+        withStore(run.storage.openImportLog(), (log) => undo(run, log, id)),
+      ),
+    );
 }
 
-interface Shown {
-  readonly zone: TimeZone;
-  readonly isJson: boolean;
-  readonly isDryRun: boolean;
-  /** Their ids. */
-  readonly corrections: ReadonlySet<number>;
+async function undo(run: Run<UndoOptions>, log: ImportLog, id: number): Promise<void> {
+  const { options, user: systemUser } = run;
+  const isDryRun = options.dryRun === true;
+  const listed = options.json === true ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;
+  const corrections = new Set<number>();
+  for (const each of await log.list()) if (each.reason !== null) corrections.add(each.id);
+  const undoing = { id, isCorrection: corrections.has(id) };
+  const perform = (how: { readonly isDryRun: boolean; readonly agreed?: string | undefined }) =>
+    log.undo(id, listed, { systemUser, nowSeconds: nowSeconds(run.clock), ...how });
+  const agreed = await confirm(run, options, async () => {
+    const result = await perform({ isDryRun: true });
+    if (result.outcome !== 'undone') {
+      printUndo(run, undoing, result, corrections);
+      return undefined;
+    }
+    const plan = describeUndoing(undoing, result, 'plan');
+    run.news?.({ part: 'changed', text: pack(plan) });
+    tell(run, plan);
+    return result.fingerprint;
+  });
+  const result = await perform({ isDryRun, agreed });
+  if (result.outcome === 'undone' && result.fingerprint !== undefined && !isDryRun) throw changedMeanwhile();
+  printUndo(run, undoing, result, corrections);
+  if (result.outcome === 'undone' && result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
 }
 
+/** @param corrections ids of all of them */
 function printUndo(
-  context: CliContext,
+  run: Run<UndoOptions>,
   undoing: Undoing,
   result: UndoResult,
-  { zone, isJson, isDryRun, corrections }: Shown,
+  corrections: ReadonlySet<number>,
 ): void {
+  const { options, zone, news } = run;
+  const isDryRun = options.dryRun === true;
   if (result.outcome === 'unknown') throw unknown();
   if (result.outcome === 'irreversible') throw new CommandError(EXIT.refused, 'An erasure cannot be undone.');
   if (result.outcome === 'undone_before') {
@@ -178,13 +151,13 @@ function printUndo(
   }
   const refusal =
     result.outcome === 'undone' ? [] : describeRefusal(undoing, result, (each) => corrections.has(each));
-  for (const text of refusal) context.news?.({ part: 'fault', text: pack(text) });
+  for (const text of refusal) news?.({ part: 'fault', text: pack(text) });
   if (result.outcome === 'undone') {
-    context.news?.({ part: 'changed', text: pack(describeUndoing(undoing, result, 'done')) });
+    news?.({ part: 'changed', text: pack(describeUndoing(undoing, result, 'done')) });
   }
-  if (isJson) context.out(formatJson(describeUndo(undoing.id, result, isDryRun)));
+  if (options.json === true) run.out(formatJson(describeUndo(undoing.id, result, isDryRun)));
   else if (result.outcome === 'undone')
-    print(context, describeUndoing(undoing, result, isDryRun ? 'dry run' : 'done'));
-  else for (const line of refusal) tell(context, line);
+    print(run, describeUndoing(undoing, result, isDryRun ? 'dry run' : 'done'));
+  else for (const line of refusal) tell(run, line);
   if (result.outcome === 'refused') throw new CommandError(EXIT.refused, '');
 }

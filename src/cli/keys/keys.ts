@@ -2,19 +2,16 @@
 import type { Command } from 'commander';
 import type { KeyChanges, NewKey } from '../../app/embedding/key-changes.ts';
 import { createKeys, type EmbeddedKeys } from '../../app/embedding/keys.ts';
-import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Config } from '../../config.ts';
 import { type ApiKey, prefixOf, SCOPES } from '../../domain/access/api-keys.ts';
 import type { CooperativeSummary } from '../../domain/membership/cooperatives.ts';
 import { notFound } from '../../domain/values/errors.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseIdOf } from '../terminal/options.ts';
-import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import {
   addRemovalOptions,
@@ -24,13 +21,6 @@ import {
   toCommandError,
 } from './key-options.ts';
 import { describeKey, formatKey, formatKeys, type Showing } from './key-text.ts';
-
-/** One command at work: its configuration, its storage, and its time in epoch seconds. */
-interface Run {
-  readonly config: Config;
-  readonly storage: Storage;
-  readonly now: number;
-}
 
 export function declareKeys(keys: Command, context: CliContext): void {
   const command = (name: string) => addPrintOptions(showingNobody(keys.command(name)));
@@ -45,11 +35,6 @@ export function declareKeys(keys: Command, context: CliContext): void {
   declareRotate(one('rotate'), context);
 }
 
-function startRun(context: CliContext, options: SettingOptions): Run {
-  const config = configOf(context, options);
-  return { config, storage: openConfiguredStorage(config, context.clock), now: nowSeconds(context.clock) };
-}
-
 /** What an operation gives: its key, with the secret of one that was issued. */
 interface Operated {
   readonly id: string;
@@ -59,12 +44,10 @@ interface Operated {
 
 /** Does what embedding programs may do, too, and prints the key as it is then. */
 async function operate(
-  context: CliContext,
-  options: PrintOptions,
-  work: (operations: EmbeddedKeys, run: Run) => Promise<Operated>,
+  run: Run,
+  work: (operations: EmbeddedKeys) => Promise<Operated>,
   use: 'issue' | 'manage' = 'manage',
 ): Promise<void> {
-  const run = startRun(context, options);
   let opened: ApiKeyStore | undefined;
   const openKeys = (): ApiKeyStore => {
     opened ??= run.storage.openKeys(use);
@@ -72,13 +55,13 @@ async function operate(
   };
   const operations = createKeys({
     openKeys,
-    clock: context.clock,
-    zone: run.config.zone,
+    clock: run.clock,
+    zone: run.zone,
     // Codes were looked up.
     hasCooperative: async () => true,
   });
   try {
-    await printKey(context, run, openKeys, await work(operations, run), options);
+    await printKey(run, openKeys, await work(operations));
   } catch (error) {
     throw toCommandError(error);
   } finally {
@@ -87,36 +70,34 @@ async function operate(
 }
 
 async function printKey(
-  { out, err }: CliContext,
-  { config, storage, now }: Run,
+  run: Run,
   openKeys: () => ApiKeyStore,
   { id, key: secret, warnings }: Operated,
-  { json }: PrintOptions,
 ): Promise<void> {
-  const key = await openKeys().find(Number(id), now);
+  const key = await openKeys().find(Number(id), run.now);
   if (key === undefined) throw notFound();
-  const showing = await showingOf(openKeys(), { config, storage, now }, [key]);
-  if (json === true) {
-    const issued = secret === undefined ? {} : { key: secret, prefix: prefixOf(secret) };
-    out(formatJson({ ...describeKey(key, showing), ...issued, ...(warnings && { warnings }) }));
-    return;
-  }
-  for (const warning of warnings ?? []) err(`Warning: ${warning}\n`);
-  if (secret === undefined) return out(formatKey(key, showing));
-  out(`${formatKey(key, showing)}\n${secret}\n`);
-  err('This is the only time the key is shown. Keep it like a password.\n');
+  const showing = await showingOf(openKeys(), run, [key]);
+  const issued = secret === undefined ? {} : { key: secret, prefix: prefixOf(secret) };
+  const isForPeople = run.options.json !== true;
+  if (isForPeople) for (const warning of warnings ?? []) run.err(`Warning: ${warning}\n`);
+  run.show(
+    { ...describeKey(key, showing), ...issued, ...(warnings && { warnings }) },
+    formatKey(key, showing) + (secret === undefined ? '' : `\n${secret}\n`),
+  );
+  if (isForPeople && secret !== undefined)
+    run.err('This is the only time the key is shown. Keep it like a password.\n');
 }
 
 async function showingOf(
   store: ApiKeyStore,
-  { config, storage, now }: Run,
+  { storage, zone, now }: Run,
   keys: readonly ApiKey[],
 ): Promise<Showing> {
   const uses = await store.uses(now);
-  return { now, zone: config.zone, codes: await codesOfKeys(storage, keys), uses };
+  return { now, zone, codes: await codesOfKeys(storage, keys), uses };
 }
 
-const changesOf = async (options: KeyOptions, { storage }: Run): Promise<KeyChanges> =>
+const changesOf = async ({ options, storage }: Run<PrintOptions & KeyOptions>): Promise<KeyChanges> =>
   keyChanges(options, options.cooperative && (await idsOfCodes(storage, options.cooperative)));
 
 function declareCreate(command: Command, context: CliContext): void {
@@ -126,64 +107,61 @@ function declareCreate(command: Command, context: CliContext): void {
       'after',
       '\nExample:\n  keys create --name "Union portal" --scope members:read --allow-ip 10.20.0.0/16\n',
     )
-    .action(async (options: PrintOptions & KeyOptions) => {
-      const create = async (operations: EmbeddedKeys, run: Run) => {
-        if (options.name === undefined)
-          throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
-        if (options.scope === undefined)
-          throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
-        return operations.create((await changesOf(options, run)) as NewKey);
-      };
-      await operate(context, options, create, 'issue');
-      const { config, storage } = startRun(context, options);
-      if (!(await storage.exists())) context.err(`There is no registry at ${config.storage} yet.\n`);
-    });
+    .action(
+      acting(context, async (run: Run<PrintOptions & KeyOptions>) => {
+        const { options, storage } = run;
+        const create = async (operations: EmbeddedKeys) => {
+          if (options.name === undefined)
+            throw new CommandError(EXIT.usage, 'Name the holder: --name "Union portal".');
+          if (options.scope === undefined)
+            throw new CommandError(EXIT.usage, `Give at least one --scope of ${SCOPES.join(', ')}.`);
+          return operations.create((await changesOf(run)) as NewKey);
+        };
+        await operate(run, create, 'issue');
+        if (!(await storage.exists())) run.err(`There is no registry at ${storage.location} yet.\n`);
+      }),
+    );
 }
 
 function declareList(command: Command, context: CliContext): void {
-  command.description('list all keys').action(async (options: PrintOptions) => {
-    const run = startRun(context, options);
-    await withStore(run.storage.openKeys('manage'), async (store) => {
-      const keys = await store.list(run.now);
-      const showing = await showingOf(store, run, keys);
-      context.out(
-        options.json === true
-          ? formatJson({ keys: keys.map((key) => describeKey(key, showing)) })
-          : formatKeys(keys, showing),
-      );
-    });
-  });
+  command.description('list all keys').action(
+    acting(context, (run) =>
+      withStore(run.storage.openKeys('manage'), async (store) => {
+        const keys = await store.list(run.now);
+        const showing = await showingOf(store, run, keys);
+        run.show({ keys: keys.map((key) => describeKey(key, showing)) }, formatKeys(keys, showing));
+      }),
+    ),
+  );
 }
 
 function declareShow(command: Command, context: CliContext): void {
   command
     .description('show one key with its restrictions')
-    .action((id: number, options: PrintOptions) =>
-      operate(context, options, async () => ({ id: String(id) })),
-    );
+    .action(acting(context, (run, id: number) => operate(run, async () => ({ id: String(id) }))));
 }
 
 function declareUpdate(command: Command, context: CliContext): void {
   addRemovalOptions(addValueOptions(command, 'update'))
     .description('replace what the options name, lists as a whole; the rest stays')
-    .action((id: number, options: PrintOptions & KeyOptions) =>
-      operate(context, options, async (operations, run) => {
-        const changes = await changesOf(options, run);
-        if (Object.keys(changes).length > 0) return operations.update(id, changes);
-        throw new CommandError(
-          EXIT.usage,
-          'Nothing to change: name at least one option, see `keys update --help`.',
-        );
-      }),
+    .action(
+      acting(context, (run: Run<PrintOptions & KeyOptions>, id: number) =>
+        operate(run, async (operations) => {
+          const changes = await changesOf(run);
+          if (Object.keys(changes).length > 0) return operations.update(id, changes);
+          throw new CommandError(
+            EXIT.usage,
+            'Nothing to change: name at least one option, see `keys update --help`.',
+          );
+        }),
+      ),
     );
 }
 
 function declareSwitch(command: Command, context: CliContext, does: 'disable' | 'enable'): void {
   command
     .description(`${does} a key, effective from the next request`)
-    .action((id: number, options: PrintOptions) =>
-      operate(context, options, (operations) => operations[does](id)),
-    );
+    .action(acting(context, (run, id: number) => operate(run, (operations) => operations[does](id))));
 }
 
 function declareRotate(command: Command, context: CliContext): void {
@@ -193,11 +171,13 @@ function declareRotate(command: Command, context: CliContext): void {
       '--overlap <time>',
       'how long the old secret stays valid: 90s, 30m, 24h, 7d, at most 90d (default: it ends at once)',
     )
-    .action((id: number, options: PrintOptions & { readonly overlap?: string }) =>
-      operate(context, options, async (operations) => {
-        const { key } = await operations.rotate(id, { overlap: options.overlap });
-        return { id: String(id), key };
-      }),
+    .action(
+      acting(context, (run: Run<PrintOptions & { readonly overlap?: string }>, id: number) =>
+        operate(run, async (operations) => {
+          const { key } = await operations.rotate(id, { overlap: run.options.overlap });
+          return { id: String(id), key };
+        }),
+      ),
     );
 }
 

@@ -1,6 +1,6 @@
 /** `import map`: proposes how a file is to be read (docs/import-reference.md#maps). */
+
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { cellContext } from '../../import/cells/context.ts';
 import { openFile } from '../../import/formats/open-file.ts';
 import { FileFault } from '../../import/formats/source/records.ts';
@@ -10,19 +10,18 @@ import type { PlacedHeading } from '../../import/proposal/place-headings.ts';
 import { type MapProposal, proposeMap } from '../../import/proposal/propose-map.ts';
 import { type ImportFile, nameOf } from '../../import/run/import-report.ts';
 import { scoreHeader } from '../../import/table/headings.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import { systemCodeOf } from '../../runtime/system-code.ts';
 import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { parseKind, statOf } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
-import { configOf } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import type { PrintOptions } from '../terminal/settings.ts';
 import { assertMapPath, writeMapFile } from './map-file.ts';
 
-interface ImportMapOptions {
+interface ImportMapOptions extends PrintOptions {
   readonly out?: string;
   readonly sheet?: string;
-  readonly json?: boolean;
   readonly fileName?: string;
 }
 
@@ -34,37 +33,31 @@ export function declareImportMap(command: Command, context: CliContext): void {
     .option('--sheet <name>', 'the sheet of a workbook')
     .option('--json', 'one JSON document: the map, and what is open in it')
     .option('--file-name <name>', 'what the file is called, where its path does not say it')
-    .action(async (kindOrFile: string, path: string | undefined, options: ImportMapOptions) => {
-      const name = options.fileName;
-      if (path !== undefined) return run(context, { kind: parseKind(kindOrFile), path, name }, options);
-      assertFile(kindOrFile);
-      const kind = await reading({ path: kindOrFile, name }, () => guessKind(kindOrFile, name));
-      return run(context, { kind, path: kindOrFile, name }, options);
-    });
+    .action(
+      acting(context, async (run: Run<ImportMapOptions>, kindOrFile: string, path: string | undefined) => {
+        const name = run.options.fileName;
+        if (path !== undefined) return printMap(run, { kind: parseKind(kindOrFile), path, name });
+        assertFile(kindOrFile);
+        const kind = await reading({ path: kindOrFile, name }, () => guessKind(kindOrFile, name));
+        return printMap(run, { kind, path: kindOrFile, name });
+      }),
+    );
 }
 
-async function run(
-  context: CliContext,
-  file: ImportFile,
-  { out, sheet, json }: ImportMapOptions,
-): Promise<void> {
+async function printMap(run: Run<ImportMapOptions>, file: ImportFile): Promise<void> {
   const { path } = file;
+  const { out, sheet, json } = run.options;
   assertFile(path);
-  const config = configOf(context, {});
-  if (out !== undefined)
-    assertMapPath(out, { source: path, storage: openConfiguredStorage(config, context.clock) });
-  const cells = cellContext(config.zone, nowSeconds(context.clock));
+  if (out !== undefined) assertMapPath(out, { source: path, storage: run.storage });
+  const cells = cellContext(run.zone, run.now);
   const proposal = await reading(file, () => propose(file, { cells, sheet }));
-  context.news?.({ proposal });
+  run.news?.({ proposal });
   const text = formatJson(proposal.document);
   if (out !== undefined) writeMapFile(out, text);
-  if (json === true) {
-    context.out(formatJson(describeProposal(proposal)));
-    return;
-  }
-  if (out === undefined) context.out(text);
-  for (const remark of remarksOn(proposal)) context.err(`${nameOf(file)}: ${remark}\n`);
-  if (out !== undefined) tell(context, `The map is in ${out}.`);
+  if (json === true || out === undefined) run.show(describeProposal(proposal), text);
+  if (json === true) return;
+  for (const remark of remarksOn(proposal)) run.err(`${nameOf(file)}: ${remark}\n`);
+  if (out !== undefined) tell(run, `The map is in ${out}.`);
 }
 
 function assertFile(path: string): void {

@@ -3,19 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import type { Config } from '../../config.ts';
 import { formatDate } from '../../domain/values/date-time.ts';
 import { importFiles } from '../../import/run/import-files.ts';
 import { listImportFiles } from '../../import/run/import-folder.ts';
 import { showcaseIdentityCard, writeSeedFiles } from '../../import/run/seed-files.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import { createFolder } from '../../runtime/new-files.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatJson } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
-import { describeUser } from '../terminal/system-user.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts';
 import { demoKeysFileOf, formatDemoKeys, issueDemoKeys, readDemoKeys } from './seed-keys.ts';
 
 interface SeedOptions extends SettingOptions {
@@ -31,15 +28,16 @@ export function declareSeed(command: Command, context: CliContext): void {
     )
     .option('--if-empty', 'leave a database that holds data as it is (status 0 instead of 1)')
     .option('--json', 'print one JSON document: the demo keys')
-    .action(async (options: SeedOptions) => {
-      const config = configOf(context, options);
-      const today = formatDate(nowSeconds(context.clock), config.zone);
-      if (options.csv === undefined) await seed(context, config, { ...options, today });
-      else writeFiles(context, options.csv, today);
-    });
+    .action(
+      acting(context, async (run: Run<SeedOptions>) => {
+        const today = formatDate(run.now, run.zone);
+        if (run.options.csv === undefined) await seed(run, today);
+        else writeFiles(run, run.options.csv, today);
+      }),
+    );
 }
 
-function writeFiles(context: CliContext, folder: string, today: string): void {
+function writeFiles({ out }: CliContext, folder: string, today: string): void {
   try {
     createFolder(folder);
   } catch (error) {
@@ -55,38 +53,34 @@ function writeFiles(context: CliContext, folder: string, today: string): void {
   if (existing !== undefined) {
     throw new CommandError(EXIT.usage, `${folder} already has ${existing}. Choose an empty folder.`);
   }
-  context.out(`The demo files are in ${folder}.\n`);
+  out(`The demo files are in ${folder}.\n`);
 }
 
-async function seed(
-  context: CliContext,
-  config: Config,
-  options: SeedOptions & { readonly today: string },
-): Promise<void> {
-  const isSeeded = await seedIfEmpty(context, config, options.today);
+async function seed(run: Run<SeedOptions>, today: string): Promise<void> {
+  const { config, options } = run;
+  const isSeeded = await seedIfEmpty(run, today);
   if (!isSeeded && options.ifEmpty !== true) {
     throw new CommandError(
       EXIT.refused,
       `${config.storage} already holds data. Choose another file with --db.`,
     );
   }
-  if (isSeeded) await issueDemoKeys(context, config);
-  if (options.json === true) context.out(formatJson({ keys: readDemoKeys(config) ?? [] }));
-  else context.out(describeDemo(config));
+  if (isSeeded) await issueDemoKeys(run, config);
+  run.show({ keys: readDemoKeys(config) ?? [] }, describeDemo(config));
 }
 
 /** @returns false when the database holds data already; nothing was done then */
-async function seedIfEmpty(context: CliContext, config: Config, today: string): Promise<boolean> {
-  const session = openConfiguredStorage(config, context.clock).openImportSession();
+async function seedIfEmpty({ storage, zone, clock, user }: Run, today: string): Promise<boolean> {
+  const session = storage.openImportSession();
   const folder = mkdtempSync(join(tmpdir(), 'registry-seed-'));
   try {
     if (!(await session.isRegistryEmpty())) return false;
     writeSeedFiles(folder, today);
     const reports = await importFiles(session, listImportFiles(folder).files, {
-      zone: config.zone,
-      clock: context.clock,
+      zone,
+      clock,
       isDryRun: false,
-      systemUser: describeUser(config),
+      systemUser: user,
       acceptTrailingZero: false,
       skipInvalid: false,
     });

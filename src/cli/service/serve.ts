@@ -2,34 +2,32 @@
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { composeRegistry } from '../../app/compose.ts';
-import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Config } from '../../config.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
 import { toListenError } from '../terminal/listen-error.ts';
 import { newRegistryNote } from '../terminal/output.ts';
-import { addSettingOptions, configOf, type SettingOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addSettingOptions } from '../terminal/settings.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
 export function declareServe(command: Command, context: CliContext): void {
-  addSettingOptions(showingNobody(command), 'REGISTRY_DB', 'HOST', 'PORT').action((options: SettingOptions) =>
-    serve(context, configOf(context, options)),
-  );
+  addSettingOptions(showingNobody(command), 'REGISTRY_DB', 'HOST', 'PORT').action(acting(context, serve));
 }
 
-async function serve(context: CliContext, config: Config): Promise<void> {
-  const isNew = !(await openConfiguredStorage(config, context.clock).exists());
-  const registry = composeRegistry({ config, clock: context.clock, writeLog: logWriter(context) });
-  if (isNew) tell(context, newRegistryNote(registry.storage));
+async function serve(run: Run): Promise<void> {
+  const { config, clock, err } = run;
+  const isNew = !(await run.storage.exists());
+  const registry = composeRegistry({ config, clock, writeLog: logWriter(run) });
+  if (isNew) tell(run, newRegistryNote(registry.storage));
   const stopped = stopSignal();
   const fenced = watchFence(registry.storage);
   try {
     await registry.storage.removeStaleStaging();
     const { address } = await registry.listen();
     const metrics = registry.metricsAddress();
-    context.err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
-    if (metrics !== undefined) context.err(`Serving metrics on http://${shownAddress(metrics)}/metrics\n`);
+    err(`Serving ${config.storage} on http://${shownAddress(address)}/api/v1/\n`);
+    if (metrics !== undefined) err(`Serving metrics on http://${shownAddress(metrics)}/metrics\n`);
     registry.note(`listening on ${shownAddress(address)}`);
     const failure = await Promise.race([stopped, registry.failed, fenced.noticed]);
     registry.note(failure === undefined ? 'stopping' : failure.message);

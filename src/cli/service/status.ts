@@ -9,7 +9,6 @@ import {
 } from '../../app/condition/attention.ts';
 import { readFacts } from '../../app/condition/read-facts.ts';
 import { refusalsOf } from '../../app/shown-keys.ts';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
@@ -17,23 +16,19 @@ import type { RecordedImport } from '../../store/ports/journal/operations.ts';
 import { describeImport, describeUndone } from '../journal/imports-text.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { acting } from '../terminal/run.ts';
+import { addPrintOptions } from '../terminal/settings.ts';
 
 export function declareStatus(command: Command, context: CliContext): void {
-  addPrintOptions(showingNobody(command)).action(async (options: PrintOptions) => {
-    const config = configOf(context, options);
-    const storage = openConfiguredStorage(config, context.clock);
-    const facts = await readFacts(storage, { ...config, clock: context.clock }, (text) =>
-      proposed(text, options),
-    );
-    const attention = findAttention(facts);
-    context.out(
-      options.json === true ? formatJson(describeStatus(facts, attention)) : formatStatus(facts, attention),
-    );
-    if (attention.length > 0) throw new CommandError(EXIT.refused, '');
-  });
+  addPrintOptions(showingNobody(command)).action(
+    acting(context, async ({ config, storage, clock, options, show }) => {
+      const facts = await readFacts(storage, { ...config, clock }, (text) => proposed(text, options));
+      const attention = findAttention(facts);
+      show(describeStatus(facts, attention), formatStatus(facts, attention));
+      if (attention.length > 0) throw new CommandError(EXIT.refused, '');
+    }),
+  );
 }
 
 /** Columns of a screen. */

@@ -4,22 +4,18 @@
  */
 
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { counted } from '../../domain/values/text.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import type { CliContext } from '../terminal/context.ts';
-import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { acting } from '../terminal/run.ts';
+import { addPrintOptions } from '../terminal/settings.ts';
 
 export function declareSummarize(command: Command, context: CliContext): void {
-  addPrintOptions(showingNobody(command)).action(async (options: PrintOptions) => {
-    const storage = openConfiguredStorage(configOf(context, options), context.clock);
-    const count = await storage.refreshReadModel(nowSeconds(context.clock));
-    context.out(
-      options.json === true
-        ? formatJson({ database: storage.location, summarized: count })
-        : `${counted(count, 'member')} summarized in ${storage.location}.\n`,
-    );
-  });
+  addPrintOptions(showingNobody(command)).action(
+    acting(context, async ({ storage, now, show }) => {
+      const summarized = await storage.refreshReadModel(now);
+      const database = storage.location;
+      show({ database, summarized }, `${counted(summarized, 'member')} summarized in ${database}.\n`);
+    }),
+  );
 }

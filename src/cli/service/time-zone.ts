@@ -7,8 +7,8 @@ import { nowSeconds } from '../../runtime/clock.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatJson } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 
 interface TimeZoneOptions extends PrintOptions, ConfirmOptions {
   readonly to?: TimeZone;
@@ -23,28 +23,30 @@ function parseOffset(text: string): TimeZone {
 export function declareTimeZone(command: Command, context: CliContext): void {
   addConfirmOptions(addPrintOptions(showingNobody(command)))
     .option('--to <offset>', 'move the registry to this zone, such as -03:30 or Z', parseOffset)
-    .action(async (options: TimeZoneOptions) => {
-      const { storage: location, zone } = configOf(context, options);
-      const storage = openConfiguredStorage({ storage: location, zone: options.to ?? zone }, context.clock);
-      const from = await storage.timeZone();
-      if (from === undefined)
-        throw new CommandError(EXIT.usage, `No registry of this release can be read at ${location}.`);
-      const { to = from, dryRun, json } = options;
-      if (to.suffix !== from.suffix) {
-        const show = async () => context.err(whatFollows(location, from, to));
-        if (dryRun === true) await show();
-        else {
-          await confirm(context, options, show);
-          await storage.changeTimeZone(nowSeconds(context.clock));
+    .action(
+      acting(context, async (run: Run<TimeZoneOptions>) => {
+        const {
+          options,
+          config: { storage: location },
+          clock,
+        } = run;
+        const storage = openConfiguredStorage({ storage: location, zone: options.to ?? run.zone }, clock);
+        const from = await storage.timeZone();
+        if (from === undefined)
+          throw new CommandError(EXIT.usage, `No registry of this release can be read at ${location}.`);
+        const { to = from, dryRun } = options;
+        if (to.suffix !== from.suffix) {
+          const show = async () => run.err(whatFollows(location, from, to));
+          if (dryRun === true) await show();
+          else {
+            await confirm(run, options, show);
+            await storage.changeTimeZone(nowSeconds(clock));
+          }
         }
-      }
-      const timeZone = dryRun === true ? from.suffix : to.suffix;
-      context.out(
-        json === true
-          ? formatJson({ database: location, timeZone })
-          : `${location} is in the time zone ${timeZone}.\n`,
-      );
-    });
+        const timeZone = dryRun === true ? from.suffix : to.suffix;
+        run.show({ database: location, timeZone }, `${location} is in the time zone ${timeZone}.\n`);
+      }),
+    );
 }
 
 const whatFollows = (location: string, from: TimeZone, to: TimeZone): string =>

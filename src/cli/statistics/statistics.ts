@@ -1,6 +1,5 @@
 /** `statistics`: sums of a cooperative, or of all (docs/api.md#statistics). */
 import { type Command, Option } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { formatCsvRow } from '../../import/formats/csv/write-csv.ts';
 import {
   describeCountry,
@@ -8,13 +7,13 @@ import {
   type ShownCountry,
   type ShownStatistics,
 } from '../../json/statistics.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import type { CommandStatistics } from '../../store/ports/statistics.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
-import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { formatFields, formatTable } from '../terminal/output.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 
 interface StatisticsOptions extends PrintOptions {
@@ -25,30 +24,36 @@ export function declareStatistics(statistics: Command, context: CliContext): voi
   addPrintOptions(showingNobody(statistics))
     .addOption(new Option('--csv', 'print rows for a spreadsheet, one number in each').conflicts('json'))
     .argument('[code]', 'code of a cooperative; without it, all cooperatives', parseCode)
-    .action(async (code: string | undefined, options: StatisticsOptions) => {
-      const config = configOf(context, options);
-      const { zone } = config;
-      const now = nowSeconds(context.clock);
-      const store = openConfiguredStorage(config, context.clock).openStatistics();
-      const { name, shown } = await withStore(store, async (opened) =>
-        code === undefined
-          ? { name: 'all cooperatives', shown: describeCountry(await opened.ofCountry(now), zone, true) }
-          : await ofCooperative(opened, code),
-      );
-      if (options.csv === true) context.out(formatStatisticsCsv(shown));
-      else context.out(options.json === true ? formatJson(shown) : formatStatistics(name, shown));
+    .action(
+      acting(context, async (run: Run<StatisticsOptions>, code: string | undefined) => {
+        const { name, shown } = await withStore(run.storage.openStatistics(), (store) =>
+          code === undefined ? ofCountry(store, run) : ofCooperative(store, code, run),
+        );
+        if (run.options.csv === true) run.out(formatStatisticsCsv(shown));
+        else run.show(shown, formatStatistics(name, shown));
+      }),
+    );
+}
 
-      async function ofCooperative(
-        opened: CommandStatistics,
-        given: string,
-      ): Promise<{ name: string; shown: Shown }> {
-        const found = await opened.findCooperative(given);
-        const sums = found && (await opened.ofCooperative(found.id, now));
-        if (sums === undefined)
-          throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
-        return { name: `${found?.code} ${found?.name}`, shown: describeStatistics(sums, zone, true) };
-      }
-    });
+interface NamedStatistics {
+  readonly name: string;
+  readonly shown: Shown;
+}
+
+const ofCountry = async (store: CommandStatistics, { now, zone }: Run): Promise<NamedStatistics> => ({
+  name: 'all cooperatives',
+  shown: describeCountry(await store.ofCountry(now), zone, true),
+});
+
+async function ofCooperative(
+  store: CommandStatistics,
+  code: string,
+  { now, zone }: Run,
+): Promise<NamedStatistics> {
+  const found = await store.findCooperative(code);
+  const sums = found && (await store.ofCooperative(found.id, now));
+  if (sums === undefined) throw new CommandError(EXIT.refused, 'There is no cooperative with this code.');
+  return { name: `${found?.code} ${found?.name}`, shown: describeStatistics(sums, zone, true) };
 }
 
 type Shown = ShownStatistics | ShownCountry;

@@ -16,10 +16,9 @@ import { post } from '../../webhooks/post.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
 import { requestHeaders } from '../../webhooks/service.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatJson } from '../terminal/output.ts';
-import type { PrintOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
 import { describeAttempt } from './endpoint-text.ts';
-import { findKey, type Run, refused, startRun, withEndpoint, withRegistry } from './run.ts';
+import { findKey, refused, withEndpoint, withRegistry } from './open-webhooks.ts';
 
 export function parseSequence(text: string): number {
   if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
@@ -27,31 +26,31 @@ export function parseSequence(text: string): number {
 }
 
 export function declareTest(command: Command, context: CliContext): void {
-  command
-    .description('send a message of the type webhook.test, and show what the receiver answers')
-    .action(async (id: number, options: PrintOptions) => {
-      const run = startRun(context, options);
-      await withEndpoint(run, id, async (store, endpoint) => {
+  command.description('send a message of the type webhook.test, and show what the receiver answers').action(
+    acting(context, (run, id: number) =>
+      withEndpoint(run, id, async (store, endpoint) => {
         await receivingKey(run, endpoint);
-        await send(context, run, { store, endpoint }, testMessage(id, run.now, run.zone), options);
-      });
-    });
+        await send(run, store, endpoint, testMessage(id, run.now, run.zone));
+      }),
+    ),
+  );
 }
 
 export function declareReplay(command: Command, context: CliContext): void {
   command
     .argument('<sequence>', 'number of the event', parseSequence)
     .description('send an event once more, with the webhook-id that it had')
-    .action(async (id: number, sequence: number, options: PrintOptions) => {
-      const run = startRun(context, options);
-      await withEndpoint(run, id, async (store, endpoint) => {
-        const key = await receivingKey(run, endpoint);
-        const message = await withRegistry(run, (registry) =>
-          findMessage(registry, { endpoint, key, sequence }, run),
-        );
-        await send(context, run, { store, endpoint }, message, options);
-      });
-    });
+    .action(
+      acting(context, (run, id: number, sequence: number) =>
+        withEndpoint(run, id, async (store, endpoint) => {
+          const key = await receivingKey(run, endpoint);
+          const message = await withRegistry(run, (registry) =>
+            findMessage(registry, { endpoint, key, sequence }, run),
+          );
+          await send(run, store, endpoint, message);
+        }),
+      ),
+    );
 }
 
 /** @throws CommandError when the key may not receive */
@@ -85,22 +84,22 @@ async function findMessage(
 
 /** Sends it, keeps the attempt, and prints it. When the receiver takes it, what fails is tried again. */
 async function send(
-  context: CliContext,
-  { now, zone }: Run,
-  { store, endpoint }: { readonly store: WebhookStore; readonly endpoint: WebhookEndpoint },
+  run: Run,
+  store: WebhookStore,
+  { id, url, allowsPrivate, failures, disabledAt }: WebhookEndpoint,
   message: WebhookMessage,
-  options: PrintOptions,
 ): Promise<void> {
-  const { id, url, allowsPrivate, failures, disabledAt } = endpoint;
+  const { clock, now } = run;
   const secrets = await store.listSecrets(id, now);
   const headers = { ...requestHeaders(), ...signedHeaders(message, new SigningKeys().of(secrets), now) };
-  const atMs = context.clock.now();
-  const result = await post({ url, allowsPrivate, headers, body: message.body }, { clock: context.clock });
+  const atMs = clock.now();
+  const result = await post({ url, allowsPrivate, headers, body: message.body }, { clock });
   const attempt = toAttempt(message, atMs, result);
   await store.keepAttempt(id, attempt);
-  if (options.json === true) context.out(formatJson(describeAttempt(attempt, { now, zone })));
-  if (attempt.fault !== null)
-    throw new CommandError(EXIT.refused, options.json === true ? '' : `Not delivered. ${attempt.fault}`);
-  if (options.json !== true) context.out(`Delivered ${message.id}: the response was ${attempt.status}.\n`);
+  const { fault, status } = attempt;
+  const delivered = fault === null ? `Delivered ${message.id}: the response was ${status}.\n` : '';
+  run.show(describeAttempt(attempt, run), delivered);
+  if (fault !== null)
+    throw new CommandError(EXIT.refused, run.options.json === true ? '' : `Not delivered. ${fault}`);
   if (failures > 0 && disabledAt === null) await store.resume(id);
 }

@@ -12,7 +12,7 @@ import { showingNobody } from '../persons/shown-persons.ts';
 import { addConfirmOptions, type ConfirmOptions, confirm } from '../terminal/confirm.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { collectTypes, parseDuration, parseIdOf } from '../terminal/options.ts';
-import { formatJson } from '../terminal/output.ts';
+import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import {
@@ -22,16 +22,7 @@ import {
   formatEndpoints,
   type ShownEndpoint,
 } from './endpoint-text.ts';
-import {
-  addEndpoint,
-  findKey,
-  type Run,
-  refused,
-  startRun,
-  withEndpoint,
-  withRegistry,
-  withWebhooks,
-} from './run.ts';
+import { addEndpoint, findKey, refused, withEndpoint, withRegistry, withWebhooks } from './open-webhooks.ts';
 import { declareReplay, declareTest, parseSequence } from './send.ts';
 
 export function declareWebhooks(webhooks: Command, context: CliContext): void {
@@ -75,32 +66,32 @@ function declareAdd(command: Command, context: CliContext): void {
       'after',
       '\nExample:\n  webhooks add --key 7 --url https://portal.example.rw/hooks/registry\n',
     )
-    .action(async (options: AddOptions) => {
-      const run = startRun(context, options);
-      const { key: keyId, url, events: types = null, allowPrivate } = options;
-      if (keyId === undefined) throw new CommandError(EXIT.usage, 'Name the key of the receiver: --key 7.');
-      if (url === undefined)
-        throw new CommandError(EXIT.usage, 'Name the URL of the receiver: --url https://….');
-      const allowsPrivate = allowPrivate === true;
-      await assertTarget(context, url, allowsPrivate);
-      // The end of the sequence: what happened before, the receiver reads over HTTP.
-      const page = await withRegistry(run, async (registry) => {
-        await assertReceives(run, keyId);
-        return registry.events.read({ after: undefined, limit: 1, epoch: undefined });
-      });
-      const position = { epoch: page.epoch, sequence: page.lastSequence };
-      const secret = newSecret();
-      const values = { keyId, url, types, allowsPrivate };
-      const endpoint = await withStore(run.storage.openWebhooks('issue'), (store) =>
-        store.add(values, secret, position, run.now),
-      );
-      const note = `, from event ${position.sequence + 1} on`;
-      await printSecret(context, run, { endpoint, secret }, { ...options, note });
-    });
+    .action(acting(context, add));
+}
+
+async function add(run: Run<AddOptions>): Promise<void> {
+  const { key: keyId, url, events: types = null, allowPrivate } = run.options;
+  if (keyId === undefined) throw new CommandError(EXIT.usage, 'Name the key of the receiver: --key 7.');
+  if (url === undefined) throw new CommandError(EXIT.usage, 'Name the URL of the receiver: --url https://….');
+  const allowsPrivate = allowPrivate === true;
+  await assertTarget(run, url, allowsPrivate);
+  // The end of the sequence: what happened before, the receiver reads over HTTP.
+  const page = await withRegistry(run, async (registry) => {
+    await assertReceives(run, keyId);
+    return registry.events.read({ after: undefined, limit: 1, epoch: undefined });
+  });
+  const position = { epoch: page.epoch, sequence: page.lastSequence };
+  const secret = newSecret();
+  const values = { keyId, url, types, allowsPrivate };
+  const endpoint = await withStore(run.storage.openWebhooks('issue'), (store) =>
+    store.add(values, secret, position, run.now),
+  );
+  const note = `, from event ${position.sequence + 1} on`;
+  await printSecret(run, endpoint, secret, note);
 }
 
 /** @throws CommandError for a URL to which nothing would be sent */
-async function assertTarget(context: CliContext, url: string, allowsPrivate: boolean): Promise<void> {
+async function assertTarget({ err }: CliContext, url: string, allowsPrivate: boolean): Promise<void> {
   const target = parseTarget(url, allowsPrivate);
   if (target instanceof FieldError) throw new CommandError(EXIT.usage, `--url: ${target.message}`);
   if (allowsPrivate) return;
@@ -112,7 +103,7 @@ async function assertTarget(context: CliContext, url: string, allowsPrivate: boo
         'To send inside your own network, add --allow-private.',
     );
   if (isPrivate === undefined)
-    context.err(`The name ${target.hostname} cannot be resolved now. The endpoint is added all the same.\n`);
+    err(`The name ${target.hostname} cannot be resolved now. The endpoint is added all the same.\n`);
 }
 
 /** @throws CommandError when the key would get nothing */
@@ -123,37 +114,31 @@ async function assertReceives(run: Run, keyId: number): Promise<void> {
   if (pause !== undefined) throw refused(`Key ${keyId} would get nothing: ${pause}.`);
 }
 
-/** Prints an endpoint with its secret: the only time that it is shown. @param options `note` ends its line */
+/** Prints an endpoint with its secret: the only time that it is shown. @param note ends its line */
 async function printSecret(
-  context: CliContext,
   run: Run,
-  { endpoint, secret }: { readonly endpoint: WebhookEndpoint; readonly secret: Uint8Array },
-  options: PrintOptions & { readonly note: string },
+  endpoint: WebhookEndpoint,
+  secret: Uint8Array,
+  note: string,
 ): Promise<void> {
   const text = formatSecret(secret);
-  if (options.json === true) {
-    const shown = { endpoint, key: await findKey(run, endpoint.keyId), lastAttempt: undefined };
-    context.out(formatJson({ ...describeEndpoint(shown, run), secret: text }));
-    return;
-  }
-  context.out(`Endpoint ${endpoint.id}: ${endpoint.url}${options.note}.\n\n${text}\n`);
-  context.err('This is the only time the secret is shown. Keep it like a password.\n');
+  const shown = { endpoint, key: await findKey(run, endpoint.keyId), lastAttempt: undefined };
+  const line = `Endpoint ${endpoint.id}: ${endpoint.url}${note}.\n`;
+  run.show({ ...describeEndpoint(shown, run), secret: text }, `${line}\n${text}\n`);
+  if (run.options.json !== true)
+    run.err('This is the only time the secret is shown. Keep it like a password.\n');
 }
 
 function declareList(command: Command, context: CliContext): void {
-  command
-    .description('list all endpoints: how far each has got, and what fails')
-    .action(async (options: PrintOptions) => {
-      const run = startRun(context, options);
+  command.description('list all endpoints: how far each has got, and what fails').action(
+    acting(context, async (run) => {
       const all = (await run.storage.hasWebhooks())
         ? await withWebhooks(run, (store) => listAll(run, store))
         : [];
-      context.out(
-        options.json === true
-          ? formatJson({ webhooks: all.map((shown) => describeEndpoint(shown, run)) })
-          : formatEndpoints(all, run),
-      );
-    });
+      const webhooks = all.map((shown) => describeEndpoint(shown, run));
+      run.show({ webhooks }, formatEndpoints(all, run));
+    }),
+  );
 }
 
 const listAll = (run: Run, store: WebhookStore): Promise<ShownEndpoint[]> =>
@@ -170,37 +155,34 @@ const listAll = (run: Run, store: WebhookStore): Promise<ShownEndpoint[]> =>
 const SHOWN_ATTEMPTS = 200;
 
 function declareDeliveries(command: Command, context: CliContext): void {
-  command
-    .description('the last attempts to deliver to an endpoint, newest first')
-    .action(async (id: number, options: PrintOptions) => {
-      const run = startRun(context, options);
+  command.description('the last attempts to deliver to an endpoint, newest first').action(
+    acting(context, async (run, id: number) => {
       const attempts = await withEndpoint(run, id, (store) => store.listAttempts(id, SHOWN_ATTEMPTS));
-      context.out(
-        options.json === true
-          ? formatJson({ deliveries: attempts.map((attempt) => describeAttempt(attempt, run)) })
-          : formatAttempts(attempts, run),
-      );
-    });
+      const deliveries = attempts.map((attempt) => describeAttempt(attempt, run));
+      run.show({ deliveries }, formatAttempts(attempts, run));
+    }),
+  );
 }
 
 function declareSkip(command: Command, context: CliContext): void {
   command
     .argument('<sequence>', 'number of the event', parseSequence)
     .description('pass over an event that the receiver does not take; what follows is delivered')
-    .action(async (id: number, sequence: number, options: PrintOptions) => {
-      const run = startRun(context, options);
-      await withEndpoint(run, id, async (store, { position }) => {
-        const end = await withRegistry(run, (registry) =>
-          registry.events.read({ after: undefined, limit: 1, epoch: undefined }),
-        );
-        if (end.epoch === position.epoch && sequence <= position.sequence)
-          throw refused(`Event ${sequence} was delivered or passed over already.`);
-        if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
-        await store.skip(id, sequence);
-      });
-      const done = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
-      context.out(options.json === true ? formatJson({ id: String(id), skipped: sequence }) : done);
-    });
+    .action(
+      acting(context, async (run, id: number, sequence: number) => {
+        await withEndpoint(run, id, async (store, { position }) => {
+          const end = await withRegistry(run, (registry) =>
+            registry.events.read({ after: undefined, limit: 1, epoch: undefined }),
+          );
+          if (end.epoch === position.epoch && sequence <= position.sequence)
+            throw refused(`Event ${sequence} was delivered or passed over already.`);
+          if (sequence > end.lastSequence) throw refused(`There is no event ${sequence} yet.`);
+          await store.skip(id, sequence);
+        });
+        const done = `Event ${sequence} will not be delivered to endpoint ${id}.\n`;
+        run.show({ id: String(id), skipped: sequence }, done);
+      }),
+    );
 }
 
 function declareRotate(command: Command, context: CliContext): void {
@@ -212,44 +194,42 @@ function declareRotate(command: Command, context: CliContext): void {
         '(default: not at all)',
       parseDuration,
     )
-    .action(async (id: number, options: PrintOptions & { readonly overlap?: number }) => {
-      const run = startRun(context, options);
-      const { overlap = 0 } = options;
-      const secret = newSecret();
-      const endpoint = await withEndpoint(run, id, async (store, found) => {
-        await store.rotate(id, secret, overlap, run.now);
-        return found;
-      });
-      const end = formatDateTime(run.now + overlap, run.zone);
-      const note = overlap > 0 ? `; the old secret signs as well until ${end}` : '; the old secret has ended';
-      await printSecret(context, run, { endpoint, secret }, { ...options, note });
-    });
+    .action(
+      acting(context, async (run: Run<PrintOptions & { readonly overlap?: number }>, id: number) => {
+        const { overlap = 0 } = run.options;
+        const secret = newSecret();
+        const endpoint = await withEndpoint(run, id, async (store, found) => {
+          await store.rotate(id, secret, overlap, run.now);
+          return found;
+        });
+        const end = formatDateTime(run.now + overlap, run.zone);
+        const note =
+          overlap > 0 ? `; the old secret signs as well until ${end}` : '; the old secret has ended';
+        await printSecret(run, endpoint, secret, note);
+      }),
+    );
 }
 
 function declareEnable(command: Command, context: CliContext): void {
-  command
-    .description('go on with an endpoint that has answered 410, or try again at once what fails')
-    .action(async (id: number, options: PrintOptions) => {
-      const run = startRun(context, options);
+  command.description('go on with an endpoint that has answered 410, or try again at once what fails').action(
+    acting(context, async (run, id: number) => {
       await withEndpoint(run, id, (store) => store.resume(id));
-      const done = `Endpoint ${id} goes on.\n`;
-      context.out(options.json === true ? formatJson({ id: String(id), enabled: true }) : done);
-    });
+      run.show({ id: String(id), enabled: true }, `Endpoint ${id} goes on.\n`);
+    }),
+  );
 }
 
 function declareRemove(command: Command, context: CliContext): void {
   addConfirmOptions(command)
     .description('remove an endpoint with its secret; nothing more is delivered to it')
-    .action(async (id: number, options: PrintOptions & ConfirmOptions) => {
-      const run = startRun(context, options);
-      await withEndpoint(run, id, async (store, { url }) => {
-        await confirm(context, options, async () => {
-          context.err(`Endpoint ${id} would be removed: ${url}\n`);
+    .action(
+      acting(context, async (run: Run<PrintOptions & ConfirmOptions>, id: number) => {
+        const removed = run.options.dryRun !== true;
+        await withEndpoint(run, id, async (store, { url }) => {
+          await confirm(run, run.options, async () => run.err(`Endpoint ${id} would be removed: ${url}\n`));
+          if (removed) await store.remove(id);
         });
-        if (options.dryRun !== true) await store.remove(id);
-      });
-      const isRemoved = options.dryRun !== true;
-      const done = isRemoved ? `Endpoint ${id} was removed.\n` : `Endpoint ${id} would be removed.\n`;
-      context.out(options.json === true ? formatJson({ id: String(id), removed: isRemoved }) : done);
-    });
+        run.show({ id: String(id), removed }, `Endpoint ${id} ${removed ? 'was' : 'would be'} removed.\n`);
+      }),
+    );
 }

@@ -1,30 +1,13 @@
 /** What the commands on webhooks have in common: their stores, and the endpoint that they name. */
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Config } from '../../config.ts';
 import type { ApiKey } from '../../domain/access/api-keys.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import type { RegistryStore } from '../../store/ports/registry.ts';
-import type { Storage } from '../../store/ports/storage.ts';
 import type { WebhookEndpoint, WebhookStore } from '../../store/ports/webhooks.ts';
-import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { CommandError, EXIT } from '../terminal/context.ts';
 import { parseIdOf } from '../terminal/options.ts';
-import { configOf, type SettingOptions } from '../terminal/settings.ts';
+import type { Run } from '../terminal/run.ts';
 import { withStore } from '../terminal/with-store.ts';
-import type { Showing } from './endpoint-text.ts';
-
-/** One command at work. */
-export interface Run extends Showing {
-  readonly config: Config;
-  readonly storage: Storage;
-}
-
-export function startRun(context: CliContext, options: SettingOptions): Run {
-  const config = configOf(context, options);
-  const storage = openConfiguredStorage(config, context.clock);
-  return { config, storage, zone: config.zone, now: nowSeconds(context.clock) };
-}
 
 export const addEndpoint = (command: Command): Command =>
   command.argument('<endpoint>', 'id of the endpoint', parseIdOf('an endpoint, as `webhooks list`'));

@@ -72,9 +72,9 @@ function commands(groups: readonly Command[]): string {
 function metrics(): string {
   const rows = (Object.keys(DECLARATIONS) as MetricName[]).map((name) => {
     const { type, labels = [], help } = declarationOf(name);
-    return [code(name), type, labels.map(code).join(', '), help];
+    return [code(labels.length === 0 ? name : `${name}{${labels.join(',')}}`), type, help];
   });
-  return table(['Metric', 'Type', 'Labels', 'Meaning'], rows);
+  return table(['Metric{labels}', 'Type', 'Meaning'], rows);
 }
 
 const scopes = (): string =>

@@ -126,7 +126,7 @@ test('every command line in a document names a command and options that exist', 
   assert.ok(looked > 20, `${looked} command lines`);
 });
 
-/** The scopes that a line of the table of routes has for a method; undefined where the table lacks the route. */
+/** What the table of routes says that a method of a path needs; undefined where the table lacks the route. */
 function documentedNeed(method: string, path: string): string | undefined {
   const line = api.split('\n').find((text) => text.startsWith(`| \`${path}\` |`));
   const [, reading, writing = ''] = line?.split(' | ') ?? [];

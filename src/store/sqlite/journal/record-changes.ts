@@ -24,13 +24,11 @@ import {
   tableOf,
 } from '../schema/tables.ts';
 
-/** Rows of one table that an operation changes, as SQL. */
+/** Rows of one table that an operation adds and changes, as SQL; those that go are noted (noteRemoved). */
 export interface ChangeSet {
   readonly entity: ChangedEntity;
   /** Rows that are there now and were not before: a condition on the row `r`. */
   readonly created?: string;
-  /** Rows that are gone, or go next, with all their columns: where they are read, and a condition on `r`. */
-  readonly removed?: { readonly from: string; readonly where: string };
   /** SELECT of `line, row_id, field, old, new` of values that differ, in the order of the history. */
   readonly values?: string;
   /** SELECT of the `id` of the members to whom these entries belong, where they were found before. */
@@ -66,26 +64,62 @@ export function insertChanges(
   ).changes;
 }
 
-/** Records that rows were removed, with every value, so that an undo can put them back. */
-export function insertRemovedRows(db: Connection, { entity, removed }: ChangeSet, by: Recording): void {
-  if (removed === undefined) return;
+/**
+ * Notes rows while they can be read: `announce` tells that they are gone.
+ * @param from where they are read, with all their columns
+ * @param where a condition on the row `r`
+ * @returns how many
+ */
+export function noteRemoved(db: Connection, entity: ChangedEntity, from: string, where: string): number {
+  db.exec(`CREATE TEMP TABLE IF NOT EXISTS removed_rows (
+    entity TEXT, row_id INTEGER, cooperative_id INTEGER, member_id INTEGER, PRIMARY KEY (entity, row_id)
+  ) WITHOUT ROWID`);
+  const member = tableOf(entity).owner === undefined ? 'NULL' : memberSql(entity as OwnedEntity, 'r');
+  return db.run(
+    `INSERT INTO temp.removed_rows (entity, row_id, cooperative_id, member_id)
+     SELECT '${entity}', r.id, ${cooperativeSql(entity, 'r')}, ${member} FROM ${from} r WHERE ${where}`,
+  ).changes;
+}
+
+/** SELECT of the ids of noted rows. */
+export const removedIds = (entity: ChangedEntity): string =>
+  `SELECT row_id FROM temp.removed_rows WHERE entity = '${entity}'`;
+
+/**
+ * Records every value of the noted rows of an entity, so that an undo can put them back, and keeps their ids
+ * from being given again.
+ * @param from where they are read
+ */
+export function insertRemovedRows(db: Connection, entity: ChangedEntity, from: string, by: Recording): void {
+  const table = tableOf(entity);
   const insert = (field: string, value: string, condition: string) =>
     insertChanges(
       db,
       entity,
       `SELECT NULL AS line, r.id AS row_id, '${field}' AS field, ${value} AS old, NULL AS new
-       FROM ${removed.from} r WHERE ${removed.where} AND ${condition}`,
+       FROM ${from} r WHERE r.id IN (${removedIds(entity)}) AND ${condition}`,
       by,
     );
-  for (const { column, field } of recordedColumns(db, tableOf(entity)))
+  for (const { column, field } of recordedColumns(db, table))
     insert(field, `r.${column}`, `r.${column} IS NOT NULL`);
   insert(REMOVED, 'NULL', 'true');
 }
 
-/** Appends the events of the sets. The history is the caller's. */
+/** Appends the events of the sets, and of what was noted as removed. The history is the caller's. */
 export function announce(db: Connection, sets: readonly ChangeSet[], by: Recording): void {
-  const events = [...sets.flatMap(ownEvents), ...memberUpdates(sets)];
-  if (events.length === 0) return;
+  const removed = takeRemoved(db);
+  const events = [...removed.flatMap(deletions), ...sets.flatMap(ownEvents), ...memberUpdates(sets, removed)];
+  if (events.length > 0) append(db, events, by);
+  if (removed.length > 0) db.exec('DROP TABLE temp.removed_rows');
+}
+
+/** The entities of which rows were noted. */
+const takeRemoved = (db: Connection): readonly ChangedEntity[] =>
+  db.has("sqlite_temp_schema WHERE name = 'removed_rows'")
+    ? db.values<ChangedEntity>('SELECT DISTINCT entity FROM temp.removed_rows')
+    : [];
+
+function append(db: Connection, events: readonly string[], by: Recording): void {
   // Rows of one kind are read in the order of their ids: nothing is sorted then.
   const order = events.length === 1 ? 'row_id' : 'place, row_id';
   const rows = `SELECT type, row_id, cooperative_id, fields FROM (${events.join('\nUNION ALL ')})
@@ -100,15 +134,21 @@ const eventSql = (entity: ChangedEntity, event: EventEntity, action: EventAction
   `SELECT ${PLACES[action]} AS place, ${typeCode(event, action)} AS type, r.id AS row_id,
      ${cooperativeSql(entity, 'r')} AS cooperative_id, ${fields} AS fields`;
 
+function deletions(entity: ChangedEntity): string[] {
+  const { announced } = tableOf(entity);
+  if (!('entity' in announced)) return [];
+  return [
+    `SELECT ${PLACES.deleted} AS place, ${typeCode(announced.entity, 'deleted')} AS type, row_id,
+       cooperative_id, 0 AS fields FROM temp.removed_rows WHERE entity = '${entity}'`,
+  ];
+}
+
 /** Events of the rows themselves; updates of members are told together with those of their entries. */
-function ownEvents({ entity, created, removed, values }: ChangeSet): string[] {
+function ownEvents({ entity, created, values }: ChangeSet): string[] {
   const { table, announced } = tableOf(entity);
   if (!('entity' in announced)) return [];
   const event = announced.entity;
   return [
-    ...(removed === undefined
-      ? []
-      : [`${eventSql(entity, event, 'deleted', '0')} FROM ${removed.from} r WHERE ${removed.where}`]),
     ...(created === undefined
       ? []
       : [`${eventSql(entity, event, 'created', '0')} FROM main.${table} r WHERE ${created}`]),
@@ -137,37 +177,42 @@ const updatesOf = (entity: ChangedEntity, event: EventEntity, bits: string, cond
    WHERE ${condition} GROUP BY r.id HAVING sum(u.bit) > 0`;
 
 /** One update for each member whose values or entries change; none for those that come, go or are erased. */
-function memberUpdates(sets: readonly ChangeSet[]): string[] {
+function memberUpdates(sets: readonly ChangeSet[], removed: readonly ChangedEntity[]): string[] {
   const members = sets.find(({ entity }) => entity === 'members');
   const bits = [
     ...(members?.values === undefined ? [] : [changedBits('member', members.values)]),
     ...sets.flatMap(summaryBits),
+    ...removed.flatMap((entity) =>
+      bitOf(entity, [`SELECT member_id AS id FROM temp.removed_rows WHERE entity = '${entity}'`]),
+    ),
   ];
   if (bits.length === 0) return [];
   const others = [
     `r.status <> '${ERASED_STATUS}'`,
     ...(members?.created === undefined ? [] : [`NOT (${members.created})`]),
-    ...(members?.removed === undefined ? [] : [`NOT (${members.removed.where})`]),
+    ...(removed.includes('members') ? [`r.id NOT IN (${removedIds('members')})`] : []),
   ];
   return [updatesOf('members', 'member', bits.join('\nUNION ALL '), others.join(' AND '))];
 }
 
 /** SELECTs of `id, bit` of the members to whom changed entries belong, and belonged. */
-function summaryBits({ entity, created, removed, values, members }: ChangeSet): string[] {
-  const { table, announced, owner } = tableOf(entity);
-  if (!('memberField' in announced) || owner === undefined) return [];
+function summaryBits({ entity, created, values, members }: ChangeSet): string[] {
+  const { table, owner } = tableOf(entity);
+  if (owner === undefined) return [];
+  if (members !== undefined) return bitOf(entity, [members]);
   const member = memberSql(entity as OwnedEntity, 'r');
-  const read = (from: string, where: string) => `SELECT ${member} AS id FROM ${from} r WHERE ${where}`;
-  const found =
-    members === undefined
-      ? [
-          ...(created === undefined ? [] : [read(`main.${table}`, created)]),
-          ...(removed === undefined ? [] : [read(removed.from, removed.where)]),
-          ...(values === undefined ? [] : changedOwners(entity as OwnedEntity, values)),
-        ]
-      : [members];
+  return bitOf(entity, [
+    ...(created === undefined ? [] : [`SELECT ${member} AS id FROM main.${table} r WHERE ${created}`]),
+    ...(values === undefined ? [] : changedOwners(entity as OwnedEntity, values)),
+  ]);
+}
+
+/** @param members SELECTs of the `id` of members; none where their events do not tell of these entries */
+function bitOf(entity: ChangedEntity, members: readonly string[]): string[] {
+  const { announced } = tableOf(entity);
+  if (!('memberField' in announced)) return [];
   const bit = fieldBit('member', announced.memberField);
-  return found.map((each) => `SELECT DISTINCT id, ${bit} AS bit FROM (${each})`);
+  return members.map((each) => `SELECT DISTINCT id, ${bit} AS bit FROM (${each})`);
 }
 
 /** Of changed rows: the member of the row as it is, and of any owner that is recorded. */

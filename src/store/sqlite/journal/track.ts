@@ -11,7 +11,9 @@ import {
   type ChangeSet,
   insertChanges,
   insertRemovedRows,
+  noteRemoved,
   type Recording,
+  removedIds,
 } from './record-changes.ts';
 import { keepRemovedId } from './removed-ids.ts';
 
@@ -38,15 +40,11 @@ export function track(
   for (const each of tables) takeImage(db, each, touched[each.entity] as string);
   const created = work();
   const sets = tables.map((each) => compare(db, each, created.get(each.entity)));
-  if (!keepsNoValues) {
-    for (const set of sets) {
-      insertChanges(db, set.entity, set.values, by);
-      insertRemovedRows(db, set, by);
-    }
-  }
-  for (const [i, each] of tables.entries()) finishRows(db, each, sets[i] as ComparedSet, by.nowSeconds);
-  announce(db, keepsNoValues ? sets.map(asRemoved) : sets, by);
-  const counts = sets.map((set) => [set.entity, countRows(db, set, created.get(set.entity))] as const);
+  const counts = tables.map((each) => {
+    const removed = finishRows(db, each, by, keepsNoValues);
+    return [each.entity, countRows(db, each, removed, created.get(each.entity))] as const;
+  });
+  announce(db, keepsNoValues ? [] : sets, by);
   for (const { entity } of tables)
     db.exec(`DROP TABLE temp.before_${entity}; DROP TABLE temp.values_${entity}`);
   return Object.fromEntries(
@@ -54,15 +52,13 @@ export function track(
   );
 }
 
-type ComparedSet = ChangeSet & Required<Pick<ChangeSet, 'removed' | 'values'>>;
-
 function takeImage(db: Connection, { entity, table }: Table, ids: string): void {
   db.exec(`CREATE TEMP TABLE before_${entity} AS SELECT t.* FROM main.${table} t WHERE t.id IN (${ids});
     CREATE UNIQUE INDEX temp.before_${entity}_id ON before_${entity} (id)`);
 }
 
 /** Lists the values that differ. */
-function compare(db: Connection, each: Table, created: IdRange | undefined): ComparedSet {
+function compare(db: Connection, each: Table, created: IdRange | undefined): ChangeSet {
   const { entity, table } = each;
   db.exec(`CREATE TEMP TABLE values_${entity} (line INTEGER, row_id INTEGER, field TEXT, old, new)`);
   for (const { column, field } of recordedColumns(db, each)) {
@@ -73,41 +69,44 @@ function compare(db: Connection, each: Table, created: IdRange | undefined): Com
   return {
     entity,
     ...(created === undefined ? {} : { created: `r.id BETWEEN ${created.first} AND ${created.last}` }),
-    removed: {
-      from: `temp.before_${entity}`,
-      where: `NOT EXISTS (SELECT 1 FROM main.${table} t WHERE t.id = r.id)`,
-    },
     values: `SELECT * FROM temp.values_${entity}`,
   };
 }
 
-/** For followers the rows of an erased person are no more, and nothing counts them. */
-const asRemoved = ({ entity }: ComparedSet): ChangeSet => ({
-  entity,
-  removed: {
-    from: `temp.before_${entity}`,
-    where: `r.id IN (SELECT row_id FROM temp.values_${entity})`,
-  },
-});
-
-function finishRows(db: Connection, each: Table, { removed }: ComparedSet, nowSeconds: number): void {
+/**
+ * Records the values that differ and the rows that are gone.
+ * @param keepsNoValues for followers the rows of an erased person are no more, and the history tells nothing
+ * @returns how many rows are gone
+ */
+function finishRows(db: Connection, each: Table, by: Recording, keepsNoValues: boolean): number {
   const { entity, table, hasTimestamps } = each;
+  const changed = `SELECT row_id FROM temp.values_${entity}`;
   if (hasTimestamps)
-    db.run(`UPDATE main.${table} SET updated_at = ? WHERE id IN (SELECT row_id FROM temp.values_${entity})`, [
-      nowSeconds,
-    ]);
-  const last = db.value(`SELECT max(r.id) FROM ${removed.from} r WHERE ${removed.where}`);
-  if (last !== null) keepRemovedId(db, table, last as number);
+    db.run(`UPDATE main.${table} SET updated_at = ? WHERE id IN (${changed})`, [by.nowSeconds]);
+  const before = `temp.before_${entity}`;
+  if (keepsNoValues) {
+    noteRemoved(db, entity, before, `r.id IN (${changed})`);
+    return 0;
+  }
+  const isGone = `NOT EXISTS (SELECT 1 FROM main.${table} t WHERE t.id = r.id)`;
+  const removed = noteRemoved(db, entity, before, isGone);
+  insertChanges(db, entity, `SELECT * FROM temp.values_${entity}`, by);
+  if (removed > 0) {
+    insertRemovedRows(db, entity, before, by);
+    keepRemovedId(db, table, db.value<number>(`SELECT max(row_id) FROM (${removedIds(entity)})`));
+  }
+  return removed;
 }
 
 function countRows(
   db: Connection,
-  { entity, removed }: ComparedSet,
+  { entity }: Table,
+  removed: number,
   created: IdRange | undefined,
 ): ChangedRows {
   return {
     created: created === undefined ? 0 : created.last - created.first + 1,
     changed: db.count(`(SELECT DISTINCT row_id FROM temp.values_${entity})`),
-    removed: db.count(`${removed.from} r WHERE ${removed.where}`),
+    removed,
   };
 }

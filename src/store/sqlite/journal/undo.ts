@@ -13,6 +13,7 @@ import {
   announce,
   type ChangeSet,
   insertChanges,
+  noteRemoved,
   REMOVED,
   RESTORED,
   type Recording,
@@ -39,11 +40,9 @@ export function undoOperation(
   const by: Recording = { actor: `undo:${operation.id}`, nowSeconds };
   const sets = own.map((each) => toChangeSet(operation, each));
   for (const { entity, values } of sets) if (values !== undefined) insertChanges(db, entity, values, by);
-  const goes = own.some(({ created }) => created !== undefined);
-  // What goes is announced while it is there, what comes back once it is there.
-  const images = goes && own.some(({ fields }) => fields.includes(REMOVED)) ? takeImages(db, sets) : sets;
-  const areAnnouncedFirst = goes && images === sets;
-  if (areAnnouncedFirst) announce(db, sets, by);
+  for (const { table, created } of own)
+    if (created !== undefined)
+      noteRemoved(db, table.entity, `main.${table.table}`, `r.id ${isWithin(created)}`);
   const isOfPayments = own.some(({ table }) => table.entity === 'payments');
   if (isOfPayments) stagePaidByOwn(db, operation, '-');
   // Rows and what they refer to go and come back together.
@@ -53,35 +52,19 @@ export function undoOperation(
   for (const each of own) putBackRemoved(db, operation, each, by);
   for (const each of own) putBackValues(db, operation, each, nowSeconds);
   undoRedirects(db, operation.id);
+  announce(db, sets, by);
   if (isOfPayments) {
     stagePaidByOwn(db, operation, '+');
     addPaidAmounts(db, 'temp.paid_amounts', by);
     db.exec('DROP TABLE temp.paid_amounts');
   }
-  if (!areAnnouncedFirst) announce(db, images, by);
-  if (images !== sets) dropImages(db, sets);
   const undone = [nowSeconds, systemUser, operation.id];
   db.run('UPDATE main.operations SET undone_at = ?, undone_by = ? WHERE id = ?', undone);
   return { removed, restored: countChanged(db, operation) };
 }
 
-/** Keeps the rows that go, where others come back: both are announced together, once it is done. */
-const takeImages = (db: Connection, sets: readonly ChangeSet[]): ChangeSet[] =>
-  sets.map((set) => {
-    const { entity, removed } = set;
-    if (removed === undefined) return set;
-    const from = `temp.going_${entity}`;
-    db.exec(`CREATE TABLE ${from} AS SELECT * FROM ${removed.from} r WHERE ${removed.where}`);
-    return { ...set, removed: { from, where: 'true' } };
-  });
-
-function dropImages(db: Connection, sets: readonly ChangeSet[]): void {
-  for (const { entity, removed } of sets)
-    if (removed !== undefined) db.exec(`DROP TABLE temp.going_${entity}`);
-}
-
 /** Its changes the other way round. */
-function toChangeSet(operation: Operation, { table, created, fields }: OwnRows): ChangeSet {
+function toChangeSet(operation: Operation, { table, fields }: OwnRows): ChangeSet {
   const { entity } = table;
   const restored = fields.includes(REMOVED) ? removedRows(operation, entity) : undefined;
   const values = `SELECT NULL AS line, c.row_id, c.field, c.new AS old, c.old AS new FROM main.changes c
@@ -89,9 +72,6 @@ function toChangeSet(operation: Operation, { table, created, fields }: OwnRows):
       ${restored === undefined ? '' : `AND c.row_id NOT IN (${restored})`} ORDER BY c.id`;
   return {
     entity,
-    ...(created === undefined
-      ? {}
-      : { removed: { from: `main.${table.table}`, where: `r.id ${isWithin(created)}` } }),
     ...(restored === undefined ? {} : { created: `r.id IN (${restored})` }),
     ...(fields.length === 0 ? {} : { values }),
   };

@@ -16,7 +16,7 @@ import {
   keepFile,
 } from '../journal/operations.ts';
 import { addPaidAmounts } from '../journal/paid-amounts.ts';
-import { announce, insertChanges, insertRemovedRows } from '../journal/record-changes.ts';
+import { announce, insertChanges } from '../journal/record-changes.ts';
 import { tidyUp } from '../journal/tidy-up.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
 import { checkAgain } from './check-again.ts';
@@ -24,13 +24,7 @@ import { keepCorrections, keepRelated } from './checks/corrections.ts';
 import { keepRepeatedRows } from './checks/equal-entries.ts';
 import { KEEP_LOANS } from './checks/payment-checks.ts';
 import { keepCurrentNumbers } from './checks/replaced-numbers.ts';
-import {
-  addMembersOfMissing,
-  dropRemoved,
-  openMissing,
-  removeEmptied,
-  removeMissing,
-} from './checks/replacement.ts';
+import { addMembersOfMissing, openMissing, removeEmptied, removeMissing } from './checks/replacement.ts';
 import { readDataVersion } from './checks/run-checks.ts';
 import { keepTimeZone } from './checks/time-zone.ts';
 import { stagePaidAmounts } from './paid-amounts.ts';
@@ -187,13 +181,11 @@ function applyAndRecord(
   const { options, notes, systemUser } = record;
   const id = beginOperation(db, { kind, options, notes, reason: null, systemUser }, nowSeconds);
   const by = { actor: `import:${id}`, nowSeconds } as const;
-  const removed = removeMissing(scope);
-  for (const set of removed) insertRemovedRows(db, set, by);
+  removeMissing(scope, by);
   const accounts = openNewAccounts(scope);
   insertChanges(db, kind, recordedChanges(scope), by);
   const rows = applyStaged(scope, nowSeconds);
-  const emptied = removeEmptied(scope);
-  for (const set of emptied) insertRemovedRows(db, set, by);
+  removeEmptied(scope, by);
   const changes = countChanges(scope, rows.last - rows.first + 1);
   keepCreatedRows(db, id, kind, rows);
   if (accounts !== undefined) keepCreatedRows(db, id, 'accounts', accounts);
@@ -205,13 +197,11 @@ function applyAndRecord(
   endOperation(db, id, changes);
   const set = {
     entity: kind,
-    ...removed[0],
     ...(isEmpty(rows) ? {} : { created: `r.id BETWEEN ${rows.first} AND ${rows.last}` }),
     ...(changes.changed === 0 ? {} : { values: 'SELECT * FROM staging.changes' }),
     ...(isPartOfMember(kind) ? { members: 'SELECT id FROM staging.touched_members' } : {}),
   };
-  announce(db, [set, ...emptied], by);
-  dropRemoved(scope, [...removed, ...emptied]);
+  announce(db, [set], by);
   if (kind === 'payments') addPaidAmounts(db, 'staging.paid_amounts', by);
   return { ...changes, importId: id };
 }

@@ -10,7 +10,7 @@ import type { UndoBlocker } from '../../../ports/journal/operations.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readPages } from '../../engine/read-pages.ts';
 import { findOperation, isImport } from '../../journal/operations.ts';
-import type { ChangeSet } from '../../journal/record-changes.ts';
+import { insertRemovedRows, noteRemoved, type Recording, removedIds } from '../../journal/record-changes.ts';
 import { keepRemovedId } from '../../journal/removed-ids.ts';
 import { findBlockers } from '../../journal/undo-blockers.ts';
 import { ERASED_STATUS } from '../../schema/counts.ts';
@@ -115,36 +115,27 @@ export function separateOwners({ db, kind, replaces }: FileScope): void {
       WHERE t.id = p.id AND ${stored} <> ${meant} AND t.id IN (${rowsOf(replaces, kind)}))`);
 }
 
-/** Rows that an apply removes, for the journal. */
-type RemovedRows = ChangeSet & Required<Pick<ChangeSet, 'removed'>>;
-
 /** Removes what is missing, inside the caller's transaction, before anything is added. */
-export const removeMissing = ({ db, kind, replaces }: FileScope): RemovedRows[] =>
-  replaces === undefined || !isLedger(kind) ? [] : remove(db, kind, 'SELECT id FROM staging.missing');
+export function removeMissing({ db, kind, replaces }: FileScope, by: Recording): void {
+  if (replaces !== undefined && isLedger(kind)) remove(db, kind, 'SELECT id FROM staging.missing', by);
+}
 
 /** Removes accounts of the replaced import that have no transactions any more, once the file is written. */
-export const removeEmptied = ({ db, kind, replaces }: FileScope): RemovedRows[] =>
-  replaces === undefined || kind !== 'savings'
-    ? []
-    : remove(
-        db,
-        'accounts',
-        `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a
-         WHERE NOT EXISTS (SELECT 1 FROM main.savings_transactions t WHERE t.account_id = a.id)`,
-      );
+export function removeEmptied({ db, kind, replaces }: FileScope, by: Recording): void {
+  if (replaces === undefined || kind !== 'savings') return;
+  const emptied = `SELECT a.id FROM (${rowsOf(replaces, 'accounts')}) a
+    WHERE NOT EXISTS (SELECT 1 FROM main.savings_transactions t WHERE t.account_id = a.id)`;
+  remove(db, 'accounts', emptied, by);
+}
 
-function remove(db: Connection, entity: ChangedEntity, ids: string): RemovedRows[] {
+function remove(db: Connection, entity: ChangedEntity, ids: string, by: Recording): void {
   const { table } = tableOf(entity);
-  const from = `temp.removed_${entity}`;
-  db.exec(`CREATE TABLE ${from} AS SELECT * FROM main.${table} WHERE id IN (${ids})`);
-  const last = db.value<number | null>(`SELECT max(id) FROM ${from}`);
-  if (last === null) {
-    db.exec(`DROP TABLE ${from}`);
-    return [];
-  }
-  db.exec(`DELETE FROM main.${table} WHERE id IN (SELECT id FROM ${from})`);
+  if (noteRemoved(db, entity, `main.${table}`, `r.id IN (${ids})`) === 0) return;
+  insertRemovedRows(db, entity, `main.${table}`, by);
+  const removed = removedIds(entity);
+  const last = db.value<number>(`SELECT max(row_id) FROM (${removed})`);
+  db.exec(`DELETE FROM main.${table} WHERE id IN (${removed})`);
   keepRemovedId(db, table, last);
-  return [{ entity, removed: { from, where: 'true' } }];
 }
 
 /** Their entries change, too. */
@@ -153,11 +144,6 @@ export function addMembersOfMissing({ db, kind }: FileScope): void {
   db.exec(`INSERT OR IGNORE INTO staging.touched_members (id)
     SELECT ${memberSql(kind, 't')} FROM staging.missing x
     CROSS JOIN main.${tableOf(kind).table} t ON t.id = x.id`);
-}
-
-/** Called at the end of the transaction. */
-export function dropRemoved({ db }: FileScope, sets: readonly ChangeSet[]): void {
-  for (const { entity } of sets) db.exec(`DROP TABLE temp.removed_${entity}`);
 }
 
 /** SELECT of `line, detail` when rows would be removed. */

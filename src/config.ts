@@ -174,7 +174,7 @@ export function readConfig(texts: SettingTexts): Config {
   return Object.freeze(config);
 }
 
-function parsePort(text: string): number | FieldError {
+export function parsePort(text: string): number | FieldError {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535
     ? Number(text)
     : new FieldError('Expected a port from 0 to 65535.');

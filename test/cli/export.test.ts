@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertFits } from '../../src/cli/export/export.ts';
 import { writePrivately } from '../../src/cli/export/export-files.ts';
-import { assertFolderOf, statOf } from '../../src/cli/terminal/options.ts';
+import { assertFolderOf, statOf } from '../../src/cli/terminal/places.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { COOPERATIVES, LOANS_HEADER, member, members, nid, preparedPlace } from '../support/importing.ts';
 

@@ -1,4 +1,5 @@
 /** `backup`: copies a registry that is in use, and checks copies (docs/backup.md#backup). */
+
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { packageVersion } from '../../runtime/version.ts';
@@ -6,8 +7,10 @@ import type { Backup, ListedBackup, PrunedBackups, WrittenBackup } from '../../s
 import type { Storage } from '../../store/ports/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { refusing } from '../terminal/places.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
+import { interruptible } from '../terminal/signals.ts';
 import { describeBackup, formatBackup, formatInstant } from './backup-text.ts';
 
 interface BackupCommandOptions extends PrintOptions {
@@ -77,22 +80,17 @@ function assertLedger(fault: string | null): void {
 }
 
 /** At SIGINT or SIGTERM what was written is removed. */
-async function writeBackup({ storage, clock, news }: Run, folder: string): Promise<WrittenBackup> {
-  const interruption = new AbortController();
-  const onSignal = () =>
-    interruption.abort(new CommandError(EXIT.refused, 'Interrupted. No backup was written.'));
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  try {
-    return await storage.backUp(folder, {
-      program: packageVersion(),
-      now: clock.now,
-      signal: interruption.signal,
-      onProgress: (progress) => news?.({ progress }),
-    });
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-  }
-}
+const writeBackup = ({ storage, clock, news }: Run, folder: string): Promise<WrittenBackup> =>
+  interruptible(
+    () => new CommandError(EXIT.refused, 'Interrupted. No backup was written.'),
+    (signal) =>
+      storage.backUp(folder, {
+        program: packageVersion(),
+        now: clock.now,
+        signal,
+        onProgress: (progress) => news?.({ progress }),
+      }),
+  );
 
 function formatWritten(storage: Storage, folder: string, backup: Backup, pruned?: PrunedBackups): string {
   const upTo = `every write acknowledged before ${formatInstant(backup.instantMs)}`;
@@ -162,15 +160,11 @@ function declarePrune(command: Command, context: CliContext): void {
     );
 }
 
-async function listIn(storage: Storage, folder: string): Promise<readonly ListedBackup[]> {
-  try {
-    return await storage.listBackups(folder);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new CommandError(EXIT.usage, `The folder ${folder} cannot be read (${code}).`);
-  }
-}
+const listIn = (storage: Storage, folder: string): Promise<readonly ListedBackup[]> =>
+  refusing(
+    (code) => new CommandError(EXIT.usage, `The folder ${folder} cannot be read (${code}).`),
+    () => storage.listBackups(folder),
+  );
 
 const formatPruned = ({ kept, removed }: PrunedBackups): string =>
   `Backups there: ${kept}. Older ones that were removed: ${removed.length}.\n`;

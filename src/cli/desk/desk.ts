@@ -1,16 +1,18 @@
 /** `desk`: a local page for those who run the registry (docs/desk.md). */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+
+import { type Command, Option } from 'commander';
 import { openConfiguredStorage } from '../../app/storage.ts';
-import type { Config } from '../../config.ts';
+import { type Config, parsePort } from '../../config.ts';
 import { openDesk } from '../../desk/desk.ts';
 import { newSecret } from '../../desk/server/sessions.ts';
 import { say } from '../../domain/values/message.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { toListenError } from '../terminal/listen-error.ts';
+import { accept } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
 import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
-import { stopSignal } from '../terminal/stop-signal.ts';
+import { stopSignal } from '../terminal/signals.ts';
 import { describeUser } from '../terminal/system-user.ts';
 import { announceDesk, askOpenDesk, otherOwner } from './open-desk.ts';
 
@@ -26,16 +28,11 @@ export function declareDesk(command: Command, context: CliContext): void {
     .option(
       '--port <n>',
       `port of 127.0.0.1 to listen on (default: ${PORT}, or a free one if that is in use)`,
-      parsePort,
+      (text) => accept(parsePort(text)),
     )
     // Not an unknown option: whoever tries it wants to know the way from elsewhere.
     .addOption(new Option('--host <address>').hideHelp())
     .action((options: DeskOptions) => runDesk(context, options));
-}
-
-function parsePort(text: string): number {
-  if (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError('Expected a port from 0 to 65535.');
 }
 
 async function runDesk(context: CliContext, options: DeskOptions): Promise<void> {

@@ -1,12 +1,11 @@
 /** The files that an export writes: new ones, that only their owner can read. */
-import { closeSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+
+import { closeSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { FILE_FORMATS, type FileFormat } from '../../export/export-request.ts';
 import { createPrivateFolder, openPrivateFile } from '../../runtime/new-files.ts';
-import { systemCodeOf } from '../../runtime/system-code.ts';
-import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
-import { assertFolderOf } from '../terminal/options.ts';
+import { refusing } from '../terminal/places.ts';
 
 /** The format that the name of a file says, else CSV. */
 export function formatOf(path: string): FileFormat {
@@ -14,18 +13,9 @@ export function formatOf(path: string): FileFormat {
   return FILE_FORMATS.find((format) => format === ending) ?? 'csv';
 }
 
-/** @throws CommandError `usage` for a path where nothing new can be written */
-export function assertPlace(path: string, storage: Pick<Storage, 'ownsFile'>): void {
-  const refuse = (reason: string) => new CommandError(EXIT.usage, `${path} ${reason}. Choose another --out.`);
-  if (storage.ownsFile(path)) throw refuse('is a file of the registry');
-  if (existsSync(path)) throw refuse('exists already');
-  assertFolderOf(path);
-}
-
 /** @throws CommandError `refused` when the system refuses it */
-export function createPlace(folder: string): void {
-  refusing(folder, () => createPrivateFolder(folder));
-}
+export const createPlace = (folder: string): Promise<void> =>
+  refusing(refused(folder), () => createPrivateFolder(folder));
 
 /** Another name until it is complete: what a killed export leaves must not be taken for all rows. */
 const INCOMPLETE = '.part';
@@ -33,13 +23,13 @@ const INCOMPLETE = '.part';
 /** @throws CommandError `refused` when the disk takes no more; nothing is left then */
 export async function writePrivately(path: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
   const incomplete = path + INCOMPLETE;
-  const descriptor = refusing(path, () => {
+  const descriptor = await refusing(refused(path), () => {
     rmSync(incomplete, { force: true });
     return openPrivateFile(incomplete);
   });
   try {
-    for await (const part of parts) refusing(path, () => writeFileSync(descriptor, part));
-    refusing(path, () => renameSync(incomplete, path));
+    for await (const part of parts) await refusing(refused(path), () => writeFileSync(descriptor, part));
+    await refusing(refused(path), () => renameSync(incomplete, path));
   } catch (error) {
     rmSync(incomplete, { force: true });
     throw error;
@@ -48,13 +38,5 @@ export async function writePrivately(path: string, parts: AsyncIterable<Uint8Arr
   }
 }
 
-function refusing<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const reason = systemCodeOf(error);
-    throw reason === undefined
-      ? error
-      : new CommandError(EXIT.refused, `${path} cannot be written (${reason}).`);
-  }
-}
+const refused = (path: string) => (code: string) =>
+  new CommandError(EXIT.refused, `${path} cannot be written (${code}).`);

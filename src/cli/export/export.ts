@@ -10,11 +10,13 @@ import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-s
 import { MEMBER_GROUPS, NAMES, recordNobody, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
+import { assertPlace } from '../terminal/places.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts';
+import { interruptible } from '../terminal/signals.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { assertPlace, createPlace, formatOf, writePrivately } from './export-files.ts';
+import { createPlace, formatOf, writePrivately } from './export-files.ts';
 
 const ALL = 'all';
 
@@ -46,8 +48,14 @@ export function declareExport(command: Command, context: CliContext): void {
     .action(
       acting(context, async (run: Run<Options>, kind: string) => {
         const files = planFiles(kind, run.options);
-        if (run.options.out !== undefined) assertPlace(run.options.out, run.storage);
-        await withStore(run.storage.openExportSession(), (session) => write(run, session, files));
+        const { out } = run.options;
+        if (out !== undefined) await assertPlace(out, { storage: run.storage, instead: 'another --out' });
+        await withStore(run.storage.openExportSession(), (session) =>
+          interruptible(
+            () => new CommandError(EXIT.refused, 'Interrupted. The file was not completed.'),
+            (signal) => write(run, session, files, signal),
+          ),
+        );
       }),
     );
 }
@@ -78,24 +86,21 @@ async function write(
   run: Run<Options>,
   session: ExportSession,
   files: readonly PlannedFile[],
+  signal: AbortSignal,
 ): Promise<void> {
   const { options, zone } = run;
   const filter = filterOf(session, options);
   const bar = createProgressBar(run);
-  const interruption = new AbortController();
-  const onSignal = () =>
-    interruption.abort(new CommandError(EXIT.refused, 'Interrupted. The file was not completed.'));
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
     // One snapshot for all files: what one refers to is in another.
     const snapshot = session.begin();
     await record(run, { snapshot, filter, kinds: files.map(({ kind }) => kind) });
-    if (files.length > 1) createPlace(options.out as string);
+    if (files.length > 1) await createPlace(options.out as string);
     for (const file of files) {
       const total = run.terminal === undefined ? 0 : snapshot.count(file.kind, filter);
       let done = 0;
       const onRows = (rows: number) => {
-        interruption.signal.throwIfAborted();
+        signal.throwIfAborted();
         done += rows;
         if (total > 0) bar.update(file.kind, done, total);
       };
@@ -110,7 +115,6 @@ async function write(
     run.err(`As of event ${snapshot.sequence} of the sequence ${snapshot.epoch}.\n`);
   } finally {
     bar.stop();
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     session.end();
   }
 }

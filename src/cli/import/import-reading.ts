@@ -1,5 +1,4 @@
 /** How the files of an import are to be read: its options --map, --cooperative, --sheet and --strict. */
-
 import type { Command } from 'commander';
 import { cellContext } from '../../import/cells/context.ts';
 import { parseReadingMap } from '../../import/map/parse-reading-map.ts';
@@ -32,10 +31,10 @@ export const addReadingOptions = (command: Command): Command =>
  * @param kind of the one file of the import; undefined for a folder
  * @throws CommandError `usage` with every fault of the map
  */
-export function readReadingOptions(
+export async function readReadingOptions(
   run: Run<ReadingOptions>,
   kind: ImportKind | undefined,
-): Pick<ImportOptions, 'map' | 'isStrict'> {
+): Promise<Pick<ImportOptions, 'map' | 'isStrict'>> {
   const { options } = run;
   const { cooperative, sheet, fileName } = options;
   const isStrict = options.strict === true;
@@ -49,7 +48,7 @@ export function readReadingOptions(
     throw new CommandError(EXIT.usage, 'A file of cooperatives has no --cooperative: its column is code.');
   const constants = new Map(cooperative === undefined ? [] : [['cooperative_code', cooperative]]);
   const empty: ReadingMap = { kind, columns: new Map(), constants, values: new Map() };
-  const map = options.map === undefined ? empty : readMap(run, options.map, { kind, constants });
+  const map = options.map === undefined ? empty : await readMap(run, options.map, { kind, constants });
   return { isStrict, map: sheet === undefined ? map : { ...map, sheet } };
 }
 
@@ -58,9 +57,13 @@ interface MapUse {
   readonly constants: ReadonlyMap<string, string>;
 }
 
-function readMap({ zone, now }: Run<ReadingOptions>, path: string, { kind, constants }: MapUse): ReadingMap {
+async function readMap(
+  { zone, now }: Run<ReadingOptions>,
+  path: string,
+  { kind, constants }: MapUse,
+): Promise<ReadingMap> {
   const cells = cellContext(zone, now);
-  const map = parseReadingMap(readMapFile(path), { kind, cells, constants });
+  const map = parseReadingMap(await readMapFile(path), { kind, cells, constants });
   if ('kind' in map) return map;
   const lines = map.map((fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`);
   throw new CommandError(EXIT.usage, lines.join('\n'));

@@ -12,9 +12,9 @@ import {
 import { ImportError, type ImportFile } from '../../import/run/import-report.ts';
 import type { FileReading } from '../../import/table/stage-file.ts';
 import type { Language } from '../../language/language.ts';
-import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { CheckedFile } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
+import { refusing } from '../terminal/places.ts';
 import { openSideFile } from './import-side-files.ts';
 
 /**
@@ -39,21 +39,18 @@ export async function openRejects(
  * @returns where the refused rows of the file are; undefined when no row is refused by itself
  * @throws ImportError when the disk takes no more
  */
-export async function appendRejects(
+export const appendRejects = (
   rejects: RejectsFile,
   checked: CheckedFile,
   source: RecordSource,
   reading: FileReading,
-): Promise<string | undefined> {
-  try {
-    const hasRepeats = await hasRepeatedRow(checked.listFaults());
-    return await rejects.append(checked.listFaults(), source, reading, hasRepeats);
-  } catch (error) {
-    const reason = systemCodeOf(error);
-    if (reason === undefined) throw error;
-    const text = say('The rejects cannot be written ({reason}). Nothing of this file was imported.', {
-      reason,
-    });
-    throw new ImportError(text, { cause: error });
-  }
-}
+): Promise<string | undefined> =>
+  refusing(
+    (reason, cause) =>
+      new ImportError(
+        say('The rejects cannot be written ({reason}). Nothing of this file was imported.', { reason }),
+        { cause },
+      ),
+    async () =>
+      rejects.append(checked.listFaults(), source, reading, await hasRepeatedRow(checked.listFaults())),
+  );

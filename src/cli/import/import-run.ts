@@ -1,4 +1,5 @@
 /** Runs one import: opens what it needs, ends it on a signal, and closes everything whatever happens. */
+
 import { resolve } from 'node:path';
 import { say } from '../../domain/values/message.ts';
 import { UnknownSheetError } from '../../import/formats/workbook/open-workbook.ts';
@@ -15,6 +16,7 @@ import { newRegistryNote, noRegistryNote } from '../terminal/output.ts';
 import { createProgressBar } from '../terminal/progress-bar.ts';
 import type { Run } from '../terminal/run.ts';
 import type { PrintOptions } from '../terminal/settings.ts';
+import { interruptible } from '../terminal/signals.ts';
 import { createImportJson } from './import-json.ts';
 import { appendRejects, openRejects } from './import-rejects.ts';
 import { createImportScreen } from './import-screen.ts';
@@ -157,15 +159,13 @@ async function importWithSession(
   const isNew = !(await storage.exists());
   const session = storage.openImportSession(isDryRun ? 'dryRun' : 'import');
   if (isNew) tell(run, isDryRun ? noRegistryNote(storage) : newRegistryNote(storage));
-  const interruption = new AbortController();
-  // The import ends before its next step and closes its session, which removes the staging file; a second
-  // signal ends the process, and the next start removes the file.
-  const onSignal = () => {
+  // The import closes its session, which removes the staging file; where the process is ended instead, the
+  // next start removes it.
+  const interrupted = () => {
     bar.stop();
-    interruption.abort(new ImportError('Interrupted. Nothing of this file was imported.'));
+    return new ImportError('Interrupted. Nothing of this file was imported.');
   };
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  try {
+  const work = async (signal: AbortSignal) => {
     await record(run, isNew);
     output.begin(await session.readSize());
     const reports = await importFiles(
@@ -176,7 +176,7 @@ async function importWithSession(
         clock,
         isDryRun,
         asks: options.ask === true,
-        signal: interruption.signal,
+        signal,
         ...how,
         systemUser: run.user,
         skipInvalid: options.skipInvalid === true,
@@ -206,7 +206,7 @@ async function importWithSession(
         },
         async confirm(report) {
           if (options.ask === true && options.json !== true) output.finished(report);
-          return await isConfirmed(run, interruption.signal);
+          return await isConfirmed(run, signal);
         },
         finished(report) {
           bar.stop();
@@ -216,9 +216,11 @@ async function importWithSession(
     );
     output.end(reports, await session.readSize());
     return reports;
+  };
+  try {
+    return await interruptible(interrupted, work);
   } finally {
     bar.stop();
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await session.close();
   }
 }

@@ -1,12 +1,11 @@
 /** The files that an import writes beside the registry: `--rejects`, `--changes` and `--absent`. */
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { Message } from '../../domain/values/message.ts';
 import { ImportError, type ImportFile } from '../../import/run/import-report.ts';
 import { createListFile, isListFile, type ListFile, type ListFormat } from '../../import/run/list-file.ts';
-import { systemCodeOf } from '../../runtime/system-code.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CommandError, EXIT } from '../terminal/context.ts';
-import { assertFolderOf } from '../terminal/options.ts';
+import { assertPlace, refusing } from '../terminal/places.ts';
 
 export interface SideFileKind<T> {
   /** Such as `--rejects`. */
@@ -30,23 +29,20 @@ export async function openSideFile<T>(
   files: readonly ImportFile[],
   storage: Storage,
 ): Promise<T> {
-  const refuse = (reason: string, another = 'another file') =>
-    new CommandError(EXIT.usage, `${path} ${reason}. Choose ${another} for ${option}.`);
-  assertFolderOf(path);
-  if (storage.ownsFile(path)) throw refuse('is a file of the registry');
-  try {
-    if (existsSync(path)) {
-      if (!statSync(path).isFile()) throw refuse('is not a file', 'another one');
-      if (files.some((file) => realpathSync(file.path) === realpathSync(path)))
-        throw refuse('is to be imported');
-      if (!(await isReplaceable(path))) throw refuse(`already exists and is not ${name}`);
-    }
+  const instead = `another file for ${option}`;
+  const failed = (code: string) =>
+    new CommandError(EXIT.usage, `${path} cannot be written (${code}). Choose ${instead}.`);
+  return refusing(failed, async () => {
+    await assertPlace(path, {
+      storage,
+      instead,
+      insteadOfFolder: `another one for ${option}`,
+      inputs: { paths: files.map((file) => file.path), are: 'is to be imported' },
+      replaces: { kind: name, accepts: isReplaceable },
+    });
     rmSync(path, { force: true });
-    return await create(path);
-  } catch (error) {
-    const reason = systemCodeOf(error);
-    throw reason === undefined ? error : refuse(`cannot be written (${reason})`);
-  }
+    return create(path);
+  });
 }
 
 /** @throws CommandError `usage`, likewise */
@@ -71,16 +67,8 @@ export const openListFile = <Row>(
  * @param lost the template of what is said when the disk takes no more, with a place for the reason
  * @throws ImportError then
  */
-export async function appendTo<Row>(
-  file: ListFile<Row>,
-  lost: string,
-  rows: AsyncIterable<Row>,
-): Promise<void> {
-  try {
-    await file.append(rows);
-  } catch (error) {
-    const reason = systemCodeOf(error);
-    if (reason === undefined) throw error;
-    throw new ImportError(new Message(lost, { reason }), { cause: error });
-  }
-}
+export const appendTo = <Row>(file: ListFile<Row>, lost: string, rows: AsyncIterable<Row>): Promise<void> =>
+  refusing(
+    (reason, cause) => new ImportError(new Message(lost, { reason }), { cause }),
+    () => file.append(rows),
+  );

@@ -8,7 +8,8 @@ import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
 import { declareImportMap } from '../map/import-map.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { parseIdOf, parseKind, statOf } from '../terminal/options.ts';
+import { parseIdOf, parseKind } from '../terminal/options.ts';
+import { statOf } from '../terminal/places.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addSettingOptions } from '../terminal/settings.ts';
 import { addReadingOptions, type ReadingOptions, readReadingOptions } from './import-reading.ts';
@@ -56,7 +57,7 @@ export function declareImport(command: Command, context: CliContext): void {
         const files = findFiles(run, kindOrFolder, path).map((file) => ({ ...file, name }));
         assertReplacement(path, run.options);
         const kind = path === undefined ? undefined : files[0]?.kind;
-        await runImport(run, files, readReadingOptions(run, kind));
+        await runImport(run, files, await readReadingOptions(run, kind));
       }),
     );
   // A folder may be called `help`.

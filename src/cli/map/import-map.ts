@@ -1,5 +1,4 @@
 /** `import map`: proposes how a file is to be read (docs/import-reference.md#maps). */
-
 import type { Command } from 'commander';
 import { cellContext } from '../../import/cells/context.ts';
 import { openFile } from '../../import/formats/open-file.ts';
@@ -10,14 +9,14 @@ import type { PlacedHeading } from '../../import/proposal/place-headings.ts';
 import { type MapProposal, proposeMap } from '../../import/proposal/propose-map.ts';
 import { type ImportFile, nameOf } from '../../import/run/import-report.ts';
 import { scoreHeader } from '../../import/table/headings.ts';
-import { systemCodeOf } from '../../runtime/system-code.ts';
 import { IMPORT_KINDS } from '../../store/ports/import/import-session.ts';
 import { type CliContext, CommandError, EXIT, tell } from '../terminal/context.ts';
-import { parseKind, statOf } from '../terminal/options.ts';
+import { parseKind } from '../terminal/options.ts';
 import { formatJson } from '../terminal/output.ts';
+import { assertPlace, refusing, statOf } from '../terminal/places.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import type { PrintOptions } from '../terminal/settings.ts';
-import { assertMapPath, writeMapFile } from './map-file.ts';
+import { isReplaceableMap, writeMapFile } from './map-file.ts';
 
 interface ImportMapOptions extends PrintOptions {
   readonly out?: string;
@@ -48,12 +47,18 @@ async function printMap(run: Run<ImportMapOptions>, file: ImportFile): Promise<v
   const { path } = file;
   const { out, sheet, json } = run.options;
   assertFile(path);
-  if (out !== undefined) assertMapPath(out, { source: path, storage: run.storage });
+  if (out !== undefined)
+    await assertPlace(out, {
+      storage: run.storage,
+      instead: 'another file for --out',
+      inputs: { paths: [path], are: 'is the file that the map is for' },
+      replaces: { kind: 'a map', accepts: isReplaceableMap },
+    });
   const cells = cellContext(run.zone, run.now);
   const proposal = await reading(file, () => propose(file, { cells, sheet }));
   run.news?.({ proposal });
   const text = formatJson(proposal.document);
-  if (out !== undefined) writeMapFile(out, text);
+  if (out !== undefined) await writeMapFile(out, text);
   if (json === true || out === undefined) run.show(describeProposal(proposal), text);
   if (json === true) return;
   for (const remark of remarksOn(proposal)) run.err(`${nameOf(file)}: ${remark}\n`);
@@ -80,16 +85,17 @@ async function propose(
 /** @throws CommandError for whatever keeps a file from being read */
 async function reading<T>(file: Pick<ImportFile, 'path' | 'name'>, work: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await refusing(
+      (code) => new CommandError(EXIT.refused, `${nameOf(file)} cannot be read (${code}).`),
+      work,
+    );
   } catch (error) {
     if (error instanceof UnknownSheetError) throw new CommandError(EXIT.usage, error.message);
     if (error instanceof FileFault) {
       const lines = error.faults.map(({ line, message }) => `${nameOf(file)} line ${line}: ${message}`);
       throw new CommandError(EXIT.refused, lines.join('\n'));
     }
-    const reason = systemCodeOf(error);
-    if (reason === undefined) throw error;
-    throw new CommandError(EXIT.refused, `${nameOf(file)} cannot be read (${reason}).`);
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 /** `seed`: demo data and demo keys in an empty database, dated up to today. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { showcaseIdentityCard, writeSeedFiles } from '../../import/run/seed-file
 import { createFolder } from '../../runtime/new-files.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
+import { refusing } from '../terminal/places.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addSettingOptions, type SettingOptions } from '../terminal/settings.ts';
 import { demoKeysFileOf, formatDemoKeys, issueDemoKeys, readDemoKeys } from './seed-keys.ts';
@@ -32,24 +34,16 @@ export function declareSeed(command: Command, context: CliContext): void {
       acting(context, async (run: Run<SeedOptions>) => {
         const today = formatDate(run.now, run.zone);
         if (run.options.csv === undefined) await seed(run, today);
-        else writeFiles(run, run.options.csv, today);
+        else await writeFiles(run, run.options.csv, today);
       }),
     );
 }
 
-function writeFiles({ out }: CliContext, folder: string, today: string): void {
-  try {
-    createFolder(folder);
-  } catch (error) {
-    throw new CommandError(EXIT.usage, `${folder} cannot be created: ${(error as Error).message}.`);
-  }
-  let existing: string | undefined;
-  try {
-    existing = writeSeedFiles(folder, today);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    throw new CommandError(EXIT.usage, `${folder} cannot be written to: ${(error as Error).message}.`);
-  }
+async function writeFiles({ out }: CliContext, folder: string, today: string): Promise<void> {
+  const failed = (action: string) => (_code: string, cause: Error) =>
+    new CommandError(EXIT.usage, `${folder} cannot be ${action}: ${cause.message}.`);
+  await refusing(failed('created'), () => createFolder(folder));
+  const existing = await refusing(failed('written to'), () => writeSeedFiles(folder, today));
   if (existing !== undefined) {
     throw new CommandError(EXIT.usage, `${folder} already has ${existing}. Choose an empty folder.`);
   }

@@ -9,7 +9,7 @@ import { toListenError } from '../terminal/listen-error.ts';
 import { newRegistryNote } from '../terminal/output.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addSettingOptions } from '../terminal/settings.ts';
-import { stopSignal } from '../terminal/stop-signal.ts';
+import { stopSignal } from '../terminal/signals.ts';
 
 export function declareServe(command: Command, context: CliContext): void {
   addSettingOptions(showingNobody(command), 'REGISTRY_DB', 'HOST', 'PORT').action(acting(context, serve));

@@ -1,13 +1,10 @@
 /** Parsers of command-line values; an invalid one ends the command with status 2. */
-import { type Stats, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { parseOverlap } from '../../domain/access/key-values.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import { type Message, say } from '../../domain/values/message.ts';
+import { say } from '../../domain/values/message.ts';
 import { parseNamedCode } from '../../domain/values/text.ts';
 import { parseTypes, WEBHOOK_TYPES, type WebhookType } from '../../domain/webhooks/types.ts';
-import { systemCodeOf } from '../../runtime/system-code.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-session.ts';
 import { CommandError, EXIT } from './context.ts';
 
@@ -25,7 +22,7 @@ const withNew = <T>(before: readonly T[], added: readonly T[]): readonly T[] => 
 ];
 
 /** @throws InvalidArgumentError for what a rule refuses */
-function accept<T>(value: T | FieldError): T {
+export function accept<T>(value: T | FieldError): T {
   if (value instanceof FieldError) throw new InvalidArgumentError(value.message);
   return value;
 }
@@ -67,25 +64,4 @@ export function parseKind(name: string): ImportKind {
   const kind = IMPORT_KINDS.find((known) => known === name);
   if (kind !== undefined) return kind;
   throw new CommandError(EXIT.usage, say('Known kinds: {kinds}.', { kinds: IMPORT_KINDS }));
-}
-
-/** @throws CommandError `usage` for a path where there is nothing, or that this user may not reach */
-export const statOf = (path: string): Stats => find(path, say('There is no file {path}.', { path }));
-
-/** @throws CommandError `usage` for a file to be written, of which the folder is missing or out of reach */
-export function assertFolderOf(path: string): void {
-  const folder = dirname(path);
-  // Not the resolved path: of `.` the system says whether this user may enter it.
-  find(folder, say('There is no folder {path}.', { path: resolve(folder) }));
-}
-
-function find(path: string, missing: Message): Stats {
-  try {
-    return statSync(path);
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === undefined) throw error;
-    const denied = say('{path} cannot be opened: permission denied.', { path: resolve(path) });
-    throw new CommandError(EXIT.usage, code === 'EACCES' ? denied : missing);
-  }
 }

@@ -3,8 +3,10 @@
 import type { Config } from '../config.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
-import { openStorage } from '../store/open.ts';
 import type { CommitMeasure, EndOfIteration, Storage } from '../store/ports/storage.ts';
+import { openStorage } from '../store/sqlite/storage.ts';
+
+export { toStorageError } from '../store/sqlite/storage.ts';
 
 /** @param scheduler of the registry that it serves; a command needs none */
 export const openConfiguredStorage = (

@@ -181,7 +181,7 @@ export async function runCommand(args: readonly string[], given: CliContext): Pr
     }
     // Loaded only here: it brings the engine with it.
     const storageError =
-      error instanceof StorageError ? error : (await import('../store/open.ts')).toStorageError(error);
+      error instanceof StorageError ? error : (await import('../app/storage.ts')).toStorageError(error);
     if (storageError === undefined) throw error;
     tell(context, storageError.message);
     return storageError.kind === 'unusable' ? EXIT.usage : EXIT.refused;

@@ -3,7 +3,7 @@ import type { TimeZone } from '../domain/values/date-time.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
 import { serveTasks } from '../runtime/task-thread.ts';
-import { openStorage } from '../store/open.ts';
+import { openStorage } from '../store/sqlite/storage.ts';
 import { type SpoolTask, writeSpool } from './write-spool.ts';
 
 export interface ExportThreadSetup {

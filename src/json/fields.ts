@@ -5,8 +5,8 @@ import {
   DATE_TIME,
   FUTURE_ERROR,
   formatDate,
-  parseDate,
   parseDateTime,
+  parsePastDate,
   type TimeZone,
 } from '../domain/values/date-time.ts';
 import type { Deprecation } from '../domain/values/deprecation.ts';
@@ -63,11 +63,9 @@ export const choice = <T extends string>(choices: readonly T[], description: str
 
 /** A calendar date that is not after today in the registry's zone. */
 export const pastDate = (description: string) =>
-  textField(string({ format: 'date', description }), (value, { zone, nowSeconds }) => {
-    const date = parseDate(value);
-    if (date instanceof FieldError) return date;
-    return date > formatDate(nowSeconds, zone) ? FUTURE_ERROR : date;
-  });
+  textField(string({ format: 'date', description }), (value, { zone, nowSeconds }) =>
+    parsePastDate(value, formatDate(nowSeconds, zone)),
+  );
 
 const parseInstant = (value: string, { zone }: FieldContext): number | FieldError =>
   parseDateTime(value, zone);

@@ -9,8 +9,8 @@ import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { gzipped } from '../../src/http/declare/compression.ts';
 import { BodyParts } from '../../src/http/declare/response.ts';
+import { gzipped } from '../../src/http/server/compression.ts';
 import { createPartSender } from '../../src/http/server/send-streamed.ts';
 
 test('many responses of many parts leave room for other work, and each has its turn', async () => {

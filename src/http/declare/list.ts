@@ -1,7 +1,6 @@
 /** Lists: the page parameters, the envelope and its links (docs/api.md#lists). */
 import { type Awaitable, whenReady } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import { FieldError } from '../../domain/values/errors.ts';
 import {
   DEFAULT_PAGE_SIZE,
   lastPage,
@@ -13,28 +12,22 @@ import { array, integer, nullable, object, type Schema, string } from '../../jso
 import { quoteOrNull, type Serialize, serializeArray } from '../../json/serializer.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';
 import { invalidPage } from './errors.ts';
-import type { QueryParameter } from './query.ts';
+import { type QueryParameter, wholeNumber } from './query.ts';
 import { type ApiResponse, JsonText, ok } from './response.ts';
 import type { RouteRequest, SuccessResponse } from './route.ts';
-
-const WHOLE_NUMBER = /^[0-9]+$/;
 
 /** A page that is not a number becomes NaN: it is a 404, but only after every parameter was checked. */
 const page: QueryParameter<number> = {
   description: 'Number of the page, from 1.',
   schema: integer({ minimum: 1, default: 1 }),
-  parse: (value) => (WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN),
+  parse: (value) => (/^[0-9]+$/.test(value) ? Number(value) : Number.NaN),
 };
 
-const pageSize: QueryParameter<number> = {
-  description: `Rows of a page; more than ${MAX_PAGE_SIZE} are clipped to that.`,
-  schema: integer({ minimum: 1, default: DEFAULT_PAGE_SIZE }),
-  parse(value) {
-    if (!WHOLE_NUMBER.test(value)) return new FieldError('A valid integer is required.');
-    if (Number(value) < 1) return new FieldError('Ensure this value is greater than or equal to 1.');
-    return Math.min(Number(value), MAX_PAGE_SIZE);
-  },
-};
+const pageSize = wholeNumber(`Rows of a page; more than ${MAX_PAGE_SIZE} are clipped to that.`, {
+  minimum: 1,
+  maximum: MAX_PAGE_SIZE,
+  default: DEFAULT_PAGE_SIZE,
+});
 
 export const PAGE_PARAMETERS = { page, page_size: pageSize };
 

@@ -3,7 +3,7 @@ import { DATE_TIME } from '../../domain/values/date-time.ts';
 import type { Deprecation } from '../../domain/values/deprecation.ts';
 import { FieldError, FieldErrorList, shownName } from '../../domain/values/errors.ts';
 import { ID, parseId } from '../../domain/values/ids.ts';
-import { anyOf, type Schema, string } from '../../json/schema.ts';
+import { anyOf, integer, type Schema, string } from '../../json/schema.ts';
 
 export interface QueryParameter<T> {
   readonly description: string;
@@ -21,6 +21,26 @@ export const idFilter = (description: string, message: string): QueryParameter<n
   description,
   schema: string({ pattern: ID.source }),
   parse: (value) => parseId(value) ?? new FieldError(message),
+});
+
+const WHOLE_NUMBER = /^[0-9]+$/;
+
+/** A number of which too large a value is clipped to the maximum. @param bounds both included */
+export const wholeNumber = (
+  description: string,
+  bounds: { readonly minimum: number; readonly maximum: number; readonly default?: number },
+): QueryParameter<number> => ({
+  description,
+  schema: integer({
+    minimum: bounds.minimum,
+    ...(bounds.default === undefined ? {} : { default: bounds.default }),
+  }),
+  parse(value) {
+    if (!WHOLE_NUMBER.test(value)) return new FieldError('A valid integer is required.');
+    if (Number(value) < bounds.minimum)
+      return new FieldError(`Ensure this value is greater than or equal to ${bounds.minimum}.`);
+    return Math.min(Number(value), bounds.maximum);
+  },
 });
 
 /** A filter by a date or a date-time. */

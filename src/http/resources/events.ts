@@ -3,7 +3,6 @@
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { whenReady } from '../../domain/values/awaitable.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
-import { FieldError } from '../../domain/values/errors.ts';
 import { BLANK } from '../../domain/values/text.ts';
 import { parseTypes } from '../../domain/webhooks/types.ts';
 import { EVENT, serializeEvent } from '../../json/events.ts';
@@ -13,7 +12,7 @@ import { quote, serializeArray } from '../../json/serializer.ts';
 import type { EventStore, FeedPage, FeedRequest } from '../../store/ports/events.ts';
 import type { NarrowableStore } from '../../store/ports/registry.ts';
 import { SHOWS_PERSONS } from '../declare/narrowing.ts';
-import type { QueryParameter } from '../declare/query.ts';
+import { wholeNumber } from '../declare/query.ts';
 import { BodyParts, JsonText, ok } from '../declare/response.ts';
 import { defineRoute, type Route } from '../declare/route.ts';
 
@@ -48,22 +47,6 @@ const EVENT_PAGE_EXAMPLE = {
   ],
   last_sequence: 4711,
 };
-
-const WHOLE_NUMBER = /^[0-9]+$/;
-
-const wholeNumber = (
-  description: string,
-  { minimum, maximum, default: usual }: { minimum: number; maximum: number; default?: number },
-): QueryParameter<number> => ({
-  description,
-  schema: integer({ minimum, ...(usual === undefined ? {} : { default: usual }) }),
-  parse(value) {
-    if (!WHOLE_NUMBER.test(value)) return new FieldError('A valid integer is required.');
-    if (Number(value) < minimum)
-      return new FieldError(`Ensure this value is greater than or equal to ${minimum}.`);
-    return Math.min(Number(value), maximum);
-  },
-});
 
 const QUERY = {
   after: wholeNumber(

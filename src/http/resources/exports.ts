@@ -8,13 +8,13 @@ import type { Export, Exporter } from '../../export/exporter.ts';
 import { choiceOf } from '../../json/schema.ts';
 import type { EventStore } from '../../store/ports/events.ts';
 import type { StoreOf } from '../../store/ports/registry.ts';
-import { acceptsGzip } from '../declare/accepted.ts';
-import { gzipped } from '../declare/compression.ts';
 import { SHOWS_PERSONS } from '../declare/narrowing.ts';
 import { showing } from '../declare/personal.ts';
 import type { QueryParameters } from '../declare/query.ts';
 import { type ApiResponse, BodyParts } from '../declare/response.ts';
 import { defineRoute, type Route, type RouteRequest } from '../declare/route.ts';
+import { acceptsGzip } from '../server/accepted.ts';
+import { gzipped } from '../server/compression.ts';
 import type { Resource } from './resource.ts';
 
 export interface ExportDependencies {

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiRequest } from '../declare/request.ts';
 import type { Headers } from '../declare/response.ts';
 import { requestHeadersOf } from '../declare/route.ts';
-import type { Match } from '../declare/router.ts';
 import { admitsHost } from '../middleware/restrict.ts';
 import { HEADER_NAMES } from '../openapi/headers.ts';
+import type { Match } from './router.ts';
 
 /** Headers of every response, which OpenAPI describes in prose. */
 const OF_ALL = ['Deprecation', 'Link', 'Sunset', 'X-Request-Id'];

@@ -14,13 +14,13 @@ import { parseQuery } from '../declare/query.ts';
 import { ApiRequest, refuseAmbiguous } from '../declare/request.ts';
 import { type ApiResponse, refusal } from '../declare/response.ts';
 import { METHODS, type Route } from '../declare/route.ts';
-import { createRouter, type Match, type Router } from '../declare/router.ts';
 import type { Middleware } from '../middleware/middleware.ts';
 import type { Create } from '../writes/idempotency.ts';
 import type { AccessLog } from './access-log.ts';
 import { announceDeprecated } from './announce-deprecated.ts';
 import { preflightHeaders } from './cors.ts';
 import { isTooLarge, parseJson, readBody } from './read-body.ts';
+import { createRouter, type Match, type Router } from './router.ts';
 import type { Sender } from './send.ts';
 
 export interface HandlerDependencies {

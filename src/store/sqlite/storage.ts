@@ -37,8 +37,11 @@ import { assertTimeZone, timeZoneOf } from './statistics/time-zone.ts';
 import { renewTotals } from './statistics/totals.ts';
 import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
+/** An engine's own error as one that an operator understands; undefined for one that is not about storage. */
+export { toStorageError } from './engine/errors.ts';
+
 /** @param file path of the database */
-export function openSqliteStorage(file: string, dependencies: StorageDependencies): Storage {
+export function openStorage(file: string, dependencies: StorageDependencies): Storage {
   const { clock, scheduler, zone, measureCommit } = dependencies;
   const monotonicMs = () => clock.monotonicMs();
   const format = createReadModelFormat(zone);

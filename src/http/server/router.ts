@@ -1,5 +1,5 @@
 /** Paths → routes: matched segment by segment on the raw path, with and without the trailing slash. */
-import { fullPath, type Method, type Parameter, type Route } from './route.ts';
+import { fullPath, type Method, type Parameter, type Route } from '../declare/route.ts';
 
 export interface Match {
   /** By method; HEAD is served by GET. */

@@ -2,18 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { createJsonWriter, withNumbers } from '../../src/cli/terminal/json-writer.ts';
+import { createJsonWriter } from '../../src/cli/terminal/json-writer.ts';
 
 const LONG = 100_000;
 
 for (const [what, of] of [
-  [
-    'items',
-    function* (numbers: Iterable<number>) {
-      for (const number of numbers) yield String(number);
-    },
-  ],
-  ['numbers of an item', (numbers: Iterable<number>) => [withNumbers({ kind: 'x' }, 'lines', numbers)]],
+  ['items', (numbers: Iterable<number>) => numbers],
+  ['numbers of an item', (numbers: Iterable<number>) => [{ kind: 'x', lines: numbers }]],
 ] as const)
   test(`a list of many ${what} waits for a reader that is slow`, async () => {
     let taken = 0;
@@ -42,3 +37,17 @@ for (const [what, of] of [
     const shown = JSON.parse(written.join(''));
     assert.deepEqual((shown[0].lines ?? shown).length, LONG);
   });
+
+test('a list of which an item cannot be read is completed, so that a program can read the rest', async () => {
+  let written = '';
+  const writer = createJsonWriter((text) => {
+    written += text;
+  });
+  function* lines() {
+    yield 1;
+    throw new Error('unreadable');
+  }
+  await assert.rejects(writer.list([{ kind: 'x' }, { kind: 'y', lines: lines() }], '  '), /unreadable/);
+  writer.flush();
+  assert.deepEqual(JSON.parse(written), [{ kind: 'x' }, { kind: 'y', lines: [1] }]);
+});

@@ -1,14 +1,13 @@
 /** What a program reads of an import: one JSON document, streamed, so that memory holds no list of faults. */
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
-import type { FileReading } from '../../import/table/stage-file.ts';
-import type { AcceptedFile, CheckedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
+import type { AcceptedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
 import type { CliContext } from '../terminal/context.ts';
-import { createJsonWriter, type Item, type Items, withNumbers } from '../terminal/json-writer.ts';
+import { createJsonWriter } from '../terminal/json-writer.ts';
 import { type FileToShow, type ImportOutput, rowsPerSecond, STOPPED } from './import-output.ts';
 
 const INDENT = ' '.repeat(8);
-/** Lists of a file that are known once it is checked, in their order. */
+/** Lists of a file that are known once it is checked, in the order in which they are written. */
 const CHECKED_LISTS = ['errors', 'notes', 'warnings', 'conflicts'] as const;
 
 export function createImportJson(context: CliContext, database: string, isDryRun: boolean): ImportOutput {
@@ -17,22 +16,23 @@ export function createImportJson(context: CliContext, database: string, isDryRun
   let before: RegistrySize | undefined;
   let files = 0;
   let openFile: ImportFile | undefined;
-  let missing: (typeof CHECKED_LISTS)[number][] = [];
+  const missing = new Set<string>();
 
   /** The faults and warnings come first, as what becomes of the file is not known yet. */
   function begin(file: ImportFile): void {
     if (openFile === file) return;
     openFile = file;
-    missing = [...CHECKED_LISTS];
+    for (const name of CHECKED_LISTS) missing.add(name);
     document.write(`${files++ === 0 ? '' : ','}\n    {\n`);
     document.write(
       `      "file": ${JSON.stringify(hideIdentityCards(file.path))},\n      "kind": "${file.kind}"`,
     );
   }
 
-  async function list(items: Items): Promise<void> {
-    document.write(`,\n      "${missing.shift()}": `);
-    await document.list(items, INDENT);
+  function list(name: (typeof CHECKED_LISTS)[number], items: Parameters<typeof document.list>[0]) {
+    missing.delete(name);
+    document.write(`,\n      "${name}": `);
+    return document.list(items, INDENT);
   }
 
   return {
@@ -41,10 +41,17 @@ export function createImportJson(context: CliContext, database: string, isDryRun
     },
     async checked(shown) {
       begin(shown.file);
-      await list(describeFaults(shown));
-      await list(describeNotes(shown.reading));
-      await list(describeWarnings(shown.checked));
-      if (!shown.checked.isRefused) await list(describeConflicts(shown.checked));
+      const { checked, reading } = shown;
+      await list('errors', describeFaults(shown));
+      await list(
+        'notes',
+        reading.notes.map(({ kind, column, count, lines }) => ({ kind, column, count, lines: lines() })),
+      );
+      await list(
+        'warnings',
+        checked.warnings.map(({ kind, stops, message, lines }) => ({ kind, stops, message, lines: lines() })),
+      );
+      if (!checked.isRefused) await list('conflicts', describeConflicts(checked));
     },
     finished(report) {
       begin(report.file);
@@ -61,26 +68,16 @@ export function createImportJson(context: CliContext, database: string, isDryRun
   };
 }
 
-async function* describeFaults({ checked, source, reading }: FileToShow): AsyncGenerator<Item> {
+async function* describeFaults({ checked, source, reading }: FileToShow): AsyncGenerator<object> {
   const sheet = source.format.type === 'workbook' ? source.format.sheet : null;
   for await (const { line, column, message } of checked.listFaults()) {
     const cell = reading.cellOf({ line, column }) ?? null;
-    yield JSON.stringify({ line, sheet, cell, column, message });
+    yield { line, sheet, cell, column, message };
   }
 }
 
-function* describeNotes({ notes }: FileReading): Generator<Item> {
-  for (const { kind, column, count, lines } of notes)
-    yield withNumbers({ kind, column, count }, 'lines', lines());
-}
-
-function* describeWarnings({ warnings }: CheckedFile): Generator<Item> {
-  for (const { kind, stops, message, lines } of warnings)
-    yield withNumbers({ kind, stops, message }, 'lines', lines());
-}
-
-async function* describeConflicts(accepted: AcceptedFile): AsyncGenerator<Item> {
-  for await (const { line, column } of accepted.listKept()) yield JSON.stringify({ line, column });
+async function* describeConflicts(accepted: AcceptedFile): AsyncGenerator<object> {
+  for await (const { line, column } of accepted.listKept()) yield { line, column };
 }
 
 const describeReport = (report: FileReport) => ({

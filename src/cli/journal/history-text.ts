@@ -17,15 +17,6 @@ export interface ShownChange {
   readonly new: string | null;
 }
 
-/** The names of a change, in their order. */
-export const describeChange = ({ line, row, column, old, new: value }: ShownChange) => ({
-  line,
-  row,
-  column,
-  old,
-  new: value,
-});
-
 /** A change on the screen, without national IDs. */
 export function formatChange({ line, row, column, old, new: value }: ShownChange): string {
   const show = (text: string | null) => hideIdentityCards(text ?? '(empty)');

@@ -15,7 +15,7 @@ import { formatJson } from '../terminal/output.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addPrintOptions, type PrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { describeChange, formatChange } from './history-text.ts';
+import { formatChange, type ShownChange } from './history-text.ts';
 import { describeImport, describeRecord, describeUndo, formatImport, formatImports } from './imports-text.ts';
 import { describeRefusal, describeUndoing, describeUndoneBefore, type Undoing } from './undo-text.ts';
 
@@ -79,20 +79,19 @@ async function printChanges(
   const isJson = options.json === true;
   const writer = createJsonWriter(out);
   let isEmpty = true;
-  async function* texts(): AsyncGenerator<string> {
+  async function* shown(): AsyncGenerator<ShownChange> {
     for await (const { line, row, column, old, new: value } of changes) {
       const [before, after] = [formatStored(column, old, zone), formatStored(column, value, zone)];
-      const shown = { line, row, column, old: before, new: after };
-      yield isJson ? JSON.stringify(describeChange(shown)) : formatChange(shown);
+      yield { line, row, column, old: before, new: after };
       isEmpty = false;
     }
   }
   if (isJson) {
     writer.write('{\n  "changes": ');
-    await writer.list(texts(), '    ');
+    await writer.list(shown(), '    ');
     writer.write('\n}\n');
   } else {
-    for await (const text of texts()) await writer.write(text);
+    for await (const change of shown()) await writer.write(formatChange(change));
     if (isEmpty) writer.write('It changed no stored value.\n');
   }
   writer.flush();

@@ -8,19 +8,19 @@ export interface JsonWriter {
   /** Appends a piece of the document as it is. @returns a promise while the reader is behind */
   write(text: string): Awaitable<void>;
   /**
-   * Appends a list, and completes it when an item cannot be read.
-   * @param indent of its items
+   * Appends a list, of which the items and the lists in them are read while they are written. It is completed
+   * when one cannot be read.
+   * @param indent of its items; without it, all are on one line
    * @throws what the items throw
    */
-  list(items: Items, indent: string): Promise<void>;
+  list(items: Items, indent?: string): Promise<void>;
   flush(): Awaitable<void>;
 }
 
-/** Each item is its JSON, or an object whose last member is a list of numbers. */
-export type Items = Iterable<Item> | AsyncIterable<Item>;
-export type Item =
-  | string
-  | { readonly start: string; readonly numbers: Iterable<number> | AsyncIterable<number> };
+type Items = Iterable<unknown> | AsyncIterable<unknown>;
+
+const isList = (value: unknown): value is Items =>
+  typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 
 export function createJsonWriter(out: (text: string) => Awaitable<void>): JsonWriter {
   let pending = '';
@@ -36,45 +36,33 @@ export function createJsonWriter(out: (text: string) => Awaitable<void>): JsonWr
     return pending.length > WRITE_CHARACTERS ? flush() : undefined;
   }
 
-  async function writeItem(item: Item): Promise<void> {
-    if (typeof item === 'string') {
-      await write(item);
-      return;
-    }
-    write(`${item.start}[`);
-    let isFirst = true;
+  async function list(items: Items, indent?: string): Promise<void> {
+    let start = '[';
     try {
-      for await (const number of item.numbers) {
-        await write(`${isFirst ? '' : ','}${number}`);
-        isFirst = false;
+      for await (const item of items) {
+        await write(indent === undefined ? start : `${start}\n${indent}`);
+        start = ',';
+        const hasLists = typeof item === 'object' && item !== null && Object.values(item).some(isList);
+        await (hasLists ? members(item) : write(JSON.stringify(item)));
       }
     } finally {
-      write(']}');
+      const isEmpty = start === '[';
+      write(isEmpty ? '[]' : indent === undefined ? ']' : `\n${indent.slice(2)}]`);
     }
   }
 
-  return {
-    write,
-    flush,
-    async list(items, indent) {
-      write('[');
-      let isEmpty = true;
-      try {
-        for await (const item of items) {
-          await write(`${isEmpty ? '' : ','}\n${indent}`);
-          isEmpty = false;
-          await writeItem(item);
-        }
-      } finally {
-        write(isEmpty ? ']' : `\n${indent.slice(2)}]`);
+  async function members(item: object): Promise<void> {
+    let start = '{';
+    try {
+      for (const [name, value] of Object.entries(item)) {
+        write(`${start}${JSON.stringify(name)}:`);
+        start = ',';
+        await (isList(value) ? list(value) : write(JSON.stringify(value)));
       }
-    },
-  };
-}
+    } finally {
+      write('}');
+    }
+  }
 
-/** An object whose last member is a list of numbers that are read while they are written. */
-export const withNumbers = (
-  values: { readonly [name: string]: unknown },
-  name: string,
-  numbers: Iterable<number> | AsyncIterable<number>,
-): Item => ({ start: `${JSON.stringify(values).slice(0, -1)},"${name}":`, numbers });
+  return { write, list, flush };
+}

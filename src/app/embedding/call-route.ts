@@ -1,6 +1,5 @@
 /** A route as a function: what its handler answers, without HTTP and without a key. */
 
-import { randomUUID } from 'node:crypto';
 import { setImmediate as endOfIteration } from 'node:timers/promises';
 import type { PublicUrl } from '../../config.ts';
 import { type ApiKey, SCOPES, UNRESTRICTED } from '../../domain/access/api-keys.ts';
@@ -20,6 +19,7 @@ import { fullPath, type HandlingRoute, type Route, type RouteRequest } from '../
 import type { Clock } from '../../runtime/clock.ts';
 import { systemUser } from '../../runtime/system-user.ts';
 import type { AccessLedger } from '../../store/ports/access-ledger.ts';
+import { readingByUser } from '../readings/user-reading.ts';
 import type { Id } from './arguments.ts';
 import type { Queries, Results } from './objects.ts';
 
@@ -157,16 +157,8 @@ export class RouteCaller {
     const { ledger, clock } = this.dependencies;
     const subject = ledger && subjectOf(route, request, response);
     if (subject === undefined) return;
-    const reading = {
-      timeMs: clock.now(),
-      requestId: randomUUID(),
-      reader: { user: systemUser() },
-      ...describeShown(route, response),
-      address: null,
-      ...stated,
-      subject,
-    };
-    await ledger?.record([reading]);
+    const shown = { ...describeShown(route, response), ...stated, subject };
+    await ledger?.record([readingByUser(clock, systemUser(), shown)]);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a command shows of persons is recorded before it is printed (docs/ledger.md#what-is-recorded). */
-import { randomUUID } from 'node:crypto';
+import { readingByUser } from '../../app/readings/user-reading.ts';
 import { openConfiguredStorage } from '../../app/storage.ts';
 import { FIELD_GROUPS, type FieldGroup, type Subject } from '../../store/ports/access-ledger.ts';
 import { StorageError } from '../../store/ports/storage-error.ts';
@@ -38,21 +38,10 @@ export async function recordReading(
   const isMeant = namesSomebody(subject) || isOfLedger === true;
   // Where there is no registry, the command says so.
   if (config.accessLedger && isMeant && (await storage.exists())) {
-    const recorded = {
-      timeMs: context.clock.now(),
-      requestId: randomUUID(),
-      reader: { user: describeUser(config) },
-      route: reading.command,
-      fields,
-      subject,
-      status: 200,
-      address: null,
-      purpose: null,
-      endUser: null,
-    };
+    const shown = { route: reading.command, fields, subject };
     const ledger = storage.openCommandLedger();
     try {
-      await ledger.record([recorded]);
+      await ledger.record([readingByUser(context.clock, describeUser(config), shown)]);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       const message = `The access ledger cannot be written, so nothing is shown: ${error.message}`;

@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config.ts';
-import { REFUSALS } from '../domain/access/refusals.ts';
+import { REFUSALS } from '../domain/access/refusal-reasons.ts';
 import { createExporter } from '../export/exporter.ts';
 import type { Route } from '../http/declare/route.ts';
 import { createMiddleware, type MiddlewareDependencies } from '../http/middleware/chain.ts';

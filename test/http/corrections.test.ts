@@ -145,7 +145,7 @@ test('the id of a merged member is gone, and names the member that has everythin
   await gone('/members/2', 'Merged into member 4.');
   const former = await app.send(`/members/${nid(2)}`);
   assert.equal(former.headers['content-location'], `/api/v1/members/${nid(4)}`);
-  const log = app.registry.storage.openImportLog();
+  const log = app.registry.storage.openJournal();
   assert.equal(
     (await log.undo(first, 20, { systemUser: 'tester', nowSeconds: nowSeconds(app.clock) })).outcome,
     'refused',

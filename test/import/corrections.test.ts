@@ -59,7 +59,7 @@ test('an import that was undone does not count: the correction before it stays',
   await fileOf(place, list('active'));
   await correct(place, { status: 'inactive' });
   const { import_id: id } = await fileOf(place, list('active'), '--overwrite-corrections');
-  const log = storageAt(place.databaseFile).openImportLog();
+  const log = storageAt(place.databaseFile).openJournal();
   assert.equal(
     (await log.undo(id, 1, { systemUser: 'tester', nowSeconds: 1_750_000_000 })).outcome,
     'undone',

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
 import { SETTINGS, type Setting } from '../../src/config.ts';
 import { SCOPE_MEANINGS } from '../../src/domain/access/api-keys.ts';
-import { REFUSALS } from '../../src/domain/access/refusals.ts';
+import { REFUSALS } from '../../src/domain/access/refusal-reasons.ts';
 import { UNAVAILABLE_REASONS } from '../../src/domain/values/errors.ts';
 import { describeColumns, IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/declarations.ts';

@@ -5,7 +5,7 @@ import { parseReason, parseUserName } from '../../domain/corrections.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import type { CorrectionResult, CorrectionStore } from '../../store/ports/journal/corrections.ts';
-import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
+import type { Journal, UndoResult } from '../../store/ports/journal/operations.ts';
 import type { Storage } from '../../store/ports/storage.ts';
 import { CORRECTIONS, type Correction, parsersOf, prepareCorrection } from '../operations/corrections.ts';
 import { checkOptions, type Id, type OptionTypes, toId, toNationalId, toParsed } from './arguments.ts';
@@ -67,7 +67,7 @@ const LISTED_BLOCKERS = 1_000;
 const OPTIONS = { reason: 'string!', user: 'string!', isDryRun: 'boolean' } as const;
 
 export interface CorrectionDependencies {
-  readonly storage: Pick<Storage, 'openCorrections' | 'openImportLog'>;
+  readonly storage: Pick<Storage, 'openCorrections' | 'openJournal'>;
   readonly clock: Clock;
   readonly zone: TimeZone;
 }
@@ -78,7 +78,7 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
   close(): Promise<void>;
 } {
   let store: CorrectionStore | undefined;
-  let log: ImportLog | undefined;
+  let log: Journal | undefined;
   const make = async (
     correction: Correction,
     options: EmbeddedCorrectionOptions & { readonly releases?: boolean | undefined },
@@ -130,7 +130,7 @@ export function createCorrections({ storage, clock, zone }: CorrectionDependenci
         const known = toId('id', id);
         checkOptions(options ?? {}, { user: 'string!' });
         const systemUser = toParsed('user', options.user, parseUserName);
-        log ??= storage.openImportLog('serve');
+        log ??= storage.openJournal('serve');
         return log.undo(known, LISTED_BLOCKERS, { systemUser, nowSeconds: nowSeconds(clock) });
       },
     },

@@ -4,7 +4,7 @@ import { formatDateTime } from '../../domain/values/date-time.ts';
 import { pack } from '../../domain/values/message.ts';
 import { formatStored } from '../../import/columns/stored-values.ts';
 import { nowSeconds } from '../../runtime/clock.ts';
-import type { ImportLog, UndoResult } from '../../store/ports/journal/operations.ts';
+import type { Journal, UndoResult } from '../../store/ports/journal/operations.ts';
 import { recordAll } from '../persons/record-reading.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
@@ -43,7 +43,7 @@ const unknown = () =>
 function declareList(command: Command, context: CliContext): void {
   command.description('list the imports, the newest last').action(
     acting(context, async ({ storage, zone, show }) => {
-      const imports = await withStore(storage.openImportLog(), (log) => log.list());
+      const imports = await withStore(storage.openJournal(), (log) => log.list());
       show({ imports: imports.map((each) => describeImport(each, zone)) }, formatImports(imports, zone));
     }),
   );
@@ -52,7 +52,7 @@ function declareList(command: Command, context: CliContext): void {
 function declareShow(command: Command, context: CliContext): void {
   command.description('show one import: its file, options and notes, and what it did').action(
     acting(context, async ({ storage, zone, show }, id: number) => {
-      const found = await withStore(storage.openImportLog(), (log) => log.find(id));
+      const found = await withStore(storage.openJournal(), (log) => log.find(id));
       if (found === undefined) throw unknown();
       show(describeRecord(found, zone), formatImport(found, zone));
     }),
@@ -62,7 +62,7 @@ function declareShow(command: Command, context: CliContext): void {
 function declareChanges(command: Command, context: CliContext): void {
   command.description('list each stored value that an import changed, with what it was before').action(
     acting(context, (run, id: number) =>
-      withStore(run.storage.openImportLog(), async (log) => {
+      withStore(run.storage.openJournal(), async (log) => {
         if ((await log.find(id)) === undefined) throw unknown();
         await recordAll(run, run.options);
         await printChanges(run, log.listChanges(id));
@@ -74,7 +74,7 @@ function declareChanges(command: Command, context: CliContext): void {
 /** Streamed: there may be a million. */
 async function printChanges(
   { out, options, zone }: Run,
-  changes: ReturnType<ImportLog['listChanges']>,
+  changes: ReturnType<Journal['listChanges']>,
 ): Promise<void> {
   const isJson = options.json === true;
   const writer = createJsonWriter(out);
@@ -102,12 +102,12 @@ function declareUndo(command: Command, context: CliContext): void {
     .description('remove what an import created and put back what it changed, unless something builds on it')
     .action(
       acting(context, (run: Run<UndoOptions>, id: number) =>
-        withStore(run.storage.openImportLog(), (log) => undo(run, log, id)),
+        withStore(run.storage.openJournal(), (log) => undo(run, log, id)),
       ),
     );
 }
 
-async function undo(run: Run<UndoOptions>, log: ImportLog, id: number): Promise<void> {
+async function undo(run: Run<UndoOptions>, log: Journal, id: number): Promise<void> {
   const { options, user: systemUser } = run;
   const isDryRun = options.dryRun === true;
   const listed = options.json === true ? Number.MAX_SAFE_INTEGER : SHOWN_BLOCKERS;

@@ -1,5 +1,5 @@
 /** The response to a request, before it becomes bytes. */
-import type { Refusal } from '../../domain/access/refusals.ts';
+import type { Refusal } from '../../domain/access/refusal-reasons.ts';
 import type { FieldGroup } from '../../domain/values/declared-fields.ts';
 import type { UnavailableReason } from '../../domain/values/errors.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';

@@ -1,7 +1,7 @@
 /** Who calls: the bearer key, checked on every request (docs/api.md#authentication). */
 import { crc32 } from 'node:zlib';
 import { API_KEY_LENGTH, type ApiKey, hasExpired, isApiKey } from '../../domain/access/api-keys.ts';
-import type { Refusal } from '../../domain/access/refusals.ts';
+import type { Refusal } from '../../domain/access/refusal-reasons.ts';
 import { isThenable } from '../../domain/values/awaitable.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
 import { hashKeyAsText } from '../../runtime/key-hash.ts';

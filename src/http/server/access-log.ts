@@ -1,6 +1,6 @@
 /** One JSON line per request, written after its response: together with the others of the iteration. */
 import type { LogLevel } from '../../config.ts';
-import type { Refusal } from '../../domain/access/refusals.ts';
+import type { Refusal } from '../../domain/access/refusal-reasons.ts';
 import type { UnavailableReason } from '../../domain/values/errors.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 

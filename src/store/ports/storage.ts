@@ -24,7 +24,7 @@ import type { ImportSession } from './import/import-session.ts';
 import type { CorrectionStore } from './journal/corrections.ts';
 import type { HeldDataStore } from './journal/held-data.ts';
 import type { HistoryStore } from './journal/history.ts';
-import type { ImportLog } from './journal/operations.ts';
+import type { Journal } from './journal/operations.ts';
 import type { RegistryStore } from './registry.ts';
 import type { CommandStatistics } from './statistics.ts';
 import type { WebhookStore } from './webhooks.ts';
@@ -106,7 +106,7 @@ export interface Storage {
    * @param use as for `openCorrections`
    * @throws StorageError `unusable` when there is no registry
    */
-  openImportLog(use?: 'command' | 'serve'): ImportLog;
+  openJournal(use?: 'command' | 'serve'): Journal;
   /**
    * Corrections of who is who.
    * @param use `serve`: beside a service, whose event loop must not stop while another process has the lock

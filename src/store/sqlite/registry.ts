@@ -23,7 +23,7 @@ import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { indexLeftNames } from './search/index-names.ts';
 import { openSearching } from './search/search-in-thread.ts';
 import { openStatistics } from './statistics/store.ts';
-import { renewTotalsUnlessBusy } from './statistics/totals.ts';
+import { renewTotalsUnlessBusy } from './statistics/stored-totals.ts';
 
 const ROOM_CHECK_MS = 1_000;
 

@@ -18,7 +18,7 @@ import { openExportSession } from './exports/session.ts';
 import { exists, keysFileOf, ledgerFileOf, ownsFile } from './files/registry-files.ts';
 import { openSpool } from './files/spool.ts';
 import { openHistory } from './journal/history.ts';
-import { openImportLog } from './journal/log.ts';
+import { openJournal } from './journal/journal.ts';
 import { openCommandLedger } from './ledger/command-ledger.ts';
 import { readLedgerCondition } from './ledger/condition.ts';
 import { openLedgerReader } from './ledger/ledger-reader.ts';
@@ -33,8 +33,8 @@ import { indexNames } from './search/index-names.ts';
 import { openImportSession } from './staging/session.ts';
 import { removeStaleStaging } from './staging/staged/staging-file.ts';
 import { openCommandStatistics } from './statistics/store.ts';
+import { renewTotals } from './statistics/stored-totals.ts';
 import { assertTimeZone, timeZoneOf } from './statistics/time-zone.ts';
-import { renewTotals } from './statistics/totals.ts';
 import { hasWebhooks, openWebhooks } from './webhooks/store.ts';
 
 /** An engine's own error as one that an operator understands; undefined for one that is not about storage. */
@@ -70,7 +70,7 @@ export function openStorage(file: string, dependencies: StorageDependencies): St
     hasWebhooks: () => hasWebhooks(file),
     openWebhooks: (use) => openWebhooks(settled(), { waitMs: waitMsFor(use), create: use === 'issue' }),
     openImportSession: (use) => openImportSession(settled(), format, monotonicMs, use),
-    openImportLog: (use) => openImportLog(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
+    openJournal: (use) => openJournal(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
     openCorrections: (use) => openCorrections(settled(), { format, monotonicMs, waitMs: waitMsFor(use) }),
     openHeldData: () => openHeldData(settled()),
     openHistory: () => openHistory(settled()),

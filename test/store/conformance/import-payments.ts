@@ -59,7 +59,7 @@ export function testPayments(testStarted: TestStarted): void {
       assert.deepEqual(await loanOf(place), [755, 700, end, LATER]);
       const again = await accepted(session, 'payments', rows);
       assert.deepEqual([again.changes.created, again.changes.changed], [0, 0]);
-      const log = await place.openImportLog();
+      const log = await place.openJournal();
       assert.equal(
         (await log.undo(first.importId, 9, { systemUser: 'tester', nowSeconds: LATER + 1 })).outcome,
         'undone',

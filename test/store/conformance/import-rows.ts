@@ -18,13 +18,13 @@ import type {
   StagedValue,
 } from '../../../src/store/ports/import/import-session.ts';
 import type { HistoryStore } from '../../../src/store/ports/journal/history.ts';
-import type { ImportLog } from '../../../src/store/ports/journal/operations.ts';
+import type { Journal } from '../../../src/store/ports/journal/operations.ts';
 import type { RegistryStore } from '../../../src/store/ports/registry.ts';
 
 export interface ImportPlace {
   /** Each call gives a new session on the same registry. */
   openSession(): Awaitable<ImportSession>;
-  openImportLog(): Awaitable<ImportLog>;
+  openJournal(): Awaitable<Journal>;
   openHistory(): Awaitable<HistoryStore>;
   /** The same registry, as the service uses it. */
   readonly registry: RegistryStore;

@@ -10,7 +10,6 @@ import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
 import type { ImportSession } from '../../../src/store/ports/import/import-session.ts';
 import { testChanges } from './import-changes.ts';
 import { testChecks } from './import-checks.ts';
-import { testImportLog } from './import-log.ts';
 import { testPayments } from './import-payments.ts';
 import {
   accepted,
@@ -31,6 +30,7 @@ import {
   start,
   type TestStarted,
 } from './import-rows.ts';
+import { testJournal } from './journal.ts';
 
 /** @param open gives an empty registry, closed after the test */
 export function testImportSession(
@@ -51,7 +51,7 @@ export function testImportSession(
   testChanges(testStarted);
   testOrderOfCalls(testStarted);
   testOtherWriters(testStarted);
-  testImportLog(testStarted);
+  testJournal(testStarted);
   testPayments(testStarted);
 
   test(`${engine}: a registry is empty until a file is applied`, async (context) => {

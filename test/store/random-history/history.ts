@@ -223,7 +223,7 @@ export class History {
     const later = this.steps.slice(this.steps.indexOf(step) + 1);
     const isLast = step.isRestorable && later.every(({ isUndone }) => isUndone);
     await this.record('undo', async (before) => {
-      const log = this.storage.openImportLog();
+      const log = this.storage.openJournal();
       const result = await log.undo(id, 20, { systemUser: 'tester', nowSeconds: ++this.now });
       await log.close();
       const isDone = result.outcome === 'undone';

@@ -153,7 +153,7 @@ test('imports under way are counted with what they have staged, and not those th
 
 test('whether the registry is served is seen from outside, not whether commands have it open', async (context) => {
   const { storage } = await open(context);
-  const log = storage.openImportLog();
+  const log = storage.openJournal();
   assert.equal(await storage.isServed(), false);
   const keys = storage.openKeys('serve');
   assert.equal(await storage.isServed(), true);

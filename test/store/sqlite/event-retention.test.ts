@@ -55,7 +55,7 @@ test('an import and its undo remove at most as many as they append', async (cont
   const { importId } = await (await accepted(session, 'members', rows)).apply(NOW, RECORD);
   await session.close();
   assert.deepEqual([events()[0]?.sequence, events().length], [13, 31]);
-  const log = storageAt(file).openImportLog();
+  const log = storageAt(file).openJournal();
   assert.equal((await log.undo(importId, 20, { systemUser: 'tester', nowSeconds: NOW })).outcome, 'undone');
   await log.close();
   assert.deepEqual([events()[0]?.sequence, events().length], [25, 31]);

@@ -14,7 +14,7 @@ function open(context: TestContext): ImportPlace {
   return {
     registry,
     openSession: () => storage.openImportSession(),
-    openImportLog: () => storage.openImportLog(),
+    openJournal: () => storage.openJournal(),
     openHistory: () => storage.openHistory(),
   };
 }

@@ -376,7 +376,7 @@ class World {
       'SELECT id FROM operations WHERE undone_at IS NULL AND id > 2 ORDER BY id DESC',
     );
     if (ids.length === 0) return;
-    const log = this.storage.openImportLog();
+    const log = this.storage.openJournal();
     await log.undo(pick(ids, step.at).id, 1, { systemUser: 'tester', nowSeconds: LATER });
     await log.close();
   }

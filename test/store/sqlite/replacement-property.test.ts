@@ -199,7 +199,7 @@ for (const kind of KINDS) {
             await alone.load(kind, third);
             assert.deepEqual(world.rows(), alone.rows());
             await world.assertSound();
-            const log = world.storage.openImportLog();
+            const log = world.storage.openJournal();
             for (const id of versions.slice(1).toReversed()) {
               assert.equal(
                 (await log.undo(id - 1, 1, { systemUser: 'tester', nowSeconds: LATER })).outcome,

@@ -203,7 +203,7 @@ async function cooperative(
 }
 
 async function earlier(visit: Visit, file: DeskFile, kind: ImportKind): Promise<Html> {
-  const log = visit.use((storage) => storage.openImportLog());
+  const log = visit.use((storage) => storage.openJournal());
   const isEarlier = (each: RecordedImport) =>
     each.kind === kind && each.undoneAt === null && each.replacedBy === null;
   const found = (await log.list()).filter(isEarlier).reverse().slice(0, MOST_CHOICES);

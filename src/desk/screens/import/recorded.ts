@@ -3,7 +3,7 @@ import { hideIdentityCards } from '../../../domain/membership/identity-card.ts';
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { formatStored } from '../../../import/columns/stored-values.ts';
-import type { ImportLog, RecordedImport } from '../../../store/ports/journal/operations.ts';
+import type { Journal, RecordedImport } from '../../../store/ports/journal/operations.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import { withCommands } from '../../page/commands.ts';
 import { nameOf } from '../../page/names.ts';
@@ -23,7 +23,7 @@ export const RECORDED_IMPORT: Screen = {
   title: say('One import'),
   personal: 'some',
   async read(visit) {
-    const log = visit.use((storage) => storage.openImportLog());
+    const log = visit.use((storage) => storage.openJournal());
     const found = await log.find(idOf(visit));
     if (found === undefined) return undefined;
     const undo = visit.desk.files.undoOf(found.id);
@@ -110,7 +110,7 @@ ${sentences(visit, told)}</section>${
 }
 
 /** @returns undefined when it changed none */
-async function changesOf(visit: Visit, log: ImportLog, id: number): Promise<Html | undefined> {
+async function changesOf(visit: Visit, log: Journal, id: number): Promise<Html | undefined> {
   const { zone } = visit.desk.config;
   const rows: (readonly string[])[] = [];
   let isMore = false;

@@ -21,7 +21,7 @@ export async function actorNames(visit: Visit, history: readonly HeldChange[]): 
   const names = new Map<string, Message>();
   const actors = new Map(history.flatMap(({ actor, user }) => (actor === null ? [] : [[actor, user]])));
   const { storage } = visit.desk;
-  const log = visit.use(() => storage.openImportLog());
+  const log = visit.use(() => storage.openJournal());
   const hasKeys = [...actors.keys()].some((actor) => actor.startsWith('key:')) && (await storage.hasKeys());
   const keys = hasKeys ? await visit.use(() => storage.openKeys('manage')).list(visit.now) : [];
   for (const [actor, user] of actors) {

@@ -82,7 +82,7 @@ export type UndoResult =
       readonly obstacle: 'erased' | 'other' | null;
     };
 
-export interface ImportLog {
+export interface Journal {
   /** The newest last. */
   list(): Awaitable<readonly RecordedImport[]>;
   find(id: number): Awaitable<RecordedImport | undefined>;

@@ -19,7 +19,11 @@ import {
   readErasuresFile,
 } from '../identity/erasures.ts';
 import { hashIdentity, numberOfAnother, ownNumber } from '../identity/identity-hash.ts';
-import { type OperationOptions, type OperationScope, openOperationScope } from '../journal/perform.ts';
+import {
+  type OperationOptions,
+  type OperationScope,
+  openOperationScope,
+} from '../journal/command-transaction.ts';
 import { clearFreeSpace } from '../persons/free-space.ts';
 
 const REASON = 'Erased again: the backup was older than the erasure.';

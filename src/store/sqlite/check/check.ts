@@ -16,7 +16,7 @@ import { KEYS_SCHEMA } from '../schema/migrations/keys.ts';
 import { LEDGER_SCHEMA } from '../schema/migrations/ledger.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
-import { TOTALS_CHECKS } from '../statistics/totals.ts';
+import { TOTALS_CHECKS } from '../statistics/stored-totals.ts';
 import { EVENT_CHECKS } from './event-checks.ts';
 import { checkNames } from './name-checks.ts';
 import { LOAN_CHECKS, OPERATION_CHECKS, REDIRECT_CHECKS } from './row-checks.ts';

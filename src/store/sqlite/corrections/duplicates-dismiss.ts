@@ -1,8 +1,8 @@
 /** Sets a pair of members aside: somebody has looked, and they are two people. No row changes. */
 import type { CorrectionOptions, CorrectionResult } from '../../ports/journal/corrections.ts';
 import { DISMISSAL_KIND, type DismissalOptions, personPair, readDismissed } from '../duplicates/dismissed.ts';
+import type { OperationScope } from '../journal/command-transaction.ts';
 import { nameMember } from '../journal/labels.ts';
-import type { OperationScope } from '../journal/perform.ts';
 import { findMember } from './members-merge.ts';
 import { type CorrectionPlan, refuse, runCorrection } from './run.ts';
 

@@ -5,7 +5,7 @@ import type {
   CorrectionResult,
 } from '../../ports/journal/corrections.ts';
 import { keepErasures } from '../identity/erasures.ts';
-import type { OperationScope } from '../journal/perform.ts';
+import type { OperationScope } from '../journal/command-transaction.ts';
 import { clearFreeSpace, isUncleared, type Uncleared } from '../persons/free-space.ts';
 import { ERASED_BEFORE, erasePerson } from './persons-erase.ts';
 import { runCorrection } from './run.ts';

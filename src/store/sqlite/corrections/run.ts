@@ -9,9 +9,9 @@ import type {
   NamedMember,
 } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';
+import { type OperationScope, type Outcome, perform } from '../journal/command-transaction.ts';
 import { nameMember } from '../journal/labels.ts';
 import { beginOperation, createdRows, endOperation } from '../journal/operations.ts';
-import { type OperationScope, type Outcome, perform } from '../journal/perform.ts';
 import { type ChangedCounts, type Touched, track } from '../journal/track.ts';
 
 /** What a correction does, decided inside its transaction. */

@@ -1,6 +1,6 @@
 /**
  * Undoes an operation, set by set, inside the caller's transaction: nothing builds on its rows. Whether that
- * is so, undo-blockers.ts says; log.ts calls both.
+ * is so, undo-blockers.ts says; journal.ts calls both.
  */
 import type { CorrectionOptions } from '../../ports/journal/corrections.ts';
 import type { Connection } from '../engine/connection.ts';

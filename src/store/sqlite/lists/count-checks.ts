@@ -1,6 +1,6 @@
 /** The queries by which `check` compares what is counted and added up with the rows. */
 import { COUNTS } from '../schema/counts.ts';
-import { storedSql, sumsSql, type Totals } from '../schema/totals.ts';
+import { storedSql, sumsSql, type Totals } from '../schema/declared-totals.ts';
 
 /** A query that looks at all rows and finds one fault. It scans tables, for `check` only. */
 export interface CountCheck {

@@ -2,7 +2,7 @@
  * How many rows tables have, added up as totals are (./totals.ts), so that no list and no question of size
  * counts them: lists have exact counts, and find the n-th row by the counts of blocks of ids.
  */
-import { column, one, type Totals } from './totals.ts';
+import { column, one, type Totals } from './declared-totals.ts';
 
 /** Of an erased person's rows, which are in no list. Internal: no member of the API has this status. */
 export const ERASED_STATUS = 'erased';

@@ -9,7 +9,7 @@ import {
   SAVINGS_COUNTS,
   sizeSql,
 } from '../schema/counts.ts';
-import type { Totals } from '../schema/totals.ts';
+import type { Totals } from '../schema/declared-totals.ts';
 
 export function readSize(db: Connection): RegistrySize {
   const sizeOf = (counts: Totals) => db.value<number>(sizeSql(counts));

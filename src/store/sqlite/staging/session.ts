@@ -10,7 +10,7 @@ import { adoptErasures } from '../identity/erasures.ts';
 import { findSameImport } from '../journal/operations.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
-import { renewTotalsUnlessBusy } from '../statistics/totals.ts';
+import { renewTotalsUnlessBusy } from '../statistics/stored-totals.ts';
 import { addSqlFunctions } from './checks/sql-functions.ts';
 import { stageFile } from './file-staging.ts';
 import { readSize } from './registry-size.ts';

@@ -5,7 +5,7 @@
 import type { Connection } from '../engine/connection.ts';
 import { markStaleSql, type ReadModelColumn } from '../schema/stale-flag.ts';
 import { indexNewCooperatives, leaveUnindexed } from '../search/index-names.ts';
-import { ADDED_UP, addNewRows } from '../statistics/totals.ts';
+import { ADDED_UP, addNewRows } from '../statistics/stored-totals.ts';
 
 /** Rows that were inserted while the triggers of their table were dropped. */
 export interface AddedRows {

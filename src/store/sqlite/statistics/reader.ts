@@ -23,7 +23,7 @@ import { RegistryError } from '../../../domain/values/errors.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toExactInteger } from '../read-model/compute.ts';
 import { activeMembersSql, ERASED_STATUS } from '../schema/counts.ts';
-import { OTHER_TOTALS, TOTALS_VERSION, totalsVersion } from './totals.ts';
+import { OTHER_TOTALS, TOTALS_VERSION, totalsVersion } from './stored-totals.ts';
 
 /** Sums of several cooperatives that are kept as long as nobody writes. */
 const KEPT_SUMS = 16;

@@ -9,7 +9,7 @@ import type { ReadSnapshot } from '../engine/read-snapshot.ts';
 import { openForStatistics } from './open.ts';
 import { openStatisticsReader } from './reader.ts';
 import type { StatisticsTasks } from './statistics-thread.ts';
-import { hasTotals, OTHER_TOTALS } from './totals.ts';
+import { hasTotals, OTHER_TOTALS } from './stored-totals.ts';
 
 /** Those of several cooperatives that may wait for each other. */
 const MAX_WAITING = 64;

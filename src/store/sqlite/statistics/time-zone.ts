@@ -2,7 +2,7 @@
 import { parseTimeZone, type TimeZone } from '../../../domain/values/date-time.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { readTimeZone } from './totals.ts';
+import { readTimeZone } from './stored-totals.ts';
 
 /**
  * @param file of a registry, in any state

@@ -1,6 +1,6 @@
 /** First schema: what is counted and added up. Triggers keep it, SQL by hand included. */
 import { COUNTS } from '../counts.ts';
-import { TOTALS, totalsTable } from '../totals.ts';
+import { TOTALS, totalsTable } from '../declared-totals.ts';
 
 export const STORED_TOTALS = `
 -- By which rules, and in which time zone, the totals are kept; empty: nothing was added up yet, and whoever

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/membership/members.ts';
 import type { ImportKind, ImportSession } from '../../../src/store/ports/import/import-session.ts';
 import type { Actor, HistoryStore, RowHistory } from '../../../src/store/ports/journal/history.ts';
-import type { ImportLog, RecordedChange } from '../../../src/store/ports/journal/operations.ts';
+import type { Journal, RecordedChange } from '../../../src/store/ports/journal/operations.ts';
 import {
   accepted,
   allMembers,
@@ -30,8 +30,8 @@ const load = async (
   sha256 = RECORD.sha256,
 ) => (await (await accepted(session, kind, rows)).apply(NOW, { ...RECORD, sha256 })).importId;
 
-async function withLog<T>(place: ImportPlace, work: (log: ImportLog) => Promise<T>): Promise<T> {
-  const log = await place.openImportLog();
+async function withLog<T>(place: ImportPlace, work: (log: Journal) => Promise<T>): Promise<T> {
+  const log = await place.openJournal();
   try {
     return await work(log);
   } finally {
@@ -65,7 +65,7 @@ async function historyOf(
 const rename = ({ registry }: ImportPlace, id: number, fullName: string, actor: Actor): Promise<Member> =>
   registry.members.update(id, (stored) => ({ ...stored, fullName }), LATER, actor);
 
-export function testImportLog(testStarted: TestStarted): void {
+export function testJournal(testStarted: TestStarted): void {
   testRecords(testStarted);
   testUndo(testStarted);
   testRefusals(testStarted);

@@ -4,7 +4,7 @@ import type { Connection } from '../engine/connection.ts';
 import { isBusy } from '../engine/errors.ts';
 import { type CountCheck, wrongSumSql } from '../lists/count-checks.ts';
 import { COUNTS } from '../schema/counts.ts';
-import { addRowsSql, TOTALS, type Totals } from '../schema/totals.ts';
+import { addRowsSql, TOTALS, type Totals } from '../schema/declared-totals.ts';
 
 /** Raised with every change of what is added up (schema/totals.ts): what others have stored is not used. */
 const RULES_VERSION = '1';

@@ -1,19 +1,19 @@
 /** The operations that can be undone, for commands: read and undone on a connection of its own. */
 
-import type { ImportLog, RecordedChange, UndoResult } from '../../ports/journal/operations.ts';
+import type { Journal, RecordedChange, UndoResult } from '../../ports/journal/operations.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readPages } from '../engine/read-pages.ts';
+import { type OperationOptions, openOperationScope, perform } from './command-transaction.ts';
 import { listedChangesSql } from './labels.ts';
 import { findOperation, listOperations, type Operation } from './operations.ts';
 import { readOwnRows } from './own-rows.ts';
-import { type OperationOptions, openOperationScope, perform } from './perform.ts';
 import { type UndoAuthor, undoOperation } from './undo.ts';
 import { findActors, findBlockers } from './undo-blockers.ts';
 
 const CHANGES_AT_ONCE = 1_000;
 
 /** @throws StorageError `unusable` when there is no registry */
-export function openImportLog(databaseFile: string, options: OperationOptions): ImportLog {
+export function openJournal(databaseFile: string, options: OperationOptions): Journal {
   const scope = openOperationScope(databaseFile, options);
   const { db } = scope;
   return {

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
+import { valueIn } from '../../src/import/cells/blanks.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
 import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
-import { typeOf } from '../../src/import/map/column-types.ts';
-import { dateSigns, decimalSign, isPersonsName, valueIn } from '../../src/import/proposal/cell-signs.ts';
-import { guessColumns } from '../../src/import/proposal/guess-columns.ts';
+import { guessColumns, isPersonsName } from '../../src/import/proposal/guess-columns.ts';
 import { createObserver } from '../../src/import/proposal/observe-cells.ts';
 import type { ImportKind } from '../../src/store/ports/import/import-session.ts';
 import { nid } from '../support/importing.ts';
@@ -93,58 +92,18 @@ test('a heading with a typo means its column, if the values are of it', () => {
   assert.deepEqual(guess({ memer_code: codes }), { memer_code: 'member_code by spelling' });
   assert.deepEqual(guess({ memer_code: codes }, { taken: ['member_code'] }), {});
   assert.deepEqual(guess({ mobil: codes }), {});
+  assert.deepEqual(guess({ date_of_brith: codes }), {});
+  assert.deepEqual(guess({ date_of_brith: years(1985, 1) }), { date_of_brith: 'date_of_birth by spelling' });
+  const open = ['3/4/1985', '5/4/1985', '6/4/1985'];
+  assert.deepEqual(
+    guess({ date_of_brith: open }),
+    { date_of_brith: 'date_of_birth by spelling' },
+    'in either order',
+  );
   assert.deepEqual(guess({ fist_name: codes.map(() => 'Aline') }), { fist_name: 'first_name by spelling' });
-  assert.deepEqual(guess({ 'interest rat': count(20).map((i) => `1${i},5`) }, { kind: 'loans' }), {
+  assert.deepEqual(guess({ 'interest rat': count(20).map((i) => `${i + 1},5`) }, { kind: 'loans' }), {
     'interest rat': 'interest_rate by spelling',
   });
-});
-
-test('the type of each column is known from its parser', () => {
-  const types = Object.fromEntries(
-    Object.values(IMPORT_COLUMNS)
-      .flat()
-      .map((column) => [column.name, typeOf(column, cells)]),
-  );
-  for (const [name, type] of Object.entries(types)) {
-    const expected = /date|_at$|until/.test(name)
-      ? 'date'
-      : /^(kg|amount|paid_amount|interest_rate)$/.test(name)
-        ? 'number'
-        : /^(status|kind|method|role|gender|sector)$/.test(name)
-          ? 'choice'
-          : 'text';
-    assert.equal(type, expected, name);
-  }
-});
-
-test('dates show their form, their year and what may be day and month', () => {
-  const signs = (cell: string) => {
-    const { form, year } = dateSigns(cell) ?? {};
-    return form === undefined ? undefined : `${form} ${year}`;
-  };
-  assert.deepEqual(['2024-03-31', '2024/3/31', '31.3.2024', '3-31-2024 08:30', '3/4/2024'].map(signs), [
-    'iso 2024',
-    'year first 2024',
-    'year last 2024',
-    'year last 2024',
-    'year last 2024',
-  ]);
-  for (const cell of ['32/13/2024', '31/3/24', '2024', '31/3-2024', '2024-13-45', '1/2/20245', 'mars 2024'])
-    assert.equal(dateSigns(cell), undefined, cell);
-});
-
-test('numbers show their decimal mark, unless the comma may separate thousands', () => {
-  const cases = {
-    '12,5': ',',
-    '1.250,50': ',',
-    '1 250,50': ',',
-    '12.5': '.',
-    '1,250.50': '.',
-    '12,500': 'comma before three',
-    '12.500': 'point before three',
-  };
-  for (const [cell, mark] of Object.entries(cases)) assert.equal(decimalSign(cell), mark, cell);
-  for (const cell of ['12', '1 250 000', '12 kg', '']) assert.equal(decimalSign(cell), undefined, cell);
 });
 
 test('a word for nothing is no value, and what spreadsheets wrap around a text is not part of it', () => {
@@ -163,7 +122,7 @@ test('names have several words of letters', () => {
 });
 
 function observe(kind: ImportKind, column: string, values: readonly string[], hasSemicolons = false) {
-  const observer = createObserver(cells, hasSemicolons);
+  const observer = createObserver({ ...cells, isSeparatedBySemicolons: hasSemicolons });
   const declared = IMPORT_COLUMNS[kind].find(({ name }) => name === column);
   for (const value of values) if (declared !== undefined) observer.look(declared, value);
   return observer;
@@ -180,6 +139,9 @@ test('the order of dates is settled by a day above twelve that nothing contradic
   assert.equal(order('1990/4/3'), 'ymd');
   assert.equal(order('1990/4/3', '13/4/1990'), null);
   assert.equal(order('1990-04-03'), undefined);
+  assert.equal(order('1990.4.3', '13.4.1990 08:30'), null);
+  for (const cell of ['31/3/24', '2024', '31/3-2024', '1/2/20245', 'mars 2024'])
+    assert.equal(order(cell), undefined, cell);
 });
 
 test('the decimal mark is settled by decimals of which there are not three', () => {
@@ -195,6 +157,10 @@ test('the decimal mark is settled by decimals of which there are not three', () 
   assert.equal(mark(['12.500']), undefined, 'read as decimals');
   assert.equal(mark(['12,5', '12.500']), null, 'twelve and a half, or a thousand times as much');
   assert.equal(mark(['1250,50', '1.250'], 'amount'), ',');
+  for (const cell of ['1.250,50', '1 250,50', '12,5 Frw']) assert.equal(mark([cell], 'amount'), ',', cell);
+  for (const cell of ['12.5', '1,250.50', '1 250.50', '1,250,000'])
+    assert.equal(mark(['12,5', cell], 'amount'), null, cell);
+  for (const cell of ['12', '1 250 000', '12 kg', ',5x']) assert.equal(mark([cell]), undefined, cell);
 });
 
 test('words without a meaning are listed once, in the spelling that comes first', () => {

@@ -9,6 +9,12 @@ export function trimmedCell(cells: readonly string[], place: number): string {
   return cell.length > MAX_CELL_CHARACTERS ? '' : cell.trim();
 }
 
+/** The text in a cell; empty where there is no value. @param place -1 for a column that the file lacks */
+export function valueIn(cells: readonly string[], place: number): string {
+  const text = unwrapText(trimmedCell(cells, place));
+  return isEmptyWord(text) ? '' : text;
+}
+
 const LONGEST = 6;
 const EMPTY_WORDS = new Set([
   '-',

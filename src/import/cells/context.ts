@@ -6,10 +6,17 @@ import type { NoteKind } from './notes.ts';
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/** Which orders of day and month the dates of a column show, such as `31/3/2024`. */
+/** Which orders the dates of a column show. One such as `2024-03-31` shows nothing: it is read in any. */
 export interface DateEvidence {
+  /** `31/3/2024` */
   hasDayFirst: boolean;
+  /** `3/31/2024` */
   hasMonthFirst: boolean;
+  /** `2024/3/31` */
+  hasYearFirst: boolean;
+  hasYearLast: boolean;
+  /** `3/4/2024`: only two digits each are read as day first. */
+  hasOneDigit: boolean;
 }
 
 /** The lines on which a column of decimals first showed these forms; 0 for one that it has not shown. */
@@ -19,10 +26,12 @@ export interface DecimalEvidence {
   thousandsLine: number;
   /** `12,500`, which the file reads in one of these two ways. */
   commaBeforeThreeLine: number;
-  /** `1250.5`, in a column that may have three decimals. */
+  /** `1250.5` */
   pointLine: number;
   /** `12.500`, which is twelve and a half unless a point separates thousands. */
   pointBeforeThreeLine: number;
+  /** `12,500` where nothing says which it is. */
+  unclearLine: number;
 }
 
 /** Of one column of one file. */
@@ -50,12 +59,21 @@ export interface CellContext {
   note(kind: NoteKind): void;
 }
 
+export const noDates = (): DateEvidence => ({
+  hasDayFirst: false,
+  hasMonthFirst: false,
+  hasYearFirst: false,
+  hasYearLast: false,
+  hasOneDigit: false,
+});
+
 export const noDecimals = (): DecimalEvidence => ({
   commaLine: 0,
   thousandsLine: 0,
   commaBeforeThreeLine: 0,
   pointLine: 0,
   pointBeforeThreeLine: 0,
+  unclearLine: 0,
 });
 
 /** For cells of no particular file. */
@@ -70,7 +88,7 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
   line: 0,
   decimals: noDecimals(),
   unknownWords: undefined,
-  dates: { hasDayFirst: false, hasMonthFirst: false },
+  dates: noDates(),
   askForSurvey() {},
   note() {},
 });

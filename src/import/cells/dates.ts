@@ -60,21 +60,34 @@ export function readPastDateTime(cell: string, context: CellContext): number | F
   return typeof instant === 'number' && instant > context.nowSeconds ? FUTURE_ERROR : instant;
 }
 
-/** Whether these are the cells of dates. */
-export const readsDates = (parse: unknown): boolean =>
-  parse === readPastDate || parse === readDateTime || parse === readPastDateTime;
-
 /** Notes which order the numbers of a date show. */
-export function collectEvidence(cell: string, evidence: DateEvidence): void {
+export function collectDateEvidence(cell: string, evidence: DateEvidence): void {
+  if (isInIsoOrder(cell)) return;
   const [, first = '', , second = '', third = ''] = NUMBERS.exec(cell) ?? [];
+  if (first.length === 4 && third.length <= 2) evidence.hasYearFirst = true;
   if (first.length > 2 || third.length !== 4) return;
-  if (Number(first) > LAST_MONTH && Number(second) <= LAST_MONTH) evidence.hasDayFirst = true;
-  if (Number(second) > LAST_MONTH && Number(first) <= LAST_MONTH) evidence.hasMonthFirst = true;
+  const [one, two] = [Number(first), Number(second)];
+  evidence.hasYearLast = true;
+  if (one > LAST_MONTH && two <= LAST_MONTH) evidence.hasDayFirst = true;
+  if (two > LAST_MONTH && one <= LAST_MONTH) evidence.hasMonthFirst = true;
+  // Either order is the same date where both are equal.
+  if ((first.length === 1 || second.length === 1) && one !== two) evidence.hasOneDigit = true;
 }
+
+/** The order for a map; null where the dates do not settle it, undefined where none needs to be known. */
+export function dateOrderOf(evidence: DateEvidence): DateOrder | null | undefined {
+  const { hasDayFirst, hasMonthFirst, hasYearFirst, hasYearLast, hasOneDigit } = evidence;
+  if (hasYearFirst) return hasYearLast ? null : 'ymd';
+  if (hasDayFirst) return hasMonthFirst ? null : 'dmy';
+  if (hasMonthFirst) return 'mdy';
+  return hasOneDigit ? null : undefined;
+}
+
+const isInIsoOrder = (cell: string): boolean => cell[4] === '-' && cell[7] === '-';
 
 /** The date in the order of ISO 8601; a text that is not three numbers, as it is. */
 function toIso(cell: string, context: CellContext): string | FieldError {
-  if (cell[4] === '-' && cell[7] === '-') return cell;
+  if (isInIsoOrder(cell)) return cell;
   const match = NUMBERS.exec(cell);
   if (match === null) return cell;
   const [, first = '', mark = '', second = '', third = '', hour, minute = '', seconds = '00'] = match;

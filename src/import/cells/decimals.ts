@@ -8,9 +8,8 @@ import {
   WEIGHT,
 } from '../../domain/values/decimal.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import type { CellContext } from './context.ts';
+import type { CellContext, DecimalEvidence } from './context.ts';
 
-const PLAIN = /^-?[0-9]+(?:\.[0-9]+)?$/;
 const POINT_BEFORE_THREE = /^[0-9]{1,3}\.[0-9]{3}$/;
 const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
 const SPACE_GROUPS = /^[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:\.[0-9]+)?$/;
@@ -64,15 +63,13 @@ const readNumber =
   (cell, context) => {
     if (context.isNumber) return parseDecimal(cell, kind);
     if (context.decimalMark === ',') return readCommaStyle(cell, kind);
-    if (PLAIN.test(cell)) {
-      if (kind.fractionDigits >= 3 && cell.includes('.')) {
-        context.decimals.pointLine ||= context.line;
-        if (POINT_BEFORE_THREE.test(cell)) context.decimals.pointBeforeThreeLine ||= context.line;
-      }
-      return parseDecimal(cell, kind);
+    if (cell.includes(',')) return readWithComma(cell, kind, context);
+    const units = parseDecimal(SPACE_GROUPS.test(cell) ? cell.replace(GROUPING, '') : cell, kind);
+    if (typeof units === 'number' && cell.includes('.')) {
+      context.decimals.pointLine ||= context.line;
+      if (POINT_BEFORE_THREE.test(cell)) context.decimals.pointBeforeThreeLine ||= context.line;
     }
-    if (SPACE_GROUPS.test(cell)) return parseDecimal(cell.replace(GROUPING, ''), kind);
-    return cell.includes(',') ? readWithComma(cell, kind, context) : parseDecimal(cell, kind);
+    return units;
   };
 
 /**
@@ -83,7 +80,10 @@ const readNumber =
 function readWithComma(cell: string, kind: DecimalKind, context: CellContext): number | FieldError {
   const { decimalMark, isSeparatedBySemicolons } = context;
   const isUnclear = ONE_COMMA_GROUP.test(cell) && decimalMark === undefined;
-  if (isUnclear && !isSeparatedBySemicolons && kind.fractionDigits >= 3) return AMBIGUOUS_FAULT;
+  if (isUnclear && !isSeparatedBySemicolons && kind.fractionDigits >= 3) {
+    context.decimals.unclearLine ||= context.line;
+    return AMBIGUOUS_FAULT;
+  }
   const isThousands = COMMA_GROUPS.test(cell) && !(isUnclear && isSeparatedBySemicolons);
   if (isUnclear) context.decimals.commaBeforeThreeLine ||= context.line;
   if (isThousands) {
@@ -98,6 +98,13 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
     context.note('decimal_comma');
   }
   return units;
+}
+
+/** The mark for a map; null where the numbers do not settle it, undefined where none needs to be known. */
+export function decimalMarkOf(evidence: DecimalEvidence): ',' | null | undefined {
+  const { commaLine, thousandsLine, pointLine, unclearLine } = evidence;
+  if (commaLine > 0) return thousandsLine + pointLine > 0 ? null : ',';
+  return unclearLine > 0 ? null : undefined;
 }
 
 /** `1250,50`, `1.250,50` or `1 250,50`, and `12.500` as thousands. */

@@ -1,5 +1,6 @@
 /** The columns of each kind of file, in the order in which they are staged, and how their cells are read. */
 import type { DecimalKind } from '../../domain/values/decimal.ts';
+import type { ValueKind } from '../../domain/values/declared-fields.ts';
 import type { FieldError } from '../../domain/values/errors.ts';
 import { parseCooperativeCode, parseNamedCode, parseText } from '../../domain/values/text.ts';
 import { byKind, FILE_COLUMNS, type FileColumn } from '../../store/ports/import/import-columns.ts';
@@ -24,6 +25,8 @@ import {
 
 export interface ImportColumn {
   readonly name: string;
+  /** What its cells are. */
+  readonly kind: ValueKind['kind'];
   /** Whether the file must have it and no cell of it may be empty. */
   readonly isRequired: boolean;
   /** The only values that it takes, where they are few words. */
@@ -35,6 +38,11 @@ export interface ImportColumn {
 }
 
 type Parse = ImportColumn['parse'];
+
+const DATES: readonly ImportColumn['kind'][] = ['past_date', 'instant', 'past_instant'];
+
+/** Whether its cells are dates, with a time of day or without. */
+export const isOfDates = ({ kind }: Pick<ImportColumn, 'kind'>): boolean => DATES.includes(kind);
 
 /** What people write for the values of a choice, beside the values. */
 const WORDS: { readonly [kind in ImportKind]?: { readonly [column: string]: Words<string> } } = {
@@ -74,6 +82,7 @@ function parserOf(kind: ImportKind, { field, role }: FileColumn): Parse {
 
 const toImportColumn = (kind: ImportKind, column: FileColumn): ImportColumn => ({
   name: column.name,
+  kind: column.field.kind,
   isRequired: column.isRequired,
   ...(column.field.kind === 'choice' ? { choices: column.field.choices } : {}),
   ...(column.field.kind === 'decimal' ? { decimal: column.field.decimal } : {}),

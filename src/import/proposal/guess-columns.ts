@@ -2,14 +2,14 @@
  * The columns that unknown headings probably mean, guessed from their values and spelling. A heading gets a
  * guess only if nearly all of its values fit one column, and the column no other heading.
  */
+import { formatDate } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
-import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
+import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn, isOfDates } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';
-import { typeOf } from '../map/column-types.ts';
 import { dictionaryOf } from '../table/headings.ts';
-import { dateSigns, isNationalId, isPersonsName } from './cell-signs.ts';
+import { createObserver } from './observe-cells.ts';
 
 export interface UnknownHeading {
   /** Index of its cells. */
@@ -66,14 +66,13 @@ function unique(
 function columnsByValues({ values }: UnknownHeading, context: GuessContext): string[] {
   const { kind, cells, taken } = context;
   if (values.length < FEWEST_VALUES) return [];
-  const dates = IMPORT_COLUMNS[kind].filter((column) => typeOf(column, cells) === 'date');
+  const dates = IMPORT_COLUMNS[kind].filter(isOfDates);
   return IMPORT_COLUMNS[kind]
     .filter((column) => {
       if (column.choices !== undefined) return areWordsOf(column, values, cells);
-      if (column.name === 'identity_card') return nearlyAll(values, isNationalId);
-      if (column.name === 'mobile') return nearlyAll(values, (cell) => accepts(column, cell, cells));
+      if (column.kind === 'identity_card' || column.kind === 'mobile') return areOf(column, values, cells);
       if (column.name === 'full_name') return areNames(values) && !hasNames(context);
-      return dates.includes(column) && areDatesOf(column.name, values, { only: dates.length === 1, cells });
+      return dates.includes(column) && areDatesOf(column, values, { only: dates.length === 1, cells });
     })
     .map(({ name }) => name)
     .filter((name) => !taken.has(name));
@@ -82,8 +81,29 @@ function columnsByValues({ values }: UnknownHeading, context: GuessContext): str
 const nearlyAll = (values: readonly string[], fits: (value: string) => boolean): boolean =>
   values.filter(fits).length >= NEARLY_ALL * values.length;
 
-const accepts = (column: ImportColumn, cell: string, cells: CellContext): boolean =>
-  !(column.parse(cell, cells) instanceof FieldError);
+/** What the values are as those of a column; those that it refuses are left out. */
+function readValues(
+  column: ImportColumn,
+  values: readonly string[],
+  cells: CellContext,
+): (string | number)[] {
+  const observer = createObserver(cells);
+  for (const value of values) observer.look(column, value);
+  // What the values do not settle is asked of a person later, whichever column they are of.
+  const [order, mark] = [observer.dates(), observer.decimal()];
+  const context: CellContext = {
+    ...cells,
+    dateOrder: order === null ? 'dmy' : order,
+    decimalMark: mark === null ? ',' : mark,
+  };
+  return values.flatMap((value) => {
+    const read = column.parse(value, context);
+    return read instanceof FieldError ? [] : [read];
+  });
+}
+
+const areOf = (column: ImportColumn, values: readonly string[], cells: CellContext): boolean =>
+  readValues(column, values, cells).length >= NEARLY_ALL * values.length;
 
 /** Two different values, or one that is a word and not a letter such as `M`, which may stand for anything. */
 function areWordsOf(column: ImportColumn, values: readonly string[], cells: CellContext): boolean {
@@ -96,6 +116,11 @@ function areWordsOf(column: ImportColumn, values: readonly string[], cells: Cell
   });
   return areWords && (meant.size > 1 || [...meant.values()].some((word) => word.length > 3));
 }
+
+const NAME = /^\p{L}[\p{L}\p{M}'’.-]*(?:\s+\p{L}[\p{L}\p{M}'’.-]*){1,5}$/u;
+
+/** Two to six words of letters. */
+export const isPersonsName = (cell: string): boolean => NAME.test(cell);
 
 /** Names differ from each other, other words of people repeat themselves. */
 const areNames = (values: readonly string[]): boolean =>
@@ -113,21 +138,21 @@ const OLD = 50;
 
 /** @param only whether the kind has no other column of dates; otherwise the years must tell which it is */
 function areDatesOf(
-  column: string,
+  column: ImportColumn,
   values: readonly string[],
   { only, cells }: { only: boolean; cells: CellContext },
 ): boolean {
   const thisYear = Number(cells.today.slice(0, 4));
-  const ages = values.flatMap((cell) => {
-    const signs = dateSigns(cell);
-    return signs === undefined || signs.year < 1900 || signs.year > thisYear ? [] : thisYear - signs.year;
+  const ages = readValues(column, values, cells).flatMap((value) => {
+    const year = Number((typeof value === 'number' ? formatDate(value, cells.zone) : value).slice(0, 4));
+    return year < 1900 || year > thisYear ? [] : thisYear - year;
   });
   if (ages.length < NEARLY_ALL * values.length) return false;
   if (only) return true;
   const share = (fits: (age: number) => boolean) => ages.filter(fits).length / ages.length;
-  if (column === 'date_of_birth')
+  if (column.name === 'date_of_birth')
     return share((age) => age >= YOUNGEST) >= NEARLY_ALL && share((age) => age >= OLD) >= 0.25;
-  return column === 'registration_date' && share((age) => age < YOUNGEST) >= NEARLY_ALL;
+  return column.name === 'registration_date' && share((age) => age < YOUNGEST) >= NEARLY_ALL;
 }
 
 /** The column with a known heading that differs by a typo, if it takes nearly all of the values. */
@@ -136,11 +161,5 @@ function columnsBySpelling({ text, values }: UnknownHeading, { kind, cells, take
   const nearest = nearestName(text, [...dictionary.keys()]) ?? '';
   const column = IMPORT_COLUMNS[kind].find(({ name }) => name === dictionary.get(nearest));
   if (column === undefined || taken.has(column.name)) return [];
-  const type = typeOf(column, cells);
-  const fits = (cell: string): boolean => {
-    // How the file writes dates and numbers is not known yet.
-    if (type === 'date') return dateSigns(cell) !== undefined;
-    return type === 'number' ? /^[0-9.,\s]+$/.test(cell) : accepts(column, cell, cells);
-  };
-  return nearlyAll(values, fits) ? [column.name] : [];
+  return areOf(column, values, cells) ? [column.name] : [];
 }

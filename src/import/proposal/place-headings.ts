@@ -1,11 +1,11 @@
 /** The headings of a file, each with the column that it means, is guessed to mean, or null. */
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import { valueIn } from '../cells/blanks.ts';
 import type { CellContext } from '../cells/context.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import { FAULTS_COLUMN, recogniseHeadings } from '../table/headings.ts';
 import { isTotalsRow } from '../table/totals.ts';
-import { valueIn } from './cell-signs.ts';
 import { type Guess, guessColumns } from './guess-columns.ts';
 import type { FileSample } from './sample-file.ts';
 

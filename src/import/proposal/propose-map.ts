@@ -1,10 +1,10 @@
 /** A file → a map for it, with null where a person decides (docs/import-reference.md#maps). */
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
+import { valueIn } from '../cells/blanks.ts';
 import type { CellContext, DateOrder } from '../cells/context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { RecordSource } from '../formats/source/records.ts';
 import type { DecimalMark } from '../map/reading-map.ts';
-import { valueIn } from './cell-signs.ts';
 import { createObserver, type Observer, type UnknownWords } from './observe-cells.ts';
 import { type PlacedHeading, placeHeadings, totalsCheck } from './place-headings.ts';
 import { type FileSample, sampleFile } from './sample-file.ts';
@@ -51,7 +51,8 @@ export async function proposeMap(source: RecordSource, options: ProposeOptions):
   const sample = await sampleFile(source, kind);
   const headings = placeHeadings(sample, options);
   const { line } = sample.header;
-  const observer = createObserver(cells, format.type === 'text' && format.separator === ';');
+  const isSeparatedBySemicolons = format.type === 'text' && format.separator === ';';
+  const observer = createObserver({ ...cells, isSeparatedBySemicolons });
   await observeRows(source, { kind, line, headings }, observer);
   const given = new Set(headings.flatMap(({ column }) => column ?? []));
   const constants = constantsFor(kind, given);

@@ -1,12 +1,12 @@
 /**
  * A reading of an entire file for the order of day and month in its dates, before its rows are staged. What
- * the evidence decides is in cells/dates.ts; a proposed map has proposal/observe-cells.ts.
+ * the evidence decides is in cells/dates.ts.
  */
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
-import { trimmedCell, unwrapText } from '../cells/blanks.ts';
-import type { DateEvidence } from '../cells/context.ts';
-import { collectEvidence, readsDates } from '../cells/dates.ts';
-import { IMPORT_COLUMNS } from '../columns/columns.ts';
+import { valueIn } from '../cells/blanks.ts';
+import { type DateEvidence, noDates } from '../cells/context.ts';
+import { collectDateEvidence } from '../cells/dates.ts';
+import { IMPORT_COLUMNS, isOfDates } from '../columns/columns.ts';
 import { FileFault, type FileRecord, type RecordSource } from '../formats/source/records.ts';
 import type { Header } from './header.ts';
 import { createWidthCheck } from './row-width.ts';
@@ -30,10 +30,9 @@ export async function surveyDates(
   header: Header,
   onBatch: (bytesRead: number) => void,
 ): Promise<DateSurvey> {
-  const columns = IMPORT_COLUMNS[kind].flatMap(({ name, parse }, i) => {
-    const evidence: DateEvidence = { hasDayFirst: false, hasMonthFirst: false };
-    return readsDates(parse) ? [{ name, place: header.places[i] as number, evidence }] : [];
-  });
+  const columns = IMPORT_COLUMNS[kind].flatMap((column, i) =>
+    isOfDates(column) ? [{ name: column.name, place: header.places[i] as number, evidence: noDates() }] : [],
+  );
   const isWrongWidth = createWidthCheck(header, source.format);
   // What is no row of the table does not speak for its columns.
   const isRow = ({ line, cells }: FileRecord): boolean =>
@@ -44,7 +43,7 @@ export async function surveyDates(
       for (const record of records) {
         if (!isRow(record)) continue;
         for (const { place, evidence } of columns)
-          if (place >= 0) collectEvidence(unwrapText(trimmedCell(record.cells, place)), evidence);
+          if (place >= 0) collectDateEvidence(valueIn(record.cells, place), evidence);
       }
     }
   } catch (error) {

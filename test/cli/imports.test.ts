@@ -41,8 +41,12 @@ test('imports are listed with their file, its hash, their counts and the user', 
     assert.equal(imported_at, '2025-06-15T12:00:00+02:00');
   }
   const { out } = await place.command('imports', 'list');
-  assert.match(out, /^ID +FILE +KIND +IMPORTED +BY +NEW +CHANGED +UNCHANGED +REPLACES +UNDONE\n/);
+  assert.match(out, /^ID +FILE +KIND +IMPORTED +BY +NEW +CHANGED +UNCHANGED\n/);
   assert.equal(out.split('\n').length, 5);
+  assert.equal((await place.command('imports', 'undo', '3', '--yes')).status, 0);
+  const undone = (await place.command('imports', 'list')).out;
+  assert.match(undone, /^ID +FILE .* UNCHANGED +UNDONE\n/, 'A column appears once it has a value.');
+  assert.match(undone, /^3 .* {2}2025-06-15T12:00:00\+02:00, by \S+$/m);
 });
 
 test('one import is shown with its options, and the import names its id', async (context) => {

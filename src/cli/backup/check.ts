@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Finding } from '../../store/ports/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatTable } from '../terminal/output.ts';
+import { formatRows } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
 import { acting } from '../terminal/run.ts';
 import { addPrintOptions } from '../terminal/settings.ts';
@@ -26,10 +26,7 @@ export function declareCheck(command: Command, context: CliContext): void {
 
 /** A line for each finding. */
 export const formatFindings = (findings: readonly Finding[]): string =>
-  formatTable(
-    ['CHECK', 'RESULT'],
-    findings.map(({ check, fault, value }) => [
-      check,
-      fault ?? (value === undefined ? 'ok' : `ok, ${value}`),
-    ]),
-  );
+  formatRows(findings, {
+    CHECK: 'check',
+    RESULT: ({ fault, value }) => fault ?? (value === undefined ? 'ok' : `ok, ${value}`),
+  });

@@ -4,7 +4,7 @@ import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import type { RecordedImport, UndoResult } from '../../store/ports/journal/operations.ts';
 import { describeLines, SHOWN_LINES } from '../import/import-notes.ts';
-import { formatFields, formatTable } from '../terminal/output.ts';
+import { formatFields, formatRows } from '../terminal/output.ts';
 
 type Undone = Extract<UndoResult, { outcome: 'undone' }>;
 type Refused = Extract<UndoResult, { outcome: 'refused' }>;
@@ -29,11 +29,11 @@ export const describeImport = (recorded: RecordedImport, zone: TimeZone) => ({
   reason: recorded.reason,
 });
 
-/** When it was undone, and by whom; undefined while it stands. */
-export const describeUndone = ({ undoneAt, undoneBy }: RecordedImport, zone: TimeZone): string | undefined =>
-  undoneAt === null
-    ? undefined
-    : formatDateTime(undoneAt, zone) + (undoneBy === null ? '' : `, by ${undoneBy}`);
+type ShownImport = ReturnType<typeof describeImport>;
+
+/** When it was undone, and by whom; null while it is not. */
+export const formatUndone = ({ undone_at: at, undone_by: by }: ShownImport): string | null =>
+  at === null || by === null ? at : `${at}, by ${by}`;
 
 export const describeRecord = (recorded: RecordedImport, zone: TimeZone) => ({
   ...describeImport(recorded, zone),
@@ -43,33 +43,19 @@ export const describeRecord = (recorded: RecordedImport, zone: TimeZone) => ({
 });
 
 /** A row for each import. */
-export function formatImports(imports: readonly RecordedImport[], zone: TimeZone): string {
-  const rows = imports.map((each) => [
-    String(each.id),
-    each.fileName,
-    each.kind,
-    formatDateTime(each.importedAt, zone),
-    each.systemUser,
-    String(each.created),
-    String(each.changed),
-    String(each.unchanged),
-    each.replaces === null ? '' : String(each.replaces),
-    describeUndone(each, zone) ?? '',
-  ]);
-  const headings = [
-    'ID',
-    'FILE',
-    'KIND',
-    'IMPORTED',
-    'BY',
-    'NEW',
-    'CHANGED',
-    'UNCHANGED',
-    'REPLACES',
-    'UNDONE',
-  ];
-  return formatTable(headings, rows);
-}
+export const formatImports = (imports: readonly ShownImport[]): string =>
+  formatRows(imports, {
+    ID: 'id',
+    FILE: 'file',
+    KIND: 'kind',
+    IMPORTED: 'imported_at',
+    BY: 'user',
+    NEW: 'created',
+    CHANGED: 'changed',
+    UNCHANGED: 'unchanged',
+    REPLACES: 'replaces',
+    UNDONE: formatUndone,
+  });
 
 /** Names with their values, those that are switched off left out; a map within names what it is of. */
 function formatOptions(options: unknown): string[] {
@@ -105,8 +91,7 @@ const formatList = (name: string, lines: readonly string[]): (readonly [string, 
   lines.length === 0 ? [[name, 'none']] : lines.map((line, i) => [i === 0 ? name : '', line]);
 
 /** A line for each property. */
-export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
-  const shown = describeRecord(recorded, zone);
+export function formatImport(shown: ReturnType<typeof describeRecord>): string {
   const counts = `${shown.created} new, ${shown.changed} changed, ${shown.unchanged} unchanged`;
   const kept = shown.kept === 0 ? '' : `, ${shown.kept} values kept`;
   const removed = shown.removed === 0 ? '' : `, ${shown.removed} removed`;
@@ -124,7 +109,7 @@ export function formatImport(recorded: RecordedImport, zone: TimeZone): string {
     ...formatList('options', formatOptions(shown.options)),
     ...formatList('map', shown.map === null ? [] : formatOptions(shown.map)),
     ...formatList('notes', formatNotes(shown.notes)),
-    ['undone', describeUndone(recorded, zone) ?? 'no'],
+    ['undone', formatUndone(shown) ?? 'no'],
   ]);
 }
 

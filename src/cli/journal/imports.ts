@@ -43,8 +43,9 @@ const unknown = () =>
 function declareList(command: Command, context: CliContext): void {
   command.description('list the imports, the newest last').action(
     acting(context, async ({ storage, zone, show }) => {
-      const imports = await withStore(storage.openJournal(), (log) => log.list());
-      show({ imports: imports.map((each) => describeImport(each, zone)) }, formatImports(imports, zone));
+      const all = await withStore(storage.openJournal(), (log) => log.list());
+      const imports = all.map((each) => describeImport(each, zone));
+      show({ imports }, formatImports(imports));
     }),
   );
 }
@@ -54,7 +55,8 @@ function declareShow(command: Command, context: CliContext): void {
     acting(context, async ({ storage, zone, show }, id: number) => {
       const found = await withStore(storage.openJournal(), (log) => log.find(id));
       if (found === undefined) throw unknown();
-      show(describeRecord(found, zone), formatImport(found, zone));
+      const shown = describeRecord(found, zone);
+      show(shown, formatImport(shown));
     }),
   );
 }

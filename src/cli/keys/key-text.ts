@@ -4,7 +4,7 @@ import { type ApiKey, stateOfKey } from '../../domain/access/api-keys.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { KeyUse } from '../../store/ports/api-keys.ts';
-import { formatFields, formatTable } from '../terminal/output.ts';
+import { formatFields, formatRows } from '../terminal/output.ts';
 
 /** What is needed beside keys to show them. */
 export interface Showing {
@@ -56,8 +56,7 @@ export function describeKey(key: ApiKey, showing: Showing) {
 }
 
 /** A line for each property. */
-export function formatKey(key: ApiKey, showing: Showing): string {
-  const shown = describeKey(key, showing);
+export function formatKey(shown: ShownKey): string {
   return formatFields([
     ['id', shown.id],
     ['name', shown.name],
@@ -86,39 +85,24 @@ export function formatKey(key: ApiKey, showing: Showing): string {
 
 type ShownKey = ReturnType<typeof describeKey>;
 
-/** The columns of the list; a column that may be left out is shown when a key has something in it. */
-const COLUMNS: readonly {
-  readonly heading: string;
-  readonly isOptional?: true;
-  readonly cell: (key: ShownKey) => string;
-}[] = [
-  { heading: 'ID', cell: ({ id }) => id },
-  { heading: 'NAME', cell: ({ name }) => name },
-  { heading: 'STATE', cell: ({ state }) => state },
-  { heading: 'STARTS WITH', cell: ({ prefixes }) => prefixes.join(' ') },
-  { heading: 'SCOPES', cell: ({ scopes }) => scopes.join(' ') },
-  { heading: 'PER HOUR/DAY', cell: (key) => `${key.per_hour}/${key.per_day}` },
-  { heading: 'ONLY', cell: narrowingText },
-  { heading: 'EXPORTS', cell: (key) => (key.allow_export ? 'yes' : '') },
-  { heading: 'ADDRESSES', isOptional: true, cell: (key) => inShort(key.allowed_addresses) },
-  { heading: 'HOSTS', isOptional: true, cell: (key) => inShort(key.allowed_hosts) },
-  { heading: 'EXPIRES', isOptional: true, cell: (key) => key.expires_at ?? '' },
-  { heading: 'LAST USED', cell: (key) => key.last_used_at ?? 'never' },
-  { heading: 'REFUSED', isOptional: true, cell: refusedText },
-  { heading: 'DEPRECATED', isOptional: true, cell: deprecatedText },
-];
-
 /** A row for each key. */
-export function formatKeys(keys: readonly ApiKey[], showing: Showing): string {
-  const rows = keys.map((key) => describeKey(key, showing));
-  const columns = COLUMNS.filter(
-    ({ isOptional, cell }) => !isOptional || rows.some((key) => cell(key) !== ''),
-  );
-  return formatTable(
-    columns.map(({ heading }) => heading),
-    rows.map((key) => columns.map(({ cell }) => cell(key))),
-  );
-}
+export const formatKeys = (keys: readonly ShownKey[]): string =>
+  formatRows(keys, {
+    ID: 'id',
+    NAME: 'name',
+    STATE: 'state',
+    'STARTS WITH': 'prefixes',
+    SCOPES: 'scopes',
+    'PER HOUR/DAY': (key) => `${key.per_hour}/${key.per_day}`,
+    ONLY: narrowingText,
+    EXPORTS: (key) => (key.allow_export ? 'yes' : ''),
+    ADDRESSES: (key) => inShort(key.allowed_addresses),
+    HOSTS: (key) => inShort(key.allowed_hosts),
+    EXPIRES: 'expires_at',
+    'LAST USED': (key) => key.last_used_at ?? 'never',
+    REFUSED: refusedText,
+    DEPRECATED: deprecatedText,
+  });
 
 /** The first of an allowlist, which may be long: `keys show` has all. */
 const inShort = (texts: readonly string[]): string =>

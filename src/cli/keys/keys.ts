@@ -80,9 +80,10 @@ async function printKey(
   const issued = secret === undefined ? {} : { key: secret, prefix: prefixOf(secret) };
   const isForPeople = run.options.json !== true;
   if (isForPeople) for (const warning of warnings ?? []) run.err(`Warning: ${warning}\n`);
+  const shown = describeKey(key, showing);
   run.show(
-    { ...describeKey(key, showing), ...issued, ...(warnings && { warnings }) },
-    formatKey(key, showing) + (secret === undefined ? '' : `\n${secret}\n`),
+    { ...shown, ...issued, ...(warnings && { warnings }) },
+    formatKey(shown) + (secret === undefined ? '' : `\n${secret}\n`),
   );
   if (isForPeople && secret !== undefined)
     run.err('This is the only time the key is shown. Keep it like a password.\n');
@@ -127,9 +128,10 @@ function declareList(command: Command, context: CliContext): void {
   command.description('list all keys').action(
     acting(context, (run) =>
       withStore(run.storage.openKeys('manage'), async (store) => {
-        const keys = await store.list(run.now);
-        const showing = await showingOf(store, run, keys);
-        run.show({ keys: keys.map((key) => describeKey(key, showing)) }, formatKeys(keys, showing));
+        const all = await store.list(run.now);
+        const showing = await showingOf(store, run, all);
+        const keys = all.map((key) => describeKey(key, showing));
+        run.show({ keys }, formatKeys(keys));
       }),
     ),
   );

@@ -8,7 +8,7 @@ import type { Scope } from '../../domain/access/api-keys.ts';
 import { DEFAULT_PER_DAY, DEFAULT_PER_HOUR } from '../../domain/access/sliding-window.ts';
 import { openPrivateFile } from '../../runtime/new-files.ts';
 import type { CliContext } from '../terminal/context.ts';
-import { formatJson, formatTable } from '../terminal/output.ts';
+import { formatJson, formatRows } from '../terminal/output.ts';
 import { withStore } from '../terminal/with-store.ts';
 
 interface DemoKey {
@@ -91,12 +91,10 @@ export function readDemoKeys(config: Config): readonly IssuedDemoKey[] | undefin
   return (JSON.parse(readFileSync(file, 'utf8')) as { keys: IssuedDemoKey[] }).keys;
 }
 
-export function formatDemoKeys(keys: readonly IssuedDemoKey[]): string {
-  const rows = keys.map((key) => [
-    key.key,
-    key.name,
-    `${key.perHour}/h ${key.perDay}/day`,
-    key.scopes.join(' '),
-  ]);
-  return formatTable(['KEY', 'NAME', 'LIMITS', 'SCOPES'], rows);
-}
+export const formatDemoKeys = (keys: readonly IssuedDemoKey[]): string =>
+  formatRows(keys, {
+    KEY: 'key',
+    NAME: 'name',
+    LIMITS: ({ perHour, perDay }) => `${perHour}/h ${perDay}/day`,
+    SCOPES: 'scopes',
+  });

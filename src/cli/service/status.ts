@@ -13,7 +13,7 @@ import { formatBytes } from '../../app/wording/bytes.ts';
 import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { RecordedImport } from '../../store/ports/journal/operations.ts';
-import { describeImport, describeUndone } from '../journal/imports-text.ts';
+import { describeImport, formatUndone } from '../journal/imports-text.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { proposed } from '../terminal/proposed-command.ts';
@@ -118,10 +118,10 @@ function factsOf(facts: StatusFacts): readonly (readonly [label: string, value: 
 
 function importText(last: RecordedImport, zone: TimeZone): string {
   const did = `${last.created} new, ${last.changed} changed, ${last.refusedRows} refused`;
-  const undone = describeUndone(last, zone);
+  const undone = formatUndone(describeImport(last, zone));
   const at = formatDateTime(last.importedAt, zone);
   const what = `${last.id}: ${last.fileName} (${last.kind}), ${at}, by ${last.systemUser}`;
-  return `${what}: ${did}${undone === undefined ? '' : `; undone ${undone}`}`;
+  return `${what}: ${did}${undone === null ? '' : `; undone ${undone}`}`;
 }
 
 function backupText({ condition: { lastBackup: last }, zone }: StatusFacts): string {

@@ -17,6 +17,30 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return lines.map(formatLine).join('');
 }
 
+/** What a column shows of a row: one of its properties, or a text. */
+type Column<Row> = keyof Row | ((row: Row) => string | null);
+
+/**
+ * A table of objects of a JSON document.
+ * @param columns by their headings; one that has no value in any row is left out
+ */
+export function formatRows<Row extends object>(
+  rows: readonly Row[],
+  columns: { readonly [heading: string]: Column<Row> },
+): string {
+  const cellOf = (row: Row, column: Column<Row>): string => {
+    const value = typeof column === 'function' ? column(row) : row[column];
+    return Array.isArray(value) ? value.join(' ') : String(value ?? '');
+  };
+  const lines = rows.map((row) => Object.values(columns).map((column) => cellOf(row, column)));
+  const isShown = (_: unknown, place: number) =>
+    rows.length === 0 || lines.some((line) => line[place] !== '');
+  return formatTable(
+    Object.keys(columns).filter(isShown),
+    lines.map((line) => line.filter(isShown)),
+  );
+}
+
 /** A line for each label and its value, the values below each other. */
 export function formatFields(fields: readonly (readonly [label: string, value: string])[]): string {
   const width = Math.max(...fields.map(([label]) => label.length)) + 2;

@@ -4,7 +4,7 @@ import { formatDateTime, type TimeZone } from '../../domain/values/date-time.ts'
 import { FAILURES_TO_REPORT } from '../../domain/webhooks/retries.ts';
 import type { WebhookAttempt, WebhookEndpoint } from '../../store/ports/webhooks.ts';
 import { findPause } from '../../webhooks/receiving-key.ts';
-import { formatTable } from '../terminal/output.ts';
+import { formatRows } from '../terminal/output.ts';
 
 /** An endpoint with what says how it is doing. */
 export interface ShownEndpoint {
@@ -52,18 +52,23 @@ export function describeEndpoint(shown: ShownEndpoint, showing: Showing) {
   };
 }
 
+type DescribedEndpoint = ReturnType<typeof describeEndpoint>;
+
 /** A row for each endpoint, and below the table a line for each that does not deliver. */
-export function formatEndpoints(all: readonly ShownEndpoint[], showing: Showing): string {
-  const described = all.map((shown) => describeEndpoint(shown, showing));
-  const rows = described.map((each) => [
-    ...[each.id, each.key_id, each.state, String(each.last_sequence), each.last_attempt_at ?? 'never'],
-    ...[each.events?.join(' ') ?? 'all', each.url],
-  ]);
-  const headings = ['ID', 'KEY', 'STATE', 'DONE UP TO', 'LAST ATTEMPT', 'EVENTS', 'URL'];
-  return formatTable(headings, rows) + described.map(formatTrouble).join('');
+export function formatEndpoints(endpoints: readonly DescribedEndpoint[]): string {
+  const table = formatRows(endpoints, {
+    ID: 'id',
+    KEY: 'key_id',
+    STATE: 'state',
+    'DONE UP TO': 'last_sequence',
+    'LAST ATTEMPT': (each) => each.last_attempt_at ?? 'never',
+    EVENTS: (each) => each.events?.join(' ') ?? 'all',
+    URL: 'url',
+  });
+  return table + endpoints.map(formatTrouble).join('');
 }
 
-function formatTrouble(each: ReturnType<typeof describeEndpoint>): string {
+function formatTrouble(each: DescribedEndpoint): string {
   if (each.reason === null) return '';
   const start = `Endpoint ${each.id} is ${each.state}: ${each.reason}`;
   if (each.failures === 0 || each.state === 'paused') return `${start}\n`;
@@ -84,10 +89,11 @@ export const describeAttempt = (attempt: WebhookAttempt, showing: Showing) => ({
   fault: attempt.fault,
 });
 
-export function formatAttempts(attempts: readonly WebhookAttempt[], showing: Showing): string {
-  const rows = attempts.map((attempt) => [
-    ...[timeOf(attempt.atMs, showing), attempt.type, String(attempt.sequence ?? '')],
-    ...[attempt.fault ?? `delivered (${attempt.status})`, `${Math.round(attempt.durationMs)} ms`],
-  ]);
-  return formatTable(['AT', 'TYPE', 'SEQUENCE', 'RESULT', 'TOOK'], rows);
-}
+export const formatAttempts = (attempts: readonly ReturnType<typeof describeAttempt>[]): string =>
+  formatRows(attempts, {
+    AT: 'attempted_at',
+    TYPE: 'type',
+    SEQUENCE: 'sequence',
+    RESULT: ({ fault, status }) => fault ?? `delivered (${status})`,
+    TOOK: ({ duration_ms: ms }) => `${Math.round(ms)} ms`,
+  });

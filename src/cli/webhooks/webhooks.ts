@@ -136,7 +136,7 @@ function declareList(command: Command, context: CliContext): void {
         ? await withWebhooks(run, (store) => listAll(run, store))
         : [];
       const webhooks = all.map((shown) => describeEndpoint(shown, run));
-      run.show({ webhooks }, formatEndpoints(all, run));
+      run.show({ webhooks }, formatEndpoints(webhooks));
     }),
   );
 }
@@ -159,7 +159,7 @@ function declareDeliveries(command: Command, context: CliContext): void {
     acting(context, async (run, id: number) => {
       const attempts = await withEndpoint(run, id, (store) => store.listAttempts(id, SHOWN_ATTEMPTS));
       const deliveries = attempts.map((attempt) => describeAttempt(attempt, run));
-      run.show({ deliveries }, formatAttempts(attempts, run));
+      run.show({ deliveries }, formatAttempts(deliveries));
     }),
   );
 }

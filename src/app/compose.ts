@@ -21,7 +21,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { Scheduler } from '../runtime/scheduler.ts';
 import type { AccessLedger } from '../store/ports/access-ledger.ts';
 import type { ApiKeyStore } from '../store/ports/api-keys.ts';
-import type { IdempotentResponses } from '../store/ports/idempotent-responses.ts';
+import type { IdempotentResponses } from '../store/ports/entity-store.ts';
 import type { RegistryStore } from '../store/ports/registry.ts';
 import type { Storage } from '../store/ports/storage.ts';
 import type { StorageError } from '../store/ports/storage-error.ts';

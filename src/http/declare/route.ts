@@ -9,7 +9,7 @@ import type { FieldGroup } from '../../domain/values/declared-fields.ts';
 import type { Deprecation } from '../../domain/values/deprecation.ts';
 import type { Schema } from '../../json/schema.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';
-import type { ResponseToKeep } from '../../store/ports/idempotent-responses.ts';
+import type { ResponseToKeep } from '../../store/ports/entity-store.ts';
 import type { BodyDeclaration } from './body-fields.ts';
 import type { Narrowing } from './narrowing.ts';
 import type { ParsedQuery, QueryParameters } from './query.ts';

@@ -5,7 +5,7 @@ import { type Awaitable, isThenable } from '../../domain/values/awaitable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { ApiKeyStore } from '../../store/ports/api-keys.ts';
-import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
+import type { RateLimiter } from '../../store/ports/registry.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import type { ApiResponse } from '../declare/response.ts';
 import { authenticate } from './authenticate.ts';

@@ -11,7 +11,7 @@ import {
 import { isThenable } from '../../domain/values/awaitable.ts';
 import { counted } from '../../domain/values/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { RateLimiter } from '../../store/ports/rate-limiter.ts';
+import type { RateLimiter } from '../../store/ports/registry.ts';
 import type { ApiRequest } from '../declare/request.ts';
 import { type ApiResponse, type Headers, refusal } from '../declare/response.ts';
 import type { Middleware } from './middleware.ts';

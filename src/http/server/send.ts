@@ -1,4 +1,6 @@
 /** Responses → bytes, sent together with the others of the event-loop iteration; and the log line of each. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';
@@ -10,10 +12,33 @@ import { API_ROOT, METHODS } from '../declare/route.ts';
 import type { AccessLog } from './access-log.ts';
 import { IS_FOLLOWED } from './connection.ts';
 import { allowOrigin } from './cors.ts';
-import { endAfterDraining } from './drain-body.ts';
-import { hasFailed } from './read-body.ts';
+import { hasFailed, MAX_BODY_BYTES } from './read-body.ts';
 import { type Recorder, refuseUnrecorded } from './record-readings.ts';
 import { createPartSender, type PartSender } from './send-streamed.ts';
+
+/** The end of a connection whose client still sends a body that nobody reads. */
+const DRAIN_MS = 1_000;
+
+/**
+ * Reads a little of a refused body before the connection ends: closing at once would reset it, and the client
+ * might never see the response (docs/api.md#responses-and-errors).
+ */
+export function endAfterDraining(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  let drainedBytes = 0;
+  const timer = setTimeout(finish, DRAIN_MS);
+  function finish(): void {
+    clearTimeout(timer);
+    incoming.off('data', onData);
+    if (!outgoing.writableEnded) outgoing.end();
+    // What still comes is not read, node's own unbounded draining included.
+    incoming.socket.destroySoon();
+  }
+  function onData(chunk: Buffer): void {
+    drainedBytes += chunk.length;
+    if (drainedBytes > MAX_BODY_BYTES) finish();
+  }
+  incoming.on('data', onData).once('end', finish).once('close', finish).once('error', finish).resume();
+}
 
 export interface SenderDependencies {
   readonly scheduler: Scheduler;

@@ -2,11 +2,11 @@
 
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { type Clock, nowSeconds } from '../../runtime/clock.ts';
-import type { ImportRecord } from '../../store/ports/import/import-record.ts';
 import type {
   AcceptedFile,
   CheckedFile,
   CheckOptions,
+  ImportRecord,
   ImportSession,
 } from '../../store/ports/import/import-session.ts';
 import { cellContext } from '../cells/context.ts';

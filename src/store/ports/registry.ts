@@ -1,5 +1,14 @@
 /** The registry as the rest of the program sees it: its cooperatives, members, loans and payments. */
+
+import type { ApiKey } from '../../domain/access/api-keys.ts';
+import type { Decision } from '../../domain/access/sliding-window.ts';
 import type { Visible } from '../../domain/access/visible.ts';
+import type {
+  DeliveryFilter,
+  Period,
+  ProductionEntry,
+  SavingsTransaction,
+} from '../../domain/entries/entries.ts';
 import type { LoanFilter, LoanRecord, LoanValues } from '../../domain/lending/loans.ts';
 import type { PaymentFilter, PaymentRecord, PaymentValues } from '../../domain/lending/payments.ts';
 import type {
@@ -9,14 +18,51 @@ import type {
   CooperativeValues,
 } from '../../domain/membership/cooperatives.ts';
 import type { Member, MemberFilter, MemberValues } from '../../domain/membership/members.ts';
+import type { CountryStatistics, Statistics } from '../../domain/statistics.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
+import type { Page, PageRequest } from '../../domain/values/page.ts';
 import type { Membership } from '../../lookup/consolidate.ts';
-import type { EntityStore } from './entity-store.ts';
-import type { EntryStore } from './entries.ts';
+import type { EntityStore, IdempotentResponses } from './entity-store.ts';
 import type { EventStore } from './events.ts';
-import type { IdempotentResponses } from './idempotent-responses.ts';
-import type { StatisticsStore } from './statistics.ts';
 import type { StorageError } from './storage-error.ts';
+
+/** Counts the requests of each key in its two windows, both exact (docs/api.md#rate-limits). */
+export interface RateLimiter {
+  /** Decides on one request now and, when it is admitted, counts it. */
+  take(key: ApiKey): Awaitable<Decision>;
+  /** The state of both windows, without counting a request. */
+  usage(key: ApiKey): Awaitable<Pick<Decision, 'hour' | 'day'>>;
+}
+
+/** Lists are in order of the instant, newest first; of equal ones the higher id comes first. */
+export interface EntryStore {
+  /** Empty for a member that does not exist. */
+  listDeliveries(
+    memberId: number,
+    filter: DeliveryFilter,
+    request: PageRequest,
+  ): Awaitable<Page<ProductionEntry>>;
+  /** Of all savings accounts of the member; empty for one that does not exist. */
+  listSavingsTransactions(
+    memberId: number,
+    filter: Period,
+    request: PageRequest,
+  ): Awaitable<Page<SavingsTransaction>>;
+}
+
+/** Sums over cooperatives, as of one snapshot. */
+export interface StatisticsStore {
+  /** @param now epoch seconds @returns undefined when there is no such cooperative */
+  ofCooperative(id: number, now: number): Awaitable<Statistics | undefined>;
+  /** All cooperatives that are seen. */
+  ofCountry(now: number): Awaitable<CountryStatistics>;
+}
+
+/** For the operator's command. */
+export interface CommandStatistics extends StatisticsStore {
+  findCooperative(code: string): Awaitable<CooperativeSummary | undefined>;
+  close(): Awaitable<void>;
+}
 
 export type CooperativeStore = EntityStore<Cooperative, CooperativeValues, CooperativeFilter>;
 

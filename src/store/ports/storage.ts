@@ -25,8 +25,7 @@ import type { CorrectionStore } from './journal/corrections.ts';
 import type { HeldDataStore } from './journal/held-data.ts';
 import type { HistoryStore } from './journal/history.ts';
 import type { Journal } from './journal/operations.ts';
-import type { RegistryStore } from './registry.ts';
-import type { CommandStatistics } from './statistics.ts';
+import type { CommandStatistics, RegistryStore } from './registry.ts';
 import type { WebhookStore } from './webhooks.ts';
 
 /** How storage has work done at the end of the current event-loop iteration. */

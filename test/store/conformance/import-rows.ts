@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import type { Member } from '../../../src/domain/membership/members.ts';
 import type { Awaitable } from '../../../src/domain/values/awaitable.ts';
 import { IMPORT_COLUMNS } from '../../../src/import/columns/columns.ts';
-import type { ImportRecord } from '../../../src/store/ports/import/import-record.ts';
 import type {
   AcceptedFile,
   CheckedFile,
@@ -11,6 +10,7 @@ import type {
   ImportChanges,
   ImportFault,
   ImportKind,
+  ImportRecord,
   ImportSession,
   RefusedFile,
   StagedChange,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkNames } from '../../../src/store/sqlite/check/name-checks.ts';
-import { searchMembers } from '../../../src/store/sqlite/persons/find-members.ts';
+import { searchMembers } from '../../../src/store/sqlite/persons/held-data.ts';
 import { indexNames, leaveUnindexed } from '../../../src/store/sqlite/search/index-names.ts';
 import { openMemberSearch } from '../../../src/store/sqlite/search/member-search.ts';
 import { temporaryFolder } from '../../support/app.ts';

@@ -1,14 +1,14 @@
 /** `/person/…`: one person, in all cooperatives and statuses. */
 import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
-import type { HeldPerson } from '../../../store/ports/journal/held-data.ts';
+import type { HeldMembership, HeldPerson } from '../../../store/ports/journal/held-data.ts';
 import { fields } from '../../page/parts.ts';
 import type { Screen, Visit } from '../../visit/screen.ts';
 import { actorNames, changes, type NameActor } from './changes.ts';
 import { CORRECTING, correctionForms, removeButton } from './corrections.ts';
 import { deliveries, loans, savings } from './entries.ts';
 import { findVisited, nameOfPerson, pathOf, showing } from './find-visited.ts';
-import { memberships } from './memberships.ts';
+import { memberValues, textOf } from './held-values.ts';
 
 export const PERSON: Screen = {
   path: '/person/:person',
@@ -41,4 +41,15 @@ ${loans(visit, all, end)}
 ${savings(visit, all, end)}
 ${changes(visit, history, nameActor)}
 ${correctionForms(visit, person)}`;
+}
+
+/** The memberships of a person, side by side. */
+export const memberships = (visit: Visit, all: readonly HeldMembership[]): Html =>
+  html`<div class="beside">${all.map((each) => membership(visit, each))}</div>`;
+
+function membership(visit: Visit, { member }: HeldMembership): Html {
+  const code = textOf(member, 'cooperative');
+  return html`<section class="card"><h3><a href="/cooperative/${code}">${code}</a></h3>${fields(
+    memberValues(visit, member),
+  )}</section>`;
 }

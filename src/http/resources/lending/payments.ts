@@ -5,16 +5,26 @@ import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { onlyGiven } from '../../../domain/values/given.ts';
 import { parseChoice } from '../../../domain/values/text.ts';
 import { kindOf } from '../../../json/declared-fields.ts';
+import { SHOWN_PAYMENT } from '../../../json/shown/rows.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { NarrowableStore } from '../../../store/ports/registry.ts';
+import { SHOWS_PERSONS } from '../../declare/narrowing.ts';
 import { idFilter } from '../../declare/query.ts';
 import type { Route } from '../../declare/route.ts';
 import { COOPERATIVE_FILTER } from '../cooperative-fields.ts';
 import { type ExportDependencies, exportRoute } from '../exports.ts';
-import { changeRoutes, createRoute, getRoute, listRoute } from '../resource.ts';
+import { changeRoutes, createRoute, declareResource, getRoute, listRoute } from '../resource.ts';
 import { lendingFilters } from './lending-filters.ts';
-import { PAYMENT } from './payment-fields.ts';
 import { findLoanOf, readNewPayment, readPaymentValues } from './payment-values.ts';
+
+/** A payment in bodies and responses, from the declarations of its fields. */
+export const PAYMENT = declareResource(PAYMENT_FIELDS, {
+  tag: 'payments',
+  title: 'Payment',
+  narrowed: SHOWS_PERSONS,
+  properties: SHOWN_PAYMENT,
+  memberIdOf: ({ memberId }) => memberId,
+});
 
 export function paymentRoutes(
   store: NarrowableStore,

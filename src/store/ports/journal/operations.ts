@@ -1,8 +1,7 @@
 /** The imports and corrections that were applied: what is recorded of each, and how one is undone. */
 import type { CorrectionKind } from '../../../domain/corrections.ts';
 import type { Awaitable } from '../../../domain/values/awaitable.ts';
-import type { ImportRecord } from '../import/import-record.ts';
-import type { ImportKind, StagedChange } from '../import/import-session.ts';
+import type { ImportKind, ImportRecord, StagedChange } from '../import/import-session.ts';
 import type { ChangedEntity, CorrectionOptions } from './corrections.ts';
 import type { Actor } from './history.ts';
 

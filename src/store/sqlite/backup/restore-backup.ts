@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Restored, RestoreOptions } from '../../ports/backup.ts';
 import { StorageError } from '../../ports/storage-error.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { hasGeneration, renewEpoch } from '../events/epoch.ts';
+import { hasGeneration, renewEpoch } from '../events/append.ts';
 import { copyPrivately, syncPath } from '../files/durable-files.ts';
 import {
   backupsFileOf,

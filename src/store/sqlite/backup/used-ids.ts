@@ -7,7 +7,7 @@ import { COUNTED } from '../check/check.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { withDatabase } from '../engine/open-database.ts';
-import { keepRemovedId } from '../journal/removed-ids.ts';
+import { keepRemovedId } from '../journal/record-changes.ts';
 import { type LedgerFiles, withLedger } from '../ledger/ledger-reader.ts';
 
 type LastIds = Map<string, number>;

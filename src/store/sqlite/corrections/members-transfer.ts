@@ -12,7 +12,7 @@ import type { Connection } from '../engine/connection.ts';
 import { TRANSFER_KIND, type TransferOptions } from '../identity/transfers.ts';
 import { nameMember } from '../journal/labels.ts';
 import { keepCreatedRows } from '../journal/operations.ts';
-import { nextIdOf } from '../journal/removed-ids.ts';
+import { nextIdOf } from '../journal/record-changes.ts';
 import { findMember, type MemberRow } from './members-merge.ts';
 import { findCooperative } from './members-move.ts';
 import { noteLaterEntries } from './persons-deceased.ts';

@@ -12,10 +12,10 @@ import { offsetOf, type Page, type PageRequest } from '../../../domain/values/pa
 import { isSameIgnoringCase } from '../../../domain/values/text.ts';
 import type { CooperativeStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
-import { COOPERATIVE_ROW } from '../rows/cooperative-rows.ts';
+import { COOPERATIVE_ROW } from '../rows/rows.ts';
 import { FEW_BLOCKS } from '../schema/counts.ts';
 import { matchOfWords, orNothing } from '../search/match.ts';
-import type { StoreDependencies } from './dependencies.ts';
+import type { StoreDependencies } from './row-store.ts';
 import { openRowStore } from './row-store.ts';
 
 interface Filters {

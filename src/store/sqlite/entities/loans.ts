@@ -7,9 +7,9 @@ import type { LoanStore } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openLoanLists } from '../lists/lending-lists.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
-import { openLoanHistoryRefresh } from '../read-model/refresh-loans.ts';
-import { LOAN_OWNER, LOAN_ROW } from '../rows/loan-rows.ts';
-import type { StoreDependencies } from './dependencies.ts';
+import { openLoanHistoryRefresh } from '../read-model/refresh.ts';
+import { LOAN_OWNER, LOAN_ROW } from '../rows/rows.ts';
+import type { StoreDependencies } from './row-store.ts';
 import { openRowStore } from './row-store.ts';
 
 /** @returns what reads one loan, inside a write or a read of the snapshot */

@@ -12,12 +12,12 @@ import { openMemberLists } from '../lists/member-lists.ts';
 import type { ReadModelFormat, StoredColumns } from '../read-model/columns.ts';
 import { openReadModel } from '../read-model/read.ts';
 import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
-import { LOOKUP_ROW, type LookupRow, MEMBER_ROW, PERSON, toListedMember } from '../rows/member-rows.ts';
+import { LOOKUP_ROW, type LookupRow, MEMBER_ROW, PERSON, toListedMember } from '../rows/rows.ts';
 import { openNewNames } from '../search/index-names.ts';
 import { isSearch } from '../search/member-search.ts';
 import type { Searching } from '../search/search-in-thread.ts';
 import type { OtherConflict } from './conflicts.ts';
-import type { StoreDependencies } from './dependencies.ts';
+import type { StoreDependencies } from './row-store.ts';
 import { openRowStore } from './row-store.ts';
 
 const prepareStatements = (db: Connection) => ({

@@ -15,10 +15,10 @@ import type { Connection } from '../engine/connection.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
 import { openPaymentLists } from '../lists/lending-lists.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
-import { openLoanHistoryRefresh } from '../read-model/refresh-loans.ts';
-import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
-import type { StoreDependencies } from './dependencies.ts';
+import { openLoanHistoryRefresh } from '../read-model/refresh.ts';
+import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/rows.ts';
 import { openLoanReader } from './loans.ts';
+import type { StoreDependencies } from './row-store.ts';
 import { openRowStore } from './row-store.ts';
 
 /** @returns what changes the paid amount of a loan, with its history, event and read model */

@@ -13,10 +13,23 @@ import {
 import { notFound, refuseFields } from '../../../domain/values/errors.ts';
 import type { Actor } from '../../ports/journal/history.ts';
 import type { Connection } from '../engine/connection.ts';
+import type { GroupCommit } from '../engine/group-commit.ts';
+import type { ReadSnapshot } from '../engine/read-snapshot.ts';
+import { newIdSql } from '../journal/record-changes.ts';
 import { openChangeRecorder } from '../journal/recorder.ts';
-import { newIdSql } from '../journal/removed-ids.ts';
+import type { CooperativeSummaries } from '../rows/cooperative-summaries.ts';
 import type { RecordedEntity } from '../schema/tables.ts';
 import { type FindConflicts, type OtherConflict, openConflicts } from './conflicts.ts';
+import type { ResponseKeeper } from './idempotent-responses.ts';
+
+/** What the entities of a registry share. */
+export interface StoreDependencies {
+  readonly commits: GroupCommit;
+  readonly snapshot: ReadSnapshot;
+  readonly cooperativeSummaries: CooperativeSummaries;
+  /** Creates rows that answer a request. */
+  readonly responses: ResponseKeeper;
+}
 
 type Column = string | number | null;
 

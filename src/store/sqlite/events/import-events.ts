@@ -3,7 +3,7 @@ import type { Visible } from '../../../domain/access/visible.ts';
 import { actorCode, type EventType, type RegistryEvent, typeOfCode } from '../../../domain/events.ts';
 import type { ImportRange } from '../../ports/events.ts';
 import type { Connection } from '../engine/connection.ts';
-import { isInGroupsSql, toGroupsParameter } from '../lists/groups.ts';
+import { isInGroupsSql, toGroupsParameter } from '../lists/list-pages.ts';
 
 export interface ImportEvents {
   findImport(event: RegistryEvent): ImportRange | undefined;

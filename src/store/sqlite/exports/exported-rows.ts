@@ -5,11 +5,16 @@ import { listFields } from '../../../domain/values/declared-fields.ts';
 import type { ExportedRows, ExportFilter } from '../../ports/exports.ts';
 import type { ImportKind } from '../../ports/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
-import { selected } from '../rows/columns.ts';
-import { COOPERATIVE_ROW } from '../rows/cooperative-rows.ts';
-import { LOAN_OWNER, LOAN_ROW, OWNER } from '../rows/loan-rows.ts';
-import { MEMBER_VALUES } from '../rows/member-rows.ts';
-import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
+import {
+  COOPERATIVE_ROW,
+  LOAN_OWNER,
+  LOAN_ROW,
+  MEMBER_VALUES,
+  OWNER,
+  PAYMENT_OWNER,
+  PAYMENT_ROW,
+  selected,
+} from '../rows/rows.ts';
 import { ERASED_STATUS } from '../schema/counts.ts';
 import { tableOf } from '../schema/tables.ts';
 

@@ -1,8 +1,10 @@
 /** Files that must survive a power cut: synced, and read back by their hash. */
-import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { openPrivateFile } from '../../../runtime/new-files.ts';
+import { lockFile } from '../engine/file-use.ts';
+import { SPOOL_INFIX } from './registry-files.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -79,4 +81,36 @@ export async function copyPrivately(source: string, target: string): Promise<Fil
   } finally {
     closeSync(handle);
   }
+}
+
+/** A file that this process has locked. The system takes the lock back when the process ends. */
+export interface FileLock {
+  release(): void;
+}
+
+/**
+ * Locks a file that only its owner can read, created when it is missing.
+ * @returns undefined while somebody else has it locked
+ */
+export function lockPrivateFile(path: string): FileLock | undefined {
+  if (!existsSync(path)) create(path);
+  const lock = lockFile(path);
+  return lock && { release: () => void lock.close() };
+}
+
+function create(path: string): void {
+  try {
+    createPrivateFile(path);
+  } catch (error) {
+    // Another process has created it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** @returns the descriptor of an empty file on the disk of the registry, which nobody else can open */
+export function openSpool(databaseFile: string): number {
+  const path = `${databaseFile}${SPOOL_INFIX}${randomUUID()}`;
+  const descriptor = openPrivateFile(path);
+  unlinkSync(path);
+  return descriptor;
 }

@@ -1,12 +1,14 @@
 /** The transaction of a command: its connection, its lock, its dry run, and what follows its commit. */
 import { createHash } from 'node:crypto';
 import type { Connection } from '../engine/connection.ts';
-import { toUnavailable } from '../engine/errors.ts';
+import { isBusy, isDiskFull, toUnavailable } from '../engine/errors.ts';
 import { openDatabase } from '../engine/open-database.ts';
+import { WAIT_MS } from '../engine/pragmas.ts';
 import type { ReadModelFormat } from '../read-model/columns.ts';
+import { letOthersWrite, refreshStale } from '../read-model/refresh.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
+import { indexNames } from '../search/index-names.ts';
 import { lastChange } from './operations.ts';
-import { tidyUp } from './tidy-up.ts';
 
 const CACHE_KIB = 64 * 1024;
 
@@ -105,4 +107,22 @@ function fingerprintOf(db: Connection, lastBefore: number, shown: unknown): stri
     .raw();
   for (const change of changes.iterate(lastBefore)) hash.update(`\n${JSON.stringify(change)}`);
   return hash.digest('base64url');
+}
+
+/**
+ * Indexes new names, refreshes the read model and empties the log. All rows are committed; a busy lock or a
+ * full disk from here on is not a failure.
+ * @returns any other error: thrown, it would mean that nothing was written
+ */
+export function tidyUp(db: Connection, format: ReadModelFormat, nowSeconds: number): unknown {
+  try {
+    indexNames(db, { pause: letOthersWrite });
+    refreshStale(db, format, { nowSeconds, pause: letOthersWrite });
+    // Outside the lock: the log of a large import would stay as large as the import.
+    db.emptyLog(WAIT_MS.command);
+    return undefined;
+  } catch (error) {
+    // What is still stale is computed by lookups, searches wait for names, and the check counts both.
+    return isBusy(error) || isDiskFull(error) ? undefined : error;
+  }
 }

@@ -1,6 +1,6 @@
 /** The operations that can be undone, imports and corrections, and the file of each import. */
 import type { CorrectionKind } from '../../../domain/corrections.ts';
-import type { ImportRecord } from '../../ports/import/import-record.ts';
+import type { ImportRecord } from '../../ports/import/import-session.ts';
 import { IMPORT_KINDS, type ImportChanges, type ImportKind } from '../../ports/import/import-session.ts';
 import type { ChangedEntity } from '../../ports/journal/corrections.ts';
 import type { RecordedImport } from '../../ports/journal/operations.ts';

@@ -11,11 +11,11 @@ import {
   type ChangeSet,
   insertChanges,
   insertRemovedRows,
+  keepRemovedId,
   noteRemoved,
   type Recording,
   removedIds,
 } from './record-changes.ts';
-import { keepRemovedId } from './removed-ids.ts';
 
 /** SELECTs of the ids of rows that the work may change or remove. */
 export type Touched = { readonly [entity in ChangedEntity]?: string };

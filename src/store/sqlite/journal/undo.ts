@@ -13,12 +13,12 @@ import {
   announce,
   type ChangeSet,
   insertChanges,
+  keepRemovedId,
   noteRemoved,
   REMOVED,
   RESTORED,
   type Recording,
 } from './record-changes.ts';
-import { keepRemovedId } from './removed-ids.ts';
 
 export interface Undone {
   /** Rows that the operation had created, but for accounts, which come and go with their transactions. */

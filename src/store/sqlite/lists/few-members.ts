@@ -6,9 +6,8 @@ import type { MemberFilter } from '../../../domain/membership/members.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
 import { currentNumberSql } from '../identity/former-keys.ts';
-import { PERSON } from '../rows/member-rows.ts';
-import { type Groups, isInGroupsSql, toGroupsParameter } from './groups.ts';
-import { type ListRows, openFewRows } from './list-pages.ts';
+import { PERSON } from '../rows/rows.ts';
+import { type Groups, isInGroupsSql, type ListRows, openFewRows, toGroupsParameter } from './list-pages.ts';
 
 interface Wanted {
   readonly identityCard: string | null;

@@ -14,11 +14,16 @@ import { refuseFields } from '../../../domain/values/errors.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
 import { currentNumberSql } from '../identity/former-keys.ts';
-import { LOAN_OWNER, LOAN_ROW } from '../rows/loan-rows.ts';
-import { PAYMENT_OWNER, PAYMENT_ROW } from '../rows/payment-rows.ts';
+import { LOAN_OWNER, LOAN_ROW, PAYMENT_OWNER, PAYMENT_ROW } from '../rows/rows.ts';
 import { LOAN_COUNTS, PAYMENT_COUNTS } from '../schema/counts.ts';
-import { type Groups, isInGroupsSql, toGroupsParameter } from './groups.ts';
-import { type ListRows, openCountedList, openFewRows } from './list-pages.ts';
+import {
+  type Groups,
+  isInGroupsSql,
+  type ListRows,
+  openCountedList,
+  openFewRows,
+  toGroupsParameter,
+} from './list-pages.ts';
 
 const LOANS: ListRows = { table: 'loans', alias: 'l', select: LOAN_ROW, joins: LOAN_OWNER, asTuples: false };
 const PAYMENTS: ListRows = {

@@ -6,7 +6,7 @@ import { type Visible, visibleGroups } from '../../../domain/access/visible.ts';
 import { MEMBER_STATUSES, type MemberFilter } from '../../../domain/membership/members.ts';
 import type { Page, PageRequest } from '../../../domain/values/page.ts';
 import type { Connection } from '../engine/connection.ts';
-import { LISTED_ROW, type ListedRow } from '../rows/member-rows.ts';
+import { LISTED_ROW, type ListedRow } from '../rows/rows.ts';
 import { MEMBER_COUNTS } from '../schema/counts.ts';
 import { openFewMembers } from './few-members.ts';
 import { type ListRows, openCountedList } from './list-pages.ts';

@@ -11,7 +11,7 @@ import type { TimeZone } from '../../../domain/values/date-time.ts';
 import { type ExactInteger, narrow } from '../../../domain/values/decimal.ts';
 import { serializeLoanHistory, serializeSavings } from '../../../lookup/financial-blocks.ts';
 import type { Connection } from '../engine/connection.ts';
-import { LOAN_HISTORY_ROW } from '../rows/loan-rows.ts';
+import { LOAN_HISTORY_ROW } from '../rows/rows.ts';
 
 /** A row of `exactSum`. */
 export interface ExactSum {

@@ -125,3 +125,18 @@ const PAUSE_MS = 11;
 export const letOthersWrite = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
 };
+
+/**
+ * @returns what computes and stores the loan history of a member; called inside the transaction, after the
+ * rows were written: their triggers mark it as stale
+ */
+export function openLoanHistoryRefresh(
+  db: Connection,
+  { version, zone }: ReadModelFormat,
+): (memberId: number) => void {
+  const financials = openFinancials(db, zone);
+  const store = db.prepare<[loans: string, id: number]>('UPDATE members SET loans = ? WHERE id = ?');
+  return (memberId) => {
+    store.run(pack(financials.loanHistoryOf(memberId), version), memberId);
+  };
+}

@@ -1,7 +1,7 @@
 /**
  * What is added up for statistics, and stored with each write (docs/decisions/0029-stored-totals.md): a
  * declaration for each table. It is part of files in use: a change needs a migration that creates the
- * triggers anew, and another version of the rules (statistics/totals.ts).
+ * triggers anew, and another version of the rules (statistics/stored-totals.ts).
  */
 type Sql = (row: string) => string;
 

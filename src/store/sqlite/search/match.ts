@@ -1,6 +1,6 @@
 /** The expression by which the index of names finds what a search asks for. */
 import { MEMBER_STATUSES, type MemberStatus } from '../../../domain/membership/members.ts';
-import type { Groups } from '../lists/groups.ts';
+import type { Groups } from '../lists/list-pages.ts';
 import { wordOfCooperative, wordOfStatus } from '../schema/indexed-names.ts';
 
 const quote = (word: string): string => `"${word}"`;

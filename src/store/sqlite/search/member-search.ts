@@ -11,7 +11,7 @@ import type { ListedMember } from '../../ports/registry.ts';
 import type { Connection } from '../engine/connection.ts';
 import { openFewMembers } from '../lists/few-members.ts';
 import { LISTED_MEMBERS } from '../lists/member-lists.ts';
-import { LISTED_ROW, type ListedRow, toListedMember } from '../rows/member-rows.ts';
+import { LISTED_ROW, type ListedRow, toListedMember } from '../rows/rows.ts';
 import { FIRST_UNINDEXED } from './index-names.ts';
 import { matchOf, matchOfWords, orNothing } from './match.ts';
 

@@ -2,7 +2,7 @@
 import type { ImportKind } from '../../ports/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { IdRange } from '../journal/operations.ts';
-import { nextIdOf } from '../journal/removed-ids.ts';
+import { nextIdOf } from '../journal/record-changes.ts';
 import { tableOf } from '../schema/tables.ts';
 import { TARGETS, type Target, type TargetColumn } from '../schema/targets.ts';
 import { type Assignment, assignmentsOf, countByColumn } from './staged/changes.ts';

@@ -1,13 +1,14 @@
 /** A file after its checks: what was found, and what may be done with its accepted rows. */
-import type { ImportRecord } from '../../ports/import/import-record.ts';
 import type {
   CheckedFile,
   CheckOptions,
   ImportChanges,
+  ImportRecord,
   ImportResult,
 } from '../../ports/import/import-session.ts';
 import type { Connection } from '../engine/connection.ts';
 import { toUnavailable } from '../engine/errors.ts';
+import { tidyUp } from '../journal/command-transaction.ts';
 import {
   beginOperation,
   endOperation,
@@ -17,7 +18,6 @@ import {
 } from '../journal/operations.ts';
 import { addPaidAmounts } from '../journal/paid-amounts.ts';
 import { announce, insertChanges } from '../journal/record-changes.ts';
-import { tidyUp } from '../journal/tidy-up.ts';
 import { applyStaged, isPartOfMember, openNewAccounts } from './apply.ts';
 import { checkAgain } from './check-again.ts';
 import { keepCorrections, keepRelated } from './checks/corrections.ts';

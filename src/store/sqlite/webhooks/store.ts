@@ -11,8 +11,8 @@ import type {
 import type { Connection } from '../engine/connection.ts';
 import { toStorageError } from '../engine/errors.ts';
 import { hasTables, openDatabase } from '../engine/open-database.ts';
-import type { FileLock } from '../files/lock.ts';
-import { lockPrivateFile } from '../files/lock.ts';
+import type { FileLock } from '../files/durable-files.ts';
+import { lockPrivateFile } from '../files/durable-files.ts';
 import { webhooksFileOf, webhooksLockOf } from '../files/registry-files.ts';
 import { WEBHOOKS_SCHEMA } from '../schema/migrations/webhooks.ts';
 import { type EndpointRow, prepareStatements, type Statements } from './statements.ts';

@@ -10,8 +10,13 @@ import type { UndoBlocker } from '../../../ports/journal/operations.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readPages } from '../../engine/read-pages.ts';
 import { findOperation, isImport } from '../../journal/operations.ts';
-import { insertRemovedRows, noteRemoved, type Recording, removedIds } from '../../journal/record-changes.ts';
-import { keepRemovedId } from '../../journal/removed-ids.ts';
+import {
+  insertRemovedRows,
+  keepRemovedId,
+  noteRemoved,
+  type Recording,
+  removedIds,
+} from '../../journal/record-changes.ts';
 import { findBlockers } from '../../journal/undo-blockers.ts';
 import { ERASED_STATUS } from '../../schema/counts.ts';
 import { memberSql, tableOf } from '../../schema/tables.ts';

@@ -1,14 +1,74 @@
 /** Runs the checks of a staged file, against the registry as it is at this moment. */
-import type { ImportFault } from '../../../ports/import/import-session.ts';
+import type { ImportFault, ImportKind } from '../../../ports/import/import-session.ts';
 import type { Connection } from '../../engine/connection.ts';
+import { hasErasedPersons } from '../../identity/identity-hash.ts';
+import { transfersSql } from '../../identity/transfers.ts';
+import { REVERSED_ACTORS } from '../../journal/operations.ts';
+import { stagedColumns } from '../../schema/targets.ts';
 import type { FileScope } from '../staged/file-scope.ts';
-import type { Check } from './check-statements.ts';
+import { type Check, saying } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import { findEqualEntries } from './equal-entries.ts';
-import { erasureChecks, findErasedRows } from './erased-checks.ts';
 import { readReplacedNumbers } from './replaced-numbers.ts';
 import { findMissing, separateOwners } from './replacement.ts';
-import { transferChecks } from './transfers.ts';
+
+/**
+ * Entries of a membership that are dated after the person has changed to another cooperative
+ * (docs/correcting.md#a-change-of-cooperative). What is stored already, and what ends old savings and loans,
+ * may be.
+ */
+const BEGINNINGS: {
+  readonly [kind in ImportKind]?: { readonly column: string; readonly condition: string };
+} = {
+  production: { column: 'delivered_at', condition: 'true' },
+  savings: { column: 'transacted_at', condition: "r.kind = 'contribution'" },
+  loans: { column: 'loan_start_date', condition: 'true' },
+};
+
+const MOVED = 'The member changed to {cooperative} on {day}: what came after that day belongs there.';
+
+export function transferChecks({ kind, zone }: FileScope): Check[] {
+  const beginning = BEGINNINGS[kind];
+  if (beginning === undefined) return [];
+  const { column, condition } = beginning;
+  const nextDay = `unixepoch(t.day, '+1 day') - ${zone?.offsetSeconds ?? 0}`;
+  return [
+    {
+      column,
+      sql: `SELECT r.line, ${saying(MOVED, { cooperative: 't.code', day: 't.day' })}
+        FROM (${transfersSql(REVERSED_ACTORS)}) t
+        CROSS JOIN staging.resolved_references p ON p.member_id = t.member_id
+        CROSS JOIN staging.rows r ON r.line = p.line
+        WHERE p.id IS NULL AND ${condition} AND r.${column} >= ${nextDay}`,
+    },
+  ];
+}
+
+/** Who was registered again since, over HTTP or despite the erasure, is imported like others. */
+const IS_ERASED = `r.identity_card IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM main.members m WHERE m.identity_card = r.identity_card)
+  AND EXISTS (SELECT 1 FROM main.erasure_secrets s WHERE identity_hash(s.secret, r.identity_card)
+    IN (SELECT identity_hash FROM main.erased_persons))`;
+
+/** Finds the rows that name such a person; the checks look no further at whom they name. */
+export function findErasedRows({ db, kind }: FileScope): void {
+  db.exec('DELETE FROM staging.erased_rows');
+  if (!stagedColumns(kind).some(({ name }) => name === 'identity_card') || !hasErasedPersons(db)) return;
+  db.exec(`INSERT INTO staging.erased_rows SELECT r.line FROM staging.rows r WHERE ${IS_ERASED}`);
+}
+
+const refusing = (message: string): Check => ({
+  column: 'identity_card',
+  sql: `SELECT line, '${message}' FROM staging.erased_rows`,
+});
+
+const MEMBER = refusing('This person was erased. --despite-erasure imports the row.');
+const ENTRY = refusing('This person was erased.');
+
+export function erasureChecks({ kind, despiteErasure = false }: FileScope): Check[] {
+  if (kind === 'members') return despiteErasure ? [] : [MEMBER];
+  return [ENTRY];
+}
 
 /** A number that changes when another connection commits to the registry. */
 export const readDataVersion = (db: Connection): number =>

@@ -12,7 +12,7 @@ import { DECLARATIONS, declarationOf, type MetricName } from '../../src/metrics/
 import { systemClock } from '../../src/runtime/clock.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
 import { deprecatedTable } from './api-tables.ts';
-import { code, table } from './markdown.ts';
+import { code, list, table } from './markdown.ts';
 
 /** Documents with such tables, by their path from the project's folder. */
 export const GENERATED_DOCUMENTS = ['api', 'operating', 'metrics', 'keys', 'import-reference'].map(
@@ -72,9 +72,11 @@ function commands(groups: readonly Command[]): string {
 function metrics(): string {
   const rows = (Object.keys(DECLARATIONS) as MetricName[]).map((name) => {
     const { type, labels = [], help } = declarationOf(name);
-    return [code(labels.length === 0 ? name : `${name}{${labels.join(',')}}`), type, help];
+    // The name of every other one says its type.
+    const note = type === 'histogram' ? ' (a histogram)' : '';
+    return [code(labels.length === 0 ? name : `${name}{${labels.join(',')}}`), help + note];
   });
-  return table(['Metric{labels}', 'Type', 'Meaning'], rows);
+  return list(rows);
 }
 
 const scopes = (): string =>
@@ -84,10 +86,7 @@ const scopes = (): string =>
   );
 
 const refusals = (): string =>
-  table(
-    ['Reason', 'Means'],
-    Object.entries(REFUSALS).map(([reason, meaning]) => [code(reason), meaning]),
-  );
+  list(Object.entries(REFUSALS).map(([reason, meaning]) => [code(reason), meaning]));
 
 /** The columns whose values together identify a row. */
 const IDENTIFYING: { readonly [kind in ImportKind]: string } = {
@@ -124,10 +123,7 @@ async function tables(): Promise<{ readonly [name: string]: () => string }> {
     scopes,
     refusals,
     'reasons of unavailability': () =>
-      table(
-        ['Reason', 'Means'],
-        Object.entries(UNAVAILABLE_REASONS).map(([reason, meaning]) => [code(reason), meaning]),
-      ),
+      list(Object.entries(UNAVAILABLE_REASONS).map(([reason, meaning]) => [code(reason), meaning])),
     deprecated: () => deprecatedTable(),
     'import columns': importColumns,
     'choices of columns': choicesOfColumns,

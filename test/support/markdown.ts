@@ -9,6 +9,10 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return [line(headings), `|${'---|'.repeat(headings.length)}`, ...rows.map(line)].join('\n');
 }
 
+/** A line for each term, with what it means. */
+export const list = (rows: readonly (readonly string[])[]): string =>
+  rows.map((cells) => `- ${cells.join(': ')}`).join('\n');
+
 /** The cells of the rows of a document's table, found by its first heading. @throws Error if there is none */
 export function rowsOf(document: string, heading: string): string[][] {
   const lines = readFileSync(new URL(`../../${document}`, import.meta.url), 'utf8').split('\n');

@@ -19,20 +19,19 @@ export interface DateEvidence {
   hasOneDigit: boolean;
 }
 
-/** The lines on which a column of decimals first showed these forms; 0 for one that it has not shown. */
-export interface DecimalEvidence {
-  commaLine: number;
+/** What the decimals of a column show of its decimal mark. */
+export type DecimalForm =
+  | 'comma'
   /** Commas that separate thousands. */
-  thousandsLine: number;
+  | 'thousands'
   /** `12,500`, which the file reads in one of these two ways. */
-  commaBeforeThreeLine: number;
+  | 'comma before three'
   /** `1250.5` */
-  pointLine: number;
+  | 'point'
   /** `12.500`, which is twelve and a half unless a point separates thousands. */
-  pointBeforeThreeLine: number;
+  | 'point before three'
   /** `12,500` where nothing says which it is. */
-  unclearLine: number;
-}
+  | 'unclear';
 
 /** Of one column of one file. */
 export interface CellContext {
@@ -45,17 +44,16 @@ export interface CellContext {
   readonly decimalMark: ',' | '.' | undefined;
   /** As it is where the comma is the decimal mark. */
   readonly isSeparatedBySemicolons: boolean;
-  /** Line of the row. */
-  readonly line: number;
   /** Whether a workbook stores this cell as a number. */
   readonly isNumber: boolean;
-  readonly decimals: DecimalEvidence;
   /** The unknown words of a column of words so far, folded; undefined where none of them is shown. */
   readonly unknownWords: Set<string> | undefined;
   /** Undefined until the dates of the column were surveyed. */
   readonly dates: DateEvidence | undefined;
   /** The order of day and month cannot be known before the entire column is. */
   askForSurvey(): void;
+  /** Of a number without a decimal mark there is nothing to show. */
+  showDecimal(form: DecimalForm): void;
   note(kind: NoteKind): void;
 }
 
@@ -67,15 +65,6 @@ export const noDates = (): DateEvidence => ({
   hasOneDigit: false,
 });
 
-export const noDecimals = (): DecimalEvidence => ({
-  commaLine: 0,
-  thousandsLine: 0,
-  commaBeforeThreeLine: 0,
-  pointLine: 0,
-  pointBeforeThreeLine: 0,
-  unclearLine: 0,
-});
-
 /** For cells of no particular file. */
 export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => ({
   zone,
@@ -85,10 +74,9 @@ export const cellContext = (zone: TimeZone, nowSeconds: number): CellContext => 
   decimalMark: undefined,
   isSeparatedBySemicolons: false,
   isNumber: false,
-  line: 0,
-  decimals: noDecimals(),
   unknownWords: undefined,
   dates: noDates(),
   askForSurvey() {},
+  showDecimal() {},
   note() {},
 });

@@ -8,7 +8,7 @@ import {
   WEIGHT,
 } from '../../domain/values/decimal.ts';
 import { FieldError } from '../../domain/values/errors.ts';
-import type { CellContext, DecimalEvidence } from './context.ts';
+import type { CellContext, DecimalForm } from './context.ts';
 
 const POINT_BEFORE_THREE = /^[0-9]{1,3}\.[0-9]{3}$/;
 const COMMA_GROUPS = /^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
@@ -66,8 +66,8 @@ const readNumber =
     if (cell.includes(',')) return readWithComma(cell, kind, context);
     const units = parseDecimal(SPACE_GROUPS.test(cell) ? cell.replace(GROUPING, '') : cell, kind);
     if (typeof units === 'number' && cell.includes('.')) {
-      context.decimals.pointLine ||= context.line;
-      if (POINT_BEFORE_THREE.test(cell)) context.decimals.pointBeforeThreeLine ||= context.line;
+      context.showDecimal('point');
+      if (POINT_BEFORE_THREE.test(cell)) context.showDecimal('point before three');
     }
     return units;
   };
@@ -81,30 +81,29 @@ function readWithComma(cell: string, kind: DecimalKind, context: CellContext): n
   const { decimalMark, isSeparatedBySemicolons } = context;
   const isUnclear = ONE_COMMA_GROUP.test(cell) && decimalMark === undefined;
   if (isUnclear && !isSeparatedBySemicolons && kind.fractionDigits >= 3) {
-    context.decimals.unclearLine ||= context.line;
+    context.showDecimal('unclear');
     return AMBIGUOUS_FAULT;
   }
   const isThousands = COMMA_GROUPS.test(cell) && !(isUnclear && isSeparatedBySemicolons);
-  if (isUnclear) context.decimals.commaBeforeThreeLine ||= context.line;
+  if (isUnclear) context.showDecimal('comma before three');
   if (isThousands) {
-    context.decimals.thousandsLine ||= context.line;
+    context.showDecimal('thousands');
     return parseDecimal(cell.replace(GROUPING, ''), kind);
   }
   const isCertain = isSeparatedBySemicolons || ONE_OR_TWO_DECIMALS.test(cell);
   if (decimalMark === '.' || !isCertain || !DECIMAL_COMMA.test(cell)) return DECIMAL_COMMA_FAULT;
   const units = readCommaStyle(cell, kind);
   if (typeof units === 'number') {
-    context.decimals.commaLine ||= context.line;
+    context.showDecimal('comma');
     context.note('decimal_comma');
   }
   return units;
 }
 
 /** The mark for a map; null where the numbers do not settle it, undefined where none needs to be known. */
-export function decimalMarkOf(evidence: DecimalEvidence): ',' | null | undefined {
-  const { commaLine, thousandsLine, pointLine, unclearLine } = evidence;
-  if (commaLine > 0) return thousandsLine + pointLine > 0 ? null : ',';
-  return unclearLine > 0 ? null : undefined;
+export function decimalMarkOf(forms: ReadonlySet<DecimalForm>): ',' | null | undefined {
+  if (forms.has('comma')) return forms.has('thousands') || forms.has('point') ? null : ',';
+  return forms.has('unclear') ? null : undefined;
 }
 
 /** `1250,50`, `1.250,50` or `1 250,50`, and `12.500` as thousands. */

@@ -1,6 +1,6 @@
 /** What the cells of known columns leave open: the order of dates, the decimal mark, unknown words. */
 import { FieldError, mayEcho } from '../../domain/values/errors.ts';
-import { type CellContext, type DateOrder, noDates, noDecimals } from '../cells/context.ts';
+import { type CellContext, type DateOrder, type DecimalForm, noDates } from '../cells/context.ts';
 import { collectDateEvidence, dateOrderOf } from '../cells/dates.ts';
 import { decimalMarkOf } from '../cells/decimals.ts';
 import { type ImportColumn, isOfDates } from '../columns/columns.ts';
@@ -34,7 +34,8 @@ export interface Observer {
 export function createObserver(cells: CellContext): Observer {
   const dates = noDates();
   // A file has one decimal mark, so it does not matter which column shows it.
-  const numbers: CellContext = { ...cells, decimals: noDecimals(), line: 1 };
+  const forms = new Set<DecimalForm>();
+  const numbers: CellContext = { ...cells, showDecimal: (form) => forms.add(form) };
   /** By column, by folded word, the first spelling. */
   const unknown = new Map<string, Map<string, string>>();
 
@@ -54,7 +55,7 @@ export function createObserver(cells: CellContext): Observer {
       else if (column.kind === 'choice') lookAtWord(column, cell);
     },
     dates: () => dateOrderOf(dates),
-    decimal: () => decimalMarkOf(numbers.decimals),
+    decimal: () => decimalMarkOf(forms),
     unknownWords: () => [...unknown].map(([column, words]) => shownWords(column, [...words.values()])),
   };
 }

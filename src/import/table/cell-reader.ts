@@ -9,7 +9,7 @@ import {
   mayBeSpecial,
   unwrapText,
 } from '../cells/blanks.ts';
-import { type CellContext, type DecimalEvidence, noDecimals } from '../cells/context.ts';
+import type { CellContext, DecimalForm } from '../cells/context.ts';
 import type { NoteKind } from '../cells/notes.ts';
 import { MOST_UNKNOWN_WORDS } from '../cells/words.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
@@ -19,10 +19,26 @@ import type { ReadingMap } from '../map/reading-map.ts';
 import type { Header } from './header.ts';
 import type { FileSurvey } from './survey-dates.ts';
 
-/** Receives what is found in a row; `column` is empty when it concerns no single one. */
-export interface RowFindings {
-  fault(column: string, message: Text): void;
-  note(kind: NoteKind, column: string): void;
+/** What is found in a row; `column` is empty when it concerns no single one. */
+export class RowFindings {
+  readonly faults: { readonly column: string; readonly message: Text }[] = [];
+  readonly notes: { readonly kind: NoteKind; readonly column: string }[] = [];
+  /** What its cells show that their columns have not shown before. @see CellReader.accept */
+  readonly evidence: DecimalEvidence[] = [];
+
+  fault(column: string, message: Text): void {
+    this.faults.push({ column, message });
+  }
+
+  note(kind: NoteKind, column: string): void {
+    this.notes.push({ kind, column });
+  }
+}
+
+interface DecimalEvidence {
+  /** Place of the column among those of the kind. */
+  readonly place: number;
+  readonly form: DecimalForm;
 }
 
 export interface CellReaderOptions {
@@ -54,8 +70,8 @@ export interface CellReader {
   needsSurvey(): boolean;
   /** The columns with these words. */
   columnsOfUnknownWords(): string[];
-  /** Forgets what the last row has shown of its columns: it is not one of the table's. */
-  forgetRow(): void;
+  /** Keeps what a row has shown of its columns: it is one of the table's. */
+  accept(findings: RowFindings): void;
   /** The columns whose decimals contradict each other. */
   unclearDecimals(): ColumnFault[];
 }
@@ -70,9 +86,14 @@ export function createCellReader(options: CellReaderOptions): CellReader {
   const words = declared.map(({ name }) => map?.values.get(name));
   let isSurveyNeeded = false;
   let findings: RowFindings;
-  const contexts = declared.map(({ name }) =>
+  /** By place of the column. */
+  const decimals = declared.map(() => new Set<DecimalForm>());
+  const contexts = declared.map(({ name }, place) =>
     columnContext(options, name, {
       note: (note) => findings.note(note, name),
+      showDecimal(form) {
+        if (!decimals[place]?.has(form)) findings.evidence.push({ place, form });
+      },
       askForSurvey() {
         isSurveyNeeded = true;
       },
@@ -92,7 +113,7 @@ export function createCellReader(options: CellReaderOptions): CellReader {
   }
 
   return {
-    read({ line, cells, numbers }, i, rowFindings) {
+    read({ cells, numbers }, i, rowFindings) {
       const place = header.places[i] as number;
       const given = cells[place] ?? '';
       if (given.length > MAX_CELL_CHARACTERS) return TOO_LONG;
@@ -102,17 +123,18 @@ export function createCellReader(options: CellReaderOptions): CellReader {
       if (mayBeSpecial(cell) || words[i] !== undefined) cell = unwrap(cell, i);
       if (cell === '') return null;
       const context = contexts[i] as OwnContext;
-      context.line = line;
       context.isNumber = numbers?.has(place) === true;
       return (declared[i] as ImportColumn).parse(cell, context);
     },
     needsSurvey: () => isSurveyNeeded || contexts.some(hasManyUnknownWords),
     columnsOfUnknownWords: () =>
       declared.flatMap(({ name }, i) => (hasManyUnknownWords(contexts[i] as OwnContext) ? name : [])),
-    forgetRow: () => contexts.forEach(forgetLine),
+    accept({ evidence }) {
+      for (const { place, form } of evidence) decimals[place]?.add(form);
+    },
     unclearDecimals: () =>
       declared.flatMap(({ name: column }, i) => {
-        const message = contradictionOf(contexts[i] as OwnContext);
+        const message = contradictionOf(decimals[i] as Set<DecimalForm>);
         return message === undefined ? [] : [{ column, message }];
       }),
   };
@@ -120,11 +142,6 @@ export function createCellReader(options: CellReaderOptions): CellReader {
 
 const hasManyUnknownWords = ({ unknownWords }: OwnContext): boolean =>
   unknownWords !== undefined && unknownWords.size > MOST_UNKNOWN_WORDS;
-
-function forgetLine({ line, decimals }: OwnContext): void {
-  for (const form of Object.keys(decimals) as (keyof DecimalEvidence)[])
-    if (decimals[form] === line) decimals[form] = 0;
-}
 
 const UNCLEAR_POINT =
   'Some values of this column have a decimal comma, and others a point before three digits, which may ' +
@@ -138,31 +155,29 @@ const UNCLEAR_BESIDE_POINT =
   'mean either. Name the decimal mark in a map, "decimal": "," or ".".';
 
 /** @returns undefined when the forms of the column agree */
-function contradictionOf({ decimals }: OwnContext): string | undefined {
-  if (decimals.commaLine === 0) return undefined;
-  if (decimals.pointBeforeThreeLine > 0) return UNCLEAR_POINT;
-  if (decimals.commaBeforeThreeLine === 0) return undefined;
-  if (decimals.thousandsLine > 0) return UNCLEAR_COMMA;
-  return decimals.pointLine > 0 ? UNCLEAR_BESIDE_POINT : undefined;
+function contradictionOf(forms: ReadonlySet<DecimalForm>): string | undefined {
+  if (!forms.has('comma')) return undefined;
+  if (forms.has('point before three')) return UNCLEAR_POINT;
+  if (!forms.has('comma before three')) return undefined;
+  if (forms.has('thousands')) return UNCLEAR_COMMA;
+  return forms.has('point') ? UNCLEAR_BESIDE_POINT : undefined;
 }
 
 /** The reader's own context of a column, changed from cell to cell. */
 interface OwnContext extends CellContext {
-  line: number;
   isNumber: boolean;
 }
 
 function columnContext(
   { context, map, format, survey }: CellReaderOptions,
   column: string,
-  found: Pick<CellContext, 'note' | 'askForSurvey'>,
+  found: Pick<CellContext, 'note' | 'showDecimal' | 'askForSurvey'>,
 ): OwnContext {
   return {
     ...context,
     dateOrder: map?.dates,
     decimalMark: map?.decimal,
     isSeparatedBySemicolons: format.type === 'text' && format.separator === ';',
-    decimals: noDecimals(),
     dates: survey.dates?.get(column),
     unknownWords: survey.hidden.has(column) ? undefined : new Set(),
     ...found,

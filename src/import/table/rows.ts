@@ -6,23 +6,21 @@ import { asMessage, say } from '../../domain/values/message.ts';
 import type { StagedValue } from '../../store/ports/import/import-session.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { FileFault, type FileRecord } from '../formats/source/records.ts';
-import {
-  type CellReader,
-  type CellReaderOptions,
-  createCellReader,
-  type RowFindings,
-} from './cell-reader.ts';
+import { type CellReader, type CellReaderOptions, createCellReader, RowFindings } from './cell-reader.ts';
 import { completeOpeningBalance, OPENING_BALANCE } from './opening-balance.ts';
 import { createWidthCheck, WRONG_WIDTH } from './row-width.ts';
 
 export interface RowReader extends Omit<CellReader, 'read'> {
   /** The columns that the file has, those made from others included. */
   readonly columns: ReadonlySet<string>;
-  /**
-   * Checks one row.
-   * @returns the values in the order of the kind's columns, null where a cell is empty or invalid
-   */
-  read(record: FileRecord, findings: RowFindings): StagedValue[];
+  /** Checks one row. What its cells show of their columns counts once it is accepted. */
+  read(record: FileRecord): ReadRow;
+}
+
+export interface ReadRow {
+  /** In the order of the kind's columns, null where a cell is empty or invalid. */
+  readonly values: StagedValue[];
+  readonly findings: RowFindings;
 }
 
 const NAMES = {
@@ -49,11 +47,12 @@ export function createRowReader(options: CellReaderOptions): RowReader {
     faulty.size > 0 && chosen.some((name) => faulty.has(name));
   const cellReader = createCellReader(options);
 
-  function read(record: FileRecord, findings: RowFindings): StagedValue[] {
+  function read(record: FileRecord): ReadRow {
+    const findings = new RowFindings();
     if (isWrongWidth(record.cells)) {
       const counts = { expected: headings.length, found: record.cells.length };
       findings.fault('', say(WRONG_WIDTH, counts));
-      return declared.map(() => null);
+      return { values: declared.map(() => null), findings };
     }
     const values: StagedValue[] = new Array(declared.length);
     faulty.clear();
@@ -72,7 +71,7 @@ export function createRowReader(options: CellReaderOptions): RowReader {
       findings.fault('member_code', 'Give a member code, or a national ID.');
     if (isBalanceGiven && !isAnyFaulty(OPENING_BALANCE))
       completeOpeningBalance(values, isCutOffConstant, context.nowSeconds, findings);
-    return values;
+    return { values, findings };
   }
 
   return {

@@ -1,11 +1,10 @@
 /** The table of a file: where it begins, and its records → rows, faults and notes. */
 import type { ImportFault, ImportKind, StagedRow } from '../../store/ports/import/import-session.ts';
 import type { CellContext } from '../cells/context.ts';
-import type { NoteKind, NoteTaker } from '../cells/notes.ts';
+import type { NoteTaker } from '../cells/notes.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { FileRecord, RecordBatch, SourceFormat } from '../formats/source/records.ts';
 import type { ReadingMap } from '../map/reading-map.ts';
-import type { RowFindings } from './cell-reader.ts';
 import { createFilesReader } from './file-column.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
@@ -54,41 +53,29 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
   const unnamed = createUnnamedColumns(header, notes);
 
   let lastLine = header.line;
-  // One object for all rows: a clean row costs nothing more.
-  let line = 0;
-  let faults: ImportFault[] = [];
-  const found: { kind: NoteKind; column: string }[] = [];
   const reference = IMPORT_COLUMNS[kind].findIndex(
     ({ name, isRequired }) => name === 'reference' && !isRequired,
   );
   const filesOf = createFilesReader(header.filePlace);
   const checkRepeat = createRepeatCheck(header.repeatsPlace, header.headings);
   let isReferenceMissing = reference >= 0 && (header.places[reference] === -1 || header.filePlace >= 0);
-  const findings: RowFindings = {
-    fault: (column, message) => faults.push({ line, column, message, refuses: 'row' }),
-    note: (note, column) => found.push({ kind: note, column }),
-  };
 
   /** @returns undefined for a row of totals */
-  function readRow(record: FileRecord): StagedRow | undefined {
-    line = record.line;
-    const known = faults.length;
-    const values = reader.read(record, findings);
-    const isTotals = faults.length > known && isTotalsRow(kind, header, record.cells);
-    if (isTotals) {
-      faults.length = known;
-      reader.forgetRow();
+  function readRow(record: FileRecord, faults: ImportFault[]): StagedRow | undefined {
+    const { line } = record;
+    const { values, findings } = reader.read(record);
+    if (findings.faults.length > 0 && isTotalsRow(kind, header, record.cells)) {
       notes.note('totals_row', '', line);
-    } else {
-      for (const note of found) notes.note(note.kind, note.column, line);
-      unnamed.look(record);
+      return undefined;
     }
-    found.length = 0;
-    if (isTotals) return undefined;
+    reader.accept(findings);
+    for (const note of findings.notes) notes.note(note.kind, note.column, line);
+    unnamed.look(record);
     // A row without a fault: of one that has too few cells nothing is known.
-    if (faults.length === known && values[reference] === null) isReferenceMissing = true;
+    if (findings.faults.length === 0 && values[reference] === null) isReferenceMissing = true;
     const rejectedFrom = filesOf(record, findings);
     checkRepeat(record, findings);
+    for (const { column, message } of findings.faults) faults.push({ line, column, message, refuses: 'row' });
     return rejectedFrom === undefined ? { line, values } : { line, values, rejectedFrom };
   }
 
@@ -97,13 +84,13 @@ export function openTable(records: readonly FileRecord[], options: TableOptions)
     columns: reader.columns,
     read({ records: batch }) {
       const rows: StagedRow[] = [];
-      faults = [];
+      const faults: ImportFault[] = [];
       for (const record of batch) {
         if (record.line < header.line) continue;
         if (record.line > lastLine + 1) notes.noteLines('empty_row', lastLine + 1, record.line - 1);
         lastLine = record.lastLine ?? record.line;
         if (record.line === header.line) continue;
-        const row = readRow(record);
+        const row = readRow(record, faults);
         if (row !== undefined) rows.push(row);
       }
       return { rows, faults: [...faults, ...notes.takeFaults()] };

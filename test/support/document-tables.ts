@@ -64,9 +64,9 @@ function commands(groups: readonly Command[]): string {
     // Some descriptions end with the same names.
     const [does = '', list = ''] = group.description().split(/: (?=[a-z]+(?:, [a-z]+)*$)/);
     const isSaid = list.split(', ').every((name) => names.includes(name));
-    return [code(group.name()), names.map(code).join(' '), prose(isSaid ? does : group.description())];
+    return [[group.name(), ...names].map(code).join(' '), prose(isSaid ? does : group.description())];
   });
-  return table(['Command', 'Commands of the group', 'Does'], rows);
+  return list(rows);
 }
 
 function metrics(): string {
@@ -80,10 +80,7 @@ function metrics(): string {
 }
 
 const scopes = (): string =>
-  table(
-    ['Scope', 'Allows'],
-    Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => [code(scope), meaning]),
-  );
+  list(Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => [code(scope), meaning]));
 
 const refusals = (): string =>
   list(Object.entries(REFUSALS).map(([reason, meaning]) => [code(reason), meaning]));
@@ -107,10 +104,10 @@ function importColumns(): string {
 function choicesOfColumns(): string {
   const rows = IMPORT_KINDS.flatMap((kind) =>
     IMPORT_COLUMNS[kind].flatMap(({ name, choices }) =>
-      choices === undefined ? [] : [[kind, code(name), choices.map(code).join(' ')]],
+      choices === undefined ? [] : [[`${kind}, ${code(name)}`, choices.map(code).join(' ')]],
     ),
   );
-  return table(['Kind', 'Column', 'Values'], rows);
+  return list(rows);
 }
 
 /** Each table by the name that its region in a document gives. */

@@ -69,13 +69,8 @@ test('a file of the first schema keeps its data and answers lookups, with and wi
   assert.deepEqual(faults, []);
 });
 
-const REGISTRY_FINGERPRINTS = ['69f383e8e7d14cf2'];
+const REGISTRY_FINGERPRINTS = ['c5a25249cff47f6d'];
 const LEDGER_FINGERPRINTS: readonly string[] = ['20020e93676f5cfd'];
-const KEYS_FINGERPRINTS: readonly string[] = [
-  '62a3c705c6945c89',
-  'b1990e3c46c7eab0',
-  '3190fd530475cc0c',
-  '2e31631a5ca73b42',
-];
+const KEYS_FINGERPRINTS: readonly string[] = ['7c6960e99af0547d'];
 const ERASURES_FINGERPRINTS = ['633236b91bab8da7'];
 const WEBHOOKS_FINGERPRINTS = ['2cfd83497452ed47'];

@@ -95,6 +95,18 @@ test('a file of an unreleased version is refused, with what to do', async (conte
   assert.equal(contentOf(file), before);
 });
 
+test('a file of keys of an unreleased version is refused, with what to do', (context) => {
+  const file = join(temporaryFolder(context), 'registry.keys.db');
+  const db = new Database(file);
+  db.exec('CREATE TABLE api_keys (id INTEGER PRIMARY KEY)');
+  db.pragma(`application_id = ${0x63726b31}`);
+  db.pragma('user_version = 4');
+  db.close();
+  const message =
+    `${file} was created by a version before 1.0.0. ` + 'Move it away, and create the keys again.';
+  assert.throws(() => openKeyStore(file), { message });
+});
+
 test("the keys' file is recognized where a registry is expected", async (context) => {
   const folder = temporaryFolder(context);
   const file = join(folder, 'registry.keys.db');

@@ -4,7 +4,7 @@ import { TOTALS, totalsTable } from '../declared-totals.ts';
 
 export const STORED_TOTALS = `
 -- By which rules, and in which time zone, the totals are kept; empty: nothing was added up yet, and whoever
--- opens the registry does it (statistics/totals.ts).
+-- opens the registry does it (statistics/stored-totals.ts).
 CREATE TABLE totals_zone (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   version TEXT NOT NULL,

@@ -1,7 +1,7 @@
 /** The schema of a keys' file, as numbered migrations. One that has been released is never edited. */
 import type { Schema } from '../../engine/migrate.ts';
 
-const KEYS_1 = `
+const FIRST = `
 CREATE TABLE api_keys (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
@@ -13,6 +13,9 @@ CREATE TABLE api_keys (
   may_export INTEGER NOT NULL,
   -- A JSON array of ids, which are never given to another cooperative; NULL: all.
   cooperatives TEXT,
+  -- Recorded with the readings of the key; NULL: none.
+  purpose TEXT,
+  requires_purpose INTEGER NOT NULL,
   per_hour INTEGER NOT NULL,
   per_day INTEGER NOT NULL,
   is_active INTEGER NOT NULL,
@@ -31,19 +34,6 @@ CREATE TABLE api_key_secrets (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_key_secrets_key ON api_key_secrets (key_id);
 
--- Requests of a key that used something deprecated.
-CREATE TABLE deprecated_uses (
-  key_id INTEGER NOT NULL REFERENCES api_keys (id),
-  name TEXT NOT NULL,
-  requests INTEGER NOT NULL,
-  last_used_at INTEGER NOT NULL,
-  PRIMARY KEY (key_id, name)
-) STRICT, WITHOUT ROWID;
-`;
-
-const USES = `
-DROP TABLE deprecated_uses;
-
 -- Requests of a key that did the same: were admitted, used something deprecated, were refused for a reason.
 CREATE TABLE key_uses (
   key_id INTEGER NOT NULL REFERENCES api_keys (id),
@@ -55,9 +45,7 @@ CREATE TABLE key_uses (
   last_at INTEGER NOT NULL,
   PRIMARY KEY (key_id, kind, name, hour)
 ) STRICT, WITHOUT ROWID;
-`;
 
-const LEDGER_KEYS = `
 -- What hashes the national IDs of a month's readings; apart from them, and destroyed with them.
 CREATE TABLE ledger_keys (
   -- The first 16 hexadecimal digits of the SHA-256 of the secret: a changed one is noticed.
@@ -68,14 +56,11 @@ CREATE TABLE ledger_keys (
 ) STRICT, WITHOUT ROWID;
 `;
 
-const PURPOSES = `
--- Recorded with the readings of the key; NULL: none.
-ALTER TABLE api_keys ADD COLUMN purpose TEXT;
-ALTER TABLE api_keys ADD COLUMN requires_purpose INTEGER NOT NULL DEFAULT 0;
-`;
-
 /** In the order in which they run. */
 export const KEYS_SCHEMA: Schema = {
-  applicationId: 0x63726b31,
-  migrations: [KEYS_1, USES, LEDGER_KEYS, PURPOSES],
+  applicationId: 0x63726b32,
+  migrations: [FIRST],
+  mistakenFor: {
+    1668442929: 'was created by a version before 1.0.0. Move it away, and create the keys again.',
+  },
 };

@@ -34,11 +34,6 @@ const wordings = Object.fromEntries(
 /** The text in the language; in English where a translation is missing. */
 export const inLanguage = (text: Text, language: Language): string => compose(text, wordings[language]);
 
-/** The text in every language, each once. */
-export const inEveryLanguage = (text: Text): string[] => [
-  ...new Set(LANGUAGES.map((language) => inLanguage(text, language))),
-];
-
 export const findLanguage = (name: string): Language | undefined =>
   LANGUAGES.find((language) => language === name);
 

@@ -1,16 +1,13 @@
 /** A row as it was delivered → the row of the rejects, which is read again as the original was. */
 
-import { say } from '../../domain/values/message.ts';
-import { inEveryLanguage } from '../../language/language.ts';
 import type { FileRecord } from '../formats/source/records.ts';
 import { filesOf } from '../table/file-column.ts';
 import type { Header } from '../table/header.ts';
 import { FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN } from '../table/headings.ts';
 import { createMarks } from '../table/repeated-row.ts';
-import { WRONG_WIDTH } from '../table/row-width.ts';
 
-/** In the language of whoever made the rejects. */
-const WRONG_WIDTHS = inEveryLanguage(say(WRONG_WIDTH, { expected: 0, found: 0 }));
+/** Begins the reasons that are not below their heading. */
+const REASONS = `${FAULTS_COLUMN}: `;
 
 export interface RejectedRows {
   /** The own headings of the file and that of the reasons. */
@@ -48,24 +45,27 @@ export function createRejectedRows(
     const shown = isWorkbook
       ? cells.map((cell, i) => keptAsText(cell, numbers?.has(i) === true, i === identityAt))
       : cells;
-    const own = ownCells(shown);
+    const isComplete = isOfHeadersWidth(cells);
+    const own = isComplete
+      ? ownOf(Array.from({ length: width }, (_, i) => shown[i] ?? ''))
+      : cellsOfAnyWidth(shown);
     const files = sha256 === undefined ? [] : [filesOf(sha256, cells[filesAt] ?? '')];
     const mark = isRepeat ? markOf(cells) : (cells[repeatsAt] ?? '');
-    return [...own, ...files, ...(marksRepeats ? [mark] : []), reason];
+    return [...own, ...files, ...(marksRepeats ? [mark] : []), isComplete ? reason : REASONS + reason];
   }
 
-  /**
-   * A row of the header's width has all of them, so that the reasons are below their heading. One with too
-   * many or too few cells keeps these: filled up it could be read, with values in wrong columns.
-   */
-  function ownCells(cells: readonly string[]): readonly string[] {
+  /** Whether a row gets all cells of the header, so that the reasons are below their heading. */
+  function isOfHeadersWidth(cells: readonly string[]): boolean {
     const mayBeLonger = isWorkbook || namedWidth < width || cells.length <= width;
-    const isComplete =
-      mayBeLonger && cells.length >= namedWidth && cells.slice(width).every((cell) => cell.trim() === '');
-    if (isComplete) return ownOf(Array.from({ length: width }, (_, i) => cells[i] ?? ''));
-    const last = cells.at(-1)?.replace(/\d+/g, '0') ?? '';
-    const hasReason = faultsAt >= 0 && WRONG_WIDTHS.some((reason) => last.includes(reason));
-    return hasReason ? cells.slice(0, -addedBefore.filter((place) => place >= 0).length) : cells;
+    return (
+      mayBeLonger && cells.length >= namedWidth && cells.slice(width).every((cell) => cell.trim() === '')
+    );
+  }
+
+  /** The own cells of another row: filled up, it could be read with values in wrong columns. */
+  function cellsOfAnyWidth(cells: readonly string[]): readonly string[] {
+    const hasReasons = faultsAt >= 0 && cells.at(-1)?.startsWith(REASONS) === true;
+    return hasReasons ? cells.slice(0, -addedBefore.filter((place) => place >= 0).length) : cells;
   }
 
   const added = [

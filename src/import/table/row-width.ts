@@ -3,9 +3,6 @@
 import type { SourceFormat } from '../formats/source/records.ts';
 import type { Header } from './header.ts';
 
-/** The template of the fault of such a row. */
-export const WRONG_WIDTH = 'Expected {expected} cells, found {found}.';
-
 /**
  * Whether a row has too few cells for the columns with a heading, or too many for the header. In a text, even
  * an empty cell is too many, unless the header itself ends with one: a separator within a value, as in

@@ -8,7 +8,7 @@ import { ALTERNATIVES, IMPORT_COLUMNS, type ImportColumn } from '../columns/colu
 import { FileFault, type FileRecord } from '../formats/source/records.ts';
 import { type CellReader, type CellReaderOptions, createCellReader, RowFindings } from './cell-reader.ts';
 import { completeOpeningBalance, OPENING_BALANCE } from './opening-balance.ts';
-import { createWidthCheck, WRONG_WIDTH } from './row-width.ts';
+import { createWidthCheck } from './row-width.ts';
 
 export interface RowReader extends Omit<CellReader, 'read'> {
   /** The columns that the file has, those made from others included. */
@@ -51,7 +51,7 @@ export function createRowReader(options: CellReaderOptions): RowReader {
     const findings = new RowFindings();
     if (isWrongWidth(record.cells)) {
       const counts = { expected: headings.length, found: record.cells.length };
-      findings.fault('', say(WRONG_WIDTH, counts));
+      findings.fault('', say('Expected {expected} cells, found {found}.', counts));
       return { values: declared.map(() => null), findings };
     }
     const values: StagedValue[] = new Array(declared.length);

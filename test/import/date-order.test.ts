@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DateOrder } from '../../src/import/cells/context.ts';
-import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import type { FileLayout } from '../../src/import/map/file-layout.ts';
 import type { ImportOptions } from '../../src/import/run/import-files.ts';
 import { type ImportPlace, importText, nid, startedPlace } from '../support/importing.ts';
 
@@ -12,7 +12,7 @@ const file = (births: readonly string[], joined: readonly string[] = []) =>
   births.map((birth, i) => `A-1,${nid(10 + i)},M-${10 + i},Person,${birth},${joined[i] ?? ''}\n`).join('');
 const births = (place: ImportPlace) =>
   place.query('SELECT date_of_birth AS born FROM members WHERE id > 3 ORDER BY id').map(({ born }) => born);
-const mapped = (dates: DateOrder): { map: ReadingMap } => ({
+const mapped = (dates: DateOrder): { map: FileLayout } => ({
   map: { kind: 'members', columns: new Map(), constants: new Map(), values: new Map(), dates },
 });
 const messages = async (place: ImportPlace, cells: readonly string[], options?: Partial<ImportOptions>) =>

@@ -6,7 +6,7 @@ import { type DecimalKind, MONEY, RATE, WEIGHT } from '../../src/domain/values/d
 import { FieldError } from '../../src/domain/values/errors.ts';
 import { type CellContext, cellContext } from '../../src/import/cells/context.ts';
 import { readDecimal } from '../../src/import/cells/decimals.ts';
-import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import type { FileLayout } from '../../src/import/map/file-layout.ts';
 import { importText, startedPlace } from '../support/importing.ts';
 
 const UNCLEAR = /thousands or decimals/;
@@ -124,7 +124,7 @@ test('a column with decimal commas and with points before three digits is refuse
     [[1, 'kg', 'file']],
   );
   assert.match(faults[0]?.message ?? '', /Name the decimal mark in a map/);
-  const map: ReadingMap = {
+  const map: FileLayout = {
     ...{ kind: 'production', columns: new Map(), constants: new Map(), values: new Map(), decimal: ',' },
   };
   const mapped = await importText(place, 'production', content, { map });

@@ -5,12 +5,12 @@ import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
 import { foldHeading } from '../../src/import/dictionary/fold.ts';
 import { foldPhrase } from '../../src/import/dictionary/fold-phrase.ts';
 import { BRACKETS, HEADINGS } from '../../src/import/dictionary/headings.ts';
-import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import type { FileLayout } from '../../src/import/map/file-layout.ts';
 import { recogniseHeadings, scoreHeader } from '../../src/import/table/headings.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
 
 const columnOf = (kind: ImportKind, heading: string) => recogniseHeadings(kind, [heading])[0]?.column;
-const mapOf = (columns: Record<string, string | null>): ReadingMap => ({
+const mapOf = (columns: Record<string, string | null>): FileLayout => ({
   ...{ kind: 'members', constants: new Map(), values: new Map() },
   columns: new Map(Object.entries(columns).map(([heading, column]) => [foldHeading(heading), column])),
 });

@@ -6,7 +6,7 @@ import { FieldError } from '../../src/domain/values/errors.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
 import { readMobile } from '../../src/import/cells/mobiles.ts';
 import { openFile } from '../../src/import/formats/open-file.ts';
-import { parseReadingMap } from '../../src/import/map/parse-reading-map.ts';
+import { parseMap } from '../../src/import/map/parse-map.ts';
 import { proposeMap } from '../../src/import/proposal/propose-map.ts';
 import type { ReadFile } from '../support/importing.ts';
 import { importText, MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
@@ -118,7 +118,7 @@ for (const [what, quote] of [
 
 test('a map names a line among the first 10,000 for the header', () => {
   const read = (line: number) =>
-    parseReadingMap(JSON.stringify({ kind: 'members', header_row: line }), { kind: 'members', cells: CELLS });
+    parseMap(JSON.stringify({ kind: 'members', header_row: line }), { kind: 'members', cells: CELLS });
   assert.ok('kind' in read(10_000));
   assert.deepEqual(read(10_001), [
     { path: 'header_row', message: 'Expected the number of a line, from 1 to 10000.' },

@@ -9,7 +9,7 @@ import { GENDERS, MEMBER_STATUSES, ROLES } from '../../src/domain/membership/mem
 import { meaningsOf } from '../../src/import/cells/words.ts';
 import { foldHeading } from '../../src/import/dictionary/fold.ts';
 import * as words from '../../src/import/dictionary/words.ts';
-import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import type { FileLayout } from '../../src/import/map/file-layout.ts';
 import { importText, MEMBERS_HEADER, nid, SAVINGS_HEADER, startedPlace } from '../support/importing.ts';
 
 const MORE = 'gender,date_of_birth,mobile,role,status';
@@ -92,7 +92,7 @@ test('an unknown word is a fault that names the known ones, and is shown only wh
 
 test("a map's words decide before the dictionary, without a note", async (context) => {
   const place = await startedPlace(context);
-  const map: ReadingMap = {
+  const map: FileLayout = {
     ...{ kind: 'members', columns: new Map(), constants: new Map() },
     values: new Map([
       [

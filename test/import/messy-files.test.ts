@@ -7,7 +7,7 @@ import { cellContext } from '../../src/import/cells/context.ts';
 import { HEADINGS } from '../../src/import/dictionary/headings.ts';
 import { GENDER_WORDS, MEMBER_STATUS_WORDS, ROLE_WORDS } from '../../src/import/dictionary/words.ts';
 import type { FileRecord, RecordSource, SourceFormat } from '../../src/import/formats/source/records.ts';
-import { stageFile } from '../../src/import/table/stage-file.ts';
+import { readAndCheck } from '../../src/import/table/read-and-check.ts';
 import { FILE_COLUMNS } from '../../src/store/ports/import/import-columns.ts';
 import type {
   ImportFault,
@@ -23,7 +23,7 @@ type Row = Readonly<Record<string, string>>;
 
 const TEXT: SourceFormat = { type: 'text', encoding: 'utf-8', hasMark: false, separator: ',' };
 
-/** Reads records as `stageFile` does, in batches of this size. */
+/** Reads records as `readAndCheck` does, in batches of this size. */
 async function readRecords(
   kind: ImportKind,
   records: readonly FileRecord[],
@@ -52,11 +52,11 @@ async function readRecords(
     },
     async close() {},
   };
-  const { reading } = await stageFile(session, source, {
+  const { findings } = await readAndCheck(session, source, {
     ...{ kind, acceptTrailingZero: false, skipInvalid: false, onBatch() {} },
     cells: cellContext(KIGALI, Date.UTC(2026, 0, 1) / 1000),
   });
-  return { rows, faults, columns, notes: reading.notes.map((note) => note.kind), reading };
+  return { rows, faults, columns, notes: findings.notes.map((note) => note.kind), findings };
 }
 
 const numbered = (cells: readonly (readonly string[])[]): FileRecord[] =>
@@ -229,7 +229,7 @@ test('in a workbook, numbers are exact with a point, and a national ID that is a
     { line: 6, cells: ['2025-03-01', 'A-1', '1198589000001040', '12,5', ''], numbers: new Set([2]) },
     { line: 7, cells: ['2025-03-01', 'A-1', nid(2), '13'] },
   ];
-  const { rows, faults, notes, reading } = await readRecords('production', records, { format });
+  const { rows, faults, notes, findings } = await readRecords('production', records, { format });
   const { kg, product, full_name } = rows[0] ?? {};
   assert.deepEqual({ kg, product, full_name }, { kg: 12_500, product: null, full_name: null });
   assert.deepEqual(
@@ -245,11 +245,11 @@ test('in a workbook, numbers are exact with a point, and a national ID that is a
   );
   // Row 5 is not there.
   assert.deepEqual(notes, ['heading', 'empty_row', 'decimal_comma']);
-  assert.equal(reading.cellOf({ line: 6, column: 'identity_card' }), 'C6');
-  assert.equal(reading.cellOf({ line: 6, column: 'delivered_at' }), 'A6');
-  assert.equal(reading.cellOf({ line: 6, column: '' }), undefined);
+  assert.equal(findings.cellOf({ line: 6, column: 'identity_card' }), 'C6');
+  assert.equal(findings.cellOf({ line: 6, column: 'delivered_at' }), 'A6');
+  assert.equal(findings.cellOf({ line: 6, column: '' }), undefined);
   const wide = [{ line: 1, cells: [...Array.from({ length: 27 }, () => ''), ...header] }];
   const second = await readRecords('production', wide, { format });
-  assert.equal(second.reading.cellOf({ line: 9, column: 'kg' }), 'AE9');
-  assert.equal((await readRecords('production', wide)).reading.cellOf({ line: 9, column: 'kg' }), undefined);
+  assert.equal(second.findings.cellOf({ line: 9, column: 'kg' }), 'AE9');
+  assert.equal((await readRecords('production', wide)).findings.cellOf({ line: 9, column: 'kg' }), undefined);
 });

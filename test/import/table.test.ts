@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { foldHeading } from '../../src/import/dictionary/fold.ts';
-import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import type { FileLayout } from '../../src/import/map/file-layout.ts';
 import { importText, MEMBERS_HEADER, member, members, nid, startedPlace } from '../support/importing.ts';
 
-const readingMap = (given: Partial<ReadingMap>): ReadingMap => ({
+const readingMap = (given: Partial<FileLayout>): FileLayout => ({
   kind: 'members',
   columns: new Map(),
   constants: new Map(),

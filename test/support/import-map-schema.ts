@@ -8,7 +8,7 @@ import {
   ENCODINGS,
   type MAP_KEYS,
   MAX_HEADER_LINE,
-} from '../../src/import/map/reading-map.ts';
+} from '../../src/import/map/file-layout.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
 
 export const IMPORT_MAP_SCHEMA_FILE = fileURLToPath(new URL('../../import-map.schema.json', import.meta.url));

@@ -33,7 +33,7 @@ async function collectFaults({ checked }: FileToShow): Promise<EqualFaults[]> {
 
 /** @param rejects the path given by `--rejects` */
 export async function showFaults(show: Show, shown: FileToShow, rejects: string | undefined): Promise<void> {
-  const { checked, source, reading } = shown;
+  const { checked, source, findings } = shown;
   const file = nameOf(shown.file);
   const sheet = source.format.type === 'workbook' ? source.format.sheet : undefined;
   let rest = checked.faults;
@@ -41,7 +41,7 @@ export async function showFaults(show: Show, shown: FileToShow, rejects: string 
   for (const { fault, rows, lines } of await collectFaults(shown)) {
     rest -= rows;
     areLinesLeft ||= rows > lines.length;
-    show(describeFault(file, fault, { rows, lines, sheet, cell: reading.cellOf(fault) }));
+    show(describeFault(file, fault, { rows, lines, sheet, cell: findings.cellOf(fault) }));
   }
   if (rest > 0) {
     show(

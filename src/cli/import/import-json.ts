@@ -41,11 +41,11 @@ export function createImportJson(context: CliContext, database: string, isDryRun
     },
     async checked(shown) {
       begin(shown.file);
-      const { checked, reading } = shown;
+      const { checked, findings } = shown;
       await list('errors', describeFaults(shown));
       await list(
         'notes',
-        reading.notes.map(({ kind, column, count, lines }) => ({ kind, column, count, lines: lines() })),
+        findings.notes.map(({ kind, column, count, lines }) => ({ kind, column, count, lines: lines() })),
       );
       await list(
         'warnings',
@@ -68,10 +68,10 @@ export function createImportJson(context: CliContext, database: string, isDryRun
   };
 }
 
-async function* describeFaults({ checked, source, reading }: FileToShow): AsyncGenerator<object> {
+async function* describeFaults({ checked, source, findings }: FileToShow): AsyncGenerator<object> {
   const sheet = source.format.type === 'workbook' ? source.format.sheet : null;
   for await (const { line, column, message } of checked.listFaults()) {
-    const cell = reading.cellOf({ line, column }) ?? null;
+    const cell = findings.cellOf({ line, column }) ?? null;
     yield { line, sheet, cell, column, message };
   }
 }

@@ -1,12 +1,12 @@
 /** The notes of a file for an operator: one line for all headings, one for each other kind and column. */
 import { asMessage, type Message, say } from '../../domain/values/message.ts';
 import type { ImportNote, NoteKind } from '../../import/cells/notes.ts';
-import type { FileReading } from '../../import/table/stage-file.ts';
+import type { FileFindings } from '../../import/table/read-and-check.ts';
 
 /** Lines shown of a note or warning. */
 export const SHOWN_LINES = 5;
 
-export function describeNotes({ notes, header }: FileReading): Message[] {
+export function describeNotes({ notes, header }: FileFindings): Message[] {
   const others = notes.filter(({ kind }) => kind !== 'heading' && kind !== 'ignored_column');
   const ignored = notes.filter(({ kind }) => kind === 'ignored_column').map(({ column }) => column);
   const recognised = (header?.headings ?? [])

@@ -3,7 +3,7 @@
 import { say } from '../../domain/values/message.ts';
 import type { RecordSource } from '../../import/formats/source/records.ts';
 import type { FileReport, ImportFile } from '../../import/run/import-report.ts';
-import type { FileReading } from '../../import/table/stage-file.ts';
+import type { FileFindings } from '../../import/table/read-and-check.ts';
 import type { CheckedFile, RegistrySize } from '../../store/ports/import/import-session.ts';
 
 /** A file that was read and checked, before anything of it is written. */
@@ -11,7 +11,7 @@ export interface FileToShow {
   readonly file: ImportFile;
   readonly checked: CheckedFile;
   readonly source: RecordSource;
-  readonly reading: FileReading;
+  readonly findings: FileFindings;
 }
 
 /** What the operator or a program sees of an import, while it runs and afterwards. */

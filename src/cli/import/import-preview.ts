@@ -57,8 +57,8 @@ function describeExample(
 }
 
 /** The first rows as they were understood, without national IDs. */
-export const listFirstRows = ({ file, reading }: FileToShow): FirstRow[] =>
-  reading.firstRows.map(({ line, values }) => ({
+export const listFirstRows = ({ file, findings }: FileToShow): FirstRow[] =>
+  findings.firstRows.map(({ line, values }) => ({
     line,
     values: Object.fromEntries(
       IMPORT_COLUMNS[file.kind].flatMap(({ name }, i) => {

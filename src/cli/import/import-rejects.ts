@@ -10,7 +10,7 @@ import {
   rejectsPath,
 } from '../../import/rejects/rejects-file.ts';
 import { ImportError, type ImportFile } from '../../import/run/import-report.ts';
-import type { FileReading } from '../../import/table/stage-file.ts';
+import type { FileFindings } from '../../import/table/read-and-check.ts';
 import type { Language } from '../../language/language.ts';
 import type { CheckedFile } from '../../store/ports/import/import-session.ts';
 import type { Storage } from '../../store/ports/storage.ts';
@@ -43,7 +43,7 @@ export const appendRejects = (
   rejects: RejectsFile,
   checked: CheckedFile,
   source: RecordSource,
-  reading: FileReading,
+  findings: FileFindings,
 ): Promise<string | undefined> =>
   refusing(
     (reason, cause) =>
@@ -52,5 +52,5 @@ export const appendRejects = (
         { cause },
       ),
     async () =>
-      rejects.append(checked.listFaults(), source, reading, await hasRepeatedRow(checked.listFaults())),
+      rejects.append(checked.listFaults(), source, findings, await hasRepeatedRow(checked.listFaults())),
   );

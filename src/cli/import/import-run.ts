@@ -40,13 +40,13 @@ export interface ImportCommandOptions extends PrintOptions {
 type ImportRun = Run<ImportCommandOptions>;
 
 /**
- * @param reading how the files are to be read
+ * @param layout how the files are to be read
  * @throws CommandError `refused` unless every file is imported without a fault; any unexpected error
  */
 export async function runImport(
   run: ImportRun,
   files: readonly ImportFile[],
-  reading: ImportWork['reading'],
+  layout: ImportWork['layout'],
 ): Promise<void> {
   const { options, storage, zone } = run;
   await assertMeant(storage, options);
@@ -72,7 +72,7 @@ export async function runImport(
       const format = absentFormat(files[0].kind, zone);
       absent = await open(options.absent, '--absent', 'a list of absent rows', format);
     }
-    reports = await importWithSession(run, { files, reading, rejects, changes, absent });
+    reports = await importWithSession(run, { files, layout, rejects, changes, absent });
   } catch (error) {
     throw error instanceof UnknownSheetError ? new CommandError(EXIT.usage, error.message) : error;
   } finally {
@@ -131,7 +131,7 @@ async function record(run: ImportRun, isNew: boolean): Promise<void> {
 
 interface ImportWork {
   readonly files: readonly ImportFile[];
-  readonly reading: Pick<ImportOptions, 'map' | 'isStrict'>;
+  readonly layout: Pick<ImportOptions, 'map' | 'isStrict'>;
   readonly rejects: RejectsFile | undefined;
   readonly changes: ListFile<StagedChange> | undefined;
   readonly absent: ListFile<readonly StagedValue[]> | undefined;
@@ -139,7 +139,7 @@ interface ImportWork {
 
 async function importWithSession(
   run: ImportRun,
-  { files, reading: how, rejects, changes, absent }: ImportWork,
+  { files, layout: how, rejects, changes, absent }: ImportWork,
 ): Promise<FileReport[]> {
   const { options, storage, zone, clock } = run;
   const isDryRun = options.dryRun === true;
@@ -191,11 +191,11 @@ async function importWithSession(
           bar.update(nameOf(file), bytesRead, bytes);
           run.news?.({ progress: bytesRead / Math.max(bytes, 1) });
         },
-        async checked(file, checked, source, reading) {
+        async checked(file, checked, source, findings) {
           bar.stop();
-          await output.checked({ file, checked, source, reading });
+          await output.checked({ file, checked, source, findings });
           if (checked.faults > 0 && rejects !== undefined) {
-            const path = await appendRejects(rejects, checked, source, reading);
+            const path = await appendRejects(rejects, checked, source, findings);
             if (path !== undefined)
               tell(run, say('The refused rows of {file} are in {path}.', { file: nameOf(file), path }));
           }

@@ -54,9 +54,9 @@ export function createImportScreen(context: CliContext, options: ScreenOptions):
     begin: (registry) =>
       print(context, say('Registry {database}: {size}', { database, size: describeSize(registry) })),
     async checked(shown) {
-      const { file, checked, reading } = shown;
+      const { file, checked, findings } = shown;
       const name = nameOf(file);
-      for (const note of describeNotes(reading)) {
+      for (const note of describeNotes(findings)) {
         tell(context, say('{file}: note: {note}', { file: name, note }));
         inform('note', note);
       }

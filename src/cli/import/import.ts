@@ -12,7 +12,7 @@ import { parseIdOf, parseKind } from '../terminal/options.ts';
 import { statOf } from '../terminal/places.ts';
 import { acting, type Run } from '../terminal/run.ts';
 import { addSettingOptions } from '../terminal/settings.ts';
-import { addReadingOptions, type ReadingOptions, readReadingOptions } from './import-reading.ts';
+import { addLayoutOptions, type LayoutOptions, readLayoutOptions } from './import-layout.ts';
 import { type ImportCommandOptions, runImport } from './import-run.ts';
 
 const columnsHelp = IMPORT_KINDS.map((kind) => `  ${kind.padEnd(13)} ${describeColumns(kind)}\n`).join('');
@@ -27,10 +27,10 @@ Examples:
   import members members-huye.csv --map huye.map.json
 `;
 
-type Options = ImportCommandOptions & ReadingOptions;
+type Options = ImportCommandOptions & LayoutOptions;
 
 export function declareImport(command: Command, context: CliContext): void {
-  addReadingOptions(addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER'))
+  addLayoutOptions(addSettingOptions(command, 'REGISTRY_DB', 'REGISTRY_USER'))
     .argument('<kind-or-folder>', `a folder, or one of ${IMPORT_KINDS.join(', ')}`)
     .argument('[file]', 'the CSV file or workbook, when a kind is named')
     .option('--create', 'with --db: create the database if it does not exist')
@@ -57,7 +57,7 @@ export function declareImport(command: Command, context: CliContext): void {
         const files = findFiles(run, kindOrFolder, path).map((file) => ({ ...file, name }));
         assertReplacement(path, run.options);
         const kind = path === undefined ? undefined : files[0]?.kind;
-        await runImport(run, files, await readReadingOptions(run, kind));
+        await runImport(run, files, await readLayoutOptions(run, kind));
       }),
     );
   // A folder may be called `help`.

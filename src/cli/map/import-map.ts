@@ -37,7 +37,7 @@ export function declareImportMap(command: Command, context: CliContext): void {
         const name = run.options.fileName;
         if (path !== undefined) return printMap(run, { kind: parseKind(kindOrFile), path, name });
         assertFile(kindOrFile);
-        const kind = await reading({ path: kindOrFile, name }, () => guessKind(kindOrFile, name));
+        const kind = await orRefuse({ path: kindOrFile, name }, () => guessKind(kindOrFile, name));
         return printMap(run, { kind, path: kindOrFile, name });
       }),
     );
@@ -55,7 +55,7 @@ async function printMap(run: Run<ImportMapOptions>, file: ImportFile): Promise<v
       replaces: { kind: 'a map', accepts: isReplaceableMap },
     });
   const cells = cellContext(run.zone, run.now);
-  const proposal = await reading(file, () => propose(file, { cells, sheet }));
+  const proposal = await orRefuse(file, () => propose(file, { cells, sheet }));
   run.news?.({ proposal });
   const text = formatJson(proposal.document);
   if (out !== undefined) await writeMapFile(out, text);
@@ -83,7 +83,7 @@ async function propose(
 }
 
 /** @throws CommandError for whatever keeps a file from being read */
-async function reading<T>(file: Pick<ImportFile, 'path' | 'name'>, work: () => Promise<T>): Promise<T> {
+async function orRefuse<T>(file: Pick<ImportFile, 'path' | 'name'>, work: () => Promise<T>): Promise<T> {
   try {
     return await refusing(
       (code) => new CommandError(EXIT.refused, `${nameOf(file)} cannot be read (${code}).`),

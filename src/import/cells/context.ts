@@ -1,4 +1,4 @@
-/** What the reading of a cell may depend on, beside the cell. */
+/** What the value of a cell may depend on, beside the cell. */
 import { formatDate, type TimeZone } from '../../domain/values/date-time.ts';
 import type { NoteKind } from './notes.ts';
 

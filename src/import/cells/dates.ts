@@ -139,13 +139,13 @@ function orderOf(numbers: Numbers, context: CellContext): 'dmy' | undefined | Fi
   const isOpen = one <= LAST_MONTH && one !== two;
   const isDayFirst = dates.hasDayFirst && !dates.hasMonthFirst;
   if (isOpen && !isDayFirst && (dates.hasMonthFirst || !hasTwoDigits))
-    return dates.hasDayFirst ? CONTRADICTORY_FAULT : bothReadings(numbers);
+    return dates.hasDayFirst ? CONTRADICTORY_FAULT : bothOrders(numbers);
   if (!hasTwoDigits) context.note('date_order');
   return 'dmy';
 }
 
-function bothReadings({ first, second, third, mark }: Numbers): FieldError {
-  const reading = (day: string, month: string) =>
+function bothOrders({ first, second, third, mark }: Numbers): FieldError {
+  const inWords = (day: string, month: string) =>
     say('{day} {month}', { day: Number(day), month: asMessage(MONTHS[Number(month) - 1] as string) });
   return new FieldError(
     say(
@@ -153,8 +153,8 @@ function bothReadings({ first, second, third, mark }: Numbers): FieldError {
         'or write 2024-03-31.',
       {
         date: [first, second, third].join(mark),
-        one: reading(first, second),
-        other: reading(second, first),
+        one: inWords(first, second),
+        other: inWords(second, first),
         year: third,
       },
     ),

@@ -6,7 +6,7 @@ import { foldHeading } from '../dictionary/fold.ts';
 import { openChoice, unknownChoice, unknownName } from './map-faults.ts';
 import { entriesOf, type MapEntry, type OnMapFault, textOf } from './map-json.ts';
 
-interface Reading {
+interface MapCheck {
   /** The columns of the kind. */
   readonly declared: readonly ImportColumn[];
   readonly cells: CellContext;
@@ -16,7 +16,7 @@ interface Reading {
 type Columns = ReadonlyMap<string, string | null>;
 
 /** By folded heading, the column that it is read as; null where it is to be ignored. */
-export function readColumns({ declared, onFault }: Reading, entry: MapEntry | undefined): Columns {
+export function readColumns({ declared, onFault }: MapCheck, entry: MapEntry | undefined): Columns {
   const columns = new Map<string, string | null>();
   const taken = new Set<string>();
   for (const { key, path, value } of entriesIn(entry, onFault)) {
@@ -41,7 +41,7 @@ export function readColumns({ declared, onFault }: Reading, entry: MapEntry | un
 
 /** @param given the constants that win over those of the document, which may therefore be open */
 export function readConstants(
-  { declared, cells, onFault }: Reading,
+  { declared, cells, onFault }: MapCheck,
   entry: MapEntry | undefined,
   { columns, given }: { columns: Columns; given: ReadonlyMap<string, string> },
 ): ReadonlyMap<string, string> {
@@ -85,7 +85,7 @@ function readConstant(
 
 /** By column and folded word, the value of the registry. */
 export function readValues(
-  { declared, onFault }: Reading,
+  { declared, onFault }: MapCheck,
   entry: MapEntry | undefined,
 ): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const values = new Map<string, ReadonlyMap<string, string>>();

@@ -1,7 +1,7 @@
 /** The JSON of a map document with what `JSON.parse` does not report: repeated keys, and where a fault is. */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { mayEcho } from '../../domain/values/errors.ts';
-import { MAP_KEYS } from './reading-map.ts';
+import { MAP_KEYS } from './file-layout.ts';
 
 export interface MapFault {
   /** `columns.Izina`; empty when the fault concerns the entire document. */

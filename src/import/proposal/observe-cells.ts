@@ -5,7 +5,7 @@ import { collectDateEvidence, dateOrderOf } from '../cells/dates.ts';
 import { decimalMarkOf } from '../cells/decimals.ts';
 import { type ImportColumn, isOfDates } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
-import type { DecimalMark } from '../map/reading-map.ts';
+import type { DecimalMark } from '../map/file-layout.ts';
 
 /** More different words than these are none of a choice, and may be somebody's data. */
 const MOST_WORDS = 20;

@@ -4,7 +4,7 @@ import { valueIn } from '../cells/blanks.ts';
 import type { CellContext, DateOrder } from '../cells/context.ts';
 import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { RecordSource } from '../formats/source/records.ts';
-import type { DecimalMark } from '../map/reading-map.ts';
+import type { DecimalMark } from '../map/file-layout.ts';
 import { createObserver, type Observer, type UnknownWords } from './observe-cells.ts';
 import { type PlacedHeading, placeHeadings, totalsCheck } from './place-headings.ts';
 import { type FileSample, sampleFile } from './sample-file.ts';

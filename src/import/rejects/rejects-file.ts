@@ -14,7 +14,7 @@ import { scanContent } from '../formats/source/file-content.ts';
 import { type Encoding, FileFault, type RecordSource } from '../formats/source/records.ts';
 import type { Header } from '../table/header.ts';
 import { FAULTS_COLUMN } from '../table/headings.ts';
-import type { FileReading } from '../table/stage-file.ts';
+import type { FileFindings } from '../table/read-and-check.ts';
 import { createRejectedRows } from './rejected-rows.ts';
 
 export interface RejectsFile {
@@ -22,7 +22,7 @@ export interface RejectsFile {
    * Writes the refused rows of a file: of the first one to the path of the rejects, of further ones to paths
    * of their own, each with a header.
    * @param faults in order of line
-   * @param reading without a header when the file has none that can be read
+   * @param findings without a header when the file has none that can be read
    * @param hasRepeats whether a fault is that the file has a row twice
    * @returns the path; undefined when no row is refused by itself
    * @throws the system's error when the disk takes no more
@@ -30,7 +30,7 @@ export interface RejectsFile {
   append(
     faults: AsyncIterable<ImportFault>,
     source: RecordSource,
-    reading: Pick<FileReading, 'header' | 'isReferenceMissing'>,
+    findings: Pick<FileFindings, 'header' | 'isReferenceMissing'>,
     hasRepeats?: boolean,
   ): Promise<string | undefined>;
   /** Removes the file when no row was refused. */

@@ -13,9 +13,9 @@ import { cellContext } from '../cells/context.ts';
 import { openFile } from '../formats/open-file.ts';
 import type { RecordSource } from '../formats/source/records.ts';
 import { UnknownSheetError } from '../formats/workbook/open-workbook.ts';
-import type { ReadingMap } from '../map/reading-map.ts';
+import type { FileLayout } from '../map/file-layout.ts';
 import { scoreHeader } from '../table/headings.ts';
-import { type FileReading, stageFile } from '../table/stage-file.ts';
+import { type FileFindings, readAndCheck } from '../table/read-and-check.ts';
 import { describeMap, toImportRecord } from './import-record.ts';
 import { emptyReport, type FileReport, type ImportFile, nameOf, toFailure } from './import-report.ts';
 
@@ -25,7 +25,7 @@ export interface ImportOptions extends CheckOptions {
   /** Checks and counts, and writes nothing. */
   readonly isDryRun: boolean;
   /** How the files are written; what it does not name is read as without it. */
-  readonly map?: ReadingMap;
+  readonly map?: FileLayout;
   /** What would be read leniently or skipped is a fault. */
   readonly isStrict?: boolean;
   /** Shows what each file would change, and asks before it is imported. */
@@ -43,13 +43,13 @@ export interface ImportObserver {
   /**
    * Before anything of the file is written. What it throws makes the file a failed one.
    * @param source the open file, to be read once more
-   * @param reading its notes, and where its faults are
+   * @param findings its notes, and where its faults are
    */
   checked?(
     file: ImportFile,
     checked: CheckedFile,
     source: RecordSource,
-    reading: FileReading,
+    findings: FileFindings,
   ): Promise<void> | void;
   /**
    * Asked after `checked`, when warnings stop a file that is to be imported, or when the import asks.
@@ -101,10 +101,10 @@ async function importFile(
       sheet: options.map?.sheet,
       scoreHeader: (cells) => scoreHeader(file.kind, cells, options.map),
     });
-    const { checked, reading } = await checkFile(session, file, source, options, observer);
+    const { checked, findings } = await checkFile(session, file, source, options, observer);
     const sameAsImport = await session.findSameImport(file.kind, source.sha256);
-    report = { ...report, ...countsOf(checked), notes: reading.notes, sameAsImport };
-    await observer.checked?.(file, checked, source, reading);
+    report = { ...report, ...countsOf(checked), notes: findings.notes, sameAsImport };
+    await observer.checked?.(file, checked, source, findings);
     options.signal?.throwIfAborted();
     if (checked.isRefused) return { ...report, outcome: 'refused', seconds: secondsNow() };
     const { changes, columns } = checked;
@@ -135,10 +135,10 @@ function checkFile(
   source: RecordSource,
   options: ImportOptions,
   observer: ImportObserver,
-): ReturnType<typeof stageFile> {
+): ReturnType<typeof readAndCheck> {
   const { acceptTrailingZero, skipInvalid, overwritesCorrections, despiteErasure, replaces } = options;
   const { map, isStrict, zone, clock, signal } = options;
-  return stageFile(session, source, {
+  return readAndCheck(session, source, {
     kind: file.kind,
     map,
     isStrict,

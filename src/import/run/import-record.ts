@@ -1,7 +1,7 @@
 /** What the registry records of an import: the file, and how it was read. */
 import type { ImportRecord } from '../../store/ports/import/import-session.ts';
 import type { ImportNote } from '../cells/notes.ts';
-import type { ReadingMap } from '../map/reading-map.ts';
+import type { FileLayout } from '../map/file-layout.ts';
 
 /** Lines kept of a note: where to look, not a copy of the file. */
 const KEPT_LINES = 20;
@@ -10,7 +10,7 @@ interface ImportedFile {
   readonly fileName: string;
   readonly sha256: string;
   readonly systemUser: string;
-  readonly map: ReadingMap | undefined;
+  readonly map: FileLayout | undefined;
   readonly options: { readonly [name: string]: boolean | number };
   readonly notes: readonly ImportNote[];
 }
@@ -36,7 +36,7 @@ function firstOf(lines: Iterable<number>): number[] {
 }
 
 /** Of a map, what is recorded. */
-export const describeMap = ({ columns, constants, values, ...rest }: ReadingMap) => ({
+export const describeMap = ({ columns, constants, values, ...rest }: FileLayout) => ({
   ...rest,
   columns: Object.fromEntries(columns),
   constants: Object.fromEntries(constants),

@@ -15,7 +15,7 @@ import { MOST_UNKNOWN_WORDS } from '../cells/words.ts';
 import { IMPORT_COLUMNS, type ImportColumn } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import type { FileRecord, SourceFormat } from '../formats/source/records.ts';
-import type { ReadingMap } from '../map/reading-map.ts';
+import type { FileLayout } from '../map/file-layout.ts';
 import type { Header } from './header.ts';
 import type { FileSurvey } from './survey-dates.ts';
 
@@ -46,7 +46,7 @@ export interface CellReaderOptions {
   readonly header: Header;
   readonly context: CellContext;
   readonly format: SourceFormat;
-  readonly map?: ReadingMap | undefined;
+  readonly map?: FileLayout | undefined;
   readonly survey: FileSurvey;
 }
 

@@ -1,7 +1,7 @@
 /** Where the table of a file begins: the row of its headings (docs/import-reference.md#headings). */
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { type FileRecord, fileFault, HEADER_ROWS, type RecordBatch } from '../formats/source/records.ts';
-import type { ReadingMap } from '../map/reading-map.ts';
+import type { FileLayout } from '../map/file-layout.ts';
 import { FAULTS_COLUMN, MAX_COLUMNS, recogniseHeadings, scoreHeader } from './headings.ts';
 
 /** With fewer recognised headings a row may as well be data. */
@@ -18,7 +18,7 @@ export interface HeaderPlace {
  * @param records from the beginning of the file, as many as are searched
  * @throws FileFault when the map names a line that has no row
  */
-export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: ReadingMap): HeaderPlace {
+export function findHeader(kind: ImportKind, records: readonly FileRecord[], map?: FileLayout): HeaderPlace {
   const [first] = records;
   // Refused rows that were corrected: their file begins with its header, wherever the map found it before.
   if (first?.cells.some((cell) => cell.trim().toLowerCase() === FAULTS_COLUMN) === true)
@@ -51,7 +51,7 @@ function headerOnLine(records: readonly FileRecord[], line: number): HeaderPlace
  */
 export async function* withHeaderRows(
   batches: AsyncIterable<RecordBatch>,
-  map?: ReadingMap,
+  map?: FileLayout,
 ): AsyncGenerator<RecordBatch> {
   const records: FileRecord[] = [];
   let bytesRead = 0;

@@ -7,7 +7,7 @@ import { ALTERNATIVES, IMPORT_COLUMNS } from '../columns/columns.ts';
 import { nearestName } from '../dictionary/near-spelling.ts';
 import { SEPARATORS } from '../formats/csv/separator.ts';
 import { FileFault, type FileRecord, fileFault } from '../formats/source/records.ts';
-import type { ReadingMap } from '../map/reading-map.ts';
+import type { FileLayout } from '../map/file-layout.ts';
 import {
   FAULTS_COLUMN,
   FILE_COLUMN,
@@ -38,7 +38,7 @@ interface HeaderFault {
 }
 
 export interface HeaderOptions {
-  readonly map?: ReadingMap | undefined;
+  readonly map?: FileLayout | undefined;
   /** Whether the row was recognised as the header; otherwise an unknown column is a fault. */
   readonly isCertain: boolean;
   readonly notes: NoteTaker;

@@ -4,7 +4,7 @@ import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import { foldHeading } from '../dictionary/fold.ts';
 import { foldPhrase } from '../dictionary/fold-phrase.ts';
 import { BRACKETS, HEADINGS, SINGLE_NAMES } from '../dictionary/headings.ts';
-import type { ReadingMap } from '../map/reading-map.ts';
+import type { FileLayout } from '../map/file-layout.ts';
 
 /** Holds the reasons in a file of refused rows, and is never read. */
 export const FAULTS_COLUMN = 'registry_faults';
@@ -26,7 +26,7 @@ export interface Heading {
 }
 
 /** What each heading of a row means (docs/import-reference.md#headings). */
-export function recogniseHeadings(kind: ImportKind, cells: readonly string[], map?: ReadingMap): Heading[] {
+export function recogniseHeadings(kind: ImportKind, cells: readonly string[], map?: FileLayout): Heading[] {
   const headings = withoutIds(cells.map((cell) => recognise(kind, cell.trim(), map)));
   return kind === 'members' ? withFamilyName(headings) : withOneName(headings);
 }
@@ -54,7 +54,7 @@ function withOneName(headings: Heading[]): Heading[] {
   );
 }
 
-function recognise(kind: ImportKind, text: string, map: ReadingMap | undefined): Heading {
+function recognise(kind: ImportKind, text: string, map: FileLayout | undefined): Heading {
   if (text === '') return { text, column: undefined };
   const name = text.toLowerCase();
   if ([FAULTS_COLUMN, FILE_COLUMN, REPEATS_COLUMN].includes(name)) return { text, column: null, by: 'name' };
@@ -119,7 +119,7 @@ export function dictionaryOf(kind: ImportKind): ReadonlyMap<string, string> {
  * How many columns of the kind the cells name. The header is the row of a file, or of all sheets of a
  * workbook, with the highest score. Columns that the map ignores count too.
  */
-export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: ReadingMap): number {
+export function scoreHeader(kind: ImportKind, cells: readonly string[], map?: FileLayout): number {
   if (cells.length > MAX_COLUMNS) return 0;
   const found = recogniseHeadings(kind, cells, map).filter(({ column }) => column !== undefined);
   return new Set(found.map(({ column, text }) => column ?? foldHeading(text))).size;

@@ -1,5 +1,5 @@
 /**
- * A reading of an entire file for the order of day and month in its dates, before its rows are staged. What
+ * Goes through an entire file for the order of day and month in its dates, before its rows are staged. What
  * the evidence decides is in cells/dates.ts.
  */
 import type { ImportKind } from '../../store/ports/import/import-session.ts';

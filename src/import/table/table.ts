@@ -4,7 +4,7 @@ import type { CellContext } from '../cells/context.ts';
 import type { NoteTaker } from '../cells/notes.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
 import type { FileRecord, RecordBatch, SourceFormat } from '../formats/source/records.ts';
-import type { ReadingMap } from '../map/reading-map.ts';
+import type { FileLayout } from '../map/file-layout.ts';
 import { createFilesReader } from './file-column.ts';
 import { findHeader } from './find-header.ts';
 import { type Header, readHeader } from './header.ts';
@@ -15,7 +15,7 @@ import { isTotalsRow } from './totals.ts';
 
 export interface TableOptions {
   readonly kind: ImportKind;
-  readonly map?: ReadingMap | undefined;
+  readonly map?: FileLayout | undefined;
   readonly cells: CellContext;
   readonly format: SourceFormat;
   readonly notes: NoteTaker;

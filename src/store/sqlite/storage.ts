@@ -31,7 +31,7 @@ import { openSqliteRegistry } from './registry.ts';
 import { REGISTRY_SCHEMA } from './schema/migrations/registry.ts';
 import { indexNames } from './search/index-names.ts';
 import { openImportSession } from './staging/session.ts';
-import { removeStaleStaging } from './staging/staged/staging-file.ts';
+import { removeStaleStaging } from './staging/staged/staging-database.ts';
 import { openCommandStatistics } from './statistics/store.ts';
 import { renewTotals } from './statistics/stored-totals.ts';
 import { assertTimeZone, timeZoneOf } from './statistics/time-zone.ts';

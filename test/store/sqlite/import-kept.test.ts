@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../../src/store/sqlite/engine/open-database.ts';
 import { applyStaged } from '../../../src/store/sqlite/staging/apply.ts';
 import { addSqlFunctions } from '../../../src/store/sqlite/staging/checks/sql-functions.ts';
-import { stageFile } from '../../../src/store/sqlite/staging/file-staging.ts';
+import { openStaging } from '../../../src/store/sqlite/staging/open-staging.ts';
 import {
   countByColumn,
   countChanges,
@@ -13,7 +13,10 @@ import {
   listChanges,
 } from '../../../src/store/sqlite/staging/staged/changes.ts';
 import type { FileScope } from '../../../src/store/sqlite/staging/staged/file-scope.ts';
-import { attachStaging, createStagingFile } from '../../../src/store/sqlite/staging/staged/staging-file.ts';
+import {
+  attachStaging,
+  createStagingFile,
+} from '../../../src/store/sqlite/staging/staged/staging-database.ts';
 import { createSessionTables } from '../../../src/store/sqlite/staging/staged/tables.ts';
 import { temporaryFolder } from '../../support/app.ts';
 import { FORMAT } from '../../support/sqlite.ts';
@@ -38,7 +41,7 @@ async function checkedFile(context: TestContext): Promise<FileScope> {
   const session = {
     stage(_kind: string, columns: ReadonlySet<string>) {
       staged = { ...scope, columns };
-      return stageFile(staged);
+      return openStaging(staged);
     },
   };
   const changed = { full_name: 'New', mobile: '+250781234567', status: 'active' };

@@ -4,7 +4,7 @@ import { say } from '../../../domain/values/message.ts';
 import { type Html, html } from '../../../html/html.ts';
 import { cellContext } from '../../../import/cells/context.ts';
 import type { MapFault } from '../../../import/map/map-json.ts';
-import { parseReadingMap } from '../../../import/map/parse-reading-map.ts';
+import { parseMap } from '../../../import/map/parse-map.ts';
 import { IMPORT_KINDS } from '../../../store/ports/import/import-session.ts';
 import type { CommandRun } from '../../importing/command-run.ts';
 import type { DeskFile } from '../../importing/desk-files.ts';
@@ -189,7 +189,7 @@ export const IMPORT_FILE: Screen = {
       file.given = (field) => given.get(field);
       const { kind } = proposal.document;
       const map = chosenMap(proposal, given);
-      const read = parseReadingMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });
+      const read = parseMap(map, { kind, cells: cellContext(visit.desk.config.zone, visit.now) });
       if (!('kind' in read))
         return choices(
           visit,

@@ -18,7 +18,7 @@ import { IS_OUT_OF_DATE } from '../read-model/refresh.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { IS_STALE } from '../schema/stale-flag.ts';
 import { readSize } from '../staging/registry-size.ts';
-import { readRunningImports } from '../staging/staged/staging-file.ts';
+import { readRunningImports } from '../staging/staged/staging-database.ts';
 import { hasWebhooks, openWebhooks } from '../webhooks/store.ts';
 
 /** Members at each end of the table whose read model is looked at. */

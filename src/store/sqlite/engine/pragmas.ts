@@ -28,7 +28,7 @@ export interface Pragma {
   readonly expected: number | string;
 }
 
-/** Every pragma but `busy_timeout`, which changes with the work. For staging: staged/staging-file.ts. */
+/** Every pragma but `busy_timeout`, which changes with the work. For staging: staged/staging-database.ts. */
 export function pragmasOf({
   readOnly = false,
   tempStore = 'MEMORY',

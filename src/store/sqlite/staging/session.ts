@@ -12,7 +12,7 @@ import type { ReadModelFormat } from '../read-model/columns.ts';
 import { REGISTRY_SCHEMA } from '../schema/migrations/registry.ts';
 import { renewTotalsUnlessBusy } from '../statistics/stored-totals.ts';
 import { addSqlFunctions } from './checks/sql-functions.ts';
-import { stageFile } from './file-staging.ts';
+import { openStaging } from './open-staging.ts';
 import { readSize } from './registry-size.ts';
 import type { FileScope } from './staged/file-scope.ts';
 import {
@@ -20,7 +20,7 @@ import {
   createStagingFile,
   removeStagingFile,
   removeStaleStaging,
-} from './staged/staging-file.ts';
+} from './staged/staging-database.ts';
 import { createSessionTables } from './staged/tables.ts';
 
 const SETTINGS = { tempStore: 'FILE', cacheKiB: 64 * 1024 } as const;
@@ -87,7 +87,7 @@ export function openImportSession(
           current = undefined;
         },
       };
-      return stageFile(scope);
+      return openStaging(scope);
     },
     close() {
       current = undefined;

@@ -9,8 +9,8 @@ import type { FileScope } from '../staged/file-scope.ts';
 import { type Check, saying } from './check-statements.ts';
 import { CHANGED_NUMBERS, CHECKS, RESOLVED_REFERENCES } from './checks.ts';
 import { findEqualEntries } from './equal-entries.ts';
+import { findMissing, separateOwners } from './missing-rows.ts';
 import { readReplacedNumbers } from './replaced-numbers.ts';
-import { findMissing, separateOwners } from './replacement.ts';
 
 /**
  * Entries of a membership that are dated after the person has changed to another cooperative

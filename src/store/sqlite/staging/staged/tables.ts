@@ -44,7 +44,7 @@ export function createSessionTables(db: Connection): void {
     CREATE INDEX staging.names_member ON names (member_id);
     CREATE TABLE staging.entries_elsewhere (line INTEGER, cooperative_id INTEGER, entry_id INTEGER,
       PRIMARY KEY (line, cooperative_id)) WITHOUT ROWID;
-    -- What the import that the file replaces has created and the file no longer has (checks/replacement.ts).
+    -- What the import that the file replaces has created and the file no longer has (checks/missing-rows.ts).
     CREATE TABLE staging.missing (id INTEGER PRIMARY KEY);
     -- Stored entries in whose place the file has others (warnings/newer-version.ts).
     CREATE TABLE staging.superseded (line INTEGER PRIMARY KEY, entry_id INTEGER);

@@ -1,6 +1,6 @@
 /** The warnings that all ledgers have, as `warning-statements.ts` has those of each kind. */
 import { say, unpack } from '../../../../domain/values/message.ts';
-import { removedSql } from '../checks/replacement.ts';
+import { removedSql } from '../checks/missing-rows.ts';
 import { alreadyStoredSql } from './already-stored.ts';
 import { otherCooperativeSql, otherNameSql } from './ledger-of-another-cooperative.ts';
 import { describeNewer, newerVersionSql } from './newer-version.ts';

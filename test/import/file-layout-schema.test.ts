@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
 import { IMPORT_COLUMNS } from '../../src/import/columns/columns.ts';
-import { parseReadingMap } from '../../src/import/map/parse-reading-map.ts';
+import { parseMap } from '../../src/import/map/parse-map.ts';
 import { IMPORT_KINDS, type ImportKind } from '../../src/store/ports/import/import-session.ts';
 import {
   IMPORT_MAP_SCHEMA_FILE,
@@ -21,7 +21,7 @@ const cells = cellContext(KIGALI, 1_784_000_000);
 /** The faults of a document that a schema can find. */
 const NOT_OF_THE_SCHEMA = /Another heading|Another spelling|remove one of the two/;
 function structuralFaults(document: object, kind: ImportKind): string[] {
-  const faults = parseReadingMap(JSON.stringify(document), { kind, cells });
+  const faults = parseMap(JSON.stringify(document), { kind, cells });
   if ('kind' in faults) return [];
   return faults.map(({ message }) => message).filter((message) => !NOT_OF_THE_SCHEMA.test(message));
 }

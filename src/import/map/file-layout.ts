@@ -29,7 +29,7 @@ export const MAP_KEYS = [
   'sheet',
 ] as const;
 
-export interface ReadingMap {
+export interface FileLayout {
   readonly kind: ImportKind;
   /** By folded heading of the file, the column of the kind; null for one to be ignored. */
   readonly columns: ReadonlyMap<string, string | null>;

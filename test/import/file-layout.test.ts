@@ -4,16 +4,16 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { KIGALI } from '../../src/domain/values/date-time.ts';
 import { cellContext } from '../../src/import/cells/context.ts';
+import type { FileLayout } from '../../src/import/map/file-layout.ts';
 import type { MapFault } from '../../src/import/map/map-json.ts';
-import { parseReadingMap } from '../../src/import/map/parse-reading-map.ts';
-import type { ReadingMap } from '../../src/import/map/reading-map.ts';
+import { parseMap } from '../../src/import/map/parse-map.ts';
 import type { ImportKind } from '../../src/store/ports/import/import-session.ts';
 
 const cells = cellContext(KIGALI, 1_784_000_000);
 const parse = (text: string, kind: ImportKind = 'members', constants?: ReadonlyMap<string, string>) =>
-  parseReadingMap(text, { kind, cells, ...(constants && { constants }) });
+  parseMap(text, { kind, cells, ...(constants && { constants }) });
 
-function mapOf(document: object, kind: ImportKind = 'members'): ReadingMap {
+function mapOf(document: object, kind: ImportKind = 'members'): FileLayout {
   const map = parse(JSON.stringify(document), kind);
   if ('kind' in map) return map;
   return assert.fail(JSON.stringify(map));

@@ -11,7 +11,7 @@ import type {
 import type { CellContext } from '../cells/context.ts';
 import { createNoteTaker, type ImportNote } from '../cells/notes.ts';
 import { FileFault, fileFault, type RecordSource, type SourceFormat } from '../formats/source/records.ts';
-import type { ReadingMap } from '../map/reading-map.ts';
+import type { FileLayout } from '../map/file-layout.ts';
 import { withHeaderRows } from './find-header.ts';
 import type { Header } from './header.ts';
 import { type FileSurvey, surveyDates } from './survey-dates.ts';
@@ -19,7 +19,7 @@ import { openTable, type Table } from './table.ts';
 
 export interface StageOptions extends CheckOptions {
   readonly kind: ImportKind;
-  readonly map?: ReadingMap | undefined;
+  readonly map?: FileLayout | undefined;
   /** What would be read leniently or skipped is a fault. */
   readonly isStrict?: boolean | undefined;
   readonly cells: CellContext;
@@ -30,7 +30,7 @@ export interface StageOptions extends CheckOptions {
 const FIRST_ROWS = 3;
 
 /** How a file was read. */
-export interface FileReading {
+export interface FileFindings {
   readonly notes: readonly ImportNote[];
   /** Undefined when it could not be read. */
   readonly header: Header | undefined;
@@ -43,11 +43,11 @@ export interface FileReading {
 }
 
 /** @throws RegistryError `unavailable`; the system's error when the file cannot be read */
-export async function stageFile(
+export async function readAndCheck(
   session: ImportSession,
   source: RecordSource,
   options: StageOptions,
-): Promise<{ checked: CheckedFile; reading: FileReading }> {
+): Promise<{ checked: CheckedFile; findings: FileFindings }> {
   let survey: FileSurvey = { hidden: new Set() };
   let staged = await stageOnce(session, source, options, survey);
   // Rare, so that a file with dates in one order, and known words, is read once.
@@ -61,14 +61,14 @@ export async function stageFile(
   }
   const { staging, table, notes, firstRows } = staged;
   const checked = await staging.check(options);
-  const reading: FileReading = {
+  const findings: FileFindings = {
     notes,
     firstRows,
     header: table?.header,
     isReferenceMissing: table?.isReferenceMissing() === true,
     cellOf: (fault) => cellOf(source.format, table?.header, fault),
   };
-  return { checked, reading };
+  return { checked, findings };
 }
 
 interface Staged {
@@ -115,7 +115,7 @@ async function stageOnce(
   return { staging, table, notes: notes.list(), firstRows, needsSurvey: false };
 }
 
-const isEncodingGuessed = (format: SourceFormat, map: ReadingMap | undefined): boolean =>
+const isEncodingGuessed = (format: SourceFormat, map: FileLayout | undefined): boolean =>
   format.type === 'text' && format.encoding === 'windows-1252' && map?.encoding === undefined;
 
 function cellOf(

@@ -3,6 +3,7 @@ import { IMPORT_KINDS, type ImportKind } from '../../store/ports/import/import-s
 import type { CellContext } from '../cells/context.ts';
 import { DATE_ORDERS } from '../cells/context.ts';
 import { IMPORT_COLUMNS } from '../columns/columns.ts';
+import { DECIMAL_MARKS, ENCODINGS, type FileLayout, MAP_KEYS, MAX_HEADER_LINE } from './file-layout.ts';
 import { readColumns, readConstants, readValues } from './map-columns.ts';
 import { openChoice, unknownChoice, unknownName } from './map-faults.ts';
 import {
@@ -13,7 +14,6 @@ import {
   parseMapJson,
   textOf,
 } from './map-json.ts';
-import { DECIMAL_MARKS, ENCODINGS, MAP_KEYS, MAX_HEADER_LINE, type ReadingMap } from './reading-map.ts';
 
 export interface MapContext {
   /** What is imported with the map. */
@@ -24,7 +24,7 @@ export interface MapContext {
 }
 
 /** Reads a map document. @returns every fault of it, if it has any */
-export function parseReadingMap(text: string, context: MapContext): ReadingMap | readonly MapFault[] {
+export function parseMap(text: string, context: MapContext): FileLayout | readonly MapFault[] {
   const tree = parseMapJson(text);
   if (!('type' in tree)) return [tree];
   const faults: MapFault[] = [];

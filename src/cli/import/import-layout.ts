@@ -1,8 +1,8 @@
 /** How the files of an import are to be read: its options --map, --cooperative, --sheet and --strict. */
 import type { Command } from 'commander';
 import { cellContext } from '../../import/cells/context.ts';
-import { parseReadingMap } from '../../import/map/parse-reading-map.ts';
-import type { ReadingMap } from '../../import/map/reading-map.ts';
+import type { FileLayout } from '../../import/map/file-layout.ts';
+import { parseMap } from '../../import/map/parse-map.ts';
 import type { ImportOptions } from '../../import/run/import-files.ts';
 import type { ImportKind } from '../../store/ports/import/import-session.ts';
 import { readMapFile } from '../map/map-file.ts';
@@ -11,7 +11,7 @@ import { parseCode } from '../terminal/options.ts';
 import type { Run } from '../terminal/run.ts';
 import type { SettingOptions } from '../terminal/settings.ts';
 
-export interface ReadingOptions extends SettingOptions {
+export interface LayoutOptions extends SettingOptions {
   readonly map?: string;
   readonly cooperative?: string;
   readonly sheet?: string;
@@ -19,7 +19,7 @@ export interface ReadingOptions extends SettingOptions {
   readonly fileName?: string;
 }
 
-export const addReadingOptions = (command: Command): Command =>
+export const addLayoutOptions = (command: Command): Command =>
   command
     .option('--map <map>', 'read the file as this map says; "import map" proposes one')
     .option('--cooperative <code>', 'the cooperative of every row', parseCode)
@@ -31,8 +31,8 @@ export const addReadingOptions = (command: Command): Command =>
  * @param kind of the one file of the import; undefined for a folder
  * @throws CommandError `usage` with every fault of the map
  */
-export async function readReadingOptions(
-  run: Run<ReadingOptions>,
+export async function readLayoutOptions(
+  run: Run<LayoutOptions>,
   kind: ImportKind | undefined,
 ): Promise<Pick<ImportOptions, 'map' | 'isStrict'>> {
   const { options } = run;
@@ -47,7 +47,7 @@ export async function readReadingOptions(
   if (cooperative !== undefined && kind === 'cooperatives')
     throw new CommandError(EXIT.usage, 'A file of cooperatives has no --cooperative: its column is code.');
   const constants = new Map(cooperative === undefined ? [] : [['cooperative_code', cooperative]]);
-  const empty: ReadingMap = { kind, columns: new Map(), constants, values: new Map() };
+  const empty: FileLayout = { kind, columns: new Map(), constants, values: new Map() };
   const map = options.map === undefined ? empty : await readMap(run, options.map, { kind, constants });
   return { isStrict, map: sheet === undefined ? map : { ...map, sheet } };
 }
@@ -58,12 +58,12 @@ interface MapUse {
 }
 
 async function readMap(
-  { zone, now }: Run<ReadingOptions>,
+  { zone, now }: Run<LayoutOptions>,
   path: string,
   { kind, constants }: MapUse,
-): Promise<ReadingMap> {
+): Promise<FileLayout> {
   const cells = cellContext(zone, now);
-  const map = parseReadingMap(await readMapFile(path), { kind, cells, constants });
+  const map = parseMap(await readMapFile(path), { kind, cells, constants });
   if ('kind' in map) return map;
   const lines = map.map((fault) => `${path}: ${fault.path === '' ? '' : `${fault.path}: `}${fault.message}`);
   throw new CommandError(EXIT.usage, lines.join('\n'));

@@ -1,18 +1,18 @@
 /** The staging of one file: its rows and faults as they are read, then the checks over all of them. */
 import type { FileStaging } from '../../ports/import/import-session.ts';
-import { openCheckedFile } from './checked-file.ts';
 import { TRAILING_ZERO } from './checks/checks.ts';
 import { readFormerMembers } from './checks/former-members.ts';
 import { readReplacedNumbers } from './checks/replaced-numbers.ts';
 import { readDataVersion, resolveAndCheck, runChecks } from './checks/run-checks.ts';
 import { addPaymentMessages } from './checks/sql-functions.ts';
 import { otherTimeZone } from './checks/time-zone.ts';
+import { openCheckedFile } from './import-transaction.ts';
 import { hasDerivedReferences, numberEqualRows } from './staged/derived-references.ts';
 import { UTC } from './staged/entry-values.ts';
 import type { FileScope } from './staged/file-scope.ts';
 import { createFileTables, inStaging, openFaultInsert, openRowInsert } from './staged/tables.ts';
 
-export function stageFile(scope: FileScope): FileStaging {
+export function openStaging(scope: FileScope): FileStaging {
   const { db, kind, assertCurrent } = scope;
   createFileTables(db, kind);
   const insertRows = openRowInsert(db, kind, scope.columns);

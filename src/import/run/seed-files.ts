@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'csv-parse/sync';
+import { createCsvRows } from '../formats/csv/csv-rows.ts';
 import { formatCsvRow } from '../formats/csv/write-csv.ts';
 
 /** The same place from `src/` and from `dist/`. */
@@ -49,7 +49,7 @@ function composeSeedFiles(today: string): { readonly name: string; readonly cont
   const days = dayNumber(today) - dayNumber(anchor);
   const names = readdirSync(SEED_FOLDER).filter((file) => file.endsWith('.csv'));
   return names.sort().map((name) => {
-    const [header = [], ...rows] = parse(readFileSync(join(SEED_FOLDER, name))) as string[][];
+    const [header = [], ...rows] = readSeedFile(name);
     const isMoved = header.map((column) => MOVED.includes(column));
     const moved = rows.map((row) => row.map((cell, i) => (isMoved[i] === true ? move(cell, days) : cell)));
     return { name, content: [header, ...moved].map(formatCsvRow).join('') };
@@ -58,8 +58,11 @@ function composeSeedFiles(today: string): { readonly name: string; readonly cont
 
 /** A person of the demo data who belongs to several cooperatives: the first row of the members. */
 export function showcaseIdentityCard(): string {
-  const [header = [], first = []] = parse(readFileSync(join(SEED_FOLDER, 'members.csv')), {
-    to: 2,
-  }) as string[][];
+  const [header = [], first = []] = readSeedFile('members.csv');
   return first[header.indexOf('identity_card')] ?? '';
 }
+
+const readSeedFile = (name: string): (readonly string[])[] =>
+  createCsvRows(',', 0)
+    .read(readFileSync(join(SEED_FOLDER, name), 'utf8'))
+    .records.map(({ cells }) => cells);

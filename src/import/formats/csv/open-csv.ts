@@ -3,12 +3,9 @@ import type { FileHandle } from 'node:fs/promises';
 import type { FileContent } from '../source/file-content.ts';
 import type { Encoding, RecordBatch, RecordSource } from '../source/records.ts';
 import { readChunks } from './chunks.ts';
+import { createCsvRows } from './csv-rows.ts';
 import { encodingOf, headText, type TextEncoding } from './encoding.ts';
-import { readPlainLines } from './plain-lines.ts';
-import { createQuotedRows, type QuotedRows } from './quoted-rows.ts';
 import { detectSeparator, namedSeparator, type ScoreHeader } from './separator.ts';
-
-const QUOTE = 0x22;
 
 interface TextLayout {
   readonly encoding: TextEncoding;
@@ -42,32 +39,23 @@ export function openCsv(
   };
 }
 
-/** A line without quotes is cut at its separators; from the first quote on, csv-parse reads the rest. */
 async function* readRecords(
   handle: FileHandle,
   { encoding, separator, skippedLines }: TextLayout,
 ): AsyncGenerator<RecordBatch> {
-  let bytesRead = 0;
-  let lines = 0;
-  let quoted: QuotedRows | undefined;
+  const rows = createCsvRows(separator, skippedLines);
+  let [bytesRead, isFirst] = [0, true];
   for await (const chunk of readChunks(handle, encoding)) {
     bytesRead = chunk.end;
     // A chunk ends where a line ends, so the first line is in the first one.
-    const bytes = lines < skippedLines ? withoutFirstLine(chunk.bytes) : chunk.bytes;
-    lines = Math.max(lines, skippedLines);
-    if (quoted === undefined && bytes.includes(QUOTE)) quoted = createQuotedRows(separator, lines);
-    if (quoted === undefined) {
-      const plain = readPlainLines(bytes.toString('utf8'), separator, lines);
-      lines += plain.lines;
-      yield { records: plain.records, bytesRead };
-    } else {
-      const fault = await quoted.write(bytes);
-      yield { records: quoted.take(), bytesRead };
-      if (fault !== undefined) throw fault;
-    }
+    const bytes = isFirst && skippedLines === 1 ? withoutFirstLine(chunk.bytes) : chunk.bytes;
+    isFirst = false;
+    const { records, fault } = rows.read(bytes.toString('utf8'));
+    yield { records, bytesRead };
+    if (fault !== undefined) throw fault;
   }
-  const fault = await quoted?.end();
-  yield { records: quoted?.take() ?? [], bytesRead };
+  const fault = rows.end();
+  yield { records: [], bytesRead };
   if (fault !== undefined) throw fault;
 }
 

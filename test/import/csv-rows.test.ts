@@ -1,9 +1,11 @@
-/** Lines without quotes are cut at their separators, into the same records as by csv-parse. */
+/** CSV with quotes and without is read into the same records, which are those of csv-parse. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
+import { createCsvRows } from '../../src/import/formats/csv/csv-rows.ts';
 import { openFile } from '../../src/import/formats/open-file.ts';
 import { temporaryFolder } from '../support/app.ts';
 import { quickOrLong } from '../support/quick-or-long.ts';
@@ -27,7 +29,7 @@ const cell = fc.string({
 });
 
 for (const delimiter of [',', ';']) {
-  test(`a file without quotes is read as csv-parse reads it, with ${delimiter} between its cells`, async (context) => {
+  test(`a file without quotes is read as one with quotes, with ${delimiter} between its cells`, async (context) => {
     const file = join(temporaryFolder(context), 'any.csv');
     await fc.assert(
       fc.asyncProperty(
@@ -41,10 +43,8 @@ for (const delimiter of [',', ';']) {
           const mark = hasMark ? '\ufeff' : '';
           writeFileSync(file, mark + text);
           const plain = await recordsOf(file);
-          // A quoted cell in the first row sends the entire file to csv-parse.
           writeFileSync(file, mark + text.replace('x', '"x"'));
           assert.deepEqual(plain, await recordsOf(file));
-          // One in the last row sends only the rest.
           writeFileSync(file, `${mark}${text}${lineEnd}"q"${delimiter}z`);
           assert.deepEqual((await recordsOf(file)).slice(0, plain.length), plain);
         },
@@ -53,6 +53,72 @@ for (const delimiter of [',', ';']) {
     );
   });
 }
+
+/** By csv-parse; undefined where it refuses the text. */
+function cellsByCsvParse(text: string): string[][] | undefined {
+  try {
+    const rows = parse(text, {
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      skip_empty_lines: true,
+    }) as string[][];
+    return rows.filter((cells) => cells.some((each) => each.trim() !== ''));
+  } catch {
+    return undefined;
+  }
+}
+
+/** In two parts, the first of which ends where a line ends. */
+function readInParts(text: string, part: number) {
+  const ends = [...text.matchAll(/\r\n|\n|\r/g)].map(({ index, 0: { length } }) => index + length);
+  const cut = ends.length === 0 ? 0 : (ends[part % ends.length] as number);
+  const rows = createCsvRows(',', 0);
+  const first = rows.read(text.slice(0, cut));
+  const second = first.fault === undefined ? rows.read(text.slice(cut)) : { records: [], fault: first.fault };
+  return { records: [...first.records, ...second.records], fault: second.fault ?? rows.end() };
+}
+
+test('any text has the rows that csv-parse finds, each on its lines, or is refused as by csv-parse', () => {
+  const piece = fc.constantFrom(
+    'a',
+    ' ',
+    ',',
+    ',',
+    '"',
+    '"',
+    '""',
+    '"b"',
+    ',"',
+    '",',
+    '\n',
+    '\r\n',
+    '\r',
+    '"\n"',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 24 }), fc.nat(), (pieces, part) => {
+      const text = pieces.join('');
+      const expected = cellsByCsvParse(text);
+      const { records, fault } = readInParts(text, part);
+      assert.equal(fault === undefined, expected !== undefined, fault?.message);
+      if (expected === undefined) return;
+      assert.deepEqual(
+        records.map(({ cells }) => cells),
+        expected,
+      );
+      const lines = text.split(/\r\n|\n|\r/);
+      for (const { line, lastLine = line, cells } of records) {
+        const own = lines.slice(line - 1, lastLine).join('\n');
+        const again = createCsvRows(',', 0).read(own).records[0]?.cells;
+        assert.deepEqual(
+          again,
+          cells.map((each) => each.replace(/\r\n?/g, '\n')),
+        );
+      }
+    }),
+    { numRuns: quickOrLong(1_000, 50_000) },
+  );
+});
 
 test('the line of a quoted row is counted from the lines before it', async (context) => {
   const file = join(temporaryFolder(context), 'any.csv');

@@ -1,5 +1,6 @@
 /** Which character separates the cells of a text file: decided from its first rows. */
 import { HEADER_ROWS } from '../source/records.ts';
+import { createCsvRows } from './csv-rows.ts';
 import { LINE_END } from './line-ends.ts';
 
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
@@ -30,7 +31,7 @@ export function detectSeparator(head: string, isComplete: boolean, scoreHeader: 
 }
 
 /** How many rows have the commonest number of cells, and that number. Rows of one cell are not separated. */
-function regularity(rows: readonly string[][]): [number, number] {
+function regularity(rows: readonly (readonly string[])[]): [number, number] {
   const counts = new Map<number, number>();
   for (const { length } of rows) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
   let best: [number, number] = [0, 0];
@@ -44,34 +45,11 @@ function isGreater(a: readonly number[], b: readonly number[]): boolean {
 }
 
 /** The first rows that have a value; broken quotes are reported when the file is read. */
-function firstRows(text: string, separator: string): string[][] {
-  const rows: string[][] = [];
-  let cells: string[] = [];
-  for (let at = 0; at < text.length && rows.length < ROWS; ) {
-    const { value, end } = readCell(text, at, separator);
-    cells.push(value);
-    at = end + 1;
-    if (text[end] === separator) continue;
-    if (text[end] === '\r' && text[end + 1] === '\n') at++;
-    if (cells.some((cell) => cell.trim() !== '')) rows.push(cells);
-    cells = [];
-  }
-  return rows;
-}
-
-function readCell(text: string, start: number, separator: string): { value: string; end: number } {
-  let end = start;
-  if (text[start] === '"') {
-    for (end = start + 1; end < text.length; end++) {
-      if (text[end] !== '"') continue;
-      if (text[end + 1] !== '"') break;
-      end++;
-    }
-  }
-  while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end++;
-  const raw = text.slice(start, end);
-  return { value: raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw, end };
-}
+const firstRows = (text: string, separator: string): (readonly string[])[] =>
+  createCsvRows(separator, 0)
+    .read(text)
+    .records.slice(0, ROWS)
+    .map(({ cells }) => cells);
 
 /**
  * A first line `sep=;`, with which Excel names the separator of the file.

@@ -85,7 +85,7 @@ const CHANGES: readonly Change[] = [
 
 const NEXT_VERSION: Change = {
   rule: 'the version',
-  file: 'store/sqlite/read-model/version.ts',
+  file: 'store/sqlite/read-model/columns.ts',
   from: `RULES_VERSION = '${RULES_VERSION}'`,
   to: "RULES_VERSION = 'XX'",
 };

@@ -6,7 +6,7 @@ import { type CountCheck, wrongSumSql } from '../lists/count-checks.ts';
 import { COUNTS } from '../schema/counts.ts';
 import { addRowsSql, TOTALS, type Totals } from '../schema/declared-totals.ts';
 
-/** Raised with every change of what is added up (schema/totals.ts): what others have stored is not used. */
+/** Raised with what is added up (schema/declared-totals.ts): what others have stored is not used. */
 const RULES_VERSION = '1';
 
 /** Of the rules and the zone in which months and years begin. */

@@ -54,7 +54,7 @@ export function createSessionTables(db: Connection): void {
     CREATE TABLE staging.touched_members (id INTEGER PRIMARY KEY);
     -- Rows that named a person by a national ID that was replaced (replaced-numbers.ts).
     CREATE TABLE staging.replaced_numbers (line INTEGER PRIMARY KEY, number TEXT);
-    -- Rows that name a person who was erased (checks/erased-checks.ts).
+    -- Rows that name a person who was erased (checks/run-checks.ts).
     CREATE TABLE staging.erased_rows (line INTEGER PRIMARY KEY);
     -- Members that were merged, as they were, with those who stay (former-members.ts).
     CREATE TABLE staging.former_members (cooperative_code TEXT, member_code TEXT, identity_card TEXT,

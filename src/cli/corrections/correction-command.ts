@@ -1,13 +1,11 @@
 /** What all commands of corrections share: their options, how they run, and what they print. */
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { formatChanges, formatRefused } from '../../app/wording/correction-changes.ts';
 import { parseReason } from '../../domain/corrections.ts';
 import { hideIdentityCards, isIdentityCard } from '../../domain/membership/identity-card.ts';
 import type { Awaitable } from '../../domain/values/awaitable.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { type Message, say } from '../../domain/values/message.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import type { Subject } from '../../store/ports/access-ledger.ts';
 import type {
   CorrectionDone,
@@ -19,11 +17,11 @@ import type {
 } from '../../store/ports/journal/corrections.ts';
 import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { addConfirmOptions, type ConfirmOptions, changedMeanwhile, confirm } from '../terminal/confirm.ts';
-import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
+import { CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
-import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
-import { describeUser } from '../terminal/system-user.ts';
+import type { Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 
 export interface CorrectionCommandOptions extends PrintOptions, ConfirmOptions {
@@ -63,42 +61,37 @@ type Named = Pick<Subject, 'identityCards' | 'memberIds'>;
  * @throws CommandError with status 1 when it was refused, when nobody has agreed, or as `recordReading`
  */
 export async function correct(
-  context: CliContext,
-  options: CorrectionCommandOptions,
+  run: Run<CorrectionCommandOptions>,
   named: Named,
   work: (store: CorrectionStore, given: CorrectionOptions) => Awaitable<CorrectionResult>,
 ): Promise<void> {
+  const { options, storage, user, now } = run;
   const isDryRun = options.dryRun === true;
   const reason = readReason(options.reason);
   // Before anything is changed: what was done could not be shown otherwise.
-  await recordReading(context, options, { ...named, fields: NAMES });
-  const config = configOf(context, options);
-  const store = openConfiguredStorage(config, context.clock).openCorrections();
-  const given = { reason, systemUser: describeUser(config), nowSeconds: nowSeconds(context.clock) };
-  await withStore(store, async () => {
-    const agreed = await confirm(context, options, async () => {
+  await recordReading(run, { ...named, fields: NAMES });
+  const given = { reason, systemUser: user, nowSeconds: now };
+  await withStore(storage.openCorrections(), async (store) => {
+    const agreed = await confirm(run, options, async () => {
       const result = await work(store, { ...given, isDryRun: true });
-      if (result.outcome === 'refused') throw refused(context, result, options);
-      for (const line of formatPlan(result)) tell(context, line);
+      if (result.outcome === 'refused') throw refused(run, result);
+      for (const line of formatPlan(result)) tell(run, line);
       return result.fingerprint;
     });
     const result = await work(store, { ...given, isDryRun, agreed });
-    if (result.outcome === 'refused') throw refused(context, result, options);
+    if (result.outcome === 'refused') throw refused(run, result);
     if (result.correctionId === null && !isDryRun) throw changedMeanwhile();
-    if (options.json === true) context.out(formatJson(describeCorrection(result, isDryRun)));
-    else for (const line of formatCorrection(result, options)) print(context, line);
+    if (options.json === true) run.out(formatJson(describeCorrection(result, isDryRun)));
+    else for (const line of formatCorrection(result, options)) print(run, line);
     if (result.errorAfterCommit !== undefined) throw result.errorAfterCommit;
   });
 }
 
 /** Prints why. @returns what to throw */
-function refused(
-  context: CliContext,
-  result: CorrectionRefused,
-  { json, dryRun }: CorrectionCommandOptions,
-): CommandError {
-  if (json === true) context.out(formatJson(describeCorrection(result, dryRun === true)));
-  else for (const line of formatRefused(result)) tell(context, line);
+function refused(run: Run<CorrectionCommandOptions>, result: CorrectionRefused): CommandError {
+  const { json, dryRun } = run.options;
+  if (json === true) run.out(formatJson(describeCorrection(result, dryRun === true)));
+  else for (const line of formatRefused(result)) tell(run, line);
   return new CommandError(EXIT.refused, '');
 }
 

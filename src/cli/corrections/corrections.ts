@@ -8,11 +8,10 @@ import {
 } from '../../app/operations/corrections.ts';
 import { FieldError } from '../../domain/values/errors.ts';
 import { parseId } from '../../domain/values/ids.ts';
-import { nowSeconds } from '../../runtime/clock.ts';
 import { findMemberId, MEMBER_HELP, withMember } from '../persons/named-member.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
-import { configOf } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
 import {
   addCorrectionOptions,
   addReasonOption,
@@ -123,36 +122,31 @@ function declareCorrection(command: Command, context: CliContext, declared: Corr
   if (isHarmless) addReasonOption(command);
   else addCorrectionOptions(command);
   if (release !== undefined) command.option('--release', release);
-  command.action(async (...given: unknown[]) => {
-    // Commander gives the arguments, then the options, then the command.
-    const options = given.at(-2) as Options;
-    const textOf = (flags: string) =>
-      isArgument(flags) ? given.shift() : options[new Option(flags).attributeName()];
-    const texts = new Map(Object.entries(asks).map(([name, [flags]]) => [name, String(textOf(flags))]));
-    const { names, run } = await prepareCorrection(correction, readersOf(context, options, asks, texts));
-    await correct(context, isHarmless ? { ...options, yes: true } : options, names, (store, how) =>
-      run(store, { ...how, releases: options.release }),
-    );
-  });
+  command.action(
+    acting<Options, string[]>(context, async (run, ...given) => {
+      const { options } = run;
+      const textOf = (flags: string) =>
+        isArgument(flags) ? given.shift() : options[new Option(flags).attributeName()];
+      const texts = new Map(Object.entries(asks).map(([name, [flags]]) => [name, String(textOf(flags))]));
+      const { names, run: make } = await prepareCorrection(correction, readersOf(run, asks, texts));
+      const agreed = isHarmless ? { ...run, options: { ...options, yes: true as const } } : run;
+      await correct(agreed, names, (store, how) => make(store, { ...how, releases: options.release }));
+    }),
+  );
 }
 
 // Not parsers of commander's: it repeats a wrong value, which may be a mistyped national ID.
-function readersOf(
-  context: CliContext,
-  options: CorrectionCommandOptions,
-  asks: CorrectionCommand['asks'],
-  texts: ReadonlyMap<string, string>,
-) {
+function readersOf(run: Run, asks: CorrectionCommand['asks'], texts: ReadonlyMap<string, string>) {
   const textOf = (name: string) => texts.get(name) ?? '';
-  const parsers = parsersOf(configOf(context, options).zone, nowSeconds(context.clock));
+  const parsers = parsersOf(run.zone, run.now);
   function accept<T>(name: string, value: T | FieldError): T {
     if (!(value instanceof FieldError)) return value;
     throw new CommandError(EXIT.usage, `${asks[name]?.[0].split(' ')[0]}: ${value.message}`);
   }
   return {
     number: (name: string) => readNumber(textOf(name)),
-    holder: (name: string) => findNumber(context, options, textOf(name)),
-    member: (name: string) => findMemberId(context, options, textOf(name)),
+    holder: (name: string) => findNumber(run, textOf(name)),
+    member: (name: string) => findMemberId(run, textOf(name)),
     code: (name: string) => parseCode(textOf(name)),
     memberCode: (name: string) => accept(name, parsers.memberCode(textOf(name))),
     day: (name: string) => accept(name, parsers.day(textOf(name))),
@@ -160,13 +154,9 @@ function readersOf(
 }
 
 /** Members keep their numbers off the command line. @throws CommandError with status 2 for another number */
-async function findNumber(
-  context: CliContext,
-  options: CorrectionCommandOptions,
-  text: string,
-): Promise<string> {
+async function findNumber(run: Run, text: string): Promise<string> {
   if (!text.includes('/') && parseId(text) === undefined) return readNumber(text);
-  return withMember(context, options, text, async (store, id) => {
+  return withMember(run, text, async (store, id) => {
     const found = await store.findMembership(id);
     if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
     return String(found.member.identity_card);

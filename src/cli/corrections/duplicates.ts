@@ -1,6 +1,5 @@
 /** `duplicates`: members who may be one person (docs/correcting.md#finding-people-registered-twice). */
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { quoted } from '../../app/wording/shell.ts';
 import { hideIdentityCards, mayContainIdentityCard } from '../../domain/membership/identity-card.ts';
 import { counted } from '../../domain/values/text.ts';
@@ -13,9 +12,9 @@ import type {
 import { NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
 import { parseCode } from '../terminal/options.ts';
-import { formatJson } from '../terminal/output.ts';
 import { proposed } from '../terminal/proposed-command.ts';
-import { addPrintOptions, configOf, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions, type PrintOptions, type SettingOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { declareCorrections } from './corrections.ts';
 
@@ -26,22 +25,21 @@ interface FindOptions extends PrintOptions {
 export function declareDuplicates(duplicates: Command, context: CliContext): void {
   addPrintOptions(duplicates, 'REGISTRY_USER')
     .option('--cooperative <code>', 'only pairs with a member of this cooperative', parseCode)
-    .action((options: FindOptions) => find(context, options));
+    .action(acting(context, find));
   declareCorrections(duplicates, context);
 }
 
-async function find(context: CliContext, options: FindOptions): Promise<void> {
+async function find(run: Run<FindOptions>): Promise<void> {
+  const { options } = run;
   const code = options.cooperative;
-  const store = openConfiguredStorage(configOf(context, options), context.clock).openHeldData();
-  const found = await withStore(store, async () => {
+  const found = await withStore(run.storage.openHeldData(), async (store) => {
     if (code !== undefined && !(await store.listCooperatives()).some((each) => each.code === code))
       throw new CommandError(EXIT.refused, `There is no cooperative ${code}.`);
     return store.findDuplicates(code);
   });
   const memberIds = found.pairs.flatMap(({ from, into }) => [from.id, into.id]);
-  await recordReading(context, options, { memberIds: [...new Set(memberIds)], fields: NAMES });
-  const isJson = options.json === true;
-  context.out(isJson ? formatJson(describeDuplicates(found, options)) : formatDuplicates(found, options));
+  await recordReading(run, { memberIds: [...new Set(memberIds)], fields: NAMES });
+  run.show(describeDuplicates(found, options), formatDuplicates(found, options));
 }
 
 /** Shown of the pairs that were found; the rest is counted. */

@@ -1,6 +1,5 @@
 /** `members`: showing, merging, moving and transferring them (docs/correcting.md#registered-twice). */
 import type { Command } from 'commander';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { FieldError } from '../../domain/values/errors.ts';
@@ -9,8 +8,9 @@ import type { HeldMembership, NamedMember } from '../../store/ports/journal/held
 import { MEMBER_HELP, namesOf, withMember } from '../persons/named-member.ts';
 import { MEMBER_GROUPS, NAMES, recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { formatFields, formatTable } from '../terminal/output.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { declareCorrections } from './corrections.ts';
 import { describeHeld } from './held-data-text.ts';
@@ -19,32 +19,30 @@ export function declareMembers(members: Command, context: CliContext): void {
   addPrintOptions(members.command('show'), 'REGISTRY_USER')
     .description('show a member in short, and everything that names it: personal data')
     .argument('<member>', MEMBER_HELP)
-    .action((member: string, options: PrintOptions) => show(context, member, options));
+    .action(acting(context, show));
   addPrintOptions(members.command('find'), 'REGISTRY_USER')
     .description('find members by the beginnings of words of their names: personal data')
     .argument('<name...>', 'one to five words of at least three letters each')
-    .action((name: string[], options: PrintOptions) => find(context, name.join(' '), options));
+    .action(acting(context, find));
   declareCorrections(members, context);
 }
 
-async function find(context: CliContext, name: string, options: PrintOptions): Promise<void> {
-  const words = parseSearch(name);
+async function find(run: Run, name: string[]): Promise<void> {
+  const words = parseSearch(name.join(' '));
   if (words instanceof FieldError) throw new CommandError(EXIT.usage, `The name: ${words.message}`);
-  const store = openConfiguredStorage(configOf(context, options), context.clock).openHeldData();
-  const found = await withStore(store, () => store.searchMembers(words));
-  await recordReading(context, options, { memberIds: found.map(({ id }) => id), fields: NAMES });
-  context.out(options.json === true ? formatJson(describeFound(found)) : formatFound(found));
+  const found = await withStore(run.storage.openHeldData(), (store) => store.searchMembers(words));
+  await recordReading(run, { memberIds: found.map(({ id }) => id), fields: NAMES });
+  run.show(describeFound(found), formatFound(found));
 }
 
-async function show(context: CliContext, member: string, options: PrintOptions): Promise<void> {
-  const { zone } = configOf(context, options);
-  await withMember(context, options, member, async (store, id) => {
+async function show(run: Run, member: string): Promise<void> {
+  const { zone } = run;
+  await withMember(run, member, async (store, id) => {
     const found = await store.findMembership(id);
     if (found === undefined) throw new CommandError(EXIT.refused, 'There is no member with this id.');
     const names = await namesOf(store, found.member);
-    await recordReading(context, options, { memberIds: [id], fields: MEMBER_GROUPS });
-    const isJson = options.json === true;
-    context.out(isJson ? formatJson(describeMember(found, names, zone)) : formatMember(found, names, zone));
+    await recordReading(run, { memberIds: [id], fields: MEMBER_GROUPS });
+    run.show(describeMember(found, names, zone), formatMember(found, names, zone));
   });
 }
 

@@ -1,7 +1,6 @@
 /** `persons`: what concerns a person in all cooperatives (docs/correcting.md#a-death). */
 import type { Command } from 'commander';
 import { findPersonReadings, ofEverybody, ofPerson } from '../../app/readings/person-readings.ts';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { formatActor } from '../../app/wording/actors.ts';
 import type { TimeZone } from '../../domain/values/date-time.ts';
 import { say, type Text } from '../../domain/values/message.ts';
@@ -13,7 +12,8 @@ import { describeReading, formatEverybody, formatReadings } from '../persons/rea
 import { recordReading } from '../persons/record-reading.ts';
 import { type CliContext, CommandError, EXIT, print, translate } from '../terminal/context.ts';
 import { formatFields, formatJson, formatTable } from '../terminal/output.ts';
-import { addPrintOptions, configOf, type PrintOptions } from '../terminal/settings.ts';
+import { acting, type Run } from '../terminal/run.ts';
+import { addPrintOptions } from '../terminal/settings.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { readNumber } from './correction-command.ts';
 import { declareCorrections } from './corrections.ts';
@@ -27,14 +27,12 @@ export function declarePersons(persons: Command, context: CliContext): void {
   addPrintOptions(persons.command('show'), 'REGISTRY_USER')
     .description('show everything held about a person, in all cooperatives and statuses: personal data')
     .argument('<nid>', 'national ID of the person, also a former one')
-    .action((nid: string, options: PrintOptions) => show(context, nid, options));
+    .action(acting(context, show));
 }
 
-async function show(context: CliContext, nid: string, options: PrintOptions): Promise<void> {
+async function show(run: Run, nid: string): Promise<void> {
   const identityCard = readNumber(nid);
-  const config = configOf(context, options);
-  const { zone } = config;
-  const storage = openConfiguredStorage(config, context.clock);
+  const { zone, storage, options } = run;
   const { person, traces } = await withStore(storage.openHeldData(), async (store) => ({
     person: await store.findPerson(identityCard),
     traces: await store.findTraces(identityCard),
@@ -42,16 +40,16 @@ async function show(context: CliContext, nid: string, options: PrintOptions): Pr
   const { readings } = await withStore(storage.openLedgerReader(), (ledger) =>
     findPersonReadings(ledger, traces),
   );
-  const shown = { zone, keyNames: await readKeyNames(context, storage) };
+  const shown = { zone, keyNames: await readKeyNames(run, storage) };
   // A lookup of nobody is recorded too.
   const memberIds = traces.memberIds;
-  await recordReading(context, options, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
+  await recordReading(run, { identityCards: [identityCard], memberIds, fields: FIELD_GROUPS });
   if (person === undefined) throw new CommandError(EXIT.refused, 'Nobody has this national ID.');
   const [own, everybody] = [ofPerson(readings), ofEverybody(readings).length];
   const last = own.slice(-SHOWN_READINGS).reverse();
   if (options.json === true) {
     const entries = last.map((reading) => describeReading(reading, shown));
-    context.out(
+    run.out(
       formatJson({
         ...describePerson(person, zone),
         readings: { count: own.length, last: entries, everybody },
@@ -59,14 +57,14 @@ async function show(context: CliContext, nid: string, options: PrintOptions): Pr
     );
     return;
   }
-  context.out(formatPerson(person, zone, (text) => translate(context, text)));
+  run.out(formatPerson(person, zone, (text) => translate(run, text)));
   if (readings.length === 0) return;
-  context.out('\n');
+  run.out('\n');
   if (own.length > 0) {
-    print(context, say('Readings, the last {shown} of {n}', { shown: last.length, n: own.length }));
-    context.out(formatReadings(last, shown, (text) => translate(context, text)));
+    print(run, say('Readings, the last {shown} of {n}', { shown: last.length, n: own.length }));
+    run.out(formatReadings(last, shown, (text) => translate(run, text)));
   }
-  if (everybody > 0) print(context, formatEverybody(everybody));
+  if (everybody > 0) print(run, formatEverybody(everybody));
 }
 
 /** The lists of a membership by their names in JSON, and their headings. */

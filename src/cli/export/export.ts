@@ -137,7 +137,7 @@ async function record(
   ];
   const all = { asOfSequence, cooperativeIds: cooperativeId === undefined ? null : [cooperativeId] };
   if (shown.length === 0) recordNobody(run);
-  else await recordReading(run, run.options, { fields, all });
+  else await recordReading(run, { fields, all });
 }
 
 /** @throws CommandError `refused` for too many rows of a workbook */

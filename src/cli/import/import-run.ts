@@ -125,7 +125,7 @@ async function record(run: ImportRun, isNew: boolean): Promise<void> {
   const { dryRun, ask, changes, absent, replaces } = run.options;
   const showsStored =
     dryRun === true || ask === true || [changes, absent, replaces].some((given) => given !== undefined);
-  if (showsStored && !isNew) await recordAll(run, run.options);
+  if (showsStored && !isNew) await recordAll(run);
   else recordNobody(run);
 }
 

@@ -25,10 +25,8 @@ export function declareHistory(history: Command, context: CliContext): void {
     .description('what has changed in a member, the newest last; holds personal data')
     .action(
       acting(context, async (run, given: string) => {
-        const wanted = isIdentityCard(given)
-          ? ofPerson(given)
-          : ofMember(await findMemberId(run, run.options, given));
-        await recordReading(run, run.options, { ...wanted, fields: MEMBER_GROUPS });
+        const wanted = isIdentityCard(given) ? ofPerson(given) : ofMember(await findMemberId(run, given));
+        await recordReading(run, { ...wanted, fields: MEMBER_GROUPS });
         await print(run, wanted.find);
       }),
     );

@@ -66,7 +66,7 @@ function declareChanges(command: Command, context: CliContext): void {
     acting(context, (run, id: number) =>
       withStore(run.storage.openJournal(), async (log) => {
         if ((await log.find(id)) === undefined) throw unknown();
-        await recordAll(run, run.options);
+        await recordAll(run);
         await printChanges(run, log.listChanges(id));
       }),
     ),

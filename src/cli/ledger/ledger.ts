@@ -69,7 +69,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
     findPersonReadings(ledger, traces),
   );
   const shown = { zone, keyNames: await readKeyNames(run, storage) };
-  await recordReading(run, run.options, { identityCards: [identityCard], fields: [] });
+  await recordReading(run, { identityCards: [identityCard], fields: [] });
   const table = (some: typeof readings) => formatReadings(some, shown, (text) => translate(run, text));
   const [own, others] = [ofPerson(readings), ofEverybody(readings)];
   const parts = [
@@ -85,7 +85,7 @@ async function showPerson(run: Run, nid: string): Promise<void> {
 
 async function repair(run: Run<RepairOptions>): Promise<void> {
   const { kept, readings, added } = await run.storage.repairLedger(run.options.backup);
-  await recordReading(run, run.options, { fields: [], isOfLedger: true });
+  await recordReading(run, { fields: [], isOfLedger: true });
   const done = say(
     '{n|# reading|# readings} taken over, {added} added from the backup; the old file is {kept}.',
     { n: readings, added, kept },
@@ -114,9 +114,9 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
     cooperatives: await store.listCooperatives(),
   }));
   const identityCards = readings.persons.map(({ identityCard }) => identityCard);
-  if (identityCards.length > MOST_NAMED) await recordAll(run, options, NAMES);
+  if (identityCards.length > MOST_NAMED) await recordAll(run, NAMES);
   else
-    await recordReading(run, options, {
+    await recordReading(run, {
       identityCards,
       fields: identityCards.length > 0 ? NAMES : [],
       isOfLedger: true,
@@ -132,7 +132,7 @@ async function showKey(run: Run<TimeOptions>, keyId: number): Promise<void> {
 async function exportEntries(run: Run<ExportOptions>): Promise<void> {
   const { options, storage, zone } = run;
   const filter = { ...filterOf(options, zone), keyId: options.key };
-  await recordAll(run, options, []);
+  await recordAll(run, []);
   const writer = createJsonWriter(run.out);
   await withStore(storage.openLedgerReader(), async (ledger) => {
     for (const { entry } of findEntries(ledger, filter)) await writer.write(`${JSON.stringify(entry)}\n`);

@@ -71,7 +71,7 @@ async function verifyOne(run: Run, receipt: string): Promise<void> {
     ledger.verifyReceipt(receipt),
   );
   const shown = { zone, keyNames: await readKeyNames(run, storage) };
-  await recordReading(run, run.options, { fields: [], isOfLedger: true });
+  await recordReading(run, { fields: [], isOfLedger: true });
   const table = entry && formatReadings([{ entry }], shown, (text) => translate(run, text));
   run.show(
     { found: entry !== undefined, message, entry: entry ? describeEntry(entry, shown) : null },

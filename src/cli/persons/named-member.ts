@@ -3,12 +3,11 @@
  * a national ID alone (docs/correcting.md#naming-a-member).
  */
 import { parseMemberName } from '../../app/member-names.ts';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { hideIdentityCards } from '../../domain/membership/identity-card.ts';
 import { type Message, say } from '../../domain/values/message.ts';
 import type { FoundMember, HeldDataStore, HeldRow, MemberName } from '../../store/ports/journal/held-data.ts';
-import { type CliContext, CommandError, EXIT, tell, translate } from '../terminal/context.ts';
-import { configOf, type SettingOptions } from '../terminal/settings.ts';
+import { CommandError, EXIT, tell, translate } from '../terminal/context.ts';
+import type { Run } from '../terminal/run.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { NAMES, recordReading } from './record-reading.ts';
 
@@ -36,14 +35,12 @@ const refer = ({ cooperativeCode, memberCode }: FoundMember): string =>
  * @throws CommandError with status 1 when nobody has this name, or several have and nobody has chosen one
  */
 export async function withMember<T>(
-  context: CliContext,
-  options: SettingOptions,
+  run: Run,
   text: string,
   work: (store: HeldDataStore, id: number) => T | Promise<T>,
 ): Promise<T> {
   const name = readName(text);
-  const store = openConfiguredStorage(configOf(context, options), context.clock).openHeldData();
-  return withStore(store, async () => {
+  return withStore(run.storage.openHeldData(), async (store) => {
     const found = await store.findMembers(name);
     const [first] = found;
     // Whoever asks for an id that nobody has says why: the member may have been merged.
@@ -52,17 +49,16 @@ export async function withMember<T>(
       const { identityCard } = name;
       // That nobody has the number is an answer about whoever it belongs to.
       if (identityCard !== undefined)
-        await recordReading(context, options, { identityCards: [identityCard], fields: NAMES });
+        await recordReading(run, { identityCards: [identityCard], fields: NAMES });
       throw new CommandError(EXIT.refused, nobody(name));
     }
     const isMeant = found.length === 1 && (name.id === undefined || name.id === first.id);
-    return work(store, isMeant ? first.id : (await choose(context, options, found, name)).id);
+    return work(store, isMeant ? first.id : (await choose(run, found, name)).id);
   });
 }
 
 /** The id of the member that is meant. @throws as `withMember` */
-export const findMemberId = (context: CliContext, options: SettingOptions, text: string): Promise<number> =>
-  withMember(context, options, text, (_, id) => id);
+export const findMemberId = (run: Run, text: string): Promise<number> => withMember(run, text, (_, id) => id);
 
 /** The texts that name a member and nobody else. */
 export async function namesOf(
@@ -80,26 +76,21 @@ const nobody = ({ cooperativeCode: code }: MemberName): Message =>
     ? say('Nobody has this national ID.')
     : say('There is no member with this code or national ID in {code}.', { code: hideIdentityCards(code) });
 
-async function choose(
-  context: CliContext,
-  options: SettingOptions,
-  found: readonly FoundMember[],
-  { id }: MemberName,
-): Promise<FoundMember> {
+async function choose(run: Run, found: readonly FoundMember[], { id }: MemberName): Promise<FoundMember> {
   const isNobodys = id !== undefined && !found.some((each) => each.id === id);
   const shown = found.slice(0, SHOWN_MEMBERS);
-  await recordReading(context, options, { memberIds: shown.map((each) => each.id), fields: NAMES });
+  await recordReading(run, { memberIds: shown.map((each) => each.id), fields: NAMES });
   tell(
-    context,
+    run,
     isNobodys ? 'No member has this id. These have the member code:' : 'Several members may be meant:',
   );
   shown.forEach((each, i) => {
-    tell(context, `  ${i + 1}. ${refer(each)}, ${hideIdentityCards(each.fullName)} (id ${each.id})`);
+    tell(run, `  ${i + 1}. ${refer(each)}, ${hideIdentityCards(each.fullName)} (id ${each.id})`);
   });
   const rest = found.length - shown.length;
-  if (rest > 0) tell(context, say('  {rest} more', { rest }));
-  const question = translate(context, say('Which one? [1-{last}]', { last: shown.length }));
-  const answer = await context.ask?.(`${question} `, new AbortController().signal);
+  if (rest > 0) tell(run, say('  {rest} more', { rest }));
+  const question = translate(run, say('Which one? [1-{last}]', { last: shown.length }));
+  const answer = await run.ask?.(`${question} `, new AbortController().signal);
   const chosen = shown[Number(answer?.trim()) - 1];
   if (chosen !== undefined) return chosen;
   throw new CommandError(

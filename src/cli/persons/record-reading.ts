@@ -1,11 +1,9 @@
 /** What a command shows of persons is recorded before it is printed (docs/ledger.md#what-is-recorded). */
 import { readingByUser } from '../../app/readings/user-reading.ts';
-import { openConfiguredStorage } from '../../app/storage.ts';
 import { FIELD_GROUPS, type FieldGroup, type Subject } from '../../store/ports/access-ledger.ts';
 import { StorageError } from '../../store/ports/storage-error.ts';
 import { type CliContext, CommandError, EXIT } from '../terminal/context.ts';
-import { configOf, type SettingOptions } from '../terminal/settings.ts';
-import { describeUser } from '../terminal/system-user.ts';
+import type { Run } from '../terminal/run.ts';
 
 /** What is shown of members in short: names and codes. */
 export const NAMES: readonly FieldGroup[] = ['identity'];
@@ -27,21 +25,18 @@ const namesSomebody = ({ identityCards = [], memberIds = [], all }: Subject): bo
  * @throws CommandError with status 1 when it cannot be recorded: nothing may be shown then
  */
 export async function recordReading(
-  context: CliContext,
-  options: SettingOptions,
+  run: Run,
   { fields, isOfLedger, ...subject }: ShownReading,
 ): Promise<void> {
-  const { reading } = context;
+  const { reading, config, storage, clock, user } = run;
   if (reading === undefined) throw new Error('No command runs.');
-  const config = configOf(context, options);
-  const storage = openConfiguredStorage(config, context.clock);
   const isMeant = namesSomebody(subject) || isOfLedger === true;
   // Where there is no registry, the command says so.
   if (config.accessLedger && isMeant && (await storage.exists())) {
     const shown = { route: reading.command, fields, subject };
     const ledger = storage.openCommandLedger();
     try {
-      await ledger.record([readingByUser(context.clock, describeUser(config), shown)]);
+      await ledger.record([readingByUser(clock, user, shown)]);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       const message = `The access ledger cannot be written, so nothing is shown: ${error.message}`;
@@ -50,7 +45,7 @@ export async function recordReading(
       await ledger.close();
     }
   }
-  recordNobody(context);
+  recordNobody(run);
 }
 
 /** The command shows nobody. */
@@ -59,13 +54,8 @@ export function recordNobody({ reading }: CliContext): void {
 }
 
 /** Everybody as of now, where a command shows many, or values of which nobody keeps whose they are. */
-export async function recordAll(
-  context: CliContext,
-  options: SettingOptions,
-  fields: readonly FieldGroup[] = FIELD_GROUPS,
-): Promise<void> {
-  const storage = openConfiguredStorage(configOf(context, options), context.clock);
-  const { sequence } = await storage.readCondition();
+export async function recordAll(run: Run, fields: readonly FieldGroup[] = FIELD_GROUPS): Promise<void> {
+  const { sequence } = await run.storage.readCondition();
   const all = { asOfSequence: sequence?.lastSequence ?? 0, cooperativeIds: null };
-  await recordReading(context, options, { all, fields });
+  await recordReading(run, { all, fields });
 }

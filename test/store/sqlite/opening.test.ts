@@ -102,8 +102,7 @@ test('a file of keys of an unreleased version is refused, with what to do', (con
   db.pragma(`application_id = ${0x63726b31}`);
   db.pragma('user_version = 4');
   db.close();
-  const message =
-    `${file} was created by a version before 1.0.0. ` + 'Move it away, and create the keys again.';
+  const message = `${file} was created by a version before 1.0.0. Move it away, and create the keys again.`;
   assert.throws(() => openKeyStore(file), { message });
 });
 

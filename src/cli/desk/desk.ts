@@ -6,6 +6,7 @@ import { type Config, parsePort } from '../../config.ts';
 import { openDesk } from '../../desk/desk.ts';
 import { newSecret } from '../../desk/server/sessions.ts';
 import { say } from '../../domain/values/message.ts';
+import type { Storage } from '../../store/ports/storage.ts';
 import { showingNobody } from '../persons/shown-persons.ts';
 import { type CliContext, CommandError, EXIT, print, tell } from '../terminal/context.ts';
 import { toListenError } from '../terminal/listen-error.ts';
@@ -44,15 +45,25 @@ async function runDesk(context: CliContext, options: DeskOptions): Promise<void>
   const { port: _port, host: _host, ...settings } = options;
   const config = configOf(context, settings);
   const user = describeUser(config);
-  const link = await askOpenDesk(config, user);
-  if (link === undefined) return await open(context, config, options, user);
+  const storage = openConfiguredStorage(config, context.clock);
+  const link = await askOpenDesk(storage.deskFile, user);
+  if (link === undefined) return await open(context, { config, storage, user }, options);
   tell(context, 'The desk is open already: this is a new link to it.');
   show(context, options, link);
 }
 
-async function open(context: CliContext, config: Config, options: DeskOptions, user: string): Promise<void> {
+interface Opened {
+  readonly config: Config;
+  readonly storage: Storage;
+  readonly user: string;
+}
+
+async function open(
+  context: CliContext,
+  { config, storage, user }: Opened,
+  options: DeskOptions,
+): Promise<void> {
   const { clock } = context;
-  const storage = openConfiguredStorage(config, clock);
   if (!(await storage.exists()))
     throw new CommandError(
       EXIT.usage,
@@ -62,7 +73,7 @@ async function open(context: CliContext, config: Config, options: DeskOptions, u
     );
   // Refuses one that is fenced, or of another release, before anything listens.
   await storage.readCondition();
-  const owner = otherOwner(config);
+  const owner = otherOwner(storage.deskFile);
   if (owner !== undefined)
     tell(context, say('Another user (uid {uid}) may have a desk open. This one is yours.', { uid: owner }));
   const secret = newSecret();
@@ -72,7 +83,8 @@ async function open(context: CliContext, config: Config, options: DeskOptions, u
   try {
     const server = await listen(context, options, (port) => openDesk(desk, port));
     const stopped = stopSignal();
-    const takeBack = owner === undefined ? announceDesk(config, { port: server.port, secret }) : () => {};
+    const takeBack =
+      owner === undefined ? announceDesk(storage.deskFile, { port: server.port, secret }) : () => {};
     try {
       show(context, options, server.issueLink(user));
       await stopped;

@@ -1,7 +1,5 @@
 /** The desk that is open on a registry, as another `registry desk` finds it (docs/desk.md#the-link). */
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import type { Config } from '../../config.ts';
 
 /** What the file beside the registry says of it. Only the user who runs the desk can read it. */
 interface OpenDesk {
@@ -9,17 +7,12 @@ interface OpenDesk {
   readonly secret: string;
 }
 
-const fileOf = ({ storage }: Config): string => {
-  const name = basename(storage).replace(/\.db$/, '');
-  return join(dirname(storage), `${name}.desk.json`);
-};
-
 /**
  * Says where the desk is found. It belongs to whoever runs it, root too: who reads it may open the desk.
+ * @param file `deskFile` of the storage
  * @returns what takes it back
  */
-export function announceDesk(config: Config, desk: OpenDesk): () => void {
-  const file = fileOf(config);
+export function announceDesk(file: string, desk: OpenDesk): () => void {
   rmSync(file, { force: true });
   const handle = openSync(file, 'wx', 0o600);
   writeFileSync(handle, `${JSON.stringify(desk)}\n`);
@@ -45,8 +38,8 @@ const ANSWER_MS = 2_000;
  * @param user under whom the changes of its session are recorded
  * @returns undefined when none is open, or it is somebody else's
  */
-export async function askOpenDesk(config: Config, user: string): Promise<string | undefined> {
-  const desk = readDesk(fileOf(config));
+export async function askOpenDesk(file: string, user: string): Promise<string | undefined> {
+  const desk = readDesk(file);
   if (desk === undefined) return undefined;
   try {
     const response = await fetch(`http://127.0.0.1:${desk.port}/link`, {
@@ -65,9 +58,9 @@ export async function askOpenDesk(config: Config, user: string): Promise<string 
 }
 
 /** The user whose desk is open, where this one may not ask it. */
-export function otherOwner(config: Config): number | undefined {
+export function otherOwner(file: string): number | undefined {
   try {
-    const { uid } = statSync(fileOf(config));
+    const { uid } = statSync(file);
     return uid === process.getuid?.() ? undefined : uid;
   } catch {
     return undefined;

@@ -63,6 +63,8 @@ export interface Storage {
   ownsFile(path: string): boolean;
   /** The file of the access ledger, whether or not it exists. */
   readonly ledgerFile: string;
+  /** Where an open desk is found, whether or not one is open. */
+  readonly deskFile: string;
   /** Records the readings of a service. Creates what is missing. @throws StorageError */
   serveLedger(options: ServedLedgerOptions): AccessLedger;
   /** Records the readings of a command or of the desk, which rejects with a StorageError where it cannot. */

@@ -16,7 +16,7 @@ import { WAIT_MS } from './engine/pragmas.ts';
 import { openApiKeys } from './entities/api-keys.ts';
 import { openExportSession } from './exports/session.ts';
 import { openSpool } from './files/durable-files.ts';
-import { exists, keysFileOf, ledgerFileOf, ownsFile } from './files/registry-files.ts';
+import { deskFileOf, exists, keysFileOf, ledgerFileOf, ownsFile } from './files/registry-files.ts';
 import { openHistory } from './journal/history.ts';
 import { openJournal } from './journal/journal.ts';
 import { openCommandLedger } from './ledger/command-ledger.ts';
@@ -52,6 +52,7 @@ export function openStorage(file: string, dependencies: StorageDependencies): St
     exists: () => exists(file),
     ownsFile: (path) => ownsFile(file, path),
     ledgerFile: ledgerFileOf(file),
+    deskFile: deskFileOf(file),
     serveLedger: (options) => openServiceLedger(settled(), options),
     openCommandLedger: () => openCommandLedger(settled()),
     openLedgerReader: () =>

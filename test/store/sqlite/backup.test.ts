@@ -32,8 +32,11 @@ test('a backup is refused that would leave the disk nearly full', async (context
 /** Names in the operators' table of files; a row may have several. */
 const namesIn = ([names = '']: string[]): string[] => names.split(', ').map((name) => name.slice(1, -1));
 const LISTED = rowsOf('docs/operating.md', 'File');
+/** One of each row, beside `registry.db`. */
+const listedFiles = (): string[] =>
+  LISTED.flatMap(namesIn).map((name) => name.replace(/^…/, 'registry.db').replace('…', '1'));
 
-test('the list of files names every database and the access ledger, and all of them belong to the registry', () => {
+test('the list of files names every database, and all of its files belong to the registry', () => {
   const backedUp = LISTED.filter((cells) => cells.at(-1) === 'yes').flatMap(namesIn);
   assert.deepEqual(
     DATABASE_FILES.map(({ name }) => name),
@@ -43,6 +46,7 @@ test('the list of files names every database and the access ledger, and all of t
     assert.equal(pathAt('/data/registry.db'), `/data/${name}`);
     assert.ok(ownsFile('/data/registry.db', `/data/${name}-wal`));
   }
+  for (const name of listedFiles()) assert.ok(ownsFile('/data/registry.db', `/data/${name}`), name);
 });
 
 const hasGit = spawnSync('git', ['--version']).status === 0;
@@ -53,9 +57,7 @@ test('none of the files of a registry is committed by accident', { skip: !hasGit
   copyFileSync(ignored, join(cwd, '.gitignore'));
   const git = (...args: string[]) => spawnSync('git', args, { cwd, encoding: 'utf8' }).stdout;
   git('init', '--quiet');
-  const paths = LISTED.flatMap(namesIn).map(
-    (name) => `data/${name.replace(/^…/, 'registry.db').replace('…', '1')}`,
-  );
+  const paths = listedFiles().map((name) => `data/${name}`);
   assert.deepEqual(
     git('check-ignore', ...paths)
       .trim()

@@ -32,6 +32,9 @@ export const ledgerFileOf = (databaseFile: string): string => `${stemOf(database
 /** The folder of the access ledger of before 1.0.0, which is refused: `registry.db` → `registry.ledger`. */
 export const ledgerFolderOf = (databaseFile: string): string => `${stemOf(databaseFile)}.ledger`;
 
+/** Where an open desk is found: `registry.db` → `registry.desk.json`. */
+export const deskFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.desk.json`;
+
 /** Its existence keeps the registry from being used: `registry.db` → `registry.fenced`. */
 export const fenceFileOf = (databaseFile: string): string => `${stemOf(databaseFile)}.fenced`;
 
@@ -119,12 +122,14 @@ export function replacedFolderOf(databaseFile: string, nowMs: number): string {
 }
 
 /**
- * Whether a path names a file of the registry: a database, what SQLite keeps beside it, a staging file, or a
- * file in the folder of a restore, whether or not it exists yet.
+ * Whether a path names a file of the registry: one of docs/operating.md#files, or one in such a folder,
+ * whether or not it exists yet.
  */
 export function ownsFile(databaseFile: string, path: string): boolean {
   const databases = DATABASE_FILES.flatMap((each) => pathsOf(each.pathAt(databaseFile)));
-  const others = [webhooksLockOf, backupsFileOf, fenceFileOf].map((pathOf) => pathOf(databaseFile));
+  const others = [webhooksLockOf, backupsFileOf, deskFileOf, fenceFileOf].map((pathOf) =>
+    pathOf(databaseFile),
+  );
   const owned = new Set([...databases.flatMap(withSideFiles), ...others.flatMap(pathsOf)]);
   const starts = pathsOf(databaseFile).flatMap((file) => [
     file + STAGING_INFIX,
